@@ -1,0 +1,47 @@
+# What every folder's CMakeLists.txt is written with. One library per folder, one test program per folder; a library links
+# only what its floor allows (ARCHITECTURE.md), and tests/house checks the includes besides.
+
+add_library(coordkit_flags INTERFACE)
+target_compile_features(coordkit_flags INTERFACE cxx_std_20)
+target_compile_options(coordkit_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+                       -Woverloaded-virtual -Wimplicit-fallthrough -Wno-missing-field-initializers -fno-omit-frame-pointer)
+if(COORDKIT_WERROR)
+  target_compile_options(coordkit_flags INTERFACE -Werror)
+endif()
+if(COORDKIT_SANITIZE)
+  target_compile_options(coordkit_flags INTERFACE -fsanitize=${COORDKIT_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(coordkit_flags INTERFACE -fsanitize=${COORDKIT_SANITIZE})
+endif()
+if(COORDKIT_COVERAGE)
+  target_compile_options(coordkit_flags INTERFACE --coverage)
+  target_link_options(coordkit_flags INTERFACE --coverage)
+endif()
+
+# coordkit_library(NAME LINK target...): the sources of this folder as coordkit_NAME.
+function(coordkit_library name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(sources)
+    add_library(coordkit_${name} STATIC ${sources})
+    target_include_directories(coordkit_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(coordkit_${name} PUBLIC ${arg_LINK} PRIVATE coordkit_flags)
+  else()
+    add_library(coordkit_${name} INTERFACE)
+    target_include_directories(coordkit_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(coordkit_${name} INTERFACE ${arg_LINK})
+  endif()
+endfunction()
+
+# coordkit_tests(NAME LINK target...): every *_test.cc of this folder as the program test_NAME, one ctest entry per test.
+function(coordkit_tests name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(test_${name} PRIVATE COORDKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(test_${name} PRIVATE coordkit_flags ${arg_LINK} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
+endfunction()

@@ -1,0 +1,41 @@
+// Two readings of time, because the one who ends a session and the one who holds it must err in opposite directions.
+//
+//   lagging  CLOCK_MONOTONIC_RAW: stops while the machine is suspended. For whoever ENDS something by timeout.
+//   leading  CLOCK_MONOTONIC_RAW + (CLOCK_BOOTTIME - CLOCK_MONOTONIC): counts suspend. For whoever HOLDS something.
+//
+// Both are unslewed, never negative, and comparable only within one process. Their rates are within [1-rho, 1+rho] of
+// real time; offsets mean nothing and wall time is never read. They are different types: mixing them does not compile.
+#pragma once
+
+#include <chrono>
+
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+struct LaggingTimeline {
+  using duration = Duration;
+};
+struct LeadingTimeline {
+  using duration = Duration;
+};
+using LaggingTime = std::chrono::time_point<LaggingTimeline, Duration>;
+using LeadingTime = std::chrono::time_point<LeadingTimeline, Duration>;
+
+struct Now {
+  LaggingTime lagging;
+  LeadingTime leading;
+  friend bool operator==(const Now&, const Now&) = default;
+};
+
+// Source of both readings. now() is called from several threads at once, must not block and must not fail.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Now now() const noexcept = 0;
+};
+
+// This machine's clock. Thread-safe; lives as long as the process.
+const Clock& system_clock();
+
+}  // namespace coordkit

@@ -1,0 +1,41 @@
+// Port: the byte level under the segmented log, so that tests can run the real log on a hostile disk.
+// Threads: one thread at a time. Every call may block. Errors: kResourceExhausted (no space), kNotFound, kPermissionDenied,
+// kDataLoss (EIO); the message names the file and what was tried.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace coordkit {
+
+class File {
+ public:
+  virtual ~File() = default;
+  virtual absl::Status pwrite(uint64_t offset, std::string_view bytes) = 0;  // all of it or an error
+  virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;  // shorter only at end of file
+  virtual absl::Status sync() = 0;  // fdatasync; a failure is final for this file
+  virtual absl::StatusOr<uint64_t> size() const = 0;
+};
+
+enum class OpenMode : uint8_t { Read, ReadWrite, CreateNew };
+
+// One directory. Names are plain file names without slashes.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
+  virtual absl::Status rename(std::string_view from, std::string_view to) = 0;  // replaces `to`; durable after sync_dir
+  virtual absl::Status remove(std::string_view name) = 0;
+  virtual absl::Status sync_dir() = 0;
+  virtual absl::StatusOr<std::vector<std::string>> list() = 0;  // sorted
+  virtual absl::StatusOr<uint64_t> free_bytes() = 0;
+};
+
+}  // namespace coordkit

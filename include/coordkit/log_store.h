@@ -1,0 +1,81 @@
+// Port: where the replicated log and the hard state become durable.
+//
+// Threads: every method is called from the turn of one engine; completions are posted to the LogSink from any thread.
+// Failure: after one failed sync nothing later is attempted, ever; the store says so once through failed().
+// Own implementations: run the conformance suite in coordkit/testing/log_store_suite.h.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/raft/entry.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+// One atomic step of the log, in this order: hard state, truncation, entries. All parts together become durable or the
+// store fails. Entries are contiguous and start right after the truncation point or the current end.
+struct LogWrite {
+  WriteNumber number;
+  std::optional<raft::HardState> hard_state;
+  std::optional<Index> truncate_after;  // drop every entry with a larger index first
+  std::vector<raft::Entry> entries;
+
+  friend bool operator==(const LogWrite&, const LogWrite&) = default;
+};
+
+// Where a LogStore reports. Implemented by the engine's host; callable from any thread; never blocks.
+class LogSink {
+ public:
+  virtual ~LogSink() = default;
+  // Everything up to and including this write is durable. Numbers only grow; intermediate ones may be skipped.
+  virtual void written(WriteNumber number) = 0;
+  // The answer to read(): entries from `first` on, possibly fewer than asked, never none without an error.
+  virtual void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) = 0;
+  // The store has failed for good. Nothing after the last written() may be taken as durable.
+  virtual void log_failed(absl::Status why) = 0;
+};
+
+// A contiguous range of entries whose bytes on this disk are rotten and must come from peers (never truncated).
+struct DamagedRange {
+  Index first;
+  Index last;
+};
+
+// What open() found. Entries follow `base` without a gap, unless `damaged` names the holes.
+struct RecoveredLog {
+  StoreId store;
+  BootCounter boot;  // already raised and durable for this open
+  raft::HardState hard_state;
+  Position base;  // the log starts after this position; {0, 0} for a log from the beginning
+  std::vector<raft::Entry> entries;
+  std::vector<DamagedRange> damaged;  // non-empty: quarantine until repaired
+};
+
+class LogStore {
+ public:
+  virtual ~LogStore() = default;
+
+  // Opens and recovers; called once, before anything else; may block. kFailedPrecondition: foreign or already opened
+  // directory, unknown format (nothing was touched). kDataLoss: what is there cannot be trusted or repaired here.
+  virtual absl::StatusOr<RecoveredLog> open(LogSink& sink) = 0;
+
+  // Starts a write; numbers rise by one. Never blocks.
+  virtual void submit(LogWrite write) = 0;
+
+  // Starts reading entries [first, last], at most `bytes_max` but at least one entry; answers through log_read().
+  virtual void read(Index first, Index last, size_t bytes_max) = 0;
+
+  // Entries up to and including `through` may be forgotten: they are in a durable checkpoint and no peer needs them.
+  virtual void compact(Position through) = 0;
+
+  // Discards the whole log and starts again after `base`; hard state is kept. Used after a peer's state was installed.
+  virtual void reset(WriteNumber number, Position base) = 0;
+
+  // Ends all threads of the store; no completion is posted once this has returned. Idempotent; may block.
+  virtual void close() = 0;
+};
+
+}  // namespace coordkit

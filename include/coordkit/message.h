@@ -1,0 +1,95 @@
+// Everything one replica's engine says to another's. Plain values; engine/wire.h turns them into frames and back.
+//
+// Answers to proposals do not travel: the asking replica applies the same log and finds the result under its own request
+// id. Only what the log does not carry has a message here.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "coordkit/raft/message.h"
+#include "coordkit/state_machine.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+// "This is how the cluster was born": from a member that has the genesis durable to a blank one named in it.
+struct GenesisOffer {
+  raft::Genesis genesis;
+  friend bool operator==(const GenesisOffer&, const GenesisOffer&) = default;
+};
+
+// Commands to append, from a follower to the leader. Lost ones are sent again; apply recognises repeats.
+struct Forward {
+  std::vector<SharedBytes> commands;  // payloads of Command entries, as the router encodes them
+  friend bool operator==(const Forward&, const Forward&) = default;
+};
+
+// "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no room for more.
+struct Refusal {
+  enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
+  Why why = Why::NotLeader;
+  Term term;
+  ReplicaId leader;  // zero: none known
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+// Asks the leader for an index at which a read is linearizable. Ids grow; one answer releases all smaller ids.
+struct ReadIndexRequest {
+  uint64_t id = 0;
+  friend bool operator==(const ReadIndexRequest&, const ReadIndexRequest&) = default;
+};
+struct ReadIndexReply {
+  uint64_t id = 0;
+  raft::Answer held = raft::Answer::No;
+  Index read_index;
+  friend bool operator==(const ReadIndexReply&, const ReadIndexReply&) = default;
+};
+
+// Renews every timer of a group but the excluded ones, in one message, without a log entry (design 8, T3). The sender says
+// which timers it believes to be covered by a count and a sum, so that the leader can tell whether both mean the same set.
+struct RenewRequest {
+  struct Group {
+    TimerGroup group;
+    TimerId highest;             // newest one the sender knows; younger ones are not meant
+    uint64_t count = 0;          // of the timers meant
+    uint64_t sum = 0;            // of timer_set_hash over them, modulo 2^64
+    std::vector<TimerId> excluded;  // locally lost; ascending
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
+  MachineId machine = kCoordination;
+  std::vector<Group> groups;
+  friend bool operator==(const RenewRequest&, const RenewRequest&) = default;
+};
+
+struct RenewReply {
+  enum class Coverage : uint8_t {
+    All = 1,        // exactly the set the sender meant
+    AllExcept = 2,  // that set without the listed ones (their end is under way)
+    Only = 3,       // the two sides differ: only the listed ones were renewed
+  };
+  struct Group {
+    TimerGroup group;
+    Coverage coverage = Coverage::Only;
+    std::vector<TimerId> listed;  // ascending
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  uint64_t attempt = 0;
+  std::vector<Group> groups;
+  friend bool operator==(const RenewReply&, const RenewReply&) = default;
+};
+
+// The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
+constexpr uint64_t timer_set_hash(TimerId id) {
+  uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
+                             raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
+                             RenewRequest, RenewReply>;
+
+}  // namespace coordkit

@@ -1,0 +1,206 @@
+// Door 3: the consensus protocol and nothing else. A pure object: values in, values out; no thread, clock, file, socket.
+//
+//   core.step(input, now);           any number of times
+//   core.drain(effects);             once per turn: at most one write, messages, and what became true
+//
+// The host makes the write durable and answers Written; it lets a message go once `after <= durable`. That one rule is all
+// the ordering there is (design: one rule orders I/O). Deterministic: equal inputs and seed give equal effects.
+// Threads: one owner. Failure: an invariant that does not hold calls the check handler and the core goes silent.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/clock.h"
+#include "coordkit/log_store.h"
+#include "coordkit/raft/entry.h"
+#include "coordkit/raft/message.h"
+#include "coordkit/types.h"
+
+namespace coordkit::raft {
+
+struct Options {
+  ReplicaId self;
+  GroupId group = kOnlyGroup;
+  // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it campaigns.
+  // Legal: at least 10 ms and above 2 * heartbeat_interval. Ten times the round trip is a good value.
+  Duration election_timeout = std::chrono::milliseconds(300);
+  Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
+  uint64_t seed = 1;                                            // of the election jitter
+  // Windows of one append stream.
+  size_t append_messages_in_flight = 64;
+  size_t append_bytes_in_flight = 8 << 20;
+  size_t append_bytes_max = 1 << 20;  // of one message, at least one entry
+  size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
+  size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
+
+  // OK or kInvalidArgument with a sentence that says what to change.
+  absl::Status validate() const;
+};
+
+// ---- inputs
+
+struct Tick {};  // time passed; the deadline asked for has come
+
+struct Received {
+  ReplicaId from;  // proven by the connection
+  Message message;
+};
+
+struct Written {
+  WriteNumber number;  // it and all before it are durable
+};
+
+// A connection to an incarnation of a peer was (re-)established: append streams start anew.
+struct PeerUp {
+  ReplicaId peer;
+  BootCounter boot;
+};
+
+struct Proposal {
+  Ticket ticket;
+  EntryKind kind = EntryKind::Command;
+  SharedBytes payload;
+};
+
+struct Propose {
+  std::vector<Proposal> proposals;
+};
+
+// Asks for a quorum round that starts now or later: answers Confirmed or, on any loss of leadership, refused.
+struct Confirm {
+  Ticket ticket;
+};
+
+struct LogRead {
+  Index first;
+  absl::StatusOr<std::vector<Entry>> entries;
+};
+
+// The host has a durable checkpoint at this position; the core decides how much log may go.
+struct Checkpointed {
+  Position applied;
+};
+
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, LogRead, Checkpointed>;
+
+// ---- effects
+
+struct Send {
+  ReplicaId to;
+  WriteNumber after;  // not before this write is durable; zero: at once
+  Message message;
+  friend bool operator==(const Send&, const Send&) = default;
+};
+
+enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };
+
+struct Leadership {
+  Role role = Role::Follower;
+  Term term;
+  ReplicaId leader;  // zero: none known
+  friend bool operator==(const Leadership&, const Leadership&) = default;
+};
+
+// A proposal was appended at this position, or (zero index) refused with no effect: not leader, or no room.
+struct ProposalFate {
+  enum class Kind : uint8_t { Appended, NotLeader, NoRoom };
+  Ticket ticket;
+  Kind kind = Kind::Appended;
+  Position at;
+  friend bool operator==(const ProposalFate&, const ProposalFate&) = default;
+};
+
+// Leadership held at some moment after the question. `read_index`: a state at or beyond it is linearizable.
+struct Confirmation {
+  Ticket ticket;
+  Answer held = Answer::No;
+  Index read_index;
+  friend bool operator==(const Confirmation&, const Confirmation&) = default;
+};
+
+struct ReadRequest {
+  Index first;
+  Index last;
+  size_t bytes_max = 0;
+};
+
+struct Effects {
+  std::optional<LogWrite> write;
+  std::vector<Send> sends;
+  std::vector<ProposalFate> fates;
+  std::vector<Confirmation> confirmations;
+  std::vector<ReadRequest> reads;
+  std::optional<Leadership> leadership;  // present when it changed
+  std::optional<Position> compact;       // the log store may forget up to here
+  Index commit;                          // never falls
+
+  void clear();
+};
+
+// What the log store recovered; the core keeps the entries.
+struct Recovered {
+  HardState hard_state;
+  Position base;                // the log starts after it
+  Configuration configuration;  // in force at base
+  Position applied;             // of the durable checkpoint: at or after base, committed by definition
+  std::vector<Entry> entries;
+};
+
+// A look inside, for introspection, tests and the simulator's observer. Valid until the next step.
+struct PeerStatus {
+  ReplicaId peer;
+  Index match;
+  Index next;
+  LaggingTime last_heard;
+};
+
+struct Status {
+  Leadership leadership;
+  HardState hard_state;
+  Position base;
+  Position last;
+  Index commit;
+  Index durable;  // own log, synced
+  LaggingTime quorum_contact;  // leader: when a quorum was last known to follow
+  Configuration configuration;
+  std::vector<PeerStatus> peers;  // leader only
+};
+
+class Core {
+ public:
+  // Takes over a recovered log. `now` starts the first election timer.
+  Core(const Options& options, Recovered recovered, LaggingTime now);
+  ~Core();
+  Core(Core&&) noexcept;
+  Core& operator=(Core&&) noexcept;
+
+  void step(Input input, LaggingTime now);
+  // Moves out everything that became due since the last drain; clears `effects` first and reuses its memory.
+  void drain(Effects& effects);
+  // When step(Tick) is wanted at the latest.
+  LaggingTime next_deadline() const;
+
+  // Committed entries [first, ...) for apply, at most `bytes_max` but at least one; empty when none is committed or they
+  // are not in memory. In the second case a read is under way (see Effects::reads) and it will be worth asking again.
+  std::span<const Entry> committed(Index first, size_t bytes_max);
+  // Everything up to `applied` was applied: the cache may drop it.
+  void applied(Index applied);
+
+  Status status() const;
+  const Leadership& leadership() const;
+  Index commit() const;
+  Index durable() const;  // own log is synced up to here
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace coordkit::raft

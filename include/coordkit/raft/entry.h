@@ -1,0 +1,66 @@
+// What the log is made of: entries, hard state, and the configuration that says who votes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordkit/bytes.h"
+#include "coordkit/types.h"
+
+namespace coordkit::raft {
+
+// Numbers are on disk and on the wire: never reused, never renumbered.
+enum class EntryKind : uint8_t {
+  LeaderStart = 1,    // first entry of every leader; empty payload (thesis 6.4)
+  Genesis = 2,        // index 1 of every cluster: cluster id, token base, first configuration
+  Configuration = 3,  // a change of members
+  Command = 4,        // for the router and the machines behind it
+};
+
+// One record of the replicated log. The content sum is made once, by the leader that appended the entry, over group,
+// term, index, kind and payload; it travels with the entry and is verified at every hop (base/sums.h).
+struct Entry {
+  Index index;
+  Term term;
+  EntryKind kind = EntryKind::Command;
+  uint64_t content_sum = 0;
+  SharedBytes payload;
+
+  Position position() const { return {index, term}; }
+  size_t bytes() const { return payload.size() + 48; }  // what limits count: payload and a share for the header
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+// What a replica must never forget (thesis fig. 3.1). Zero vote = none in this term.
+struct HardState {
+  Term term;
+  ReplicaId vote;
+  friend bool operator==(const HardState&, const HardState&) = default;
+};
+
+struct Member {
+  ReplicaId id;
+  StoreId store;        // the only data directory that may act as this member
+  std::string address;  // for the transport; opaque here
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+// Who votes. `outgoing` is non-empty while a change is joint: then both halves must agree (thesis 4.3).
+struct Configuration {
+  std::vector<Member> voters;    // sorted by id, ids unique
+  std::vector<Member> outgoing;  // sorted by id
+  std::vector<Member> learners;  // sorted by id; receive the log, never count
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+};
+
+// The birth of a cluster, agreed on before the first vote and stored as entry 1 of term 1 everywhere.
+struct Genesis {
+  ClusterId cluster;
+  uint64_t token_base = 0;  // tokens start above this: (seconds since 2020-01-01 UTC) << 31
+  Configuration configuration;
+  friend bool operator==(const Genesis&, const Genesis&) = default;
+};
+
+}  // namespace coordkit::raft

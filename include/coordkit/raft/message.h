@@ -1,0 +1,76 @@
+// What replicas of one group say to each other about consensus. Plain values; the wire form is in the engine's codec.
+//
+// Every message carries the sender's term. `stream` names one leader's append stream to one peer incarnation: an answer
+// that echoes an older stream counts for nothing (regressions R03). `round` numbers leadership confirmation rounds.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "coordkit/raft/entry.h"
+
+namespace coordkit::raft {
+
+enum class VoteKind : uint8_t { Pre = 1, Real = 2 };
+enum class Answer : uint8_t { No = 0, Yes = 1 };
+
+struct VoteRequest {  // thesis 3.4, 9.6
+  VoteKind kind = VoteKind::Pre;
+  Term term;           // Pre: the term it would campaign in; the sender's own term is one less
+  uint64_t round = 0;  // of this candidate; an answer to an older round is stale
+  Position last;       // of the candidate's log
+  friend bool operator==(const VoteRequest&, const VoteRequest&) = default;
+};
+
+struct VoteReply {
+  VoteKind kind = VoteKind::Pre;
+  Term term;           // the voter's own term, so that the asker can adopt a higher one
+  uint64_t round = 0;  // echoed
+  Answer granted = Answer::No;
+  friend bool operator==(const VoteReply&, const VoteReply&) = default;
+};
+
+struct AppendRequest {  // thesis 3.5
+  Term term;
+  uint64_t stream = 0;
+  Position previous;
+  std::vector<Entry> entries;  // contiguous after previous; empty: a probe
+  Index commit;
+  Index everyone_has;  // every member holds the log up to here durably: it may be compacted
+  uint64_t round = 0;
+  friend bool operator==(const AppendRequest&, const AppendRequest&) = default;
+};
+
+enum class AppendVerdict : uint8_t { Accepted = 1, Conflict = 2 };
+
+struct AppendReply {
+  Term term;
+  uint64_t stream = 0;
+  AppendVerdict verdict = AppendVerdict::Accepted;
+  Index match;      // Accepted: durable here and proven equal to the leader's by this request (R05), nothing more
+  Position hint;    // Conflict: where the leader should look next (last entry of the largest term that may still agree)
+  Index rejected;   // Conflict: `previous.index` of the refused request
+  uint64_t round = 0;
+  friend bool operator==(const AppendReply&, const AppendReply&) = default;
+};
+
+struct Heartbeat {
+  Term term;
+  uint64_t stream = 0;
+  Index commit;  // min(commit, match of that peer)
+  Index everyone_has;
+  uint64_t round = 0;
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
+
+struct HeartbeatReply {
+  Term term;
+  uint64_t stream = 0;
+  Index match;  // what this stream has acknowledged durably so far; tells the leader what got lost (R56)
+  uint64_t round = 0;
+  friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
+};
+
+using Message = std::variant<VoteRequest, VoteReply, AppendRequest, AppendReply, Heartbeat, HeartbeatReply>;
+
+}  // namespace coordkit::raft

@@ -1,0 +1,103 @@
+// Port: a replicated state machine. coordkit's own (sessions, locks, keys) is one; yours can live beside it in one log.
+//
+// Determinism: the same commands in the same order must give the same state, results and timers on every replica. No
+// clock, no randomness, no local configuration, no hash-ordered iteration, no floating point, and no knowledge of who
+// waits for an answer. Threads: called from the turn of one engine only. apply() is bounded and noexcept in spirit: an
+// exception halts the replica with the index, because skipping an entry would let replicas diverge.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/state_store.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+// One committed request. The bytes are the caller's and live as long as the call.
+struct Command {
+  Index index;
+  RequestId request;
+  std::string_view payload;
+};
+
+// All sessions bound to one process and TTL class share one group, so that one renewal covers them in O(1).
+// The machine fills it; the engine only compares it. All zero: the timer stands alone.
+struct TimerGroup {
+  ReplicaId node;
+  BootCounter boot;
+  uint64_t incarnation = 0;
+  Duration ttl{};
+  friend constexpr auto operator<=>(const TimerGroup&, const TimerGroup&) = default;
+  constexpr bool alone() const { return *this == TimerGroup{}; }
+};
+
+// A timer is replicated; only the leader's engine runs it, by its lagging clock, and proposes its firing as an entry
+// that names the generation. Arming again with a new generation silences every earlier firing.
+struct TimerOp {
+  enum class Kind : uint8_t { Arm, Disarm };
+  Kind kind = Kind::Arm;
+  TimerId id;
+  Generation generation;
+  Duration duration{};
+  TimerGroup group;
+  friend bool operator==(const TimerOp&, const TimerOp&) = default;
+};
+
+struct FiredTimer {
+  TimerId id;
+  Generation generation;
+  friend bool operator==(const FiredTimer&, const FiredTimer&) = default;
+};
+
+// What one apply tells the world. The engine hands it to whoever waits here and drops the rest.
+struct ApplyOutput {
+  enum class Stage : uint8_t {
+    Final,   // the answer to the request
+    Queued,  // the request waits in the state; its final answer comes out of a later apply, under the same id
+  };
+  struct Result {
+    Index index;  // of the entry that decided
+    RequestId request;
+    Stage stage = Stage::Final;
+    std::string bytes;
+  };
+  struct Event {
+    Index index;
+    std::string bytes;  // the machine's own encoding; every replica sees every event
+  };
+  std::vector<Result> results;
+  std::vector<Event> events;
+  std::vector<TimerOp> timer_ops;  // in order
+};
+
+class StateMachine {
+ public:
+  virtual ~StateMachine() = default;
+
+  // Called once in the life of a cluster, before any command, with what genesis agreed on.
+  virtual void found(ClusterId cluster, uint64_t token_base) = 0;
+  // Executes committed commands in order. Every command gets exactly one result with stage Final, now or later; one that
+  // must wait gets Queued now.
+  virtual void apply(std::span<const Command> commands, ApplyOutput& output) = 0;
+  // Executes one entry of fired timers. All are marked first, then freed, then wake-ups happen (a death never loses to a
+  // grant of the same entry). A timer that is gone or has another generation is skipped.
+  virtual void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) = 0;
+  // Reads without a log entry. kInvalidArgument: malformed request.
+  virtual absl::StatusOr<std::string> query(std::string_view request) const = 0;
+  // Adds the rows that changed since the call before. Keys start with the prefix the host assigned (see Router).
+  virtual void checkpoint(CheckpointBatch& batch) = 0;
+  // Replaces the whole state by the rows of a view. kDataLoss: the rows make no sense.
+  virtual absl::Status restore(const CheckpointView& view) = 0;
+  // Every armed timer, as Arm operations in ascending id order; asked after a restore.
+  virtual void timers(std::vector<TimerOp>& out) const = 0;
+  // A hash of the whole logical state, kept incrementally; equal on all replicas at equal applied index.
+  virtual uint64_t digest() const = 0;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,65 @@
+// Port: carries frames between replicas. May drop, delay, reorder and duplicate; never blocks; never invents a sender.
+//
+// A frame is opaque here: the engine's wire codec makes and reads the body. The transport does hello (who is there, which
+// store, which cluster), lanes, reconnects and integrity of what it carries. Own implementations: run the conformance
+// suite in coordkit/testing/transport_suite.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+// Messages of life overtake bulk: votes, heartbeats, renewals, releases.
+enum class Lane : uint8_t { Life, Bulk };
+
+struct Frame {
+  Lane lane = Lane::Bulk;
+  std::string body;
+};
+
+// What both ends say before anything else on a connection.
+struct Hello {
+  uint32_t protocol_min = 1;
+  uint32_t protocol_max = 1;
+  std::string cluster_name;  // as the operator named it; both ends must agree
+  ReplicaId from;
+  ReplicaId to;  // the intended receiver
+  StoreId store;
+  BootCounter boot;
+  ClusterId cluster;  // zero: this store is blank, it has seen no genesis
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+// Where a transport reports. Callable from any thread; never blocks (drops on overflow: a frame may be lost).
+class TransportSink {
+ public:
+  virtual ~TransportSink() = default;
+  virtual void peer_up(const Hello& hello) = 0;   // a hello was verified; again after every reconnect
+  virtual void peer_down(ReplicaId peer) = 0;     // no connection is left
+  virtual void received(ReplicaId from, std::string body) = 0;  // `from` is who the connection proved, not the payload
+};
+
+struct Peer {
+  ReplicaId id;
+  std::string address;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // Starts listening and connecting. The sink outlives close(). kUnavailable: the port is in use, the message names it.
+  virtual absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) = 0;
+  // Later hellos carry this cluster id (a blank store has adopted a genesis).
+  virtual void set_cluster(ClusterId cluster) = 0;
+  // Queues frames, in order within a lane. A full queue drops the oldest bulk first.
+  virtual void send(ReplicaId to, std::vector<Frame> frames) = 0;
+  // Ends all connections; nothing is reported once this has returned. Idempotent; may block.
+  virtual void close() = 0;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,80 @@
+// The words of the field as types: terms, indexes, ids, tokens. Two of them never mix by accident, because each is a
+// type of its own. All are plain 64-bit values, cheap to copy, ordered, hashable with Abseil; zero means "none".
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <utility>
+
+namespace coordkit {
+
+// One integer that shares its type with no other. Arithmetic is what a position needs and nothing more.
+template <typename Tag>
+class Id {
+ public:
+  constexpr Id() = default;
+  constexpr explicit Id(uint64_t value) : value_(value) {}
+
+  constexpr uint64_t value() const { return value_; }
+  constexpr explicit operator bool() const { return value_ != 0; }
+  constexpr Id next() const { return Id(value_ + 1); }
+  constexpr Id previous() const { return Id(value_ - 1); }  // of zero: wraps; the caller knows it is not zero
+  friend constexpr Id operator+(Id id, uint64_t distance) { return Id(id.value_ + distance); }
+  friend constexpr uint64_t operator-(Id to, Id from) { return to.value_ - from.value_; }
+  friend constexpr auto operator<=>(Id, Id) = default;
+
+  template <typename H>
+  friend H AbslHashValue(H state, Id id) {
+    return H::combine(std::move(state), id.value_);
+  }
+
+ private:
+  uint64_t value_ = 0;
+};
+
+using Term = Id<struct TermTag>;                // a leader's reign; at most one leader per term
+using Index = Id<struct IndexTag>;              // position in the replicated log, from 1
+using ReplicaId = Id<struct ReplicaIdTag>;      // a member, chosen by the operator
+using GroupId = Id<struct GroupIdTag>;          // a consensus group in one process; today always 1
+using ClusterId = Id<struct ClusterIdTag>;      // random, made once at genesis
+using StoreId = Id<struct StoreIdTag>;          // random, made once per data directory
+using BootCounter = Id<struct BootCounterTag>;  // how often a data directory was opened, from 1
+using WriteNumber = Id<struct WriteNumberTag>;  // one submission to the log store, from 1, in order
+using Revision = Id<struct RevisionTag>;        // version number of the key-value store
+using Token = Id<struct TokenTag>;              // fencing token of a grant
+using SessionId = Id<struct SessionIdTag>;      // drawn from the token counter, never reused
+using Sequence = Id<struct SequenceTag>;        // a request of one origin, from 1
+using Generation = Id<struct GenerationTag>;    // guards a timer; changes only by log entries
+using MachineId = Id<struct MachineIdTag>;      // a state machine hosted in the log; coordkit's own is 1
+using TimerId = Id<struct TimerIdTag>;          // a replicated timer of one machine
+using Ticket = Id<struct TicketTag>;            // a call under way in one process
+
+inline constexpr GroupId kOnlyGroup{1};
+inline constexpr MachineId kCoordination{1};  // coordkit's own machine: sessions, locks, keys
+
+using Duration = std::chrono::nanoseconds;
+
+// A place in the log: the index and the term of the entry there.
+struct Position {
+  Index index;
+  Term term;
+  friend constexpr bool operator==(const Position&, const Position&) = default;
+};
+
+// Who submits requests: one incarnation of one replica. A newer boot replaces the older one.
+struct Origin {
+  ReplicaId replica;
+  StoreId store;
+  BootCounter boot;
+  friend constexpr auto operator<=>(const Origin&, const Origin&) = default;
+};
+
+// Names one request for ever, so that a repeat is recognised (exactly once).
+struct RequestId {
+  Origin origin;
+  Sequence sequence;
+  friend constexpr auto operator<=>(const RequestId&, const RequestId&) = default;
+};
+
+}  // namespace coordkit
