@@ -87,9 +87,13 @@ function(coordkit_test_program target sources)
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
 endfunction()
 
+# Temporary files of tests (testing::TempDir) stay in the build folder too, on the disk that is really used.
+set(coordkit_test_tmp ${PROJECT_BINARY_DIR}/tmp)
+file(MAKE_DIRECTORY ${coordkit_test_tmp})
+
 function(coordkit_discover target timeout filter label)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_FILTER "${filter}" NO_PRETTY_TYPES NO_PRETTY_VALUES
-                       PROPERTIES TIMEOUT ${timeout} LABELS ${label})
+                       PROPERTIES TIMEOUT ${timeout} LABELS ${label} ENVIRONMENT TEST_TMPDIR=${coordkit_test_tmp})
 endfunction()
 
 # coordkit_fuzz(NAME LINK target...): NAME.cc, which defines LLVMFuzzerTestOneInput, as a libFuzzer program; only when asked.
