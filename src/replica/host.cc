@@ -108,7 +108,7 @@ void Host::take_arrivals() {
     if (auto* input = std::get_if<EngineInput>(&arrival)) {
       engine_->post(std::move(*input));
     } else if (auto* mail = std::get_if<Mail>(&arrival)) {
-      absl::StatusOr<Message> message = engine::decode(mail->body);
+      absl::StatusOr<Message> message = decode(mail->body);
       if (message.ok()) engine_->post(MessageReceived{mail->from, *std::move(message)});
     } else {
       std::move(std::get<Call>(arrival))(*client_);
@@ -131,7 +131,7 @@ void Host::carry_out() {
   for (const Outbound& outbound : effects_.sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
-    peer->second.push_back({engine::lane_of(outbound.message), engine::encode(outbound.message)});
+    peer->second.push_back({lane_of(outbound.message), encode(outbound.message)});
   }
   for (auto& [peer, frames] : frames_) {
     if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
