@@ -123,9 +123,9 @@ void Cluster::turn(uint64_t id) {
   Node& node = nodes_.at(id);
   if (auto_apply) apply(node);
   node.core->drain(node.effects);
-  observe(node);
   Effects& effects = node.effects;
   if (on_turn) on_turn(node, effects);
+  observe(node);
   if (effects.write) {
     node.memory.apply(*effects.write);
     node.writes.push_back(*effects.write);

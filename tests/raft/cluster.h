@@ -48,7 +48,7 @@ struct Node {
   WriteNumber durable;
   std::vector<Send> held;  // waiting for the disk
   Index applied;
-  Index commit_before;            // as of the turn before
+  Index commit_before;        // as of the turn before
   std::vector<Entry> states;  // what was applied since the checkpoint at start
   Position checkpoint;        // durable
   std::vector<ReadRequest> reads;
