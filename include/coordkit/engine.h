@@ -1,0 +1,207 @@
+// Door 2: one replica as a deterministic object. No thread, clock, socket or file: values in, values out.
+//
+//   engine.post(input);                    whatever happened, in the order it happened
+//   engine.turn(clock.now(), effects);     one step of everything; read the clock AFTER the last post
+//   ... carry out the effects, in any order; their completions are posted again
+//   engine.next_deadline()                 when a turn is wanted even if nothing happens
+//
+// Reading the clock after the last post and before any effect is what the time rules lean on: the moment of a turn is
+// never earlier than a receipt it handles and never later than a message it sends.
+//
+// Threads: one owner. Failure: a storage failure or a broken invariant halts the engine; every pending call ends with
+// ReplicaFailed, the host learns why in Effects::halted, and nothing is sent any more. Used by: Replica, the simulator.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/clock.h"
+#include "coordkit/error.h"
+#include "coordkit/log_store.h"
+#include "coordkit/message.h"
+#include "coordkit/raft/core.h"
+#include "coordkit/state_machine.h"
+#include "coordkit/transport.h"
+
+namespace coordkit {
+
+struct EngineOptions {
+  raft::Options raft;
+  // Members listed by the operator. They matter until genesis; afterwards the log says who belongs.
+  std::vector<Peer> members;
+  // Made by the host at random, used if this replica is the one that founds the cluster.
+  ClusterId new_cluster;
+  uint64_t token_base = 0;
+
+  size_t requests_max = 65536;             // calls under way; more get TooManyRequests. Legal: 1 and up
+  size_t window = 1024;                    // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
+  size_t apply_bytes_per_turn = 1 << 20;   // lane of life is served in between. Legal: 1 and up
+  uint64_t checkpoint_entries = 4096;      // applied between two checkpoints. Legal: 1 and up
+  uint64_t checkpoint_bytes = 16 << 20;    // or this many payload bytes
+  size_t timers_per_entry = 1024;          // sessions that can end in one entry. Legal: 1 and up
+
+  absl::Status validate() const;  // kInvalidArgument listing every problem
+};
+
+// One state machine in the log. The engine owns it; `id` is stable for the life of the cluster.
+struct HostedMachine {
+  MachineId id;
+  std::unique_ptr<StateMachine> machine;
+};
+
+// What the keys of a machine's checkpoint rows start with: eight bytes, made from its id.
+std::string row_prefix(MachineId machine);
+
+// ---- inputs
+
+struct PeerConnected {
+  Hello hello;  // verified by the transport
+};
+struct PeerLost {
+  ReplicaId peer;
+};
+struct MessageReceived {
+  ReplicaId from;
+  Message message;
+};
+struct LogWritten {
+  WriteNumber number;
+};
+struct LogWasRead {
+  Index first;
+  absl::StatusOr<std::vector<raft::Entry>> entries;
+};
+struct StateCheckpointed {
+  Position applied;
+};
+struct StoreFailed {
+  absl::Status why;
+};
+
+enum class Urgency : uint8_t { Normal, Reserved };  // Reserved: release, cancel, close: never refused for lack of room
+
+// Runs a command through the log, exactly once.
+struct Submit {
+  Ticket ticket;
+  MachineId machine = kCoordination;
+  SharedBytes command;
+  LaggingTime deadline;
+  Urgency urgency = Urgency::Normal;
+};
+
+enum class Consistency : uint8_t {
+  Linearizable,  // sees everything acknowledged anywhere before the call; one quorum round, no log entry
+  Local,         // this replica's applied state, possibly old
+};
+
+struct Ask {
+  Ticket ticket;
+  MachineId machine = kCoordination;
+  std::string request;
+  Consistency consistency = Consistency::Linearizable;
+  LaggingTime deadline;
+};
+
+// Renews timer groups with the leader, whoever it is. One attempt: it is answered once or never; the sender retries with
+// a fresh attempt number.
+struct Renew {
+  RenewRequest request;
+};
+
+// The caller stopped listening: no completion will come for this ticket. The command's fate is untouched.
+struct Forget {
+  Ticket ticket;
+};
+
+using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
+                                 StoreFailed, Submit, Ask, Renew, Forget>;
+
+// ---- effects
+
+struct Outbound {
+  ReplicaId to;
+  Message message;
+};
+
+// The answer to a Submit or Ask. With stage Queued the command was accepted and waits in the state; the same ticket
+// completes once more. `status` covers what the engine knows; results of the machine itself are in `bytes`.
+struct Completion {
+  Ticket ticket;
+  ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
+  absl::Status status;
+  std::string bytes;
+  Index index;        // of the deciding entry, or of the state that was read
+  RequestId request;  // under which a Submit ran; zero origin if it never got that far
+};
+
+struct MachineEvent {
+  MachineId machine;
+  Index index;
+  std::string bytes;
+};
+
+enum class ReplicaState : uint8_t {
+  WaitingForMembers,  // blank, before genesis: every listed member must be seen once
+  Starting,           // has a log, knows no leader or is behind
+  Ready,              // a leader is known and this replica registered with it
+  Quarantine,         // up, silent, not voting: see the reason
+  Halted,             // stopped for good on a fault
+};
+
+struct EngineEffects {
+  std::vector<LogWrite> writes;
+  std::vector<Outbound> sends;
+  std::vector<Completion> completions;
+  std::vector<MachineEvent> events;
+  std::vector<RenewReply> renewals;  // answers to this replica's own Renew
+  std::vector<raft::ReadRequest> log_reads;
+  std::optional<CheckpointBatch> checkpoint;
+  std::optional<Position> compact;
+  std::optional<raft::Leadership> leadership;  // present when it changed
+  std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
+  std::optional<absl::Status> halted;          // present once
+
+  void clear();
+};
+
+struct EngineStatus {
+  ReplicaState state = ReplicaState::Starting;
+  std::string reason;  // of WaitingForMembers, Quarantine, Halted: a sentence
+  ClusterId cluster;
+  Index applied;
+  uint64_t digest = 0;  // of the applied state
+  size_t requests = 0;  // under way
+  std::optional<raft::Status> core;  // absent before genesis
+};
+
+class Engine {
+ public:
+  // Takes over what the stores recovered. `checkpoint` is the state store's view, read here once. kDataLoss: log and
+  // checkpoint do not belong together. kInvalidArgument: options.
+  static absl::StatusOr<std::unique_ptr<Engine>> recover(EngineOptions options, std::vector<HostedMachine> machines,
+                                                         RecoveredLog log, const CheckpointView& checkpoint, Now now);
+  virtual ~Engine() = default;
+
+  virtual void post(EngineInput input) = 0;
+  // Clears `effects` first. Never waits, never throws.
+  virtual void turn(Now now, EngineEffects& effects) = 0;
+  virtual LaggingTime next_deadline() const = 0;  // LaggingTime::max(): none
+
+  virtual EngineStatus status() const = 0;
+  virtual const raft::Leadership& leadership() const = 0;
+  virtual Index applied() const = 0;
+  virtual ReplicaId self() const = 0;
+  virtual BootCounter boot() const = 0;
+  // The hosted machine, for local reads of its owner. Null: no such machine.
+  virtual const StateMachine* machine(MachineId id) const = 0;
+  // Committed and applied entries as this replica sees them; for the simulator's observer.
+  virtual const raft::Core* core() const = 0;
+};
+
+}  // namespace coordkit
