@@ -418,7 +418,9 @@ TEST(TimerKeeperTest, TwinRandomOperationsGiveTheSameDueTimersAsTheNaiveModel) {
     Naive naive;
     LaggingTime now = at(1s);
     const auto any_id = [&] { return random.between(1, 12); };
-    const auto any_group = [&] { return random.below(3) == 0 ? TimerGroup{} : group_of(random.between(1, 2), ms(20 * random.between(1, 2))); };
+    const auto any_group = [&] {
+      return random.below(3) == 0 ? TimerGroup{} : group_of(random.between(1, 2), ms(20 * random.between(1, 2)));
+    };
     for (int step = 0; step < 400; ++step) {
       now += ms(random.below(8));
       switch (random.below(10)) {
