@@ -99,7 +99,6 @@ void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, u
       ++next;
     }
   }
-  std::erase_if(previous_, [this](const Identity& identity) { return identity.index > state_.last.index; });
   end_ += batch_bytes;
   mark_due_ = !steps.empty();
 }

@@ -15,7 +15,6 @@ struct Link {
   bool missing_after = false;     // the successor its data belongs to is missing
   std::optional<SegmentHeader> header;
   DiskPosition mark;              // the highest in it
-  uint32_t first_live = 1;        // the highest stated in it
   uint64_t bytes = 0;
 };
 
@@ -91,31 +90,58 @@ class Recoverer {
 
   // Reads every batch boundary, before anything is judged.
   absl::Status survey() {
-    uint32_t first_live = 1;
     for (Link& link : links_) {
       absl::StatusOr<std::string> bytes = read(link.segment, std::nullopt);
       if (!bytes.ok()) return bytes.status();
-      link.bytes = bytes->size();
-      link.mark = {link.segment, link.header ? link.header->synced_end : kFirstBatchOffset};
-      if (link.header) link.first_live = link.header->state.first_segment;
-      bool batches = false;
-      for (size_t at = kFirstBatchOffset; at < bytes->size();) {
-        const std::optional<FoundBatch> batch = find_batch(*bytes, at, key(link.segment));
-        at = batch ? batch->end() : at + kBlockBytes;
-        if (!batch) continue;
-        batches = true;
-        link.mark = std::max(link.mark, batch->durable);
-        link.first_live = std::max(link.first_live, batch->mark.state.first_segment);
-      }
-      first_live = std::max(first_live, link.first_live);
-      if (&link == &links_.back() && !link.header && !batches) {
+      const bool newest = &link == &links_.back();
+      const bool batches = survey_segment(link, *bytes, newest);
+      if (newest && !link.header && !batches) {
         return absl::DataLossError("the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
                                    ", is unreadable: neither the vote nor the end of the log can be proved");
       }
     }
-    std::erase_if(links_, [first_live](const Link& link) { return link.segment < first_live; });
-    first_live_ = first_live;
+    std::erase_if(links_, [this](const Link& link) { return link.segment < first_live_; });
     return absl::OkStatus();
+  }
+
+  // Learns the highest mark and what may be ignored. A torn batch may not say so: its sync never returned.
+  bool survey_segment(Link& link, std::string_view bytes, bool newest) {
+    struct Boundary {
+      uint32_t offset = 0;
+      uint32_t first_segment = 0;
+    };
+    std::vector<Boundary> boundaries;
+    link.bytes = bytes.size();
+    link.mark = {link.segment, link.header ? link.header->synced_end : kFirstBatchOffset};
+    if (link.header) first_live_ = std::max(first_live_, link.header->state.first_segment);
+    for (size_t at = kFirstBatchOffset; at < bytes.size();) {
+      const std::optional<FoundBatch> batch = find_batch(bytes, at, key(link.segment));
+      at = batch ? batch->end() : at + kBlockBytes;
+      if (!batch) continue;
+      link.mark = std::max(link.mark, batch->durable);
+      boundaries.push_back({batch->offset, batch->mark.state.first_segment});
+    }
+    for (size_t valid = sure_end(link, newest); const Boundary& boundary : boundaries) {
+      if (newest && boundary.offset == valid) valid = end_if_whole(bytes, boundary.offset, link.segment).value_or(valid);
+      if (boundary.offset < valid) first_live_ = std::max(first_live_, boundary.first_segment);
+    }
+    return !boundaries.empty();
+  }
+
+  // Below it every batch is durable.
+  static uint32_t sure_end(const Link& link, bool newest) {
+    return newest || link.end == kUnknownEnd ? link.mark.offset : link.end;
+  }
+
+  static bool whole(const FoundBatch& batch, const std::vector<Record>& records) {
+    return records.size() == batch.mark.records &&
+           std::all_of(records.begin(), records.end(), [](const Record& record) { return record.payload_intact; });
+  }
+
+  std::optional<size_t> end_if_whole(std::string_view bytes, size_t at, uint32_t segment) const {
+    const std::optional<FoundBatch> batch = find_batch(bytes, at, key(segment));
+    if (!batch || !whole(*batch, find_records(bytes, at, batch->end(), key(segment)))) return std::nullopt;
+    return batch->end();
   }
 
   absl::Status replay() {
@@ -150,7 +176,7 @@ class Recoverer {
 
   // Batches below `sure` are durable: what does not verify there is rot. From there on the first flaw ends the log.
   void replay_segment(const Link& link, std::string_view bytes, bool newest) {
-    const uint32_t sure = newest || link.end == kUnknownEnd ? link.mark.offset : link.end;
+    const uint32_t sure = sure_end(link, newest);
     size_t at = kFirstBatchOffset;
     while (at < sure || (newest && at < bytes.size())) {
       if (newest && at <= sure) result_.sure_previous = replay_.previous();
@@ -164,10 +190,9 @@ class Recoverer {
         continue;
       }
       const std::vector<Record> records = find_records(bytes, at, batch->end(), key(link.segment));
-      const bool whole = records.size() == batch->mark.records &&
-                         std::all_of(records.begin(), records.end(), [](const Record& r) { return r.payload_intact; });
-      if (!whole && at >= sure) break;
-      if (!whole && newest) result_.newest_whole = false;
+      const bool flawed = !whole(*batch, records);
+      if (flawed && at >= sure) break;
+      if (flawed && newest) result_.newest_whole = false;
       replay_.batch(batch->mark, records);
       at = batch->end();
     }

@@ -19,7 +19,6 @@ void Replay::batch(const Mark& mark, std::span<const Record> records) {
   enter(mark.state, mark.previous);
   previous_.clear();
   for (const Record& record : records) apply(record);
-  std::erase_if(previous_, [this](const Identity& identity) { return identity.index > last(); });
   lost_ = records.size() != mark.records;
 }
 
@@ -72,8 +71,9 @@ void Replay::apply(const Record& record) {
                                  .content_sum = record.content_sum,
                                  .payload = SharedBytes(std::string(record.payload))};
       }
-      previous_.push_back({slot.index, slot.term, slot.content_sum});
+      const Identity identity{slot.index, slot.term, slot.content_sum};
       put(std::move(slot));
+      previous_.push_back(identity);
       break;
     }
     case RecordKind::HardState: state_.hard_state = {record.term, ReplicaId(record.index.value())}; break;
@@ -103,6 +103,7 @@ void Replay::put(Slot slot) {
 
 void Replay::truncate(Index keep) {
   while (!slots_.empty() && slots_.back().index > keep) slots_.pop_back();
+  std::erase_if(previous_, [keep](const Identity& identity) { return identity.index > keep; });
 }
 
 void Replay::extend_with_holes(Index wanted) {

@@ -133,7 +133,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 
 TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   const uint64_t first = setting("COORDKIT_SEED", 1);
-  const uint64_t runs = setting("COORDKIT_RUNS", 1200);
+  const uint64_t runs = setting("COORDKIT_RUNS", 1000);
   uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
     SCOPED_TRACE("COORDKIT_SEED=" + std::to_string(seed) + " COORDKIT_RUNS=1");
