@@ -2,8 +2,10 @@
 //
 // Commands come a line each on standard input: "hold N", "rotate N", "rest N" set what the worker does (N comes back in
 // "resting"), "late" writes with the last token it was given whatever became of it, "queue", "status" and "quit".
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -11,7 +13,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "coordkit/coordkit.h"
+#include "coordkit/replica.h"
 #include "tools/demo/ledger_client.h"
 #include "tools/demo/report.h"
 #include "tools/demo/roles.h"
@@ -157,11 +159,15 @@ class Node {
     const uint64_t token = grant.token().value();
     last_token_ = token;
     report_.at(known_at, "granted", {{"token", token}});
-    const std::stop_callback on_lost(grant.lost(), [&, token] { report_("lost", {{"token", token}, {"valid", grant.valid()}}); });
-    for (int rows = 1;; ++rows) {
-      if (!write_row(grant, token, rows)) return;
+    std::promise<void> lost;
+    const std::stop_callback on_lost(grant.lost(), [&, token] {
+      report_("lost", {{"token", token}, {"valid", grant.valid()}});
+      lost.set_value();
+    });
+    for (int rows = 1; write_row(grant, token, rows); ++rows) {
       if (done(rows)) return release(grant, token);
     }
+    lost.get_future().wait_for(5s);  // announced by another thread, a moment after this one has seen it
   }
 
   // What every holder should do: ask right before the use, and let the resource judge the token besides. The readings of
