@@ -16,7 +16,7 @@ std::vector<log::Step> steps() {
 
 TEST(LogGoldenTest, BytesAreThoseOfVersionOne) {
   RecordingFs disk;
-  auto opened = log::Log::open(disk, tiny_segments());
+  auto opened = log::Log::open(disk, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
   ASSERT_TRUE(opened.ok());
   for (const log::Step& step : steps()) {
     ASSERT_TRUE(opened->log->append({&step, 1}).ok());
@@ -33,7 +33,7 @@ TEST(LogGoldenTest, AFileOfVersionOneOpens) {
   image.names["00000001.seg"] = 1;
   image.files[1] = golden_bytes(kName);
   RecordingFs disk(image);
-  const auto opened = log::Log::open(disk, tiny_segments());
+  const auto opened = log::Log::open(disk, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
   ASSERT_TRUE(opened.ok()) << opened.status().ToString();
   EXPECT_EQ(opened->hard_state, (raft::HardState{Term(2), ReplicaId(3)}));
   EXPECT_EQ(opened->base, (Position{Index(9), Term(4)}));
