@@ -32,7 +32,8 @@ class LmdbStateStore::Writer {
         storage::LmdbTable::open({.path = directory_->state_path(),
                                   .store = directory_->store(),
                                   .map_bytes = options_.map_bytes,
-                                  .views_max = options_.views_max});
+                                  .views_max = options_.views_max,
+                                  .keep_alive = directory_});
     if (!table.ok()) return table.status();
     table_ = *std::move(table);
     sink_ = &sink;
