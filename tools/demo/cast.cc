@@ -20,7 +20,7 @@ Cast::Cast(std::filesystem::path data, support::Deadline deadline)
     : data_(std::move(data)), deadline_(deadline), addresses_(support::free_loopback_addresses(kNodes)) {}
 
 void Cast::start_resource() {
-  resource_ = support::Child::start({"resource"});
+  resource_ = support::Child::start({"resource", "--gate", data_ / "resource.fence"});
   lines_.add(kResource, resource_.output());
   until("the resource listens", [&] { return resource_port_ != 0; });
 }

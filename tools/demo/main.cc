@@ -24,11 +24,13 @@ int run(int argc, char** argv) {
   node_role->add_option("--resource", node.resource_port)->required();
   node_role->add_option("--members", node.addresses)->required()->expected(3);
   CLI::App* resource_role = app.add_subcommand("resource", "what the lock protects")->group("");
+  std::string gate_file;
+  resource_role->add_option("--gate", gate_file)->required();
   CLI11_PARSE(app, argc, argv);
 
   std::signal(SIGPIPE, SIG_IGN);
   if (node_role->parsed()) return coordkit::demo::run_node(node);
-  if (resource_role->parsed()) return coordkit::demo::run_resource();
+  if (resource_role->parsed()) return coordkit::demo::run_resource(gate_file);
   alarm(kWatchdogSeconds);
   return coordkit::demo::run_story(out);
 }

@@ -2,7 +2,8 @@
 //
 //   "NODE TOKEN ROW\n" -> "ok\n" or "refused\n"
 //
-// One thread serves all connections, so the check of the token and the write are one step.
+// One thread serves all connections, so the check of the token and the write are one step, as the gate demands. The gate
+// keeps its state in a file: a resource that forgot the newest token in a restart would let an old holder in.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,30 +12,21 @@
 #include <unistd.h>
 
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "coordkit/fence.h"
 #include "tools/demo/report.h"
 #include "tools/demo/roles.h"
 
 namespace coordkit::demo {
 namespace {
 
-class Gate {
- public:
-  bool admit(uint64_t token) {
-    if (token < highest_) return false;
-    highest_ = token;
-    return true;
-  }
-
- private:
-  uint64_t highest_ = 0;
-};
-
 class Resource {
  public:
+  explicit Resource(std::unique_ptr<FileFenceGate> gate) : gate_(std::move(gate)) {}
   int run();
 
  private:
@@ -48,7 +40,7 @@ class Resource {
   std::string answer(const std::string& request);
 
   Reporter report_;
-  Gate gate_;
+  const std::unique_ptr<FileFenceGate> gate_;
   support::Descriptor listener_;
   std::map<int, Connection> connections_;
 };
@@ -93,7 +85,9 @@ std::string Resource::answer(const std::string& request) {
   uint64_t token = 0;
   uint64_t row = 0;
   words >> node >> token >> row;
-  const bool taken = gate_.admit(token);
+  const absl::Status admitted = gate_->admit(Token(token));
+  const bool taken = admitted.ok();
+  if (!taken && !fenced_by(admitted)) report_("error", {{"what", admitted.ToString()}});
   report_("write", {{"node", node}, {"token", token}, {"row", row}, {"taken", taken}});
   return taken ? "ok\n" : "refused\n";
 }
@@ -114,6 +108,11 @@ int Resource::run() {
 
 }  // namespace
 
-int run_resource() { return Resource().run(); }
+int run_resource(const std::string& gate_file) {
+  absl::StatusOr<std::unique_ptr<FileFenceGate>> gate = FileFenceGate::open(gate_file);
+  if (gate.ok()) return Resource(*std::move(gate)).run();
+  Reporter()("error", {{"what", gate.status().ToString()}});
+  return 1;
+}
 
 }  // namespace coordkit::demo

@@ -26,6 +26,6 @@ struct NodeOptions {
 
 int run_story(const std::filesystem::path& out);
 int run_node(const NodeOptions& options);
-int run_resource();
+int run_resource(const std::string& gate_file);
 
 }  // namespace coordkit::demo
