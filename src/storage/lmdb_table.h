@@ -52,7 +52,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   LmdbTable(const LmdbTable&) = delete;
   LmdbTable& operator=(const LmdbTable&) = delete;
 
-  Position applied() const { return applied_; }  // as of open
+  Position applied() const { return applied_; }      // as of open
   absl::Status write(const CheckpointBatch& batch);  // durable when it returns
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
 

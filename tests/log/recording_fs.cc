@@ -12,13 +12,18 @@ void write_at(std::string& file, uint64_t offset, std::string_view bytes) {
 
 void apply_name(Image& image, const Change& change) {
   switch (change.kind) {
-    case Change::Kind::Create: image.names[change.name] = change.file; break;
-    case Change::Kind::Remove: image.names.erase(change.name); break;
+    case Change::Kind::Create:
+      image.names[change.name] = change.file;
+      break;
+    case Change::Kind::Remove:
+      image.names.erase(change.name);
+      break;
     case Change::Kind::Rename:
       image.names.erase(change.name);
       image.names[change.to] = change.file;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -179,10 +184,10 @@ void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t sampl
       for (uint64_t subset = 0; subset < uint64_t{1} << pieces; ++subset) {
         uint64_t bits = subset;
         check(count, disk.crash(count, [&bits] {
-                const bool bit = (bits & 1) != 0;
-                bits >>= 1;
-                return bit;
-              }));
+          const bool bit = (bits & 1) != 0;
+          bits >>= 1;
+          return bit;
+        }));
       }
       continue;
     }

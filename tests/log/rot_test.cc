@@ -8,9 +8,7 @@ namespace {
 
 constexpr uint64_t kEntries = 60;
 
-log::LogOptions small_segments() {
-  return {.store = kStore, .segment_bytes = 96 << 10, .small_segment_bytes = 96 << 10};
-}
+log::LogOptions small_segments() { return {.store = kStore, .segment_bytes = 96 << 10, .small_segment_bytes = 96 << 10}; }
 
 // A log of several segments, closed properly: everything below the last mark.
 class RotTest : public ::testing::Test {
@@ -72,7 +70,8 @@ TEST_F(RotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
       RecordingFs disk(rotten);
       const auto opened = log::Log::open(disk, small_segments());
       ASSERT_TRUE(opened.ok()) << opened.status().ToString();
-      if (name == segments().back() && opened->damaged.empty() && opened->entries.size() == kEntries) continue;  // the mark itself
+      if (name == segments().back() && opened->damaged.empty() && opened->entries.size() == kEntries)
+        continue;  // the mark itself
       ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << name << " block " << block;
       RecordingFs again(disk.now());
       const auto twice = log::Log::open(again, small_segments());
@@ -219,8 +218,8 @@ TEST(LogDoorTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
 }
 
 TEST(LogDoorTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
-  for (const log::Step& step : {log::Step{.write = {.entries = entries(2, 1, 1)}},
-                                log::Step{.write = {.truncate_after = Index(1)}}}) {
+  for (const log::Step& step :
+       {log::Step{.write = {.entries = entries(2, 1, 1)}}, log::Step{.write = {.truncate_after = Index(1)}}}) {
     RecordingFs disk;
     auto opened = log::Log::open(disk, small_segments());
     ASSERT_TRUE(opened.ok());

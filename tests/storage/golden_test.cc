@@ -8,7 +8,8 @@ namespace coordkit::testing {
 namespace {
 
 TEST(IdentityGoldenTest, BytesAreThoseOfVersionOneAndAreRead) {
-  const storage::Identity identity{.store = StoreId(0x0123456789abcdef), .boot = BootCounter(7), .replica = ReplicaId(2), .cluster = "orders"};
+  const storage::Identity identity{
+      .store = StoreId(0x0123456789abcdef), .boot = BootCounter(7), .replica = ReplicaId(2), .cluster = "orders"};
   expect_golden("identity-v1.bin", storage::encode(identity));
   const auto decoded = storage::decode_identity(golden_bytes("identity-v1.bin"));
   ASSERT_TRUE(decoded.ok());

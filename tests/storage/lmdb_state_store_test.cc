@@ -206,7 +206,8 @@ TEST_F(LmdbTableTest, FLT_D12_DeadReadersAreClearedAtOpen) {
 TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
   fill();
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
-  const auto copy = storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 64 << 20, .views_max = 4});
+  const auto copy =
+      storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 64 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   EXPECT_EQ((*copy)->applied(), kApplied);
 }
@@ -237,10 +238,13 @@ TEST_F(LmdbTableTest, FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewCheckpoin
     ASSERT_TRUE(table.ok()) << table.status().ToString();
     const auto view = (*table)->view();
     ASSERT_TRUE(view.ok());
-    ASSERT_TRUE((*view)->scan("row", [&](std::string_view, std::string_view value) {
-      EXPECT_EQ(value, std::to_string((*view)->applied().index.value()));
-      return absl::OkStatus();
-    }).ok());
+    ASSERT_TRUE((*view)
+                    ->scan("row",
+                           [&](std::string_view, std::string_view value) {
+                             EXPECT_EQ(value, std::to_string((*view)->applied().index.value()));
+                             return absl::OkStatus();
+                           })
+                    .ok());
   }
 }
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include <thread>
 
+#include "base/random.h"
 #include "coordkit/testing/entries.h"
 #include "coordkit/testing/sink_probes.h"
 #include "log/log.h"

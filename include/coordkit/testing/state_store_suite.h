@@ -120,13 +120,16 @@ TEST_P(StateStoreSuite, LaterCommitsDoNotChangeAView) {
 TEST_P(StateStoreSuite, EmptyValuesAndLargeValuesAreFine) {
   commit(1, {{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}});
   reopen();
-  EXPECT_EQ(rows_of(*view()), (Rows{{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}}));
+  EXPECT_EQ(rows_of(*view()),
+            (Rows{{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}}));
 }
 
 TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
   Rows expected;
   uint64_t seed = 42;
-  const auto random = [&seed](uint64_t below) { return (seed = seed * 6364136223846793005u + 1442695040888963407u) / 7 % below; };
+  const auto random = [&seed](uint64_t below) {
+    return (seed = seed * 6364136223846793005u + 1442695040888963407u) / 7 % below;
+  };
   for (uint64_t batch = 1; batch <= 20; ++batch) {
     Rows changed;
     std::vector<CheckpointBatch::Row> rows;
@@ -134,8 +137,10 @@ TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
     for (auto& [key, value] : changed) {
       const bool erase = random(3) == 0;
       rows.push_back({key, erase ? std::nullopt : std::optional(value)});
-      if (erase) expected.erase(key);
-      else expected[key] = value;
+      if (erase)
+        expected.erase(key);
+      else
+        expected[key] = value;
     }
     commit(batch, std::move(rows));
     if (batch % 5 == 0) {
