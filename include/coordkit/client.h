@@ -1,0 +1,90 @@
+// The asynchronous client of one replica: sessions, locks, keys. It turns calls into submissions of the engine and the
+// engine's effects into answers, keeps sessions renewed, and decides locally what may still be trusted (design 8).
+//
+//   client.before_turn(now);           due timers fire, queued calls and renewals are posted into the engine
+//   engine.turn(now, effects);
+//   client.after_turn(now, effects);   answers, ended sessions, confirmed renewals
+//   ... the next turn is wanted after min(engine's deadline, client.next_turn(now))
+//
+// Threads: one owner, the thread that runs the engine's turns; no thread, socket, lock or clock of its own. The handles it
+// gives out may be read by any thread. Calls may be made at any time between or inside callbacks; they are taken up by the
+// next before_turn. Every call ends exactly once: by its answer, its deadline (S-59) or stop().
+// Lifetime: the engine outlives the client. Tickets of this client have the highest bit set; other users of the same
+// engine use tickets without it. One client per boot of a replica, because the boot names its renewals.
+// Errors: absl::Status with a Reason and an Outcome (error.h). A call that ends with an unknown outcome leaves nothing
+// behind that nobody knows of: a session it opened is closed, a lock it was granted is released (S-59).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "coordkit/client/handles.h"
+#include "coordkit/client/options.h"
+#include "coordkit/engine.h"
+
+namespace coordkit {
+
+class Client {
+ public:
+  // `options` must be valid (COORDKIT_CHECK).
+  Client(Engine& engine, ClientOptions options);
+  ~Client();  // stops
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // ---- the host's loop; `now` is the reading the turn in between gets
+  void before_turn(Now now);
+  void after_turn(Now now, const EngineEffects& effects);
+  // How long after `now` the next turn is wanted at the latest: zero at once, Duration::max() when nothing is awaited.
+  // A turn later than that by more than a session's renewal interval puts that session in jeopardy (LT-9).
+  Duration next_turn(Now now) const;
+
+  // Ends every call with Stopped and makes every handle invalid before it returns; sessions are left to expire (close them
+  // first if there is time). Idempotent. Calls made later are answered Closed, inside the call. Nothing runs after it.
+  void stop();
+  bool stopped() const;
+
+  // ---- sessions
+  // Opens a session and keeps it renewed. Errors: InvalidArgument, TtlTooLarge, LimitExceeded (NONE); CallTimeout.
+  CallId open_session(OpenOptions options, Callback<SessionRef> done);
+  // Ends it with all it holds, waits included. Nothing of it is valid from this call on, whatever the answer; an
+  // unanswered close is retried until the session has ended. A session that ended already: OK.
+  CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline = {});
+
+  // ---- locks
+  // Answers the grant, or Held, WaitTimeout, Cancelled, Lost, AlreadyHeld, AlreadyWaiting; CallTimeout, CancelPending
+  // (UNKNOWN; what arrives late is released). A session in jeopardy may acquire; a lost one gets Lost.
+  CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done);
+  // Asks to end a pending acquire. Its own callback tells what was decided: Cancelled or the grant; at its deadline
+  // CancelPending. For any other call this is abandon(). Unknown or ended calls: no effect.
+  void cancel(CallId call);
+  // Stops listening: the callback gets CancelPending (Cancelled if the call never left) in the next before_turn; what the
+  // call is granted later is given back.
+  void abandon(CallId call);
+  // Invalid from this call on. Retried until acknowledged or the session has ended, also past the call's own deadline.
+  // NotOwner: released before. Lost: the session ended first.
+  CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline = {});
+  void release_later(const HoldRef& hold);  // the same, nobody waits; no effect on a released hold
+  // Is the token still the hold, as of a moment after this call? Linearizable. False marks the hold lost.
+  CallId check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline = {});
+
+  // ---- looking, linearizable
+  CallId holders(std::string name, Callback<LockInfo> done, CallDeadline deadline = {});
+  CallId queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline = {});
+  CallId session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline = {});  // SessionNotFound
+  CallId sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline = {});
+
+  // ---- keys
+  CallId put(std::string key, std::string value, Callback<PutResult> done, CallDeadline deadline = {});
+  CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {},
+             Consistency consistency = Consistency::Linearizable);
+  CallId erase(std::string key, Callback<EraseResult> done, CallDeadline deadline = {});
+
+  ClientStatus status() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,159 @@
+// Options of the client and of its calls, and the plain values that reads answer with.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/client/handles.h"
+#include "coordkit/clock.h"
+#include "coordkit/engine.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+using CallId = Id<struct CallIdTag>;  // a call of one client; never reused
+
+// Receives the answer of a call, exactly once, in before_turn, after_turn or stop; never inside the call that was given it,
+// except after stop(). May call the client again, stop() included; must not run a turn, destroy the client, block or throw.
+template <typename T>
+using Callback = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
+
+// Runs user code (phase announcements, stop callbacks of lost holds) in the order handed over, each task once. A replica
+// gives one that runs on its callback thread. Called from the client's owner thread only.
+using Notifier = absl::AnyInvocable<void(absl::AnyInvocable<void()>)>;
+
+struct ClientOptions {
+  // As the engine's. Legal: above zero. Sets retry pace, default deadlines and the give-up limit.
+  Duration election_timeout = std::chrono::milliseconds(300);
+  // rho: bound on clock rate error in parts per million, equal on all replicas. Legal: 0 to 500'000.
+  uint32_t rate_error_ppm = 10'000;
+  // g: kept back from every validity deadline, for the announcement to arrive in time. Legal: 0 and up.
+  Duration slack = std::chrono::milliseconds(1);
+  // Of calls without a wait and without a deadline of their own. Legal: above zero.
+  Duration call_timeout = std::chrono::seconds(10);
+  // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins. Legal: any.
+  Duration give_up_min{};
+  // Calls under way; more get TooManyRequests at the door. Legal: 1 and up. Release, cancel and close are not refused.
+  size_t calls_max = 65536;
+  // Absent: user code runs inline, at the end of before_turn and after_turn.
+  Notifier notify;
+
+  absl::Status validate() const;  // kInvalidArgument listing every problem
+};
+
+// V: how long after sending an acknowledged open or renewal of this TTL its holder may trust it (LT-1). Rounded down.
+Duration validity(Duration ttl, uint32_t rate_error_ppm, Duration slack);
+
+// When a call ends at the latest, by the lagging clock. Absent: wait + 2 election timeouts, or call_timeout where there is
+// no wait, counted from the before_turn that takes the call up (S-59).
+using CallDeadline = std::optional<LaggingTime>;
+
+struct OpenOptions {
+  Duration ttl{};        // above zero; raised to the floor of 50 ms
+  std::string metadata;  // shown by sessions(); at most 4 KiB
+  CallDeadline deadline;
+  // Every change of phase, in order, each once, through the Notifier; the first is the one the session was opened with.
+  absl::AnyInvocable<void(SessionPhase)> on_phase;
+};
+
+struct LockWait {
+  enum class Kind : uint8_t { None, Timed, Forever };
+  Kind kind = Kind::None;
+  Duration timeout{};  // above zero if Timed; decided in the log, so it may end late by an election, never early
+
+  static LockWait none() { return {}; }
+  static LockWait timed(Duration timeout) { return {Kind::Timed, timeout}; }
+  static LockWait forever() { return {Kind::Forever, {}}; }
+};
+
+struct AcquireOptions {
+  LockWait wait;
+  std::string owner_tag;  // which thread of control; different tags of one session exclude each other
+  std::string value;      // shown to everybody who asks for the holders; at most 4 KiB
+  CallDeadline deadline;  // a Forever wait without one ends only by its result
+};
+
+struct HolderInfo {
+  SessionId session;
+  std::string owner_tag;
+  Token token;
+  Index since;
+  RequestId request;
+  std::string value;
+  friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
+};
+struct LockInfo {
+  std::vector<HolderInfo> holders;
+  uint64_t waiters = 0;
+  Index as_of;  // the applied state that was read
+};
+struct WaiterInfo {
+  uint64_t position = 0;  // from 0
+  SessionId session;
+  std::string owner_tag;
+  Index since;
+  RequestId request;
+  friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
+};
+struct QueueInfo {
+  std::vector<WaiterInfo> waiters;
+  bool more = false;
+  Index as_of;
+};
+struct SessionInfo {
+  SessionId session;
+  Duration ttl{};
+  ReplicaId node;
+  BootCounter boot;
+  uint64_t holds = 0;
+  uint64_t waiters = 0;
+  std::string metadata;
+  friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
+};
+struct SessionList {
+  std::vector<SessionInfo> sessions;  // ascending ids
+  bool more = false;                  // ask again after the last one
+  Index as_of;
+};
+struct KeyValue {
+  std::string key;
+  std::string value;
+  Revision create;
+  Revision mod;
+  uint64_t version = 0;
+  friend bool operator==(const KeyValue&, const KeyValue&) = default;
+};
+struct GetResult {
+  std::optional<KeyValue> entry;
+  Revision revision;  // of the store that was read
+  Index as_of;
+};
+struct PutResult {
+  Revision revision;
+  Index index;  // of the entry
+};
+struct EraseResult {
+  uint64_t deleted = 0;
+  Revision revision;
+  Index index;
+};
+
+// Counts of what the client remembers; for tests of leaks and for health pages.
+struct ClientStatus {
+  size_t calls = 0;      // callers waiting
+  size_t tickets = 0;    // submissions and questions in the engine
+  size_t opens = 0;      // session opens whose fate is not known, given-up callers included
+  size_t sessions = 0;   // not ended as far as is known
+  size_t holds = 0;      // granted here, release not acknowledged
+  size_t releases = 0;   // posted and not acknowledged
+  size_t orphans = 0;    // sessions bound to this process that nobody here knows: left to expire
+  uint64_t attempts = 0;  // renewals sent
+};
+
+}  // namespace coordkit
