@@ -12,6 +12,9 @@ if(COORDKIT_SANITIZE)
   target_compile_options(coordkit_flags INTERFACE -fsanitize=${COORDKIT_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(coordkit_flags INTERFACE -fsanitize=${COORDKIT_SANITIZE})
 endif()
+if(COORDKIT_FUZZ)
+  target_compile_options(coordkit_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(COORDKIT_COVERAGE)
   target_compile_options(coordkit_flags INTERFACE --coverage)
   target_link_options(coordkit_flags INTERFACE --coverage)
@@ -32,16 +35,75 @@ function(coordkit_library name)
   endif()
 endfunction()
 
-# coordkit_tests(NAME LINK target...): every *_test.cc of this folder as the program test_NAME, one ctest entry per test.
+# coordkit_tests(NAME LINK target...): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
+# says so in its name, and is left out where the label tells (./dev test quick; ctest matches any part of a label):
+#
+#   *_test.cc       test_NAME, label NAME; single tests called *_Slow_* have the label NAME-slow
+#   *_slow_test.cc  test_NAME_slow, label NAME-slow
+#   *_full_test.cc  test_NAME_full, label NAME-full
+#
+# Other *.cc of the folder are helpers and are linked into each. No test asserts on wall time; TIMEOUT only ends a hang.
 function(coordkit_tests name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  if(NOT sources)
+  set(quick ${sources})
+  set(slow ${sources})
+  set(full ${sources})
+  set(helpers ${sources})
+  list(FILTER slow INCLUDE REGEX "_slow_test\\.cc$")
+  list(FILTER full INCLUDE REGEX "_full_test\\.cc$")
+  list(FILTER quick INCLUDE REGEX "_test\\.cc$")
+  list(FILTER quick EXCLUDE REGEX "_(slow|full)_test\\.cc$")
+  list(FILTER helpers EXCLUDE REGEX "_test\\.cc$")
+  if(helpers)
+    add_library(test_${name}_helpers OBJECT ${helpers})
+    coordkit_test_settings(test_${name}_helpers ${arg_LINK})
+    set(helpers $<TARGET_OBJECTS:test_${name}_helpers>)
+  endif()
+  if(quick)
+    coordkit_test_program(test_${name} "${quick};${helpers}" ${arg_LINK})
+    coordkit_discover(test_${name} 300 "-*_Slow_*" ${name})
+    coordkit_discover(test_${name} 900 "*_Slow_*" ${name}-slow)
+  endif()
+  if(slow)
+    coordkit_test_program(test_${name}_slow "${slow};${helpers}" ${arg_LINK})
+    coordkit_discover(test_${name}_slow 900 "*" ${name}-slow)
+  endif()
+  if(full)
+    coordkit_test_program(test_${name}_full "${full};${helpers}" ${arg_LINK})
+    coordkit_discover(test_${name}_full 3600 "*" ${name}-full)
+  endif()
+endfunction()
+
+function(coordkit_test_settings target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE COORDKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE coordkit_flags ${ARGN} GTest::gmock)
+endfunction()
+
+function(coordkit_test_program target sources)
+  add_executable(${target} ${sources})
+  coordkit_test_settings(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)
+endfunction()
+
+# Temporary files of tests (testing::TempDir) stay in the build folder too, on the disk that is really used.
+set(coordkit_test_tmp ${PROJECT_BINARY_DIR}/tmp)
+file(MAKE_DIRECTORY ${coordkit_test_tmp})
+
+function(coordkit_discover target timeout filter label)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_FILTER "${filter}" NO_PRETTY_TYPES NO_PRETTY_VALUES
+                       PROPERTIES TIMEOUT ${timeout} LABELS ${label} ENVIRONMENT TEST_TMPDIR=${coordkit_test_tmp})
+endfunction()
+
+# coordkit_fuzz(NAME LINK target...): NAME.cc, which defines LLVMFuzzerTestOneInput, as a libFuzzer program; only when asked.
+function(coordkit_fuzz name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  if(NOT COORDKIT_FUZZ)
     return()
   endif()
-  add_executable(test_${name} ${sources})
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(test_${name} PRIVATE COORDKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(test_${name} PRIVATE coordkit_flags ${arg_LINK} GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(test_${name} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
+  add_executable(${name} ${name}.cc)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE coordkit_flags ${arg_LINK})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endfunction()

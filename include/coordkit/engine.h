@@ -55,6 +55,9 @@ struct HostedMachine {
   std::unique_ptr<StateMachine> machine;
 };
 
+// What the keys of a machine's checkpoint rows start with: eight bytes, made from its id.
+std::string row_prefix(MachineId machine);
+
 // ---- inputs
 
 struct PeerConnected {

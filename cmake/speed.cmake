@@ -1,0 +1,13 @@
+# ccache and mold when they are there, and only for our own tree: a project that embeds coordkit chooses its own tools.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+find_program(COORDKIT_CCACHE ccache)
+if(COORDKIT_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${COORDKIT_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${COORDKIT_CCACHE})
+endif()
+find_program(COORDKIT_MOLD mold)
+if(COORDKIT_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

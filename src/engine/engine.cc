@@ -1,0 +1,134 @@
+// Birth of an engine: options checked, state restored from the checkpoint, the log's tail handed to the core.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/engine_impl.h"
+
+namespace coordkit {
+
+absl::Status EngineOptions::validate() const {
+  std::string problems;
+  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
+  if (const absl::Status status = raft.validate(); !status.ok()) problem(std::string(status.message()));
+  if (members.empty()) problem("no members: list at least this replica");
+  bool self_listed = false;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].id) problem("a member has id 0: ids start at 1");
+    self_listed = self_listed || members[i].id == raft.self;
+    for (size_t j = 0; j < i; ++j) {
+      if (members[i].id == members[j].id) {
+        problem("member id " + std::to_string(members[i].id.value()) + " is listed twice");
+      } else if (!members[i].address.empty() && members[i].address == members[j].address) {
+        problem("address " + members[i].address + " is listed twice");
+      }
+    }
+  }
+  if (!members.empty() && !self_listed) {
+    problem("replica " + std::to_string(raft.self.value()) + " is not among the members: add it, or correct its id");
+  }
+  if (!new_cluster) problem("new_cluster must be a random non-zero id");
+  if (requests_max == 0) problem("requests_max must be at least 1");
+  if (window == 0 || window > 1024) problem("window must be 1 to 1024");
+  if (checkpoint_entries == 0) problem("checkpoint_entries must be at least 1");
+  if (timers_per_entry == 0 || timers_per_entry > engine::kFiredTimersMax) {
+    problem("timers_per_entry must be 1 to " + std::to_string(engine::kFiredTimersMax));
+  }
+  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+}
+
+void EngineEffects::clear() {
+  writes.clear();
+  sends.clear();
+  completions.clear();
+  events.clear();
+  renewals.clear();
+  log_reads.clear();
+  checkpoint.reset();
+  compact.reset();
+  leadership.reset();
+  cluster.reset();
+  halted.reset();
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, std::vector<HostedMachine> machines,
+                                                        RecoveredLog log, const CheckpointView& checkpoint, Now now) {
+  if (absl::Status status = options.validate(); !status.ok()) return status;
+  auto engine = std::make_unique<engine::EngineImpl>(std::move(options), std::move(machines), log);
+  if (absl::Status status = engine->start(std::move(log), checkpoint, now); !status.ok()) return status;
+  return engine;
+}
+
+}  // namespace coordkit
+
+namespace coordkit::engine {
+
+EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log)
+    : options_(std::move(options)),
+      origin_{options_.raft.self, log.store, log.boot},
+      router_(std::move(machines)),
+      founding_(options_, log.store),
+      proposals_(options_, origin_),
+      reads_(options_.raft.election_timeout) {}
+
+absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
+  if (!log.damaged.empty()) {
+    quarantined_ = true;
+    reason_ = "entries " + std::to_string(log.damaged.front().first.value()) + " to " +
+              std::to_string(log.damaged.back().last.value()) + " of the log are rotten on this disk; replace this member";
+    return absl::OkStatus();
+  }
+  const Position applied = checkpoint.applied();
+  const bool blank = !applied.index && !log.base.index && log.entries.empty();
+  if (blank) return absl::OkStatus();  // genesis comes first
+
+  if (applied.index) {
+    if (absl::Status status = router_.restore(checkpoint); !status.ok()) return status;
+    checkpointed_ = applied.index;
+    std::vector<MachineTimerOp> timers;
+    router_.timers(timers);
+    for (const MachineTimerOp& one : timers) keeper_.apply(one.machine, one.op, now.lagging);
+  }
+  const Index last = log.entries.empty() ? log.base.index : log.entries.back().index;
+  if (applied.index < log.base.index || applied.index > last) {
+    return absl::DataLossError("the log holds entries " + std::to_string(log.base.index.value() + 1) + " to " +
+                               std::to_string(last.value()) + " but the checkpoint was taken at " +
+                               std::to_string(applied.index.value()) +
+                               ": the two do not belong together; restore both from the same moment, or replace this member");
+  }
+  EngineEffects ignored;  // nothing is sent before the first turn
+  effects_ = &ignored;
+  start_core({.hard_state = log.hard_state,
+              .base = log.base,
+              .configuration = router_.configuration(),
+              .applied = applied,
+              .entries = std::move(log.entries)},
+             now.lagging);
+  effects_ = nullptr;
+  return absl::OkStatus();
+}
+
+Proposals::Road EngineImpl::road() const {
+  if (!knows_leader()) return Proposals::Road::NoLeader;
+  return router_.origins().registered(origin_) ? Proposals::Road::Open : Proposals::Road::Unregistered;
+}
+
+EngineStatus EngineImpl::status() const {
+  EngineStatus status{.cluster = router_.genesis() ? router_.genesis()->cluster : ClusterId(),
+                      .applied = router_.applied().index,
+                      .digest = router_.digest(),
+                      .requests = proposals_.size() + reads_.size()};
+  if (core_) status.core = core_->status();
+  if (halted_ || quarantined_) {
+    status.state = halted_ ? ReplicaState::Halted : ReplicaState::Quarantine;
+    status.reason = reason_;
+  } else if (!core_) {
+    status.state = ReplicaState::WaitingForMembers;
+    status.reason = founding_.reason();
+  } else {
+    status.state = road() == Proposals::Road::Open ? ReplicaState::Ready : ReplicaState::Starting;
+  }
+  return status;
+}
+
+}  // namespace coordkit::engine

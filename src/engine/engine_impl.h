@@ -1,0 +1,150 @@
+// One replica, put together. Each turn is a straight line (design 4):
+//
+//   inputs -> core -> what to hand over -> drain -> sends, write -> apply -> answers -> checkpoint
+//
+// A step never reaches back: what apply makes possible (a read, a renewal, a retry) is taken up in the same turn if its
+// part comes later, else in the next, which next_deadline() then asks for at once.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "coordkit/engine.h"
+#include "engine/founding.h"
+#include "engine/proposals.h"
+#include "engine/reads.h"
+#include "engine/renewals.h"
+#include "engine/router.h"
+#include "engine/timer_keeper.h"
+
+namespace coordkit::engine {
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log);
+  absl::Status start(RecoveredLog log, const CheckpointView& checkpoint, Now now);
+
+  void post(EngineInput input) override { inbox_.push_back(std::move(input)); }
+  void turn(Now now, EngineEffects& effects) override;
+  LaggingTime next_deadline() const override;
+
+  EngineStatus status() const override;
+  const raft::Leadership& leadership() const override { return leadership_; }
+  Index applied() const override { return router_.applied().index; }
+  ReplicaId self() const override { return options_.raft.self; }
+  BootCounter boot() const override { return origin_.boot; }
+  const StateMachine* machine(MachineId id) const override { return router_.machine(id); }
+  const raft::Core* core() const override { return core_ ? &*core_ : nullptr; }
+
+ private:
+  // What a confirmation ticket was asked for.
+  struct PeerRead {
+    ReplicaId peer;
+    uint64_t id = 0;
+  };
+  struct OwnRead {
+    uint64_t id = 0;
+  };
+  struct RenewalRound {};
+  struct GapCheck {};
+  using Purpose = std::variant<PeerRead, OwnRead, RenewalRound, GapCheck>;
+
+  // The turn, in order (engine_turn.cc).
+  void run(Now now);
+  void notice_gap(Now now);
+  void take_inputs(Now now);
+  void found(Now now);
+  void ask_questions(Now now);
+  void propose(Now now);
+  void fire_timers(Now now);
+  void drain(Now now);
+  void apply(Now now);
+  void answer(Now now);
+  void checkpoint();
+  void halt(absl::Status why);
+
+  // Inputs (engine_inputs.cc).
+  void take(PeerConnected& input, Now now);
+  void take(PeerLost& input, Now now);
+  void take(MessageReceived& input, Now now);
+  void take(LogWritten& input, Now now);
+  void take(LogWasRead& input, Now now);
+  void take(StateCheckpointed& input, Now now);
+  void take(StoreFailed& input, Now now);
+  void take(Submit& input, Now now);
+  void take(Ask& input, Now now);
+  void take(Renew& input, Now now);
+  void take(Forget& input, Now now);
+
+  void receive(ReplicaId from, GenesisOffer& message, Now now);
+  void receive(ReplicaId from, Forward& message, Now now);
+  void receive(ReplicaId from, Refusal& message, Now now);
+  void receive(ReplicaId from, ReadIndexRequest& message, Now now);
+  void receive(ReplicaId from, ReadIndexReply& message, Now now);
+  void receive(ReplicaId from, RenewRequest& message, Now now);
+  void receive(ReplicaId from, RenewReply& message, Now now);
+  template <typename RaftMessage>
+  void receive(ReplicaId from, RaftMessage& message, Now now) {
+    core_->step(raft::Received{from, raft::Message(std::move(message))}, now.lagging);
+  }
+
+  // Consequences of a drain (engine_turn.cc).
+  void send(raft::Send send);
+  void settle(const raft::Leadership& leadership);
+  void settle(const raft::ProposalFate& fate, Now now);
+  void settle(const raft::Confirmation& confirmation);
+
+  bool leads() const { return leadership_.role == raft::Role::Leader; }
+  bool knows_leader() const { return core_ && leadership_.leader; }
+  void refresh_members();
+  void welcome(const Hello& hello, Now now);
+  Proposals::Road road() const;
+  absl::Status refusal_at_door() const;  // OK: calls are taken
+  Ticket confirm(Purpose purpose, Now now);
+  void start_core(raft::Recovered recovered, LaggingTime now);
+  void refuse(ReplicaId to, Refusal::Why why);
+  WriteNumber to_store(WriteNumber core_number) const { return core_number + writes_before_core_; }
+
+  EngineOptions options_;
+  Origin origin_;
+  Router router_;
+  Founding founding_;
+  Proposals proposals_;
+  Reads reads_;
+  Renewals renewals_;
+  TimerKeeper keeper_;
+
+  std::optional<raft::Core> core_;  // absent before genesis and in quarantine
+  raft::Leadership leadership_;
+  raft::Effects core_effects_;
+  RouterOutput router_output_;
+  absl::btree_map<ReplicaId, Hello> hellos_;  // of connected peers
+  absl::btree_set<ReplicaId> members_;        // connected peers whose store is the one the configuration names
+  std::vector<EngineInput> inbox_, batch_;
+
+  uint64_t writes_before_core_ = 0;  // the genesis write comes before the core's own numbers
+  std::optional<raft::Genesis> founding_write_;
+  absl::btree_multimap<WriteNumber, Outbound> outbox_;  // waits for a write to be durable
+  WriteNumber durable_;
+
+  Ticket next_ticket_{1};
+  absl::btree_map<Ticket, Purpose> questions_;
+  absl::btree_map<Ticket, FireTimers> firing_;        // proposals whose place in the log is not known yet
+  absl::btree_map<Ticket, Sequence> handed_;          // likewise, of own requests
+
+  Index checkpointed_;
+  bool checkpoint_under_way_ = false;
+  uint64_t bytes_since_checkpoint_ = 0;
+
+  std::optional<Now> last_turn_;
+  LaggingTime promised_ = LaggingTime::max();  // next_deadline() after the last turn
+  bool gap_unconfirmed_ = false;               // T6: nothing expires before leadership is confirmed again
+  bool more_to_apply_ = false;
+  bool quarantined_ = false;
+  std::string reason_;
+  std::optional<absl::Status> halted_;
+  EngineEffects* effects_ = nullptr;  // of the turn under way
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,161 @@
+// The first half of a turn: what happened outside, one handler per kind of input and per message between engines.
+#include <utility>
+
+#include "engine/engine_impl.h"
+
+namespace coordkit::engine {
+
+void EngineImpl::take_inputs(Now now) {
+  batch_.swap(inbox_);
+  for (EngineInput& input : batch_) {
+    std::visit([&](auto& one) { take(one, now); }, input);
+  }
+  batch_.clear();
+}
+
+void EngineImpl::take(PeerConnected& input, Now now) {
+  const Hello& hello = input.hello;
+  hellos_[hello.from] = hello;
+  if (!core_) return founding_.hello(hello);
+  refresh_members();
+  welcome(hello, now);
+}
+
+void EngineImpl::take(PeerLost& input, Now) {
+  hellos_.erase(input.peer);
+  members_.erase(input.peer);
+}
+
+// A connected peer is either one of us, blank and named in the genesis, or a stranger that is not listened to.
+void EngineImpl::welcome(const Hello& hello, Now now) {
+  if (!hello.cluster && router_.genesis()) {
+    effects_->sends.push_back({hello.from, GenesisOffer{*router_.genesis()}});
+  }
+  if (members_.contains(hello.from)) core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+}
+
+void EngineImpl::refresh_members() {
+  members_.clear();
+  const raft::Configuration& configuration = router_.configuration();
+  for (const auto* list : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
+    for (const raft::Member& member : *list) {
+      const auto hello = hellos_.find(member.id);
+      if (hello != hellos_.end() && hello->second.store == member.store) members_.insert(member.id);
+    }
+  }
+}
+
+void EngineImpl::take(MessageReceived& input, Now now) {
+  if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
+  if (!core_ || !members_.contains(input.from)) return;  // before genesis, or not the store we know (R03, M3)
+  std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
+}
+
+void EngineImpl::receive(ReplicaId from, GenesisOffer& message, Now) {
+  if (!core_ && !quarantined_) founding_.offered(from, message.genesis);
+}
+
+void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
+  if (!leads()) return refuse(from, Refusal::Why::NotLeader);
+  raft::Propose propose;
+  for (SharedBytes& command : message.commands) {
+    const auto decoded = decode_command(command.view());
+    if (!decoded.ok() || std::holds_alternative<FireTimers>(*decoded)) continue;  // only a leader says what fired
+    propose.proposals.push_back({Ticket(), raft::EntryKind::Command, std::move(command)});
+  }
+  if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
+}
+
+void EngineImpl::receive(ReplicaId, Refusal&, Now) {
+  // The core learns of the new leader by itself; what was handed over is handed over again then, or when nothing is heard.
+}
+
+void EngineImpl::receive(ReplicaId from, ReadIndexRequest& message, Now now) {
+  if (!leads()) return refuse(from, Refusal::Why::NotLeader);
+  confirm(PeerRead{from, message.id}, now);
+}
+
+void EngineImpl::receive(ReplicaId, ReadIndexReply& message, Now) {
+  if (message.held == raft::Answer::Yes) reads_.confirmed(message.id, message.read_index);
+}
+
+void EngineImpl::receive(ReplicaId from, RenewRequest& message, Now now) {
+  if (!leads()) return refuse(from, Refusal::Why::NotLeader);
+  renewals_.receive({from, now.lagging, std::move(message)});
+}
+
+void EngineImpl::receive(ReplicaId, RenewReply& message, Now) { effects_->renewals.push_back(std::move(message)); }
+
+void EngineImpl::refuse(ReplicaId to, Refusal::Why why) {
+  effects_->sends.push_back({to, Refusal{why, leadership_.term, leadership_.leader}});
+}
+
+void EngineImpl::take(LogWritten& input, Now now) {
+  durable_ = std::max(durable_, input.number);
+  if (core_) {
+    if (durable_.value() > writes_before_core_) {
+      core_->step(raft::Written{WriteNumber(durable_.value() - writes_before_core_)}, now.lagging);
+    }
+    return;
+  }
+  if (!founding_write_) return;
+  const raft::Genesis genesis = *std::exchange(founding_write_, std::nullopt);
+  start_core({.hard_state = {Term(1), ReplicaId()},
+              .configuration = genesis.configuration,
+              .entries = {genesis_entry(options_.raft.group, genesis)}},
+             now.lagging);
+}
+
+void EngineImpl::take(LogWasRead& input, Now now) {
+  if (core_) core_->step(raft::LogRead{input.first, std::move(input.entries)}, now.lagging);
+}
+
+void EngineImpl::take(StateCheckpointed& input, Now now) {
+  checkpoint_under_way_ = false;
+  checkpointed_ = input.applied.index;
+  if (core_) core_->step(raft::Checkpointed{input.applied}, now.lagging);
+}
+
+void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
+
+absl::Status EngineImpl::refusal_at_door() const {
+  if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
+  if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
+  return absl::OkStatus();
+}
+
+void EngineImpl::take(Submit& input, Now) {
+  if (absl::Status refusal = refusal_at_door(); !refusal.ok()) {
+    effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
+    return;
+  }
+  proposals_.submit(std::move(input), effects_->completions);
+}
+
+void EngineImpl::take(Ask& input, Now) {
+  absl::Status refusal = refusal_at_door();
+  if (refusal.ok() && !router_.machine(input.machine)) {
+    refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
+  }
+  if (!refusal.ok()) {
+    effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
+    return;
+  }
+  reads_.ask(std::move(input));
+}
+
+void EngineImpl::take(Renew& input, Now now) {
+  if (!knows_leader() || halted_) return;  // the sender asks again
+  if (leads()) {
+    renewals_.receive({self(), now.lagging, std::move(input.request)});
+  } else {
+    effects_->sends.push_back({leadership_.leader, std::move(input.request)});
+  }
+}
+
+void EngineImpl::take(Forget& input, Now) {
+  proposals_.forget(input.ticket);
+  reads_.forget(input.ticket);
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,291 @@
+// One turn, read from top to bottom: run() is the flow, the functions below it are its stations in order.
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/engine_impl.h"
+
+namespace coordkit::engine {
+
+void EngineImpl::turn(Now now, EngineEffects& effects) {
+  effects.clear();
+  effects_ = &effects;
+  try {
+    run(now);
+  } catch (const std::exception& error) {  // a check that did not hold, or a host machine that threw (A7)
+    halt(absl::InternalError(error.what()));
+  }
+  effects_ = nullptr;
+  last_turn_ = now;
+  promised_ = next_deadline();
+}
+
+void EngineImpl::run(Now now) {
+  if (!halted_) notice_gap(now);
+  take_inputs(now);
+  if (halted_) return;
+  found(now);
+  if (core_) {
+    if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
+    fire_timers(now);
+    propose(now);
+    ask_questions(now);
+    drain(now);
+    apply(now);
+    checkpoint();
+  }
+  answer(now);
+}
+
+// T6: turns that did not happen are time in which nobody could be renewed. Leadership is confirmed before anything ends.
+void EngineImpl::notice_gap(Now now) {
+  if (!last_turn_ || !keeper_.leading()) return;
+  const Duration delta = options_.raft.election_timeout / 2;
+  const LaggingTime expected = std::max(last_turn_->lagging, std::min(promised_, now.lagging));
+  const Duration late = now.lagging - expected;
+  const Duration suspended = (now.leading - last_turn_->leading) - (now.lagging - last_turn_->lagging);
+  if (late <= delta && suspended <= delta) return;
+  if (late > delta) keeper_.shift(late);
+  gap_unconfirmed_ = true;
+  confirm(GapCheck{}, now);
+}
+
+void EngineImpl::found(Now now) {
+  if (core_ || quarantined_ || founding_write_) return;
+  if (founding_.quarantined()) {
+    quarantined_ = true;
+    reason_ = founding_.reason();
+    proposals_.fail_all(Reason::NotReady, reason_, effects_->completions);
+    reads_.fail_all(Reason::NotReady, reason_, effects_->completions);
+    return;
+  }
+  std::optional<raft::Genesis> genesis = founding_.take_pending();
+  if (!genesis) return;
+  (void)now;
+  writes_before_core_ = 1;
+  effects_->writes.push_back({.number = WriteNumber(1),
+                              .hard_state = raft::HardState{Term(1), ReplicaId()},
+                              .entries = {genesis_entry(options_.raft.group, *genesis)}});
+  founding_write_ = std::move(genesis);
+}
+
+void EngineImpl::start_core(raft::Recovered recovered, LaggingTime now) {
+  core_.emplace(options_.raft, std::move(recovered), now);
+  leadership_ = core_->leadership();
+  // Genesis is committed by definition: from here on the members are known and can be offered it.
+  router_output_.clear();
+  router_.apply(core_->committed(router_.applied().index.next(), SIZE_MAX), router_output_);
+  core_->applied(router_.applied().index);
+  refresh_members();
+  if (router_.genesis()) effects_->cluster = router_.genesis()->cluster;
+  for (const auto& [peer, hello] : hellos_) welcome(hello, {now, {}});
+}
+
+void EngineImpl::fire_timers(Now now) {
+  if (!leads() || gap_unconfirmed_) return;
+  raft::Propose propose;
+  while (auto fired = keeper_.collect(now.lagging, options_.timers_per_entry)) {
+    fired->term = leadership_.term;
+    const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+    propose.proposals.push_back({ticket, raft::EntryKind::Command, SharedBytes(encode(*fired))});
+    firing_.emplace(ticket, *std::move(fired));
+  }
+  if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
+}
+
+void EngineImpl::propose(Now now) {
+  if (!knows_leader()) return;
+  std::vector<Proposals::Handover> handovers;
+  proposals_.collect(now.lagging, router_.origins().registered(origin_), handovers);
+  if (handovers.empty()) return;
+  if (!leads()) {
+    Forward forward;
+    for (Proposals::Handover& handover : handovers) forward.commands.push_back(std::move(handover.payload));
+    effects_->sends.push_back({leadership_.leader, std::move(forward)});
+    return;
+  }
+  raft::Propose propose;
+  for (Proposals::Handover& handover : handovers) {
+    const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+    if (handover.sequence) handed_.emplace(ticket, handover.sequence);
+    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(handover.payload)});
+  }
+  core_->step(std::move(propose), now.lagging);
+}
+
+Ticket EngineImpl::confirm(Purpose purpose, Now now) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  questions_.emplace(ticket, purpose);
+  core_->step(raft::Confirm{ticket}, now.lagging);
+  return ticket;
+}
+
+void EngineImpl::ask_questions(Now now) {
+  if (!knows_leader()) return;
+  if (const uint64_t id = reads_.question(now.lagging); id != 0) {
+    if (leads()) {
+      confirm(OwnRead{id}, now);
+    } else {
+      effects_->sends.push_back({leadership_.leader, ReadIndexRequest{id}});
+    }
+  }
+  if (leads() && renewals_.unconfirmed()) renewals_.question(confirm(RenewalRound{}, now));
+}
+
+void EngineImpl::drain(Now now) {
+  core_->drain(core_effects_);
+  if (core_effects_.leadership) settle(*core_effects_.leadership);
+  if (core_effects_.write) {
+    LogWrite write = *std::move(core_effects_.write);
+    write.number = to_store(write.number);
+    effects_->writes.push_back(std::move(write));
+  }
+  for (raft::Send& one : core_effects_.sends) send(std::move(one));
+  for (const raft::ProposalFate& fate : core_effects_.fates) settle(fate, now);
+  for (const raft::Confirmation& confirmation : core_effects_.confirmations) settle(confirmation);
+  effects_->log_reads.insert(effects_->log_reads.end(), core_effects_.reads.begin(), core_effects_.reads.end());
+  if (core_effects_.compact) effects_->compact = core_effects_.compact;
+  while (!outbox_.empty() && outbox_.begin()->first <= durable_) {
+    effects_->sends.push_back(std::move(outbox_.begin()->second));
+    outbox_.erase(outbox_.begin());
+  }
+}
+
+// The one rule that orders I/O: a send waits until `after <= durable`.
+void EngineImpl::send(raft::Send one) {
+  Outbound outbound{one.to, std::visit([](auto& message) { return Message(std::move(message)); }, one.message)};
+  const WriteNumber after = one.after ? to_store(one.after) : WriteNumber();
+  if (after <= durable_) {
+    effects_->sends.push_back(std::move(outbound));
+  } else {
+    outbox_.emplace(after, std::move(outbound));
+  }
+}
+
+void EngineImpl::settle(const raft::Leadership& leadership) {
+  leadership_ = leadership;
+  effects_->leadership = leadership;
+  proposals_.leadership_changed();
+  reads_.leadership_changed();
+  renewals_.drop_all();
+  keeper_.follow();
+  firing_.clear();
+  handed_.clear();
+  gap_unconfirmed_ = false;
+}
+
+void EngineImpl::settle(const raft::ProposalFate& fate, Now now) {
+  const bool appended = fate.kind == raft::ProposalFate::Kind::Appended;
+  if (const auto fired = firing_.find(fate.ticket); fired != firing_.end()) {
+    if (!appended) keeper_.unfire(fired->second);
+    firing_.erase(fired);
+  }
+  if (const auto own = handed_.find(fate.ticket); own != handed_.end()) {
+    // Appended in this term it stays in the log as long as the term lasts, and the next change of leadership starts over.
+    proposals_.postpone(own->second, appended ? LaggingTime::max() : now.lagging + options_.raft.heartbeat_interval);
+    handed_.erase(own);
+  }
+}
+
+void EngineImpl::settle(const raft::Confirmation& confirmation) {
+  const auto question = questions_.find(confirmation.ticket);
+  if (question == questions_.end()) return;
+  const Purpose purpose = question->second;
+  questions_.erase(question);
+  const bool held = confirmation.held == raft::Answer::Yes;
+  if (const auto* peer = std::get_if<PeerRead>(&purpose)) {
+    effects_->sends.push_back({peer->peer, ReadIndexReply{peer->id, confirmation.held, confirmation.read_index}});
+  } else if (const auto* own = std::get_if<OwnRead>(&purpose)) {
+    if (held) reads_.confirmed(own->id, confirmation.read_index);
+  } else if (std::holds_alternative<RenewalRound>(purpose)) {
+    if (held) renewals_.confirmed(confirmation.ticket, confirmation.read_index);
+  } else if (held) {
+    gap_unconfirmed_ = false;
+  }
+}
+
+void EngineImpl::apply(Now now) {
+  more_to_apply_ = false;
+  router_output_.clear();
+  const std::span<const raft::Entry> entries =
+      core_->committed(router_.applied().index.next(), options_.apply_bytes_per_turn);
+  if (entries.empty()) return;
+  for (const raft::Entry& entry : entries) bytes_since_checkpoint_ += entry.bytes();
+  router_.apply(entries, router_output_);
+  core_->applied(router_.applied().index);
+  more_to_apply_ = router_.applied().index < core_->commit();
+
+  for (const MachineTimerOp& one : router_output_.timer_ops) keeper_.apply(one.machine, one.op, now.lagging);
+  for (const Term term : router_output_.leader_starts) {
+    if (leads() && term == leadership_.term) keeper_.lead(now.lagging);  // T5
+  }
+  if (router_output_.configuration_changed) refresh_members();
+  for (Answer& answer : router_output_.answers) proposals_.answered(std::move(answer), effects_->completions);
+  std::move(router_output_.events.begin(), router_output_.events.end(), std::back_inserter(effects_->events));
+}
+
+void EngineImpl::checkpoint() {
+  const Position applied = router_.applied();
+  if (checkpoint_under_way_ || applied.index <= checkpointed_ || applied.index > core_->durable()) return;
+  if (applied.index - checkpointed_ < options_.checkpoint_entries && bytes_since_checkpoint_ < options_.checkpoint_bytes) return;
+  CheckpointBatch& batch = effects_->checkpoint.emplace();
+  router_.checkpoint(batch);
+  checkpoint_under_way_ = true;
+  bytes_since_checkpoint_ = 0;
+}
+
+void EngineImpl::answer(Now now) {
+  std::vector<Ask> ready;
+  reads_.collect(router_.applied().index, ready);
+  for (const Ask& ask : ready) {
+    absl::StatusOr<std::string> result = router_.machine(ask.machine)->query(ask.request);
+    Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
+    if (result.ok()) {
+      completion.bytes = *std::move(result);
+    } else {
+      completion.status = make_error(Reason::InvalidArgument, std::string(result.status().message()));
+    }
+    effects_->completions.push_back(std::move(completion));
+  }
+  std::vector<AnsweredRenewal> renewed;
+  renewals_.answer(router_.applied().index, keeper_, renewed);
+  for (AnsweredRenewal& one : renewed) {
+    if (one.to == self()) {
+      effects_->renewals.push_back(std::move(one.reply));
+    } else {
+      effects_->sends.push_back({one.to, std::move(one.reply)});
+    }
+  }
+  proposals_.expire(now.lagging, effects_->completions);
+  reads_.expire(now.lagging, effects_->completions);
+}
+
+// Fail-stop: nothing more is sent or promised, every call ends, the host process lives.
+void EngineImpl::halt(absl::Status why) {
+  if (halted_) return;
+  reason_ = std::string(why.message());
+  halted_ = why;
+  effects_->sends.clear();
+  effects_->writes.clear();
+  effects_->renewals.clear();
+  effects_->halted = std::move(why);
+  leadership_ = {raft::Role::Follower, leadership_.term, ReplicaId()};
+  effects_->leadership = leadership_;
+  proposals_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
+  reads_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
+  renewals_.drop_all();
+  keeper_.follow();
+  core_.reset();
+}
+
+LaggingTime EngineImpl::next_deadline() const {
+  if (!inbox_.empty() || more_to_apply_) return LaggingTime::min();
+  if (halted_) return LaggingTime::max();
+  LaggingTime next = std::min(proposals_.next_deadline(road()), reads_.next_deadline(knows_leader()));
+  if (!core_) return next;
+  if (!gap_unconfirmed_) next = std::min(next, keeper_.next_deadline());
+  return std::min(next, core_->next_deadline());
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,153 @@
+#include "engine/log_command.h"
+
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
+namespace coordkit::engine {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+using protozero::pbf_writer;
+using protozero::tag_and_type;
+
+enum Kind : uint32_t { kRequest = 1, kRegister = 2, kFire = 3 };
+
+void write_origin(pbf_writer& out, const Origin& origin) {
+  out.add_uint64(1, origin.replica.value());
+  out.add_fixed64(2, origin.store.value());
+  out.add_uint64(3, origin.boot.value());
+}
+
+// Reads one field of an origin; false: it is another field.
+bool read_origin_field(pbf_reader& in, Origin& origin) {
+  switch (in.tag_and_type()) {
+    case tag_and_type(1, pbf_wire_type::varint): origin.replica = ReplicaId(in.get_uint64()); return true;
+    case tag_and_type(2, pbf_wire_type::fixed64): origin.store = StoreId(in.get_fixed64()); return true;
+    case tag_and_type(3, pbf_wire_type::varint): origin.boot = BootCounter(in.get_uint64()); return true;
+    default: return false;
+  }
+}
+
+Request read_request(pbf_reader in) {
+  Request request;
+  while (in.next()) {
+    if (read_origin_field(in, request.id.origin)) continue;
+    switch (in.tag_and_type()) {
+      case tag_and_type(4, pbf_wire_type::varint): request.id.sequence = Sequence(in.get_uint64()); break;
+      case tag_and_type(5, pbf_wire_type::varint): request.lowest_unanswered = Sequence(in.get_uint64()); break;
+      case tag_and_type(6, pbf_wire_type::varint): request.machine = MachineId(in.get_uint64()); break;
+      case tag_and_type(7, pbf_wire_type::length_delimited): {
+        const auto view = in.get_view();
+        request.payload = {view.data(), view.size()};
+        break;
+      }
+      default: in.skip();
+    }
+  }
+  return request;
+}
+
+RegisterOrigin read_registration(pbf_reader in) {
+  RegisterOrigin registration;
+  while (in.next()) {
+    if (!read_origin_field(in, registration.origin)) in.skip();
+  }
+  return registration;
+}
+
+FiredTimer read_timer(pbf_reader in) {
+  FiredTimer timer;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case tag_and_type(1, pbf_wire_type::varint): timer.id = TimerId(in.get_uint64()); break;
+      case tag_and_type(2, pbf_wire_type::varint): timer.generation = Generation(in.get_uint64()); break;
+      default: in.skip();
+    }
+  }
+  return timer;
+}
+
+absl::StatusOr<LogCommand> read_fired(pbf_reader in) {
+  FireTimers fired;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case tag_and_type(1, pbf_wire_type::varint): fired.term = Term(in.get_uint64()); break;
+      case tag_and_type(2, pbf_wire_type::varint): fired.machine = MachineId(in.get_uint64()); break;
+      case tag_and_type(3, pbf_wire_type::length_delimited):
+        if (fired.timers.size() == kFiredTimersMax) return absl::DataLossError("an entry with too many timers");
+        fired.timers.push_back(read_timer(in.get_message()));
+        break;
+      default: in.skip();
+    }
+  }
+  return LogCommand(std::move(fired));
+}
+
+absl::StatusOr<LogCommand> checked(Request request) {
+  const RequestId& id = request.id;
+  if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence) {
+    return absl::DataLossError("a request without a sound id");
+  }
+  return LogCommand(request);
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+  std::string bytes;
+  bytes.reserve(request.payload.size() + 64);
+  pbf_writer out(bytes);
+  {
+    pbf_writer body(out, kRequest);
+    write_origin(body, request.id.origin);
+    body.add_uint64(4, request.id.sequence.value());
+    body.add_uint64(5, request.lowest_unanswered.value());
+    body.add_uint64(6, request.machine.value());
+    body.add_bytes(7, request.payload.data(), request.payload.size());
+  }
+  return bytes;
+}
+
+std::string encode(const RegisterOrigin& registration) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  {
+    pbf_writer body(out, kRegister);
+    write_origin(body, registration.origin);
+  }
+  return bytes;
+}
+
+std::string encode(const FireTimers& fired) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  {
+    pbf_writer body(out, kFire);
+    body.add_uint64(1, fired.term.value());
+    body.add_uint64(2, fired.machine.value());
+    for (const FiredTimer& timer : fired.timers) {
+      pbf_writer one(body, 3);
+      one.add_uint64(1, timer.id.value());
+      one.add_uint64(2, timer.generation.value());
+    }
+  }
+  return bytes;
+}
+
+absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
+  pbf_reader in(bytes.data(), bytes.size());
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case tag_and_type(kRequest, pbf_wire_type::length_delimited): return checked(read_request(in.get_message()));
+      case tag_and_type(kRegister, pbf_wire_type::length_delimited): return LogCommand(read_registration(in.get_message()));
+      case tag_and_type(kFire, pbf_wire_type::length_delimited): return read_fired(in.get_message());
+      default: in.skip();
+    }
+  }
+  return absl::DataLossError("a command of a kind that this version does not know");
+} catch (const protozero::exception& error) {
+  return absl::DataLossError(std::string("malformed command: ") + error.what());
+}
+
+}  // namespace coordkit::engine

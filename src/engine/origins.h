@@ -1,0 +1,73 @@
+// Exactly once: who may submit requests, and what was answered to those it still waits for (S-41..S-44).
+//
+// Replicated state, changed only in apply. An origin is one incarnation of one replica; a newer boot replaces the older one
+// and its answers. Answers are kept from `retired` on: the origin itself says which sequences it no longer awaits.
+// Invariants: L9 a sequence executes at most once; |answers| <= kAnswersMax.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/status/status.h"
+#include "coordkit/error.h"
+#include "coordkit/state_machine.h"
+#include "coordkit/state_store.h"
+#include "engine/log_command.h"
+
+namespace coordkit::engine {
+
+// The stored answer to one executed request.
+struct StoredAnswer {
+  uint64_t command_hash = 0;  // the same id with another command is SequenceReused
+  bool answered = false;      // false: executing within the batch at hand
+  ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
+  std::optional<Reason> refused;  // by the router itself, with no effect
+  std::string bytes;
+  Index index;
+};
+
+class Origins {
+ public:
+  static constexpr size_t kAnswersMax = 4096;             // stored per origin; the engine's own window is smaller
+  static constexpr size_t kAnswerBytesMax = 64 << 20;     // stored per origin
+
+  enum class Verdict : uint8_t { Execute, Repeat, Executing, Refuse };
+  struct Admission {
+    Verdict verdict = Verdict::Refuse;
+    Reason refusal = Reason::UnknownOrigin;       // Refuse only
+    const StoredAnswer* answer = nullptr;         // Repeat only; valid until the next change
+  };
+
+  // S-42 (1)-(3): decides about a request and, for Execute, reserves its place.
+  Admission admit(const Request& request, uint64_t command_hash, Index index);
+  // Completes a reserved place. Unknown ids are ignored: the origin may have been replaced meanwhile.
+  void store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index);
+  // Registers an incarnation; an older or equal one changes nothing.
+  void enroll(const Origin& origin);
+  bool registered(const Origin& origin) const;
+
+  void checkpoint(std::string_view prefix, CheckpointBatch& batch);
+  absl::Status restore(std::string_view prefix, const CheckpointView& view);
+  uint64_t digest() const { return digest_; }
+
+ private:
+  struct State {
+    StoreId store;
+    BootCounter boot;
+    Sequence retired{1};  // answers below it are gone. I: answers[i] belongs to sequence retired + i
+    std::deque<std::optional<StoredAnswer>> answers;
+    size_t bytes = 0;
+  };
+  State* find(const Origin& origin);
+  void retire(State& state, Sequence lowest);
+  void touch(ReplicaId replica, uint64_t what);
+
+  absl::btree_map<ReplicaId, State> states_;
+  absl::btree_set<ReplicaId> dirty_;
+  uint64_t digest_ = 0;  // chained over every change, so equal histories give equal digests
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,40 @@
+#include "engine/renewals.h"
+
+#include <utility>
+
+namespace coordkit::engine {
+
+Ticket Renewals::question(Ticket ticket) {
+  rounds_.push_back({.ticket = ticket, .renewals = std::exchange(received_, {})});
+  return ticket;
+}
+
+void Renewals::confirmed(Ticket ticket, Index read_index) {
+  for (Round& round : rounds_) {
+    if (round.ticket != ticket) continue;
+    round.held = true;
+    round.read_index = read_index;
+  }
+}
+
+void Renewals::drop_all() {
+  received_.clear();
+  rounds_.clear();
+}
+
+void Renewals::answer(Index applied, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out) {
+  if (!keeper.leading()) return;
+  std::erase_if(rounds_, [&](Round& round) {
+    if (!round.held || round.read_index > applied) return false;
+    for (const ReceivedRenewal& renewal : round.renewals) {
+      AnsweredRenewal answered{renewal.from, {.attempt = renewal.request.attempt}};
+      for (const RenewRequest::Group& group : renewal.request.groups) {
+        answered.reply.groups.push_back(keeper.renew(renewal.request.machine, group, renewal.received));
+      }
+      out.push_back(std::move(answered));
+    }
+    return true;
+  });
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,224 @@
+#include "engine/router.h"
+
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+#include <utility>
+
+#include "base/check.h"
+#include "base/entry_codec.h"
+#include "base/fixed.h"
+#include "base/sums.h"
+
+namespace coordkit {
+
+std::string row_prefix(MachineId machine) {
+  std::string prefix;
+  append_sortable(prefix, machine.value());
+  return prefix;
+}
+
+}  // namespace coordkit
+
+namespace coordkit::engine {
+namespace {
+
+constexpr MachineId kRouterRows{0};  // the router's own rows sort before every machine's
+
+std::string meta_key() { return row_prefix(kRouterRows) + "m"; }
+std::string origins_prefix() { return row_prefix(kRouterRows) + "o"; }
+
+}  // namespace
+
+void RouterOutput::clear() {
+  answers.clear();
+  events.clear();
+  timer_ops.clear();
+  leader_starts.clear();
+  configuration_changed = false;
+}
+
+Router::Router(std::vector<HostedMachine> machines) {
+  for (HostedMachine& hosted : machines) machines_[hosted.id] = std::move(hosted.machine);
+}
+
+StateMachine* Router::find(MachineId id) {
+  const auto it = machines_.find(id);
+  return it == machines_.end() ? nullptr : it->second.get();
+}
+
+const StateMachine* Router::machine(MachineId id) const { return const_cast<Router*>(this)->find(id); }
+
+void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
+  for (const raft::Entry& entry : entries) {
+    COORDKIT_CHECK_MSG(entry.index == applied_.index.next(), "entries are applied in order, without a gap");
+    apply_one(entry, output);
+    applied_ = entry.position();
+  }
+  flush(output);
+}
+
+void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
+  switch (entry.kind) {
+    case raft::EntryKind::Command: return apply_command(entry, output);
+    case raft::EntryKind::LeaderStart:
+      flush(output);
+      leader_term_ = entry.term;
+      output.leader_starts.push_back(entry.term);
+      return;
+    case raft::EntryKind::Genesis: return apply_genesis(entry);
+    case raft::EntryKind::Configuration: {
+      flush(output);
+      auto configuration = decode_configuration(entry.payload.view());
+      COORDKIT_CHECK_MSG(configuration.ok(), "committed configuration is malformed");
+      configuration_ = *std::move(configuration);
+      output.configuration_changed = true;
+      return;
+    }
+  }
+  check_failed("known entry kind", __FILE__, __LINE__, "entry " + std::to_string(entry.index.value()));
+}
+
+void Router::apply_genesis(const raft::Entry& entry) {
+  COORDKIT_CHECK_MSG(!genesis_, "a second genesis");
+  auto genesis = decode_genesis(entry.payload.view());
+  COORDKIT_CHECK_MSG(genesis.ok(), "committed genesis is malformed");
+  configuration_ = genesis->configuration;
+  for (auto& [id, machine] : machines_) machine->found(genesis->cluster, genesis->token_base);
+  genesis_ = *std::move(genesis);
+}
+
+void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
+  const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
+  COORDKIT_CHECK_MSG(command.ok(), "entry " + std::to_string(entry.index.value()) + ": " + std::string(command.status().message()));
+  if (const auto* request = std::get_if<Request>(&*command)) return apply_request(entry, *request, output);
+  flush(output);
+  if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration);
+  apply_fired(entry, std::get<FireTimers>(*command), output);
+}
+
+void Router::apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output) {
+  if (batch_machine_ != request.machine) flush(output);
+  if (!find(request.machine)) {
+    output.answers.push_back({request.id, ApplyOutput::Stage::Final, Reason::Unsupported, {}, entry.index});
+    return;
+  }
+  const uint64_t hash = hash_bytes(request.payload, request.machine.value());
+  Origins::Admission admission = origins_.admit(request, hash, entry.index);
+  if (admission.verdict == Origins::Verdict::Executing) {  // its first copy is in the batch at hand
+    flush(output);
+    admission = origins_.admit(request, hash, entry.index);
+  }
+  if (admission.verdict == Origins::Verdict::Repeat) {
+    const StoredAnswer& stored = *admission.answer;
+    output.answers.push_back({request.id, stored.stage, stored.refused, stored.bytes, stored.index});
+    return;
+  }
+  if (admission.verdict != Origins::Verdict::Execute) {
+    output.answers.push_back({request.id, ApplyOutput::Stage::Final, admission.refusal, {}, entry.index});
+    return;
+  }
+  batch_machine_ = request.machine;
+  batch_.push_back({entry.index, request.id, request.payload});
+}
+
+void Router::apply_registration(const RegisterOrigin& registration) {
+  const Origin& origin = registration.origin;
+  for (const auto* members : {&configuration_.voters, &configuration_.outgoing, &configuration_.learners}) {
+    for (const raft::Member& member : *members) {
+      if (member.id == origin.replica && member.store == origin.store) return origins_.enroll(origin);
+    }
+  }
+}
+
+void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
+  const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: a former leader's word is void
+  StateMachine* machine = find(fired.machine);
+  if (!current || !machine) return;
+  machine->fire(entry.index, fired.timers, machine_output_);
+  collect(fired.machine, output);
+}
+
+void Router::flush(RouterOutput& output) {
+  if (batch_.empty()) return;
+  find(batch_machine_)->apply(batch_, machine_output_);
+  batch_.clear();
+  collect(batch_machine_, output);
+}
+
+void Router::collect(MachineId machine, RouterOutput& output) {
+  for (ApplyOutput::Result& result : machine_output_.results) {
+    origins_.store(result.request, result.stage, result.bytes, result.index);
+    output.answers.push_back({result.request, result.stage, std::nullopt, std::move(result.bytes), result.index});
+  }
+  for (ApplyOutput::Event& event : machine_output_.events) {
+    output.events.push_back({machine, event.index, std::move(event.bytes)});
+  }
+  for (const TimerOp& op : machine_output_.timer_ops) output.timer_ops.push_back({machine, op});
+  machine_output_.results.clear();
+  machine_output_.events.clear();
+  machine_output_.timer_ops.clear();
+}
+
+uint64_t Router::digest() const {
+  uint64_t digest = hash_mix(origins_.digest(), leader_term_.value());
+  for (const auto& [id, machine] : machines_) digest = hash_mix(digest, machine->digest());
+  return digest;
+}
+
+void Router::checkpoint(CheckpointBatch& batch) {
+  batch.applied = applied_;
+  std::string meta;
+  protozero::pbf_writer out(meta);
+  out.add_uint64(1, leader_term_.value());
+  out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
+  out.add_bytes(3, coordkit::encode(configuration_));
+  batch.put(meta_key(), std::move(meta));
+  origins_.checkpoint(origins_prefix(), batch);
+  for (auto& [id, machine] : machines_) machine->checkpoint(batch);
+}
+
+absl::Status Router::restore(const CheckpointView& view) try {
+  absl::Status status = view.scan(meta_key(), [&](std::string_view, std::string_view value) -> absl::Status {
+    protozero::pbf_reader in(value.data(), value.size());
+    while (in.next()) {
+      switch (in.tag_and_type()) {
+        case protozero::tag_and_type(1, protozero::pbf_wire_type::varint): leader_term_ = Term(in.get_uint64()); break;
+        case protozero::tag_and_type(2, protozero::pbf_wire_type::length_delimited): {
+          auto genesis = decode_genesis(in.get_bytes());
+          if (!genesis.ok()) return genesis.status();
+          genesis_ = *std::move(genesis);
+          break;
+        }
+        case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited): {
+          auto configuration = decode_configuration(in.get_bytes());
+          if (!configuration.ok()) return configuration.status();
+          configuration_ = *std::move(configuration);
+          break;
+        }
+        default: in.skip();
+      }
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  if (!genesis_) return absl::DataLossError("the checkpoint has no genesis");
+  if (status = origins_.restore(origins_prefix(), view); !status.ok()) return status;
+  for (auto& [id, machine] : machines_) {
+    if (status = machine->restore(view); !status.ok()) return status;
+  }
+  applied_ = view.applied();
+  return absl::OkStatus();
+} catch (const protozero::exception& error) {
+  return absl::DataLossError(std::string("malformed checkpoint: ") + error.what());
+}
+
+void Router::timers(std::vector<MachineTimerOp>& out) const {
+  std::vector<TimerOp> ops;
+  for (const auto& [id, machine] : machines_) {
+    ops.clear();
+    machine->timers(ops);
+    for (const TimerOp& op : ops) out.push_back({id, op});
+  }
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,107 @@
+// The leader's side of every replicated timer (design 8: T2, T4, T5, T6, T7). It says when an end may be proposed; only the
+// log decides whether it happens.
+//
+// Every replica keeps the timers, because each apply arms and disarms them; only the leader asks what is due. Deadlines are
+// lower bounds kept in ordered sets and looked at again when they come up, so that taking over (everybody gets a full
+// duration from now) and renewing a group are O(1) however many timers there are.
+//
+// A group is all timers bound to one process and TTL class. Renewing it moves one number. An excluded timer leaves the group
+// and keeps the deadline it had. Invariants: a timer is due no earlier than duration after max(armed, renewed, takeover);
+// between proposing an end and learning its fate the timer is `firing` and no renewal covers it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "coordkit/clock.h"
+#include "coordkit/message.h"
+#include "coordkit/state_machine.h"
+#include "engine/log_command.h"
+
+namespace coordkit::engine {
+
+class TimerKeeper {
+ public:
+  // An arm or disarm that was applied.
+  void apply(MachineId machine, const TimerOp& op, LaggingTime now);
+
+  // T5: this replica has applied its own first entry as leader. Every timer gets its full duration from now.
+  void lead(LaggingTime now);
+  // Leadership is gone: nothing fires, and ends under way are somebody else's business.
+  void follow();
+  bool leading() const { return leading_; }
+
+  // T6: the leader did not run for `gap`; its timers did not either.
+  void shift(Duration gap) { stood_still_ += gap; }
+
+  // T3: a confirmed renewal that was received at `received`. Says which timers of the asked set it covered.
+  RenewReply::Group renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received);
+
+  // Timers whose end is to be proposed now, at most `max`, all of one machine; they are firing from here on.
+  std::optional<FireTimers> collect(LaggingTime now, size_t max);
+  // The proposal never reached the log: these are due again.
+  void unfire(const FireTimers& fired);
+
+  // When collect() may have something; max() when not leading.
+  LaggingTime next_deadline() const;
+  size_t size() const { return timers_.size(); }
+
+ private:
+  struct Key {
+    MachineId machine;
+    TimerId id;
+    friend auto operator<=>(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const Key& key) {
+      return H::combine(std::move(state), key.machine, key.id);
+    }
+  };
+  struct GroupKey {
+    MachineId machine;
+    TimerGroup group;
+    friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+  };
+  struct Timer {
+    Generation generation;
+    Duration duration{};
+    LaggingTime base;  // armed, or its group's last renewal when it left the group; own time
+    bool firing = false;
+    bool grouped = false;
+    TimerGroup group;
+  };
+  struct Group {
+    LaggingTime renewed;                       // own time
+    LaggingTime check;                         // its place in group_checks_
+    absl::btree_set<TimerId> members;          // ascending; firing ones included
+    absl::btree_set<TimerId> firing;           // subset of members
+    uint64_t sum = 0;                          // of timer_set_hash over members
+  };
+  using Groups = absl::btree_map<GroupKey, Group>;
+
+  LaggingTime own(LaggingTime now) const { return now - stood_still_; }
+  static LaggingTime due(LaggingTime base, Duration duration);  // saturating
+  LaggingTime due(const Timer& timer) const;                    // with takeover and group taken into account
+
+  void arm(const Key& key, const TimerOp& op, LaggingTime at);
+  void disarm(const Key& key);
+  void join_group(const Key& key, const Timer& timer, LaggingTime at);
+  void leave_group(const Key& key, Timer& timer);
+  void exclude(const Key& key);
+  void schedule(Groups::iterator group, LaggingTime check);
+  void collect_group(Groups::iterator group, LaggingTime at, size_t max, FireTimers& fired);
+  void fire(const Key& key, Timer& timer, FireTimers& fired);
+
+  absl::flat_hash_map<Key, Timer> timers_;                 // looked up, never walked
+  absl::btree_set<std::pair<LaggingTime, Key>> alone_;     // I: {base + duration} of timers without group, not firing
+  absl::btree_set<Key> firing_alone_;                      // those that are
+  Groups groups_;
+  absl::btree_set<std::pair<LaggingTime, GroupKey>> group_checks_;  // lower bounds of groups
+  LaggingTime takeover_ = LaggingTime::min();
+  Duration stood_still_{};
+  bool leading_ = false;
+};
+
+}  // namespace coordkit::engine

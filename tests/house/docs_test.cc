@@ -1,0 +1,191 @@
+// The documents do not drift from the tree: code in them is code that compiles, commands exist, links lead somewhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace coordkit::house {
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+const fs::path kTop = COORDKIT_SOURCE_DIR;
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Lines lines_of(const std::string& text) {
+  Lines lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<fs::path> files(const std::set<fs::path>& roots, const std::set<std::string>& extensions) {
+  std::vector<fs::path> found;
+  for (const fs::path& root : roots) {
+    if (!fs::is_directory(kTop / root)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(kTop / root)) {
+      if (extensions.contains(entry.path().extension())) found.push_back(entry.path());
+    }
+  }
+  return found;
+}
+
+std::vector<fs::path> documents() {
+  std::vector<fs::path> found = files({"docs"}, {".md"});
+  for (const auto& entry : fs::directory_iterator(kTop)) {
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  }
+  return found;
+}
+
+struct CodeBlock {
+  std::optional<std::string> source;  // of the marker right above: <!-- source: path -->
+  Lines code;
+};
+
+std::vector<CodeBlock> cpp_blocks(const std::string& document) {
+  static const std::regex marker("<!-- source: (\\S+) -->");
+  std::vector<CodeBlock> blocks;
+  std::optional<std::string> source;
+  bool inside = false;
+  for (const std::string& line : lines_of(document)) {
+    std::smatch match;
+    if (inside && line.starts_with("```")) {
+      inside = false;
+    } else if (inside) {
+      blocks.back().code.push_back(line);
+    } else if (std::regex_match(line, match, marker)) {
+      source = match[1];
+      continue;
+    } else if (line == "```cpp") {
+      blocks.push_back({source, {}});
+      inside = true;
+    }
+    source.reset();
+  }
+  return blocks;
+}
+
+// Is `part` a run of consecutive lines of `whole`? Both may be indented differently as a block.
+bool contains(const Lines& whole, const Lines& part) {
+  const auto matches_at = [&](size_t at) {
+    std::optional<size_t> indent;
+    for (size_t i = 0; i < part.size(); ++i) {
+      const std::string& line = whole[at + i];
+      if (part[i].empty() || line.empty()) {
+        if (part[i] != line) return false;
+        continue;
+      }
+      if (!indent) indent = line.size() - std::min(line.size(), part[i].size());
+      if (line != std::string(*indent, ' ') + part[i]) return false;
+    }
+    return true;
+  };
+  for (size_t at = 0; at + part.size() <= whole.size(); ++at) {
+    if (matches_at(at)) return true;
+  }
+  return false;
+}
+
+// The commands named in a text as "./dev word".
+std::set<std::string> commands_in(const std::string& text) {
+  static const std::regex call("\\./dev(?: --preset \\w+)? (\\w+)");
+  std::set<std::string> commands;
+  for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) commands.insert((*at)[1]);
+  return commands;
+}
+
+bool dev_has(const std::string& command) {
+  static const std::string script = read(kTop / "dev");
+  return script.find("\n" + command + "_command()") != std::string::npos ||
+         script.find("\n  " + command + ")") != std::string::npos || script.find("\n  " + command + " |") != std::string::npos;
+}
+
+TEST(DocsTest, EveryCppBlockIsAPartOfACompiledFile) {
+  for (const fs::path& document : documents()) {
+    for (const CodeBlock& block : cpp_blocks(read(document))) {
+      const std::string where =
+          document.lexically_relative(kTop).string() + ", the block that begins with: " + block.code.at(0);
+      if (!block.source) {
+        ADD_FAILURE() << where << "\nhas no <!-- source: file --> line right above it";
+      } else if (!fs::exists(kTop / *block.source)) {
+        EXPECT_TRUE(files({"examples"}, {".cc"}).empty()) << where << "\nnames " << *block.source << ", which does not exist";
+      } else {
+        EXPECT_TRUE(contains(lines_of(read(kTop / *block.source)), block.code))
+            << where << "\nis not in " << *block.source << " like this";
+      }
+    }
+  }
+}
+
+TEST(DocsTest, EveryCommandOfTheDocumentsExists) {
+  EXPECT_THAT(commands_in(read(kTop / "README.md")), testing::IsSupersetOf({"demo", "test"}));
+  for (const fs::path& document : documents()) {
+    for (const std::string& command : commands_in(read(document)))
+      EXPECT_TRUE(dev_has(command)) << document << ": ./dev " << command;
+  }
+}
+
+TEST(DocsTest, EveryRelativeLinkLeadsToAFile) {
+  static const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+  for (const fs::path& document : documents()) {
+    const std::string text = read(document);
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      EXPECT_TRUE(fs::exists(document.parent_path() / (*at)[1].str())) << document << ": " << (*at)[1];
+    }
+  }
+}
+
+TEST(DocsTest, EveryInvariantNamedInCodeIsDescribed) {
+  static const std::regex id("INV_[A-Z][0-9]{2}");
+  const std::string described = read(kTop / "docs/invariants.md");
+  for (const fs::path& file : files({"src", "include", "tests", "tools"}, {".h", ".cc", ".txt"})) {
+    if (file.filename() == "docs_test.cc") continue;
+    const std::string text = read(file);
+    for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at) {
+      EXPECT_NE(described.find("| " + at->str() + " |"), std::string::npos) << file << ": " << at->str();
+    }
+  }
+}
+
+TEST(DocsTest, AChangedWordInABlockIsNoticed) {
+  const Lines file = {"int main() {", "  lock();", "", "  unlock();", "}"};
+  EXPECT_TRUE(contains(file, {"lock();", "", "unlock();"}));
+  EXPECT_TRUE(contains(file, {"  lock();", ""}));
+  EXPECT_FALSE(contains(file, {"lock();", "unlock();"}));
+  EXPECT_FALSE(contains(file, {"lock();", "", "unlocked();"}));
+  EXPECT_FALSE(contains(file, {"lock();", "", "  unlock();"}));
+}
+
+TEST(DocsTest, ABlockKnowsTheMarkerRightAboveItOnly) {
+  const auto blocks = cpp_blocks(
+      "<!-- source: a.cc -->\n```cpp\nint a;\n```\n\n<!-- source: b.cc -->\n\n```cpp\nint b;\n```\n```sh\nls\n```\n");
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].source, "a.cc");
+  EXPECT_EQ(blocks[0].code, Lines{"int a;"});
+  EXPECT_EQ(blocks[1].source, std::nullopt);
+}
+
+TEST(DocsTest, AnUnknownCommandIsNoticed) {
+  EXPECT_EQ(commands_in("run ./dev test quick, then `./dev --preset asan sim --runs 1`"),
+            (std::set<std::string>{"test", "sim"}));
+  EXPECT_TRUE(dev_has("test"));
+  EXPECT_TRUE(dev_has("clean"));
+  EXPECT_TRUE(dev_has("help"));
+  EXPECT_FALSE(dev_has("nonsense"));
+}
+
+}  // namespace
+}  // namespace coordkit::house

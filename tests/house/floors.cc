@@ -1,0 +1,216 @@
+#include "tests/house/floors.h"
+
+#include <cctype>
+#include <regex>
+#include <sstream>
+
+namespace coordkit::house {
+namespace {
+
+using Folders = std::set<std::string>;
+
+// Public headers that belong to a folder: whoever may not see the folder may not see them either. All others are ports.
+const std::map<std::string, std::string> kOwners = {
+    {"coordkit/raft/core.h", "raft"},  {"coordkit/engine.h", "engine"},   {"coordkit/session.h", "client"},
+    {"coordkit/mutex.h", "client"},    {"coordkit/kv.h", "client"},       {"coordkit/watch.h", "client"},
+    {"coordkit/election.h", "client"}, {"coordkit/replica.h", "replica"}, {"coordkit/coordkit.h", "replica"},
+    {"coordkit/asio.h", "replica"},
+};
+
+struct HeaderRule {
+  std::regex header;
+  Folders allowed;  // folders of src/ that may include it
+  std::string why;
+};
+
+const std::vector<HeaderRule>& header_rules() {
+  static const std::vector<HeaderRule> rules = {
+      {std::regex("lmdb\\.h"), {"storage"}, "only storage sees LMDB"},
+      {std::regex("(fcntl|unistd|dirent|sys/(stat|file|mman|uio|statvfs|statfs|ioctl)|linux/.*)\\.h|filesystem|fstream"),
+       {"storage"},
+       "only storage makes file-system calls"},
+      {std::regex("boost/.*|openssl/.*|(sys/(socket|epoll|un)|netdb|poll|arpa/.*|netinet/.*)\\.h"),
+       {"transport", "replica"},
+       "only transport and replica see sockets, Asio and TLS"},
+      {std::regex("thread|future|condition_variable|absl/synchronization/.*"),
+       {"storage", "transport", "replica"},
+       "this floor has no threads"},
+      {std::regex("coroutine"), {"replica"}, "coroutines live only at the top"},
+      {std::regex("iostream|print"), {}, "the library never writes to stdout or stderr"},
+      {std::regex("(gtest|gmock|benchmark)/.*"), {}, "test and benchmark code stays out of the library"},
+      {std::regex("coordkit/testing/.*"), {}, "test and benchmark code stays out of the library"},
+      {std::regex("coordkit/sim/.*"), {"sim"}, "only the simulator sees its own headers"},
+  };
+  return rules;
+}
+
+struct WordRule {
+  std::regex word;
+  Folders allowed;
+  std::string why;
+};
+
+const std::vector<WordRule>& word_rules() {
+  static const std::vector<WordRule> rules = {
+      {std::regex("\\bsystem_clock::|\\bgettimeofday\\b|\\bCLOCK_REALTIME\\b|\\btime\\s*\\(\\s*(nullptr|NULL|0|&)|"
+                  "\\babsl::Now\\b|\\bGetCurrentTimeNanos\\b"),
+       {"replica"},
+       "the wall clock is read once, by replica, for genesis"},
+      {std::regex("\\b(steady_clock|high_resolution_clock|clock_gettime|random_device)\\b|\\bs?rand\\s*\\("),
+       {"base", "storage", "transport", "replica"},
+       "this floor is deterministic: time and randomness come in as values"},
+      {std::regex("\\bv?f?printf\\s*\\(|\\bf?puts\\s*\\(|\\bputchar\\s*\\(|\\bstd::(cout|cerr|clog)\\b|\\bfmt::print"),
+       {},
+       "the library never writes to stdout or stderr"},
+  };
+  return rules;
+}
+
+// Blanks comments and literals and keeps every line break, so that words in prose are not taken for code.
+std::string without_comments(std::string_view text) {
+  enum class In { Code, Line, Block, String, Char } in = In::Code;
+  std::string code;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    switch (in) {
+      case In::Code:
+        if (c == '/' && next == '/') in = In::Line;
+        if (c == '/' && next == '*') in = In::Block;
+        if (c == '"') in = In::String;
+        if (c == '\'' && (code.empty() || !std::isxdigit(static_cast<unsigned char>(code.back())))) in = In::Char;
+        code += in == In::Code ? c : ' ';
+        break;
+      case In::Line:
+        if (c == '\n') in = In::Code;
+        code += c == '\n' ? c : ' ';
+        break;
+      case In::Block:
+        code += c == '\n' ? c : ' ';
+        if (c == '*' && next == '/') {
+          in = In::Code;
+          code += ' ';
+          ++i;
+        }
+        break;
+      case In::String:
+      case In::Char:
+        code += c == '\n' ? c : ' ';
+        if (c == '\\') ++i;
+        if (c == (in == In::String ? '"' : '\'') || c == '\n') in = In::Code;
+        break;
+    }
+  }
+  return code;
+}
+
+struct Place {
+  bool is_public = false;
+  std::string folder;  // of src/
+};
+
+Place place_of(std::string_view path) {
+  if (path.starts_with("include/")) return {true, {}};
+  const std::string_view rest = path.substr(std::string_view("src/").size());
+  return {false, std::string(rest.substr(0, rest.find('/')))};
+}
+
+bool may_see(const std::string& folder, const std::string& other) {
+  return folder == other || floors().at(folder).contains(other);
+}
+
+// Empty when the include is fine.
+std::string fault_in_public(const std::string& header, bool quoted, std::string_view path) {
+  if (quoted) {
+    const bool fine = header.starts_with("coordkit/") || header.starts_with("absl/");
+    return fine ? "" : "a public header includes only public headers, Abseil and the standard library";
+  }
+  if (header.starts_with("boost/") && path == "include/coordkit/asio.h") return "";
+  if (header == "iostream" || !std::regex_match(header, std::regex("[a-z0-9_]+"))) {
+    return "a public header includes only public headers, Abseil and the standard library";
+  }
+  return "";
+}
+
+std::string fault_in_folder(const std::string& folder, const std::string& header, bool quoted) {
+  for (const HeaderRule& rule : header_rules()) {
+    if (std::regex_match(header, rule.header) && !rule.allowed.contains(folder)) return rule.why;
+  }
+  if (const auto owner = kOwners.find(header); owner != kOwners.end() && !may_see(folder, owner->second)) {
+    return folder + " may not include the headers of " + owner->second;
+  }
+  if (!quoted || header.starts_with("coordkit/") || header.starts_with("absl/")) return "";
+  const size_t slash = header.find('/');
+  if (slash == std::string::npos) return "write the folder too: \"" + folder + "/" + header + "\"";
+  const std::string other = header.substr(0, slash);
+  if (!floors().contains(other)) return "there is no folder src/" + other;
+  if (folder == "transport" && header == "engine/wire.h") return "";
+  if (!may_see(folder, other)) return folder + " may not include " + other;
+  return "";
+}
+
+void scan_length(std::string_view path, size_t lines, Findings& findings) {
+  const size_t limit = path.ends_with(".h") ? 200 : 350;
+  if (lines <= limit) return;
+  const std::string text = std::string(path) + ": " + std::to_string(lines) + " lines, " + std::to_string(limit) + " are good";
+  (lines > 2 * limit ? findings.broken : findings.long_).push_back(text);
+}
+
+}  // namespace
+
+const std::map<std::string, Folders>& floors() {
+  static const std::map<std::string, Folders> table = [] {
+    std::map<std::string, Folders> rows = {
+        {"base", {}},
+        {"raft", {"base"}},
+        {"log", {"base"}},
+        {"mvcc", {"base"}},
+        {"lease", {"base"}},
+        {"lock", {"base"}},
+        {"engine", {"raft", "base"}},
+        {"machine", {"mvcc", "lease", "lock", "base"}},
+        {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "base"}},
+        {"storage", {"log", "base"}},
+        {"transport", {"base"}},  // and engine/wire.h alone
+        {"sim", {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "base"}},
+    };
+    Folders all;
+    for (const auto& row : rows) all.insert(row.first);
+    rows["replica"] = all;
+    rows["replica"].erase("sim");
+    return rows;
+  }();
+  return table;
+}
+
+void scan(std::string_view path, std::string_view text, Findings& findings) {
+  const Place place = place_of(path);
+  if (!place.is_public && !floors().contains(place.folder)) {
+    findings.broken.push_back(std::string(path) + ": src/" + place.folder + " is not in the table of floors");
+    return;
+  }
+  static const std::regex include("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");
+  const std::string code = without_comments(text);
+  std::istringstream raw_lines{std::string(text)}, code_lines{code};
+  size_t number = 0;
+  for (std::string raw, line; std::getline(raw_lines, raw) && std::getline(code_lines, line);) {
+    ++number;
+    const auto broken = [&](const std::string& why) {
+      findings.broken.push_back(std::string(path) + ":" + std::to_string(number) + ": " + why);
+    };
+    std::smatch match;
+    if (line.find('#') != std::string::npos && std::regex_match(raw, match, include)) {
+      const bool quoted = match[1] == "\"";
+      const std::string fault =
+          place.is_public ? fault_in_public(match[2], quoted, path) : fault_in_folder(place.folder, match[2], quoted);
+      if (!fault.empty()) broken(match[2].str() + ": " + fault);
+      continue;
+    }
+    for (const WordRule& rule : word_rules()) {
+      if (!rule.allowed.contains(place.folder) && std::regex_search(line, rule.word)) broken(rule.why);
+    }
+  }
+  scan_length(path, number, findings);
+}
+
+}  // namespace coordkit::house

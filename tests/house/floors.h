@@ -1,0 +1,24 @@
+// The floors of ARCHITECTURE.md as a table, and a scanner that reads a source text the way a strict reviewer would: which
+// headers does it include, which forbidden words does it use, how long is it. Text in, findings out; no file is touched.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coordkit::house {
+
+// Folder of src/ -> folders of src/ it may include, itself not listed.
+const std::map<std::string, std::set<std::string>>& floors();
+
+struct Findings {
+  std::vector<std::string> broken;  // against the rules
+  std::vector<std::string> long_;   // files longer than they should be, but not yet absurd
+};
+
+// `path` is relative to the top: "src/raft/core.cc" or "include/coordkit/types.h".
+void scan(std::string_view path, std::string_view text, Findings& findings);
+
+}  // namespace coordkit::house

@@ -1,0 +1,136 @@
+// Every file of src/ and include/ keeps to its floor, and the scanner that says so is shown to bite.
+#include "tests/house/floors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace coordkit::house {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> faults(std::string_view path, std::string_view text) {
+  Findings findings;
+  scan(path, text, findings);
+  return findings.broken;
+}
+
+TEST(FloorsTest, NoFileLooksUpOrSideways) {
+  const std::filesystem::path top = COORDKIT_SOURCE_DIR;
+  Findings findings;
+  size_t files = 0;
+  for (const char* root : {"src", "include"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(top / root)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc") continue;
+      std::ifstream in(entry.path());
+      scan(entry.path().lexically_relative(top).string(), std::string(std::istreambuf_iterator<char>(in), {}), findings);
+      ++files;
+    }
+  }
+  EXPECT_GE(files, 20u) << "the scan found hardly any file";
+  for (const std::string& text : findings.broken) ADD_FAILURE() << text;
+  for (const std::string& text : findings.long_) std::cout << "long: " << text << "\n";
+}
+
+TEST(FloorsTest, NoTwoFoldersMayIncludeEachOther) {
+  for (const auto& [folder, below] : floors()) {
+    for (const std::string& other : below) {
+      ASSERT_TRUE(floors().contains(other)) << other;
+      EXPECT_FALSE(floors().at(other).contains(folder)) << folder << " and " << other;
+    }
+  }
+}
+
+TEST(FloorsTest, EveryFolderOfTheTableExists) {
+  for (const auto& row : floors())
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(COORDKIT_SOURCE_DIR) / "src" / row.first));
+}
+
+struct Planted {
+  const char* path;
+  const char* text;
+  const char* finding;
+};
+
+TEST(FloorsTest, PlantedFaultsAreFound) {
+  const Planted planted[] = {
+      {"src/raft/core.cc", "#include \"log/segment.h\"", "raft may not include log"},
+      {"src/raft/core.cc", "#include \"engine/turn.h\"", "raft may not include engine"},
+      {"src/lock/table.h", "#include \"lease/table.h\"", "lock may not include lease"},
+      {"src/base/check.h", "#include \"raft/core.h\"", "base may not include raft"},
+      {"src/engine/turn.cc", "#include \"machine/machine.h\"", "engine may not include machine"},
+      {"src/machine/machine.cc", "#include \"coordkit/raft/core.h\"", "headers of raft"},
+      {"src/raft/core.cc", "#include \"coordkit/replica.h\"", "headers of replica"},
+      {"src/transport/tcp.cc", "#include \"engine/turn.h\"", "transport may not include engine"},
+      {"src/sim/world.cc", "#include \"storage/files.h\"", "sim may not include storage"},
+      {"src/storage/files.cc", "#include \"lock/fence.h\"", "storage may not include lock"},
+      {"src/replica/replica.cc", "#include \"sim/world.h\"", "replica may not include sim"},
+      {"src/raft/core.cc", "#include \"core.h\"", "write the folder too"},
+      {"src/raft/core.cc", "#include \"rafft/core.h\"", "there is no folder"},
+      {"src/other/core.cc", "", "not in the table"},
+      {"src/log/segment.cc", "#include <fcntl.h>", "file-system calls"},
+      {"src/replica/replica.cc", "#include <filesystem>", "file-system calls"},
+      {"src/replica/replica.cc", "#include <lmdb.h>", "only storage sees LMDB"},
+      {"src/client/session.cc", "#include <boost/asio.hpp>", "sockets, Asio and TLS"},
+      {"src/client/session.cc", "#include <thread>", "no threads"},
+      {"src/client/session.cc", "  #  include <coroutine>", "coroutines"},
+      {"src/base/check.cc", "#include <iostream>", "stdout"},
+      {"src/base/check.cc", "/* why */ std::printf(\"x\");", "stdout"},
+      {"src/base/check.cc", "fprintf(stderr, text);", "stdout"},
+      {"src/base/check.cc", "std::cerr << 1;", "stdout"},
+      {"src/storage/files.cc", "auto now = std::chrono::system_clock::now();", "wall clock"},
+      {"src/storage/files.cc", "auto now = time(nullptr);", "wall clock"},
+      {"src/transport/tcp.cc", "gettimeofday(&now, nullptr);", "wall clock"},
+      {"src/engine/turn.cc", "auto now = std::chrono::steady_clock::now();", "deterministic"},
+      {"src/machine/machine.cc", "std::random_device entropy;", "deterministic"},
+      {"include/coordkit/kv.h", "#include <boost/asio.hpp>", "public header"},
+      {"include/coordkit/kv.h", "#include <lmdb.h>", "public header"},
+      {"include/coordkit/kv.h", "#include <fmt/core.h>", "public header"},
+      {"include/coordkit/kv.h", "#include <protozero/pbf_reader.hpp>", "public header"},
+      {"include/coordkit/kv.h", "#include \"base/check.h\"", "public header"},
+      {"include/coordkit/kv.h", "#include <iostream>", "public header"},
+  };
+  for (const Planted& plant : planted) {
+    EXPECT_THAT(faults(plant.path, plant.text), ElementsAre(HasSubstr(plant.finding))) << plant.path << " " << plant.text;
+  }
+}
+
+TEST(FloorsTest, WhatIsAllowedIsNotReported) {
+  const Planted allowed[] = {
+      {"src/raft/core.cc", "#include \"raft/core.h\"\n#include \"base/check.h\"\n#include \"coordkit/log_store.h\"", ""},
+      {"src/transport/tcp.cc", "#include \"engine/wire.h\"\n#include <boost/asio.hpp>", ""},
+      {"src/storage/files.cc", "#include <fcntl.h>\n#include <lmdb.h>\n#include <thread>", ""},
+      {"src/replica/genesis.cc", "auto now = std::chrono::system_clock::now();", ""},
+      {"src/base/check.cc", "// std::cout and time(nullptr) in a comment\n/* #include <iostream>\n#include <thread> */", ""},
+      {"src/base/check.cc", "text = \"printf(std::cerr)\"; std::snprintf(buffer, 1'000, text);", ""},
+      {"src/replica/replica.cc", "const Clock& clock = coordkit::system_clock();", ""},
+      {"include/coordkit/asio.h", "#include <boost/asio.hpp>\n#include <coroutine>\n#include \"coordkit/replica.h\"", ""},
+      {"include/coordkit/kv.h", "#include <vector>\n#include \"absl/status/status.h\"", ""},
+  };
+  for (const Planted& text : allowed) EXPECT_THAT(faults(text.path, text.text), IsEmpty()) << text.path;
+}
+
+TEST(FloorsTest, LongFilesAreNamedAndAbsurdOnesFail) {
+  Findings findings;
+  scan("src/raft/core.h", std::string(200, '\n'), findings);
+  scan("src/raft/core.cc", std::string(350, '\n'), findings);
+  EXPECT_THAT(findings.long_, IsEmpty());
+  scan("src/raft/core.h", std::string(201, '\n'), findings);
+  scan("src/raft/core.cc", std::string(700, '\n'), findings);
+  EXPECT_EQ(findings.long_.size(), 2u);
+  EXPECT_THAT(findings.broken, IsEmpty());
+  scan("src/raft/core.h", std::string(401, '\n'), findings);
+  scan("src/raft/core.cc", std::string(701, '\n'), findings);
+  EXPECT_EQ(findings.broken.size(), 2u);
+}
+
+}  // namespace
+}  // namespace coordkit::house
