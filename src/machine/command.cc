@@ -1,0 +1,349 @@
+#include "machine/command.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "machine/fields.h"
+
+namespace coordkit::machine {
+namespace {
+
+using namespace fields;  // the vocabulary of this file
+
+// Numbers of Request's fields: one per kind, never reused.
+enum Kind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kAcquire = 4, kRelease = 5, kCancel = 6, kPut = 16, kDelete = 17 };
+
+void write(pbf_writer&, std::monostate) {}
+void write(pbf_writer& request, const OpenSession& open) {
+  pbf_writer out(request, kOpen);
+  put_duration(out, 1, open.ttl);
+  put_bytes(out, 2, open.metadata);
+  put_number(out, 3, open.node);
+  put_number(out, 4, open.boot);
+  put_number(out, 5, open.incarnation);
+}
+void write(pbf_writer& request, const CloseSession& close) {
+  pbf_writer out(request, kClose);
+  put_number(out, 1, close.session);
+}
+void write(pbf_writer& request, const Acquire& acquire) {
+  pbf_writer out(request, kAcquire);
+  put_number(out, 1, acquire.session);
+  put_bytes(out, 2, acquire.owner_tag);
+  put_bytes(out, 3, acquire.name);
+  put_number(out, 4, static_cast<uint64_t>(acquire.wait.kind));
+  put_duration(out, 5, acquire.wait.timeout);
+  put_bytes(out, 6, acquire.value);
+  put_number(out, 7, acquire.flags);
+}
+void write(pbf_writer& request, const Release& release) {
+  pbf_writer out(request, kRelease);
+  put_number(out, 1, release.session);
+  if (release.owner_tag) out.add_bytes(2, *release.owner_tag);
+  put_bytes(out, 3, release.name);
+  put_number(out, 4, release.token);
+}
+void write(pbf_writer& request, const CancelAcquire& cancel) {
+  pbf_writer out(request, kCancel);
+  put_number(out, 1, cancel.session);
+  put_request_id(out, 2, cancel.acquire);
+}
+void write(pbf_writer& request, const Put& put) {
+  pbf_writer out(request, kPut);
+  put_bytes(out, 1, put.key);
+  put_bytes(out, 2, put.value);
+}
+void write(pbf_writer& request, const Delete& erase) {
+  pbf_writer out(request, kDelete);
+  put_bytes(out, 1, erase.key);
+}
+
+OpenSession read_open(pbf_reader in) {
+  OpenSession open;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1):
+        get(in, open.ttl);
+        break;
+      case bytes(2):
+        get(in, open.metadata);
+        break;
+      case number(3):
+        get(in, open.node);
+        break;
+      case number(4):
+        get(in, open.boot);
+        break;
+      case number(5):
+        get(in, open.incarnation);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return open;
+}
+
+CloseSession read_close(pbf_reader in) {
+  CloseSession close;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1):
+        get(in, close.session);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return close;
+}
+
+Acquire read_acquire(pbf_reader in) {
+  Acquire acquire;
+  uint64_t wait = 0;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1):
+        get(in, acquire.session);
+        break;
+      case bytes(2):
+        get(in, acquire.owner_tag);
+        break;
+      case bytes(3):
+        get(in, acquire.name);
+        break;
+      case number(4):
+        get(in, wait);
+        break;
+      case number(5):
+        get(in, acquire.wait.timeout);
+        break;
+      case bytes(6):
+        get(in, acquire.value);
+        break;
+      case number(7):
+        get(in, acquire.flags);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  acquire.wait.kind = Wait::Kind(static_cast<uint8_t>(std::min<uint64_t>(wait, 0xff)));  // validate() judges it
+  return acquire;
+}
+
+Release read_release(pbf_reader in) {
+  Release release;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1):
+        get(in, release.session);
+        break;
+      case bytes(2):
+        get(in, release.owner_tag.emplace());
+        break;
+      case bytes(3):
+        get(in, release.name);
+        break;
+      case number(4):
+        get(in, release.token);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return release;
+}
+
+CancelAcquire read_cancel(pbf_reader in) {
+  CancelAcquire cancel;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1):
+        get(in, cancel.session);
+        break;
+      case bytes(2):
+        get(in, cancel.acquire);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return cancel;
+}
+
+Put read_put(pbf_reader in) {
+  Put put;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes(1):
+        get(in, put.key);
+        break;
+      case bytes(2):
+        get(in, put.value);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return put;
+}
+
+Delete read_delete(pbf_reader in) {
+  Delete erase;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes(1):
+        get(in, erase.key);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return erase;
+}
+
+PriorRelease read_prior(pbf_reader in) {
+  PriorRelease prior;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes(1):
+        get(in, prior.name);
+        break;
+      case number(2):
+        get(in, prior.token);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return prior;
+}
+
+ResultCode check_name(std::string_view name) {
+  if (name.empty()) return ResultCode::InvalidArgument;
+  return name.size() <= kNameBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
+
+ResultCode check_key(std::string_view key) {
+  if (key.empty()) return ResultCode::EmptyKey;
+  return key.size() <= kKeyBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
+
+ResultCode check(std::monostate) { return ResultCode::Unsupported; }
+ResultCode check(const OpenSession& open) {
+  if (open.ttl <= Duration::zero() || !open.node || !open.boot) return ResultCode::InvalidArgument;
+  if (open.ttl > kTtlMax) return ResultCode::TtlTooLarge;
+  return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
+ResultCode check(const CloseSession&) { return ResultCode::Ok; }
+ResultCode check(const Acquire& acquire) {
+  if (const ResultCode name = check_name(acquire.name); name != ResultCode::Ok) return name;
+  if (acquire.flags != 0) return ResultCode::Unsupported;
+  if (acquire.wait.kind < Wait::Kind::None || acquire.wait.kind > Wait::Kind::Forever) return ResultCode::Unsupported;
+  const bool timed = acquire.wait.kind == Wait::Kind::Timed;
+  if (timed != (acquire.wait.timeout > Duration::zero())) return ResultCode::InvalidArgument;
+  if (!timed && acquire.wait.timeout != Duration::zero()) return ResultCode::InvalidArgument;
+  const bool fits = acquire.owner_tag.size() <= kOwnerTagBytesMax && acquire.value.size() <= kLockValueBytesMax;
+  return fits ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
+ResultCode check(const Release& release) {
+  if (const ResultCode name = check_name(release.name); name != ResultCode::Ok) return name;
+  if (!release.token) return ResultCode::InvalidArgument;
+  return !release.owner_tag || release.owner_tag->size() <= kOwnerTagBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
+ResultCode check(const CancelAcquire& cancel) { return cancel.acquire.sequence ? ResultCode::Ok : ResultCode::InvalidArgument; }
+ResultCode check(const Put& put) {
+  if (const ResultCode key = check_key(put.key); key != ResultCode::Ok) return key;
+  return put.value.size() <= kValueBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
+ResultCode check(const Delete& erase) { return check_key(erase.key); }
+
+bool names_a_session(const Request& request) {
+  return std::visit(
+      [](const auto& body) {
+        return requires { body.session; };
+      },
+      request.body);
+}
+
+}  // namespace
+
+SessionId session_of(const Request& request) {
+  return std::visit(
+      [](const auto& body) -> SessionId {
+        if constexpr (requires { body.session; }) return body.session;
+        return {};
+      },
+      request.body);
+}
+
+ResultCode validate(const Request& request) {
+  const ResultCode body = std::visit([](const auto& kind) { return check(kind); }, request.body);
+  if (body != ResultCode::Ok) return body;
+  if (names_a_session(request) && !session_of(request)) return ResultCode::InvalidArgument;
+  if (!request.prior_releases.empty() && !names_a_session(request)) return ResultCode::InvalidArgument;
+  if (request.prior_releases.size() > kPriorReleasesMax) return ResultCode::LimitExceeded;
+  for (const PriorRelease& prior : request.prior_releases) {
+    if (const ResultCode name = check_name(prior.name); name != ResultCode::Ok) return name;
+    if (!prior.token) return ResultCode::InvalidArgument;
+  }
+  return ResultCode::Ok;
+}
+
+std::string encode(const Request& request) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  for (const PriorRelease& prior : request.prior_releases) {
+    pbf_writer body(out, kPrior);
+    put_bytes(body, 1, prior.name);
+    put_number(body, 2, prior.token);
+  }
+  std::visit([&out](const auto& body) { write(out, body); }, request.body);
+  return bytes;
+}
+
+absl::StatusOr<Request> decode_request(std::string_view encoded) {
+  if (encoded.size() > kRequestBytesMax) return absl::InvalidArgumentError("malformed request: too large");
+  Request request;
+  const auto read = [&request](pbf_reader in) -> absl::Status {
+    while (in.next()) {
+      switch (in.tag_and_type()) {
+        case bytes(kPrior):
+          if (request.prior_releases.size() == kPriorReleasesMax) {
+            return absl::InvalidArgumentError("malformed request: too many prior releases");
+          }
+          request.prior_releases.push_back(read_prior(in.get_message()));
+          break;
+        case bytes(kOpen):
+          request.body = read_open(in.get_message());
+          break;
+        case bytes(kClose):
+          request.body = read_close(in.get_message());
+          break;
+        case bytes(kAcquire):
+          request.body = read_acquire(in.get_message());
+          break;
+        case bytes(kRelease):
+          request.body = read_release(in.get_message());
+          break;
+        case bytes(kCancel):
+          request.body = read_cancel(in.get_message());
+          break;
+        case bytes(kPut):
+          request.body = read_put(in.get_message());
+          break;
+        case bytes(kDelete):
+          request.body = read_delete(in.get_message());
+          break;
+        default:
+          in.skip();
+      }
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status status = guarded(encoded, absl::StatusCode::kInvalidArgument, "request", read); !status.ok()) return status;
+  return request;
+}
+
+}  // namespace coordkit::machine

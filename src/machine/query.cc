@@ -1,0 +1,132 @@
+#include "machine/query.h"
+
+#include <utility>
+
+#include "machine/command.h"
+#include "machine/fields.h"
+
+namespace coordkit::machine {
+namespace {
+
+using namespace fields;  // the vocabulary of this file
+
+enum Kind : uint32_t {
+  kHolders = 1,
+  kQueue = 2,
+  kSession = 3,
+  kSessions = 4,
+  kLocksOf = 5,
+  kTokenStillHeld = 6,
+  kGet = 16,
+  kRange = 17
+};
+
+// All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number.
+struct Fields {
+  std::string_view first;
+  std::string_view second;
+  uint64_t id = 0;
+  uint64_t limit = 0;
+};
+
+void write_fields(pbf_writer& query, Kind kind, const Fields& fields) {
+  pbf_writer out(query, kind);
+  put_bytes(out, 1, fields.first);
+  put_bytes(out, 2, fields.second);
+  put_number(out, 3, fields.id);
+  put_number(out, 4, fields.limit);
+}
+
+Fields read_fields(pbf_reader in) {
+  Fields fields;
+  const auto view = [&in] {
+    const auto bytes = in.get_view();
+    return std::string_view(bytes.data(), bytes.size());
+  };
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes(1):
+        fields.first = view();
+        break;
+      case bytes(2):
+        fields.second = view();
+        break;
+      case number(3):
+        get(in, fields.id);
+        break;
+      case number(4):
+        get(in, fields.limit);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  return fields;
+}
+
+void write(pbf_writer&, std::monostate) {}
+void write(pbf_writer& out, const HoldersQuery& q) { write_fields(out, kHolders, {.first = q.name}); }
+void write(pbf_writer& out, const QueueQuery& q) { write_fields(out, kQueue, {.first = q.name, .limit = q.limit}); }
+void write(pbf_writer& out, const SessionQuery& q) { write_fields(out, kSession, {.id = q.session.value()}); }
+void write(pbf_writer& out, const SessionsQuery& q) { write_fields(out, kSessions, {.id = q.after.value(), .limit = q.limit}); }
+void write(pbf_writer& out, const LocksOfQuery& q) { write_fields(out, kLocksOf, {.id = q.session.value()}); }
+void write(pbf_writer& out, const TokenStillHeldQuery& q) {
+  write_fields(out, kTokenStillHeld, {.first = q.name, .id = q.token.value()});
+}
+void write(pbf_writer& out, const GetQuery& q) { write_fields(out, kGet, {.first = q.key}); }
+void write(pbf_writer& out, const RangeQuery& q) {
+  write_fields(out, kRange, {.first = q.key, .second = q.end, .limit = q.limit});
+}
+
+Query query_of(uint32_t kind, const Fields& fields) {
+  switch (kind) {
+    case kHolders:
+      return HoldersQuery{std::string(fields.first)};
+    case kQueue:
+      return QueueQuery{std::string(fields.first), fields.limit};
+    case kSession:
+      return SessionQuery{SessionId(fields.id)};
+    case kSessions:
+      return SessionsQuery{SessionId(fields.id), fields.limit};
+    case kLocksOf:
+      return LocksOfQuery{SessionId(fields.id)};
+    case kTokenStillHeld:
+      return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
+    case kGet:
+      return GetQuery{std::string(fields.first)};
+    case kRange:
+      return RangeQuery{std::string(fields.first), std::string(fields.second), fields.limit};
+    default:
+      return std::monostate{};
+  }
+}
+
+}  // namespace
+
+std::string encode(const Query& query) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  std::visit([&out](const auto& kind) { write(out, kind); }, query);
+  return bytes;
+}
+
+absl::StatusOr<Query> decode_query(std::string_view encoded) {
+  if (encoded.size() > kRequestBytesMax) return absl::InvalidArgumentError("malformed query: too large");
+  Query query;
+  const auto read = [&query](pbf_reader in) -> absl::Status {
+    while (in.next()) {
+      if (in.wire_type() != protozero::pbf_wire_type::length_delimited) {
+        in.skip();
+        continue;
+      }
+      const uint32_t kind = in.tag();
+      Query found = query_of(kind, read_fields(in.get_message()));
+      if (found.index() != 0) query = std::move(found);
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status status = guarded(encoded, absl::StatusCode::kInvalidArgument, "query", read); !status.ok()) return status;
+  return query;
+}
+
+}  // namespace coordkit::machine

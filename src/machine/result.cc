@@ -1,0 +1,177 @@
+#include "machine/result.h"
+
+#include <utility>
+
+#include "machine/fields.h"
+
+namespace coordkit::machine {
+namespace {
+
+using namespace fields;  // the vocabulary of this file
+
+struct CodeRow {
+  ResultCode code;
+  std::string_view reason;
+  absl::StatusCode status;
+  ResultOutcome outcome;
+};
+
+using absl::StatusCode;
+constexpr CodeRow kCodes[] = {
+    {ResultCode::Ok, "Ok", StatusCode::kOk, ResultOutcome::Done},
+    {ResultCode::Granted, "Granted", StatusCode::kOk, ResultOutcome::Done},
+    {ResultCode::Queued, "Queued", StatusCode::kOk, ResultOutcome::Done},
+    {ResultCode::Held, "Held", StatusCode::kFailedPrecondition, ResultOutcome::None},
+    {ResultCode::Delayed, "Delayed", StatusCode::kFailedPrecondition, ResultOutcome::None},
+    {ResultCode::WaitTimeout, "WaitTimeout", StatusCode::kDeadlineExceeded, ResultOutcome::Done},
+    {ResultCode::Cancelled, "Cancelled", StatusCode::kCancelled, ResultOutcome::Done},
+    {ResultCode::Lost, "Lost", StatusCode::kAborted, ResultOutcome::Done},
+    {ResultCode::AlreadyHeld, "AlreadyHeld", StatusCode::kAlreadyExists, ResultOutcome::None},
+    {ResultCode::AlreadyWaiting, "AlreadyWaiting", StatusCode::kAlreadyExists, ResultOutcome::None},
+    {ResultCode::NotOwner, "NotOwner", StatusCode::kFailedPrecondition, ResultOutcome::None},
+    {ResultCode::SessionNotFound, "SessionNotFound", StatusCode::kNotFound, ResultOutcome::None},
+    {ResultCode::Deadlock, "Deadlock", StatusCode::kAborted, ResultOutcome::None},
+    {ResultCode::UpgradeConflict, "UpgradeConflict", StatusCode::kFailedPrecondition, ResultOutcome::None},
+    {ResultCode::Fenced, "Fenced", StatusCode::kFailedPrecondition, ResultOutcome::None},
+    {ResultCode::NotFound, "NotFound", StatusCode::kNotFound, ResultOutcome::None},
+    {ResultCode::InvalidArgument, "InvalidArgument", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::EmptyKey, "EmptyKey", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::LimitExceeded, "LimitExceeded", StatusCode::kResourceExhausted, ResultOutcome::None},
+    {ResultCode::TtlTooLarge, "TtlTooLarge", StatusCode::kOutOfRange, ResultOutcome::None},
+    {ResultCode::Unsupported, "Unsupported", StatusCode::kUnimplemented, ResultOutcome::None},
+    {ResultCode::KeyNotFound, "KeyNotFound", StatusCode::kNotFound, ResultOutcome::None},
+    {ResultCode::CounterOverflow, "CounterOverflow", StatusCode::kOutOfRange, ResultOutcome::None},
+};
+
+const CodeRow* row_of(ResultCode code) {
+  for (const CodeRow& row : kCodes) {
+    if (row.code == code) return &row;
+  }
+  return nullptr;
+}
+
+SessionEnded read_session_ended(pbf_reader in) {
+  SessionEnded ended;
+  uint64_t reason = 0;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1):
+        get(in, ended.session);
+        break;
+      case number(2):
+        get(in, reason);
+        break;
+      default:
+        in.skip();
+    }
+  }
+  // An unknown reason of a newer version still is an end: show it as the least specific one.
+  ended.reason = reason == 1   ? SessionEnded::Reason::Closed
+                 : reason == 3 ? SessionEnded::Reason::Killed
+                               : SessionEnded::Reason::Expired;
+  return ended;
+}
+
+}  // namespace
+
+std::string_view reason_of(ResultCode code) {
+  const CodeRow* row = row_of(code);
+  return row ? row->reason : "Unknown";
+}
+
+absl::StatusCode status_code_of(ResultCode code) {
+  const CodeRow* row = row_of(code);
+  return row ? row->status : StatusCode::kUnknown;
+}
+
+ResultOutcome outcome_of(ResultCode code) {
+  const CodeRow* row = row_of(code);
+  return row ? row->outcome : ResultOutcome::Done;
+}
+
+std::string encode(const Result& result) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  put_number(out, 1, static_cast<uint64_t>(result.code));
+  put_number(out, 2, result.revision);
+  put_number(out, 3, result.token);
+  put_number(out, 4, result.since);
+  put_number(out, 5, result.session);
+  put_duration(out, 6, result.ttl);
+  put_number(out, 7, result.position);
+  put_number(out, 8, result.deleted);
+  return bytes;
+}
+
+absl::StatusOr<Result> decode_result(std::string_view encoded) {
+  Result result;
+  uint64_t code = 0;
+  const auto read = [&](pbf_reader in) -> absl::Status {
+    while (in.next()) {
+      switch (in.tag_and_type()) {
+        case number(1):
+          get(in, code);
+          break;
+        case number(2):
+          get(in, result.revision);
+          break;
+        case number(3):
+          get(in, result.token);
+          break;
+        case number(4):
+          get(in, result.since);
+          break;
+        case number(5):
+          get(in, result.session);
+          break;
+        case number(6):
+          get(in, result.ttl);
+          break;
+        case number(7):
+          get(in, result.position);
+          break;
+        case number(8):
+          get(in, result.deleted);
+          break;
+        default:
+          in.skip();
+      }
+    }
+    if (code == 0 || code > 0xff) return absl::DataLossError("a result without a known code");
+    return absl::OkStatus();
+  };
+  if (absl::Status status = guarded(encoded, StatusCode::kDataLoss, "result", read); !status.ok()) return status;
+  result.code = ResultCode(static_cast<uint8_t>(code));
+  return result;
+}
+
+std::string encode(const Event& event) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  if (const auto* ended = std::get_if<SessionEnded>(&event)) {
+    pbf_writer body(out, 1);
+    put_number(body, 1, ended->session);
+    put_number(body, 2, static_cast<uint64_t>(ended->reason));
+  }
+  return bytes;
+}
+
+absl::StatusOr<Event> decode_event(std::string_view encoded) {
+  Event event;
+  const auto read = [&event](pbf_reader in) -> absl::Status {
+    while (in.next()) {
+      switch (in.tag_and_type()) {
+        case bytes(1):
+          event = read_session_ended(in.get_message());
+          break;
+        default:
+          in.skip();
+      }
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status status = guarded(encoded, StatusCode::kDataLoss, "event", read); !status.ok()) return status;
+  return event;
+}
+
+}  // namespace coordkit::machine

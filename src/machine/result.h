@@ -1,0 +1,82 @@
+// What the machine answers to a request, and the events it announces: plain values and their bytes
+// (proto/coordkit/v1/machine.proto). Both are replicated: equal on every replica, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/types.h"
+
+namespace coordkit::machine {
+
+// The reasons of semantics 2 that apply can give. Numbers are part of the format and never reused.
+enum class ResultCode : uint8_t {
+  Ok = 1,       // done; which fields are valid depends on the request
+  Granted = 2,  // `token` and `since` name the hold
+  Queued = 3,   // only with Stage::Queued: the final answer comes later under the same request id
+
+  Held = 10,     // a try that cannot be granted now
+  Delayed = 11,  // a lock-delay runs (reserved)
+  WaitTimeout = 12,
+  Cancelled = 13,
+  Lost = 14,         // the session ended while the acquire waited
+  AlreadyHeld = 15,  // `token` and `since` name the hold this owner has
+  AlreadyWaiting = 16,
+  NotOwner = 17,
+  SessionNotFound = 18,
+  Deadlock = 19,         // reserved
+  UpgradeConflict = 20,  // reserved
+  Fenced = 21,           // reserved
+  NotFound = 22,
+
+  InvalidArgument = 30,
+  EmptyKey = 31,
+  LimitExceeded = 32,
+  TtlTooLarge = 33,
+  Unsupported = 34,
+  KeyNotFound = 35,      // reserved
+  CounterOverflow = 36,  // reserved
+};
+
+// Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
+enum class ResultOutcome : uint8_t { None, Done };
+
+std::string_view reason_of(ResultCode code);       // "WaitTimeout"; stable, for tests and messages
+absl::StatusCode status_code_of(ResultCode code);  // kOk for Ok, Granted and Queued
+ResultOutcome outcome_of(ResultCode code);
+
+// One shape for all answers; zero where it does not apply.
+struct Result {
+  ResultCode code = ResultCode::Ok;
+  Revision revision;      // always: the store's revision after this entry (S-04)
+  Token token;            // Granted, AlreadyHeld
+  Index since;            // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
+  SessionId session;      // opened
+  Duration ttl{};         // opened: as granted, never below the one asked for
+  uint64_t position = 0;  // Queued: waiters before this one
+  uint64_t deleted = 0;   // keys deleted
+  friend bool operator==(const Result&, const Result&) = default;
+};
+
+std::string encode(const Result& result);
+absl::StatusOr<Result> decode_result(std::string_view bytes);  // kDataLoss: malformed
+
+// Announced to every replica in the apply that ended the session.
+struct SessionEnded {
+  enum class Reason : uint8_t { Closed = 1, Expired = 2, Killed = 3 };
+  SessionId session;
+  Reason reason = Reason::Closed;
+  friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
+};
+
+// std::monostate: a kind this version does not know; skip it.
+using Event = std::variant<std::monostate, SessionEnded>;
+
+std::string encode(const Event& event);
+absl::StatusOr<Event> decode_event(std::string_view bytes);  // kDataLoss: malformed
+
+}  // namespace coordkit::machine
