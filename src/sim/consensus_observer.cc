@@ -14,11 +14,11 @@ uint32_t position_of(ReplicaId id) { return static_cast<uint32_t>(id.value() - 1
 
 }  // namespace
 
-void ConsensusObserver::attach(uint32_t node, NodeView view) {
-  views_[node] = view;
+void ConsensusObserver::attach(uint32_t node, const Engine& engine) {
+  views_[node].engine = &engine;
   Seen& seen = seen_[node];
   seen.commit = Index{};
-  seen.applied = view.engine->applied();
+  seen.applied = engine.applied();
   seen.leadership = {};
   synced(node);
 }
@@ -219,7 +219,7 @@ void ConsensusObserver::check_commit(uint32_t node) {
       continue;
     }
     committed_.push_back({record.entry.term, record.chain, record.entry.kind, record.entry.payload});
-    check_quorum_durable(i, record.chain);
+    if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(i, record.chain);  // agreed on before any vote
   }
   seen.commit = commit;
 }
@@ -227,7 +227,6 @@ void ConsensusObserver::check_commit(uint32_t node) {
 void ConsensusObserver::check_quorum_durable(Index index, uint64_t chain) {
   uint64_t holders = 0;
   for (const NodeView& view : views_) {
-    if (view.log == nullptr) continue;
     const LogImage& disk = view.log->durable();
     if (disk.base.index >= index || (disk.contains(index) && disk.chain(index) == chain)) ++holders;
   }

@@ -32,8 +32,10 @@ class ConsensusObserver {
  public:
   ConsensusObserver(World& world, uint32_t nodes) : world_(world), nodes_(nodes), views_(nodes), seen_(nodes) {}
 
+  // The disk that a node has for the whole run.
+  void own(uint32_t node, const SimLogStore& log) { views_[node].log = &log; }
   // A process started (again) or went away.
-  void attach(uint32_t node, NodeView view);
+  void attach(uint32_t node, const Engine& engine);
   void detach(uint32_t node);
 
   // In this order for each turn: each write as it is submitted (before the store takes it), each send, then the rest.

@@ -30,19 +30,19 @@ enum class EventKind : uint8_t {
   LogSynced,       // node, item = write number: durable
   LogReadDone,     // node, item = read slot
   StateSynced,     // node: the checkpoint under way is durable
-  Worker,          // node, item = worker: its next step
+  Worker,          // node, item = worker and step
+  Resource,        // item = write under way to a protected resource
   FaultBegin,      // item = index into the plan's faults
   FaultEnd,        // item = active fault
   Restart,         // node: its process starts again
   Resume,          // node: its frozen process goes on
-  Phase,           // the run's own calendar
 };
 inline constexpr size_t kEventKinds = 14;
 
 struct Event {
   TrueTime at;
   uint64_t sequence = 0;
-  EventKind kind = EventKind::Phase;
+  EventKind kind = EventKind::Turn;
   uint32_t node = 0;   // position in the cluster, from 0
   uint32_t epoch = 0;  // incarnation the event is meant for; ignored by kinds that outlive one
   uint64_t item = 0;
