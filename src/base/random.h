@@ -9,6 +9,7 @@ namespace coordkit {
 class Random {
  public:
   using result_type = uint64_t;
+  __extension__ using Wide = unsigned __int128;
   explicit Random(uint64_t seed) {
     for (uint64_t& word : state_) word = splitmix(seed);
   }
@@ -28,7 +29,7 @@ class Random {
   }
   // Uniform in [0, bound); bound zero gives zero.
   uint64_t below(uint64_t bound) {
-    return bound == 0 ? 0 : static_cast<uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64);
+    return bound == 0 ? 0 : static_cast<uint64_t>((static_cast<Wide>((*this)()) * bound) >> 64);
   }
   // Uniform in [low, high].
   uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }

@@ -1,0 +1,52 @@
+// A distributed lock in the shape of std::timed_mutex, for std::unique_lock, std::scoped_lock and friends.
+//
+// Each Mutex object is an owner of its own: two objects of one session exclude each other. Like std::timed_mutex it must not
+// be locked again by the thread that has it; unlike it, any thread may unlock. unlock() returns at once, the release
+// travels behind it in order. Errors: lock() and the try functions throw std::system_error when the answer is neither yes
+// nor no (dead session, no leader in time): the only throws of this library.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+class Mutex {
+ public:
+  Mutex(Session session, std::string name);
+  ~Mutex() = default;  // releases what is held
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void lock();
+  bool try_lock();
+  template <typename Rep, typename Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
+    return try_lock_within(std::chrono::ceil<Duration>(timeout));
+  }
+  template <typename TimeClock, typename TimeDuration>
+  bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
+    return try_lock_within(std::chrono::ceil<Duration>(deadline - TimeClock::now()));
+  }
+  void unlock();
+
+  // Of the current hold; call only while locked.
+  bool valid() const;
+  Token token() const;
+  std::stop_token lost() const;
+
+ private:
+  bool try_lock_within(Duration timeout);
+  bool take(absl::StatusOr<Grant> grant);
+
+  Session session_;
+  std::string name_;
+  std::string owner_;
+  mutable std::mutex guard_;  // of grant_: lock() may run in one thread and unlock() in another
+  Grant grant_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,115 @@
+// Door 1: one replica of your service's group, with its threads, its disk and its sockets.
+//
+// Open one per process; the replicas listed as members form a Raft group and every one of them hands out the same locks.
+// Threads: all methods are thread-safe and block the caller unless their name says async. The replica owns one thread for
+// engine and network, two for its disk, and one that runs your callbacks; a callback that blocks delays only other
+// callbacks. Blocking calls are refused inside *_async callbacks, because those run on the engine's thread.
+// Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every call is kFailedPrecondition and valid() false.
+// Failure: a broken disk or invariant stops this replica (health() says why, on_halt fires); the process lives.
+// Example: examples/01_first_lock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/client/options.h"
+#include "coordkit/engine.h"
+#include "coordkit/session.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+struct MemberAddress {
+  uint64_t id = 0;      // 1 and up, unique, the same in every process's list
+  std::string address;  // "host:port" where this member's replicas listen
+};
+
+// No encryption and no authentication between replicas: for networks that nobody else can reach.
+struct PlainText {};
+
+struct ReplicaOptions {
+  uint64_t id = 0;       // this replica's, one of the members
+  std::string cluster;   // a name; a replica of another cluster name is not talked to. Not empty
+  std::string data_dir;  // created if its parent exists; belongs to this replica alone, locked while it is open
+  // Who founds the cluster together. Matters until all have seen each other once; afterwards the log knows the members.
+  std::vector<MemberAddress> members = {};
+  // Must be said: there is no default that would be right everywhere.
+  std::variant<std::monostate, PlainText> security = {};
+  std::string listen = {};  // empty: this member's own address
+
+  // A follower campaigns after one to two of these without a leader. Legal: 10 ms and up, above twice the heartbeat.
+  Duration election_timeout = std::chrono::milliseconds(300);
+  Duration heartbeat_interval = std::chrono::milliseconds(60);
+  // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
+  uint32_t rate_error_ppm = 10'000;
+  uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB and up
+  uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
+  Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up
+
+  // Called on the callback thread.
+  std::function<void(const raft::Leadership&)> on_leadership = {};
+  std::function<void(const absl::Status&)> on_halt = {};
+
+  absl::Status validate() const;  // kInvalidArgument listing every problem
+};
+
+struct Health {
+  ReplicaState state = ReplicaState::Starting;
+  std::string reason;  // of every state but Ready: a sentence
+  raft::Role role = raft::Role::Follower;
+  Term term;
+  ReplicaId leader;  // zero: none known
+  Index applied;
+  Index commit;
+  Index durable;  // own log
+  ClusterId cluster;
+  uint64_t digest = 0;  // of the applied state: equal on all replicas at equal applied index
+};
+
+class Host;
+
+class Replica {
+ public:
+  // Opens the data directory, recovers, listens, and starts; does not wait for the others. Errors, nothing lost in any:
+  // kInvalidArgument (options; the sentence lists every problem), kFailedPrecondition (the directory is open in another
+  // process, belongs to another cluster or replica, or has an unknown format), kPermissionDenied, kUnavailable (the port is
+  // in use), kDataLoss (stored bytes cannot be trusted), kResourceExhausted (disk full).
+  static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
+  ~Replica();  // close()
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  // Opens a session and keeps it renewed until it is closed or its last handle is gone. Errors: kInvalidArgument (ttl),
+  // kUnavailable (no leader in time; no effect), kDeadlineExceeded (unknown; closed by itself if it was opened after all).
+  absl::StatusOr<Session> open_session(SessionOptions options = {});
+
+  // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty or oversize key, value).
+  absl::StatusOr<PutResult> put(std::string key, std::string value);
+  absl::StatusOr<GetResult> get(std::string key, Consistency consistency = Consistency::Linearizable);
+  absl::StatusOr<EraseResult> erase(std::string key);
+
+  // Who holds and who waits, linearizable.
+  absl::StatusOr<LockInfo> holders(std::string name);
+  absl::StatusOr<QueueInfo> queue(std::string name);
+
+  Health health() const;
+  // Blocks until this replica knows a leader and is registered with it. kDeadlineExceeded: says what it still waits for.
+  absl::Status wait_ready(Duration timeout) const;
+
+  // Ends every call with Stopped, then all threads; nothing runs after it. Idempotent. kFailedPrecondition: called from
+  // an *_async callback.
+  absl::Status close();
+
+ private:
+  explicit Replica(std::shared_ptr<Host> host);
+  std::shared_ptr<Host> host_;
+};
+
+}  // namespace coordkit

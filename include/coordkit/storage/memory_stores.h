@@ -1,0 +1,90 @@
+// Stores that live in memory: for unit tests and examples, never for production.
+//
+// "Restart" is calling open() again on the same object: what was completed is still there, what was not is gone, exactly as
+// after a power cut. With Completion::OnDemand a test decides when (and whether) the "disk" finishes.
+// Threads: safe to call from any. Completions are posted on the calling thread, after the store's own lock was released.
+// Example: tests/storage/memory_stores_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "coordkit/log_store.h"
+#include "coordkit/state_store.h"
+
+namespace coordkit {
+
+enum class Completion : uint8_t {
+  Immediate,  // every operation completes inside the call that starts it
+  OnDemand,   // operations complete in complete_one() and complete_all() only
+};
+
+class MemoryLogStore final : public LogStore {
+ public:
+  explicit MemoryLogStore(StoreId store, Completion completion = Completion::Immediate)
+      : store_(store), completion_(completion) {}
+
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
+  void submit(LogWrite write) override;
+  void read(Index first, Index last, size_t bytes_max) override;
+  void compact(Position through) override;
+  void reset(WriteNumber number, Position base) override;
+  void close() override;
+
+  // Completes the oldest write under way; false if there is none.
+  bool complete_one();
+  void complete_all();
+  // From here on nothing completes, and the sink is told once.
+  void fail(absl::Status why);
+  size_t pending() const;
+
+ private:
+  struct Pending {
+    LogWrite write;
+    std::optional<Position> reset;
+  };
+  void start(Pending pending);
+  void perform(const Pending& pending);
+  Index last() const { return durable_.empty() ? base_.index : durable_.back().index; }
+
+  const StoreId store_;
+  const Completion completion_;
+  mutable std::mutex mutex_;
+  LogSink* sink_ = nullptr;  // null while closed
+  bool failed_ = false;
+  BootCounter boot_;
+  raft::HardState hard_state_;
+  Position base_;
+  std::deque<raft::Entry> durable_;
+  std::deque<Pending> pending_;
+};
+
+class MemoryStateStore final : public StateStore {
+ public:
+  explicit MemoryStateStore(Completion completion = Completion::Immediate) : completion_(completion) {}
+
+  absl::StatusOr<Position> open(StateSink& sink) override;
+  void commit(CheckpointBatch batch) override;
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;  // copies all rows
+  void close() override;
+
+  bool complete_one();
+  void complete_all();
+  void fail(absl::Status why);
+  size_t pending() const;
+
+ private:
+  const Completion completion_;
+  mutable std::mutex mutex_;
+  StateSink* sink_ = nullptr;
+  bool failed_ = false;
+  Position applied_;
+  std::map<std::string, std::string> rows_;
+  std::deque<CheckpointBatch> pending_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,38 @@
+// Messages between replicas as bytes, and back. A body is one kind byte and then the protobuf wire format
+// (proto/coordkit/v1/wire.proto): fields in ascending order, zeros left out, unknown fields skipped, numbers never reused.
+//
+// The decoder is the door for hostile bytes. Counts and lengths are capped before anything is allocated by them, terms
+// and indexes that could overflow are refused, and what a message states about itself holds afterwards: entries follow
+// `previous` without a gap and with terms in order, timer lists ascend. Content sums travel verbatim; the core verifies.
+// Entry kinds of newer versions pass (apply halts before them, FLT_V2); unknown message kinds do not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "coordkit/message.h"
+#include "coordkit/transport.h"
+
+namespace coordkit {
+
+inline constexpr size_t kMessageBytesMax = 32 << 20;     // of one body; larger ones are not looked at
+inline constexpr size_t kEntriesMax = 64 << 10;          // of one append
+inline constexpr size_t kPayloadBytesMax = 16 << 20;     // of one entry or forwarded command
+inline constexpr size_t kForwardCommandsMax = 64 << 10;  // of one forward
+inline constexpr size_t kGenesisBytesMax = 256 << 10;    // of one genesis offer: 3 lists of 64 members with long addresses
+inline constexpr size_t kRenewGroupsMax = 4096;          // of one renewal or its reply
+inline constexpr size_t kTimersListedMax = 1 << 20;      // of all groups of one message together
+inline constexpr uint64_t kPositionMax = uint64_t{1} << 62;  // of a term or an index: adding a distance cannot wrap
+
+// Exact bytes of a message. It must be within the limits above and state the truth about itself (checked).
+std::string encode(const Message& message);
+
+// kDataLoss: malformed, beyond a limit, or contradicting itself. kUnimplemented: a kind this version does not know.
+absl::StatusOr<Message> decode(std::string_view body);
+
+// Appends, forwards and genesis offers are bulk; everything else keeps the group alive and overtakes it.
+Lane lane_of(const Message& message);
+
+}  // namespace coordkit

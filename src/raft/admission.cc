@@ -1,0 +1,85 @@
+// The door for messages: one predicate. A message that fails it is dropped and nothing happens; after it, the handlers
+// see only what a correct member of this group could have sent. Terms are not judged here but in begins_new_term().
+#include "base/entry_codec.h"
+#include "base/sums.h"
+#include "raft/core_impl.h"
+
+namespace coordkit::raft {
+namespace {
+
+bool plausible(Term term) { return term && term.value() <= kCountMax; }
+bool plausible(Index index) { return index.value() <= kCountMax; }
+bool plausible(Position position) {
+  return plausible(position.index) && position.term.value() <= kCountMax && bool(position.index) == bool(position.term);
+}
+
+bool carries_configuration(const Entry& entry) {
+  return entry.kind == EntryKind::Genesis || entry.kind == EntryKind::Configuration;
+}
+
+// Entries follow `previous` without a gap, terms never fall, and every byte is what its proposer made.
+bool contiguous_and_intact(GroupId group, const AppendRequest& request) {
+  Position before = request.previous;
+  for (const Entry& entry : request.entries) {
+    if (entry.index != before.index.next() || entry.term < before.term || entry.term > request.term) return false;
+    if (!content_intact(group, entry)) return false;
+    if (carries_configuration(entry) && !configuration_of(entry).ok()) return false;
+    before = entry.position();
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Core::Impl::admissible(ReplicaId from, const Message& message) const {
+  if (is_self(from) || !is_member(configuration(), from)) return false;  // a blank replica knows no member
+  return std::visit([&](const auto& value) { return plausible(value.term) && sound(from, value); }, message);
+}
+
+bool Core::Impl::sound(ReplicaId from, const VoteRequest& request) const {
+  const bool known_kind = request.kind == VoteKind::Pre || request.kind == VoteKind::Real;
+  return known_kind && plausible(request.last) && request.last.term <= request.term && is_voter(configuration(), from);
+}
+
+// The answer to our present campaign, or news of a later term. A pre-vote's carries the voter's own term, whatever it is.
+bool Core::Impl::sound(ReplicaId, const VoteReply& reply) const {
+  if (reply.term > term()) return true;
+  if (reply.round != vote_round_) return false;
+  if (reply.kind == VoteKind::Pre) return leadership_.role == Role::PreCandidate;
+  return reply.kind == VoteKind::Real && leadership_.role == Role::Candidate && reply.term == term();
+}
+
+bool Core::Impl::sound(ReplicaId from, const AppendRequest& request) const {
+  return lawful_leader(from, request.term) && plausible(request.previous) && plausible(request.commit) &&
+         request.previous.term <= request.term && request.entries.size() < (size_t{1} << 32) &&
+         contiguous_and_intact(options_.group, request);
+}
+
+bool Core::Impl::sound(ReplicaId from, const Heartbeat& heartbeat) const {
+  return lawful_leader(from, heartbeat.term) && plausible(heartbeat.commit);
+}
+
+bool Core::Impl::sound(ReplicaId from, const AppendReply& reply) const {
+  if (reply.term > term()) return true;
+  if (!current_stream(from, reply.term, reply.stream) || reply.round > round_) return false;
+  if (reply.verdict == AppendVerdict::Accepted) return reply.match <= log_.last().index;
+  return reply.verdict == AppendVerdict::Conflict && plausible(reply.hint) && reply.rejected <= log_.last().index;
+}
+
+bool Core::Impl::sound(ReplicaId from, const HeartbeatReply& reply) const {
+  if (reply.term > term()) return true;
+  return current_stream(from, reply.term, reply.stream) && reply.round <= round_ && reply.match <= log_.last().index;
+}
+
+// One leader per term (thesis 3.6): whoever claims a term that we lead, or in which we follow another, is not it.
+bool Core::Impl::lawful_leader(ReplicaId from, Term claimed) const {
+  if (claimed != term()) return true;
+  return !leads() && (!leadership_.leader || leadership_.leader == from);
+}
+
+bool Core::Impl::current_stream(ReplicaId from, Term echoed, uint64_t stream) const {
+  const Progress* peer = progress_of(from);
+  return peer && echoed == term() && stream == peer->stream;
+}
+
+}  // namespace coordkit::raft

@@ -1,0 +1,220 @@
+// One step and one drain. The order within a step is fixed: what time alone decides, then the door, then the handler, then
+// what follows from it (timers, role, commit, answers).
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/sums.h"
+#include "raft/core_impl.h"
+
+namespace coordkit::raft {
+namespace {
+
+// A log entry implies that its term was known; a genesis entry arrives before any hard state does.
+HardState known_hard_state(const HardState& recovered, Position last) {
+  return recovered.term >= last.term ? recovered : HardState{last.term, ReplicaId()};
+}
+
+// What is committed by definition: the checkpoint, and the genesis that every member stored before the first vote.
+Index known_commit(const Recovered& recovered) {
+  const bool genesis =
+      !recovered.base.index && !recovered.entries.empty() && recovered.entries.front().kind == EntryKind::Genesis;
+  return std::max({recovered.base.index, recovered.applied.index, genesis ? Index(1) : Index()});
+}
+
+bool is_answer(const Message& message) {
+  return std::holds_alternative<VoteReply>(message) || std::holds_alternative<AppendReply>(message) ||
+         std::holds_alternative<HeartbeatReply>(message);
+}
+
+// INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy).
+bool allowed(Role from, Role to) {
+  switch (to) {
+    case Role::Follower:
+      return true;
+    case Role::PreCandidate:
+      return from != Role::Leader;
+    case Role::Candidate:
+      return from == Role::PreCandidate;
+    case Role::Leader:
+      return from == Role::Candidate;
+  }
+  return false;
+}
+
+}  // namespace
+
+Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
+    : options_(options),
+      now_(now),
+      random_(options.seed),
+      log_(recovered.base, std::move(recovered.configuration), recovered.entries),
+      disk_(known_hard_state(recovered.hard_state, log_.last()), log_.last().index),
+      commit_(known_commit(recovered)),
+      applied_(std::max(recovered.applied.index, recovered.base.index)),
+      everyone_has_(recovered.base.index),
+      checkpoint_(recovered.applied),
+      told_commit_(commit_) {
+  COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
+  leadership_.term = told_leadership_.term = term();
+  vote_round_ = random_() >> 32;  // so that answers to an earlier incarnation are stale
+  log_.evict(applied_, options_.cache_bytes_max);
+  arm_election_timer();
+}
+
+void Core::Impl::step(Input input, LaggingTime now) {
+  now_ = std::max(now_, now);
+  watch_time_before_input();
+  settle();
+  std::visit([this](auto& value) { on(value); }, input);
+  watch_time_after_input();
+  settle();
+}
+
+// Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
+void Core::Impl::on(Received& received) {
+  if (!admissible(received.from, received.message)) return;
+  if (begins_new_term(received.message)) {
+    const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
+    request({Role::Follower, newer, ReplicaId()});
+    settle();
+    if (is_answer(received.message)) return;  // to a question of a term that is over
+  }
+  std::visit([&](auto& message) { receive(received.from, message); }, received.message);
+}
+
+void Core::Impl::on(const Written& written) {
+  disk_.written(written.number);
+  matches_changed_ = true;
+}
+
+void Core::Impl::on(Propose& propose) {
+  for (Proposal& proposal : propose.proposals) {
+    const ProposalFate::Kind kind = admit(proposal);
+    ProposalFate fate{.ticket = proposal.ticket, .kind = kind};
+    if (kind == ProposalFate::Kind::Appended) {
+      Entry entry{
+          .index = log_.last().index.next(), .term = term(), .kind = proposal.kind, .payload = std::move(proposal.payload)};
+      entry.content_sum = content_sum(options_.group, entry.term, entry.index, entry.kind, entry.payload.view());
+      fate.at = entry.position();
+      append(std::move(entry));
+    }
+    fates_.push_back(fate);
+  }
+}
+
+// ---- roles
+
+// Of two requests within one step the later term wins, then the later request.
+void Core::Impl::request(const Transition& transition) {
+  if (!requested_ || transition.term >= requested_->term) requested_ = transition;
+}
+
+void Core::Impl::settle() {
+  for (count_votes(); requested_; count_votes()) perform(*std::exchange(requested_, std::nullopt));
+  if (!leads()) return;
+  advance_commit();
+  answer_questions();
+}
+
+void Core::Impl::perform(const Transition& transition) {
+  COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role), "INV_R21 role");
+  COORDKIT_CHECK_MSG(transition.term >= term(), "INV_R03 term");
+  switch (transition.role) {
+    case Role::Follower:
+      return become_follower(transition);
+    case Role::PreCandidate:
+      return become_pre_candidate();
+    case Role::Candidate:
+      return become_candidate();
+    case Role::Leader:
+      return become_leader();
+  }
+}
+
+// ---- shared by the handlers
+
+void Core::Impl::send(ReplicaId to, WriteNumber after, Message message) {
+  COORDKIT_CHECK_MSG(after <= disk_.next_write(), "INV_R17 waits for a write that may never be");
+  sends_.push_back({to, after, std::move(message)});
+}
+
+void Core::Impl::append(Entry entry) {
+  disk_.appended(entry.bytes());
+  const bool changes_members = entry.kind == EntryKind::Configuration;
+  log_.append(std::move(entry));
+  matches_changed_ = true;
+  if (changes_members && leads()) match_peers_to_configuration();
+}
+
+void Core::Impl::raise_commit(Index to) {
+  if (to <= commit_) return;
+  COORDKIT_CHECK_MSG(to <= log_.last().index, "INV_R03 commit beyond the log");
+  commit_ = to;
+}
+
+// ---- drain
+
+void Core::Impl::drain(Effects& effects) {
+  effects.clear();
+  if (leads()) lead();
+  effects.compact = compact();
+  effects.write = disk_.take(log_);
+  effects.sends.swap(sends_);
+  effects.fates.swap(fates_);
+  effects.confirmations.swap(confirmations_);
+  effects.reads.swap(read_requests_);
+  if (leadership_ != told_leadership_) effects.leadership = told_leadership_ = leadership_;
+  COORDKIT_CHECK_MSG(commit_ >= told_commit_, "INV_R03 commit");
+  effects.commit = told_commit_ = commit_;
+}
+
+LaggingTime Core::Impl::next_deadline() const {
+  if (leads()) return std::min(heartbeat_deadline_, quorum_contact() + options_.election_timeout);
+  return is_voter(configuration(), options_.self) ? election_deadline_ : LaggingTime::max();
+}
+
+Status Core::Impl::status() const {
+  Status status{.leadership = leadership_,
+                .hard_state = disk_.hard_state(),
+                .base = log_.base(),
+                .last = log_.last(),
+                .commit = commit_,
+                .durable = disk_.durable(),
+                .configuration = configuration()};
+  if (!leads()) return status;
+  status.quorum_contact = quorum_contact();
+  for (const Progress& peer : peers_) status.peers.push_back({peer.peer, peer.match, peer.next, peer.contact});
+  return status;
+}
+
+// ---- the door
+
+void Effects::clear() {
+  write.reset();
+  sends.clear();
+  fates.clear();
+  confirmations.clear();
+  reads.clear();
+  leadership.reset();
+  compact.reset();
+  commit = Index();
+}
+
+Core::Core(const Options& options, Recovered recovered, LaggingTime now)
+    : impl_(std::make_unique<Impl>(options, std::move(recovered), now)) {}
+Core::~Core() = default;
+Core::Core(Core&&) noexcept = default;
+Core& Core::operator=(Core&&) noexcept = default;
+
+void Core::step(Input input, LaggingTime now) { impl_->step(std::move(input), now); }
+void Core::drain(Effects& effects) { impl_->drain(effects); }
+LaggingTime Core::next_deadline() const { return impl_->next_deadline(); }
+std::span<const Entry> Core::committed(Index first, size_t bytes_max) { return impl_->committed(first, bytes_max); }
+void Core::applied(Index applied) { impl_->applied(applied); }
+Status Core::status() const { return impl_->status(); }
+const Leadership& Core::leadership() const { return impl_->leadership(); }
+Index Core::commit() const { return impl_->commit(); }
+Index Core::durable() const { return impl_->durable(); }
+
+}  // namespace coordkit::raft

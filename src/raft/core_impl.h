@@ -1,0 +1,193 @@
+// The state of one replica of the protocol and its handlers. Who is who:
+//
+//   core.cc          one step: time, the door, the handler, settle(); what a turn drains
+//   admission.cc     the door: which messages are worth looking at
+//   election.cc      votes, terms, roles (thesis 3.4, 9.6, 6.2)
+//   leading.cc       the leader's half of replication and the commit rule (thesis 3.5, 3.6, 10.2.1)
+//   following.cc     the follower's half (thesis 3.5)
+//   confirmation.cc  "do I still lead?" (thesis 6.4)
+//   reading.cc       entries that are no longer in memory; compaction
+//
+// Handlers never change the role: they request it and settle() performs it when they are done.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "coordkit/raft/core.h"
+#include "raft/log_cache.h"
+#include "raft/progress.h"
+#include "raft/quorum.h"
+#include "raft/write_queue.h"
+
+namespace coordkit::raft {
+
+// Nothing counts this far in the life of a cluster; the room above keeps `+ 1` and batch arithmetic from wrapping.
+inline constexpr uint64_t kCountMax = ~uint64_t{0} - (uint64_t{1} << 32);
+
+class Core::Impl {
+ public:
+  Impl(const Options& options, Recovered recovered, LaggingTime now);
+
+  void step(Input input, LaggingTime now);
+  void drain(Effects& effects);
+  LaggingTime next_deadline() const;
+  std::span<const Entry> committed(Index first, size_t bytes_max);
+  void applied(Index applied);
+
+  Status status() const;
+  const Leadership& leadership() const { return leadership_; }
+  Index commit() const { return commit_; }
+  Index durable() const { return disk_.durable(); }
+
+ private:
+  // ---- core.cc
+  void on(const Tick&) {}
+  void on(Received& received);
+  void on(const Written& written);
+  void on(const PeerUp& up);
+  void on(Propose& proposals);
+  void on(const Confirm& question);
+  void on(LogRead& read);
+  void on(const Checkpointed& checkpoint);
+
+  struct Transition {
+    Role role;
+    Term term;
+    ReplicaId leader;
+  };
+  void request(const Transition& transition);
+  void settle();
+  void perform(const Transition& transition);
+
+  bool is_self(ReplicaId id) const { return id == options_.self; }
+  bool leads() const { return leadership_.role == Role::Leader; }
+  Term term() const { return disk_.hard_state().term; }
+  const Configuration& configuration() const { return log_.configuration(); }
+  void send(ReplicaId to, WriteNumber after, Message message);
+  void append(Entry entry);
+  void raise_commit(Index to);
+
+  // ---- admission.cc
+  bool admissible(ReplicaId from, const Message& message) const;
+  bool sound(ReplicaId from, const VoteRequest& request) const;
+  bool sound(ReplicaId from, const VoteReply& reply) const;
+  bool sound(ReplicaId from, const AppendRequest& request) const;
+  bool sound(ReplicaId from, const AppendReply& reply) const;
+  bool sound(ReplicaId from, const Heartbeat& heartbeat) const;
+  bool sound(ReplicaId from, const HeartbeatReply& reply) const;
+  bool lawful_leader(ReplicaId from, Term claimed) const;
+  bool current_stream(ReplicaId from, Term echoed, uint64_t stream) const;
+
+  // ---- election.cc
+  bool begins_new_term(const Message& message) const;
+  void watch_time_before_input();
+  void watch_time_after_input();
+  void arm_election_timer();
+  bool hears_leader() const;
+  bool may_campaign() const;
+  bool up_to_date(Position last) const;
+  void count_votes();
+  void ask_for_votes(VoteKind kind, Term campaign_term, WriteNumber after);
+  void become_follower(const Transition& transition);
+  void become_pre_candidate();
+  void become_candidate();
+  void become_leader();
+  void receive(ReplicaId from, const VoteRequest& request);
+  void receive(ReplicaId from, const VoteReply& reply);
+  bool grant(ReplicaId from, const VoteRequest& request);
+
+  // ---- following.cc
+  void follow(ReplicaId leader);
+  void receive(ReplicaId from, AppendRequest& request);
+  void receive(ReplicaId from, const Heartbeat& heartbeat);
+  bool agrees(Position previous) const;
+  void adopt(std::vector<Entry>& entries);
+  void truncate_after(Index index);
+  void learn(Index leader_commit, Index everyone_has);
+
+  // ---- leading.cc
+  void receive(ReplicaId from, const AppendReply& reply);
+  void receive(ReplicaId from, const HeartbeatReply& reply);
+  Progress* progress_of(ReplicaId peer);
+  const Progress* progress_of(ReplicaId peer) const;
+  void heard(Progress& peer, uint64_t round);
+  void match_peers_to_configuration();
+  LaggingTime quorum_contact() const;
+  ProposalFate::Kind admit(const Proposal& proposal) const;
+  void advance_commit();
+  void lead();  // the leader's messages of one turn
+  void begin_round();
+  void send_heartbeat(Progress& peer);
+  void replicate(Progress& peer);
+  void probe(Progress& peer);
+  void send_append(Progress& peer, std::span<const Entry> entries);
+
+  // ---- confirmation.cc
+  bool alone() const;
+  bool round_wanted() const;
+  void ask_in_round(uint64_t round);
+  void answer_questions();
+  void refuse_questions();
+
+  // ---- reading.cc
+  void request_read(Index first, Index last, size_t bytes_max);
+  bool intact(Index asked, const std::vector<Entry>& entries) const;
+  std::optional<Position> compact();
+
+  const Options options_;
+  LaggingTime now_;
+  Random random_;
+
+  LogCache log_;
+  WriteQueue disk_;
+  Index commit_;        // INV_R03: never falls
+  Index applied_;       // the cache may drop entries up to here
+  Index everyone_has_;  // every member has these durably: a fact that stays true, so it never falls
+  Position checkpoint_;
+
+  Leadership leadership_;
+  std::optional<Transition> requested_;
+  LaggingTime election_deadline_;  // not leader
+  LaggingTime leader_contact_;     // follower: when leadership_.leader was last heard
+  VoteSet votes_;                  // (pre-)candidate
+  uint64_t vote_round_ = 0;        // names one campaign; answers to an older one are stale
+  Index verified_;                 // follower: our log is equal to this term's leader's up to here
+
+  // Leader only.
+  std::vector<Progress> peers_;  // by id
+  uint64_t last_stream_ = 0;
+  Index leader_start_;            // our first entry of this term
+  bool matches_changed_ = false;  // the commit rule has something to look at
+  bool heartbeat_due_ = false;
+  LaggingTime heartbeat_deadline_;
+  uint64_t round_ = 0;            // last confirmation round begun in this term
+  uint64_t confirmed_round_ = 0;  // a quorum answered it
+
+  struct Question {
+    Ticket ticket;
+    uint64_t round;  // the first one begun after the question; zero: not begun yet
+    Index commit;    // when it was asked
+  };
+  std::deque<Question> questions_;  // in the order asked; those without a round are last
+
+  struct Read {
+    Index first;
+    std::optional<LaggingTime> failed;  // tried again a heartbeat interval after this
+  };
+  std::vector<Read> reads_;          // under way or failed lately
+  std::vector<Entry> apply_window_;  // read back for apply
+  std::optional<Index> apply_wants_;
+
+  // Collected for the next drain.
+  std::vector<Send> sends_;
+  std::vector<ProposalFate> fates_;
+  std::vector<Confirmation> confirmations_;
+  std::vector<ReadRequest> read_requests_;
+  Leadership told_leadership_;
+  Index told_commit_;
+};
+
+}  // namespace coordkit::raft

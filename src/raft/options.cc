@@ -1,0 +1,26 @@
+#include "absl/status/status.h"
+#include "coordkit/raft/core.h"
+
+namespace coordkit::raft {
+
+absl::Status Options::validate() const {
+  using std::chrono::milliseconds;
+  if (!self) return absl::InvalidArgumentError("raft: `self` is zero; give every replica an id from 1");
+  if (heartbeat_interval < milliseconds(1)) return absl::InvalidArgumentError("raft: heartbeat_interval must be at least 1 ms");
+  if (election_timeout < milliseconds(10)) return absl::InvalidArgumentError("raft: election_timeout must be at least 10 ms");
+  if (election_timeout > std::chrono::hours(1)) return absl::InvalidArgumentError("raft: election_timeout must be at most 1 h");
+  if (election_timeout <= 2 * heartbeat_interval) {
+    return absl::InvalidArgumentError(
+        "raft: election_timeout must be above 2 * heartbeat_interval, or one lost heartbeat ends a reign");
+  }
+  if (append_messages_in_flight == 0 || append_messages_in_flight > 65536) {
+    return absl::InvalidArgumentError("raft: append_messages_in_flight must be from 1 to 65536");
+  }
+  if (append_bytes_in_flight == 0 || append_bytes_max == 0 || unsynced_bytes_max == 0) {
+    return absl::InvalidArgumentError(
+        "raft: append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace coordkit::raft

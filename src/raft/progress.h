@@ -1,0 +1,109 @@
+// What a leader knows about one peer, and the append stream to it (thesis 3.5, 10.2.1).
+//
+//   Probe   where the logs agree is unknown: one append at a time
+//   Stream  they agree up to `match`: appends are pipelined within a window of messages and bytes
+//
+// INV_R18: match < next. Both are relative to one stream: a reconnected peer may be another incarnation that has forgotten,
+// so a new stream starts from match zero and answers to an older one count for nothing (regression R03).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+#include "coordkit/clock.h"
+#include "coordkit/types.h"
+
+namespace coordkit::raft {
+
+// The appends of a stream that are not answered yet. A ring whose memory is kept.
+class AppendWindow {
+ public:
+  AppendWindow(size_t messages_max, size_t bytes_max) : ring_(messages_max), bytes_max_(bytes_max) {}
+
+  bool full() const { return count_ == ring_.size() || bytes_ >= bytes_max_; }
+  void sent(Index last, size_t bytes) {
+    COORDKIT_CHECK(!full());
+    ring_[(head_ + count_++) % ring_.size()] = {last, bytes};
+    bytes_ += bytes;
+  }
+  void answered(Index match) {
+    for (; count_ > 0 && ring_[head_].last <= match; --count_) {
+      bytes_ -= ring_[head_].bytes;
+      head_ = (head_ + 1) % ring_.size();
+    }
+  }
+  void clear() { head_ = count_ = bytes_ = 0; }
+
+ private:
+  struct Append {
+    Index last;
+    size_t bytes;
+  };
+  std::vector<Append> ring_;
+  size_t bytes_max_;
+  size_t head_ = 0;
+  size_t count_ = 0;
+  size_t bytes_ = 0;
+};
+
+// A heartbeat whose answer is awaited: at most one is watched per peer; an answer to it or any later one will do.
+struct Beat {
+  uint64_t round = 0;  // zero: none watched
+  LaggingTime sent;
+  Index upto;  // everything up to here had been sent to the peer before it
+};
+
+struct Progress {
+  enum class State : uint8_t { Probe, Stream };
+
+  ReplicaId peer;
+  uint64_t stream = 0;
+  Index match;  // durable there and equal to our log, as acknowledged within this stream
+  Index next;   // INV_R18: match < next
+  State state = State::Probe;
+  uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
+  bool probing = false;      // Probe: one is on its way
+  AppendWindow window;
+  Index told_commit;  // highest commit index this stream has been told
+  uint64_t answered_round = 0;
+  LaggingTime contact;  // a message sent at this time was answered
+  Beat beat;
+
+  Progress(ReplicaId id, const AppendWindow& empty, Index first_probe, LaggingTime now)
+      : peer(id), next(first_probe), window(empty), contact(now) {}
+
+  // Starts over with a new stream, looking first where the old one agreed.
+  void restart(uint64_t new_stream) {
+    stream = new_stream;
+    next = match ? match.next() : next;
+    match = told_commit = Index();
+    beat = {};
+    answered_round = 0;
+    probe_from(next);
+  }
+
+  void probe_from(Index first) {
+    next = std::max(first, match.next());
+    state = State::Probe;
+    probing = false;
+    window.clear();
+  }
+
+  void accepted(Index upto) {
+    if (upto < match) return;  // overtaken by a later answer
+    match = upto;
+    window.answered(upto);
+    next = state == State::Probe ? match.next() : std::max(next, match.next());
+    state = State::Stream;
+    probing = false;
+    COORDKIT_CHECK_MSG(match < next, "INV_R18");
+  }
+
+  // A refusal below what was acknowledged since, or of a probe that is no longer the current one, is stale.
+  bool current_rejection(Index rejected) const {
+    return rejected > match && (state == State::Probe ? rejected.next() == next : rejected < next);
+  }
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,62 @@
+// What this replica's own disk knows: the hard state and log suffix not yet handed out, the writes under way, and what is
+// durable. It answers the one question that orders all I/O: which write must be durable before a message may leave?
+//
+//   durable() <= handed out <= last of the log       (a truncation pulls all three back)
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "coordkit/log_store.h"
+#include "raft/log_cache.h"
+
+namespace coordkit::raft {
+
+class WriteQueue {
+ public:
+  WriteQueue(const HardState& recovered, Index last) : hard_state_(recovered), handed_out_(last), durable_(last) {}
+
+  const HardState& hard_state() const { return hard_state_; }
+  void set_hard_state(const HardState& next);  // INV_R03: never back
+
+  void appended(size_t bytes) { unwritten_bytes_ += bytes; }
+  void truncated_after(Index index);
+
+  // Everything that changed since the last call as one write, or nothing.
+  std::optional<LogWrite> take(const LogCache& log);
+  void written(WriteNumber number);
+
+  // The write to wait for, zero if it is durable already. A change not yet taken belongs to the next write.
+  WriteNumber covering(Index index) const;  // every entry up to `index` of the log as it is now
+  WriteNumber covering_term() const { return pending(term_write_); }
+  WriteNumber covering_vote() const { return pending(vote_write_); }
+  bool hard_state_durable() const { return term_write_ <= written_ && vote_write_ <= written_; }
+
+  Index durable() const { return durable_; }
+  WriteNumber next_write() const { return last_write_.next(); }
+  size_t unsynced_bytes() const { return unwritten_bytes_ + under_way_bytes_; }  // an upper bound after a truncation
+
+ private:
+  struct UnderWay {
+    WriteNumber number;
+    Index last;  // of the log after this write, as far as no later truncation took it back
+    size_t bytes;
+  };
+  WriteNumber pending(WriteNumber number) const { return number > written_ ? number : WriteNumber(); }
+
+  HardState hard_state_;
+  bool hard_state_changed_ = false;
+  WriteNumber term_write_;  // the write that stores the current term; zero: recovered
+  WriteNumber vote_write_;
+  std::optional<Index> truncate_after_;  // of what was handed out
+  Index handed_out_;                     // entries up to here are in writes already taken
+  size_t unwritten_bytes_ = 0;
+
+  std::deque<UnderWay> under_way_;  // numbers rise, `last` never falls
+  size_t under_way_bytes_ = 0;
+  WriteNumber last_write_;  // taken
+  WriteNumber written_;     // reported durable
+  Index durable_;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,37 @@
+// The thread that runs the user's callbacks: phase changes, lost holds, leadership. In order, each once; one that blocks
+// delays only the others. Started with the replica, ended by stop(), which runs what was announced before.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "absl/functional/any_invocable.h"
+
+namespace coordkit {
+
+class CallbackThread {
+ public:
+  using Task = absl::AnyInvocable<void()>;
+
+  CallbackThread() : thread_([this] { run(); }) {}
+  ~CallbackThread() { stop(); }
+  CallbackThread(const CallbackThread&) = delete;
+  CallbackThread& operator=(const CallbackThread&) = delete;
+
+  void post(Task task);
+  // Runs what is queued and ends the thread. From a callback itself: the thread ends after that callback. Idempotent.
+  void stop();
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Task> tasks_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace coordkit

@@ -1,0 +1,272 @@
+#include "replica/host.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "engine/wire.h"
+
+namespace coordkit {
+namespace {
+
+constexpr int kTurnsAtOnce = 16;  // then the network gets its share of the thread
+
+}  // namespace
+
+Host::Host(ReplicaOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+
+Host::~Host() { close().IgnoreError(); }
+
+void Host::adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state, std::unique_ptr<Transport> transport) {
+  log_ = std::move(log);
+  state_ = std::move(state);
+  transport_ = std::move(transport);
+}
+
+void Host::start(std::unique_ptr<Engine> engine) {
+  engine_ = std::move(engine);
+  callbacks_.emplace();
+  client_ = std::make_unique<Client>(
+      *engine_, ClientOptions{.election_timeout = options_.election_timeout,
+                              .rate_error_ppm = options_.rate_error_ppm,
+                              .notify = [this](absl::AnyInvocable<void()> task) { callbacks_->post(std::move(task)); }});
+  publish();
+  wake();
+  thread_ = std::thread([this] {
+    thread_id_ = std::this_thread::get_id();
+    const auto keep_running = boost::asio::make_work_guard(io_);
+    io_.run();
+  });
+}
+
+// ---- arrivals, from any thread
+
+void Host::post(Arrival arrival) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (const auto* mail = std::get_if<Mail>(&arrival)) {
+      if (mail_bytes_ + mail->body.size() > kMailBytesMax) return;
+      mail_bytes_ += mail->body.size();
+    }
+    arrivals_.push_back(std::move(arrival));
+  }
+  wake();
+}
+
+void Host::wake() {
+  if (!awake_.exchange(true, std::memory_order_acq_rel)) boost::asio::post(io_, [this] { run_turns(); });
+}
+
+void Host::call(Call call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_) {
+      arrivals_.push_back(std::move(call));
+      call = nullptr;
+    }
+  }
+  if (!call) return wake();
+  const std::lock_guard lock(stopped_mutex_);
+  if (client_) std::move(call)(*client_);  // answers Closed
+}
+
+void Host::written(WriteNumber number) { post(EngineInput(LogWritten{number})); }
+void Host::log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) {
+  post(EngineInput(LogWasRead{first, std::move(entries)}));
+}
+void Host::log_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
+void Host::checkpointed(Position applied) { post(EngineInput(StateCheckpointed{applied})); }
+void Host::checkpoint_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
+void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
+void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
+void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::move(body)}); }
+
+// ---- the engine's thread
+
+void Host::run_turns() {
+  awake_.store(false, std::memory_order_release);
+  for (int turns = 0; turns < kTurnsAtOnce; ++turns) {
+    take_arrivals();
+    one_turn();
+    const bool again = !batch_.empty();
+    batch_.clear();
+    const Now now = clock_.now();
+    if (!again && engine_->next_deadline() > now.lagging && client_->next_turn(now) > Duration::zero()) break;
+    if (turns + 1 == kTurnsAtOnce) wake();
+  }
+  arm_timer();
+}
+
+void Host::take_arrivals() {
+  {
+    const std::lock_guard lock(mutex_);
+    batch_.swap(arrivals_);
+    mail_bytes_ = 0;
+  }
+  for (Arrival& arrival : batch_) {
+    if (auto* input = std::get_if<EngineInput>(&arrival)) {
+      engine_->post(std::move(*input));
+    } else if (auto* mail = std::get_if<Mail>(&arrival)) {
+      absl::StatusOr<Message> message = decode(mail->body);
+      if (message.ok()) engine_->post(MessageReceived{mail->from, *std::move(message)});
+    } else {
+      std::move(std::get<Call>(arrival))(*client_);
+    }
+  }
+}
+
+void Host::one_turn() {
+  const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
+  client_->before_turn(now);
+  engine_->turn(now, effects_);
+  client_->after_turn(now, effects_);
+  carry_out();
+  if (draining_) finish_drain();
+}
+
+void Host::carry_out() {
+  for (LogWrite& write : effects_.writes) log_->submit(std::move(write));
+  for (const raft::ReadRequest& read : effects_.log_reads) log_->read(read.first, read.last, read.bytes_max);
+  for (const Outbound& outbound : effects_.sends) {
+    auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
+    if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
+    peer->second.push_back({lane_of(outbound.message), encode(outbound.message)});
+  }
+  for (auto& [peer, frames] : frames_) {
+    if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
+  }
+  if (effects_.checkpoint) state_->commit(*std::move(effects_.checkpoint));
+  if (effects_.compact) log_->compact(*effects_.compact);
+  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);
+  if (effects_.leadership && options_.on_leadership) {
+    callbacks_->post([this, leadership = *effects_.leadership] { options_.on_leadership(leadership); });
+  }
+  if (effects_.halted && options_.on_halt) {
+    callbacks_->post([this, why = *effects_.halted] { options_.on_halt(why); });
+  }
+}
+
+void Host::arm_timer() {
+  const Now now = clock_.now();
+  Duration wait = client_->next_turn(now);
+  const LaggingTime deadline = engine_->next_deadline();
+  if (deadline != LaggingTime::max()) wait = std::min(wait, std::max(Duration::zero(), deadline - now.lagging));
+  if (deadline == LaggingTime::min()) wait = Duration::zero();
+  if (wait == Duration::zero()) return wake();
+  timer_.expires_after(std::min<Duration>(wait, std::chrono::hours(1)));
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) wake();
+  });
+}
+
+// ---- looking and closing
+
+std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch_add(1)); }
+
+namespace {
+
+Health health_of(const Engine& engine) {
+  const EngineStatus status = engine.status();
+  Health health{.state = status.state,
+                .reason = status.reason,
+                .role = engine.leadership().role,
+                .term = engine.leadership().term,
+                .leader = engine.leadership().leader,
+                .applied = status.applied,
+                .cluster = status.cluster,
+                .digest = status.digest};
+  if (status.core) {
+    health.commit = status.core->commit;
+    health.durable = status.core->durable;
+  }
+  if (health.reason.empty() && status.state == ReplicaState::Starting) {
+    health.reason = health.leader ? "catching up with the leader" : "no leader is known yet";
+  }
+  return health;
+}
+
+}  // namespace
+
+void Host::publish() {
+  Health health = health_of(*engine_);
+  const std::lock_guard lock(health_mutex_);
+  health_ = std::move(health);
+}
+
+Health Host::health() {
+  struct Signal {
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool done = false;
+  };
+  if (!on_engine_thread()) {
+    auto signal = std::make_shared<Signal>();
+    call([this, signal](Client& client) {
+      if (!client.stopped()) publish();
+      const std::lock_guard lock(signal->mutex);
+      signal->done = true;
+      signal->wake.notify_one();
+    });
+    std::unique_lock lock(signal->mutex);
+    signal->wake.wait(lock, [&] { return signal->done; });
+  }
+  const std::lock_guard lock(health_mutex_);
+  return health_;
+}
+
+void Host::finish_drain() {
+  const ClientStatus status = client_->status();
+  if (status.releases + status.tickets > 0) return;
+  const std::lock_guard lock(mutex_);
+  drained_ = true;
+  drained_wake_.notify_all();
+}
+
+// The last thing the engine's thread does. Calls that find the host closed wait here until the client has stopped.
+void Host::stop_engine() {
+  const std::lock_guard lock(stopped_mutex_);
+  {
+    const std::lock_guard queue(mutex_);
+    closed_ = true;
+    batch_.swap(arrivals_);
+  }
+  for (Arrival& arrival : batch_) {
+    if (auto* call = std::get_if<Call>(&arrival)) std::move(*call)(*client_);
+  }
+  batch_.clear();
+  client_->stop();
+  transport_->close();
+  publish();
+  io_.stop();
+}
+
+absl::Status Host::close() {
+  if (on_engine_thread()) {
+    return make_error(Reason::InvalidArgument, "close() from an async callback would wait for itself: call it from another thread");
+  }
+  {
+    std::unique_lock lock(mutex_);
+    if (closing_) return absl::OkStatus();
+    if (thread_.joinable() && options_.drain > Duration::zero()) {
+      draining_ = true;
+      lock.unlock();
+      wake();
+      lock.lock();
+      drained_wake_.wait_for(lock, options_.drain, [&] { return drained_; });
+    }
+    if (std::exchange(closing_, true)) return absl::OkStatus();
+  }
+  if (log_) log_->close();
+  if (state_) state_->close();
+  if (thread_.joinable()) {
+    boost::asio::post(io_, [this] { stop_engine(); });
+    thread_.join();
+  } else if (transport_) {
+    transport_->close();
+  }
+  if (callbacks_) callbacks_->stop();
+  return absl::OkStatus();
+}
+
+}  // namespace coordkit

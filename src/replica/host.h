@@ -1,0 +1,119 @@
+// The engine with everything it needs around it: one thread that runs turns and the network, the stores with their own
+// threads, and the callback thread. Door 1's handles share it.
+//
+// The thread's loop is the host's loop of engine.h: take what arrived, read the clock, turn, carry out the effects. What
+// arrives from other threads is one bounded queue; a wake-up is posted only when none is under way.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "coordkit/client.h"
+#include "coordkit/engine.h"
+#include "coordkit/log_store.h"
+#include "coordkit/replica.h"
+#include "coordkit/state_store.h"
+#include "coordkit/transport.h"
+#include "replica/callback_thread.h"
+
+namespace coordkit {
+
+// What opening.cc has made ready.
+struct HostParts {
+  ReplicaOptions options;
+  std::unique_ptr<LogStore> log;
+  std::unique_ptr<StateStore> state;
+};
+
+class Host final : public std::enable_shared_from_this<Host>, public LogSink, public StateSink, public TransportSink {
+ public:
+  using Call = absl::AnyInvocable<void(Client&)>;
+
+  Host(ReplicaOptions options, const Clock& clock);
+  ~Host() override;
+
+  // Opening, in order (opening.cc).
+  boost::asio::io_context& io() { return io_; }
+  void adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state, std::unique_ptr<Transport> transport);
+  void start(std::unique_ptr<Engine> engine);
+
+  // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
+  void call(Call call);
+  bool on_engine_thread() const { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+  const Clock& clock() const { return clock_; }
+  const ReplicaOptions& options() const { return options_; }
+  std::string owner_tag();  // a fresh one
+
+  Health health();
+  absl::Status close();
+
+  void written(WriteNumber number) override;
+  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override;
+  void log_failed(absl::Status why) override;
+  void checkpointed(Position applied) override;
+  void checkpoint_failed(absl::Status why) override;
+  void peer_up(const Hello& hello) override;
+  void peer_down(ReplicaId peer) override;
+  void received(ReplicaId from, std::string body) override;
+
+ private:
+  // What other threads leave for the engine's. Messages are encoded until the turn: a flood costs bytes, not objects.
+  struct Mail {
+    ReplicaId from;
+    std::string body;
+  };
+  using Arrival = std::variant<EngineInput, Mail, Call>;
+  static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
+
+  void post(Arrival arrival);
+  void wake();
+  void run_turns();
+  void take_arrivals();
+  void one_turn();
+  void carry_out();
+  void publish();
+  void arm_timer();
+  void finish_drain();
+  void stop_engine();
+
+  ReplicaOptions options_;
+  const Clock& clock_;
+  boost::asio::io_context io_{1};
+  boost::asio::steady_timer timer_{io_};
+  std::unique_ptr<LogStore> log_;
+  std::unique_ptr<StateStore> state_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Client> client_;
+  std::optional<CallbackThread> callbacks_;
+  std::thread thread_;
+  std::atomic<std::thread::id> thread_id_;
+  std::atomic<bool> awake_{false};
+
+  std::mutex mutex_;  // of the queue and of closing
+  std::vector<Arrival> arrivals_;
+  size_t mail_bytes_ = 0;
+  bool closing_ = false;
+  bool closed_ = false;
+  bool drained_ = false;
+  std::condition_variable drained_wake_;
+  std::atomic<bool> draining_{false};
+
+  std::vector<Arrival> batch_;
+  EngineEffects effects_;
+  std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;
+  std::mutex health_mutex_;
+  Health health_;
+  std::atomic<uint64_t> next_tag_{1};
+  std::recursive_mutex stopped_mutex_;  // of the client once it is stopped; a callback may call again
+};
+
+}  // namespace coordkit

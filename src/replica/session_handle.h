@@ -1,0 +1,30 @@
+// What the copies of one Session and its grants share: the session closes when the last of them is gone.
+#pragma once
+
+#include <memory>
+
+#include "replica/host.h"
+
+namespace coordkit {
+
+class SessionHandle {
+ public:
+  SessionHandle(std::shared_ptr<Host> host, SessionRef state) : host_(std::move(host)), state_(std::move(state)) {}
+  ~SessionHandle() {
+    if (state_->closed() || state_->phase() == SessionPhase::Lost) return;
+    state_->invalidate();
+    host_->call([state = state_](Client& client) { client.close(state, [](absl::Status) {}); });
+  }
+  SessionHandle(const SessionHandle&) = delete;
+  SessionHandle& operator=(const SessionHandle&) = delete;
+
+  Host& host() const { return *host_; }
+  const SessionRef& state() const { return state_; }
+  LeadingTime now() const { return host_->clock().now().leading; }
+
+ private:
+  std::shared_ptr<Host> host_;
+  SessionRef state_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "coordkit/storage/memory_stores.h"
+
+namespace coordkit {
+
+absl::StatusOr<RecoveredLog> MemoryLogStore::open(LogSink& sink) {
+  std::scoped_lock lock(mutex_);
+  if (sink_ != nullptr) return absl::FailedPreconditionError("this memory log is already open; close it first");
+  sink_ = &sink;
+  failed_ = false;
+  pending_.clear();
+  boot_ = boot_.next();
+  return RecoveredLog{.store = store_,
+                      .boot = boot_,
+                      .hard_state = hard_state_,
+                      .base = base_,
+                      .entries = {durable_.begin(), durable_.end()}};
+}
+
+void MemoryLogStore::submit(LogWrite write) { start({std::move(write), std::nullopt}); }
+
+void MemoryLogStore::reset(WriteNumber number, Position base) { start({LogWrite{.number = number}, base}); }
+
+void MemoryLogStore::start(Pending pending) {
+  {
+    std::scoped_lock lock(mutex_);
+    if (sink_ == nullptr || failed_) return;
+    pending_.push_back(std::move(pending));
+  }
+  if (completion_ == Completion::Immediate) complete_all();
+}
+
+void MemoryLogStore::perform(const Pending& pending) {
+  const LogWrite& write = pending.write;
+  if (pending.reset) {
+    base_ = *pending.reset;
+    durable_.clear();
+  }
+  if (write.hard_state) hard_state_ = *write.hard_state;
+  if (write.truncate_after) {
+    while (!durable_.empty() && durable_.back().index > *write.truncate_after) durable_.pop_back();
+  }
+  for (const raft::Entry& entry : write.entries) {
+    COORDKIT_CHECK(entry.index == last().next());
+    durable_.push_back(entry);
+  }
+}
+
+bool MemoryLogStore::complete_one() {
+  LogSink* sink = nullptr;
+  WriteNumber number;
+  {
+    std::scoped_lock lock(mutex_);
+    if (sink_ == nullptr || failed_ || pending_.empty()) return false;
+    perform(pending_.front());
+    sink = sink_;
+    number = pending_.front().write.number;
+    pending_.pop_front();
+  }
+  sink->written(number);
+  return true;
+}
+
+void MemoryLogStore::complete_all() {
+  while (complete_one()) {
+  }
+}
+
+void MemoryLogStore::read(Index first, Index last_wanted, size_t bytes_max) {
+  LogSink* sink = nullptr;
+  std::vector<raft::Entry> entries;
+  {
+    std::scoped_lock lock(mutex_);
+    if (sink_ == nullptr || failed_) return;
+    sink = sink_;
+    // What was submitted can be read, durable or not: a later read sees every earlier write.
+    std::deque<raft::Entry> log = durable_;
+    Index base = base_.index;
+    for (const Pending& pending : pending_) {
+      if (pending.reset) log.clear(), base = pending.reset->index;
+      const std::optional<Index> keep = pending.write.truncate_after;
+      while (keep && !log.empty() && log.back().index > *keep) log.pop_back();
+      log.insert(log.end(), pending.write.entries.begin(), pending.write.entries.end());
+    }
+    size_t bytes = 0;
+    for (Index index = first; index > base && index <= last_wanted && index - base <= log.size(); index = index.next()) {
+      const raft::Entry& entry = log[index - base - 1];
+      bytes += entry.bytes();
+      if (bytes > bytes_max && !entries.empty()) break;
+      entries.push_back(entry);
+    }
+  }
+  if (entries.empty()) {
+    sink->log_read(first, absl::OutOfRangeError("entry " + std::to_string(first.value()) + " is not in the log"));
+  } else {
+    sink->log_read(first, std::move(entries));
+  }
+}
+
+void MemoryLogStore::compact(Position through) {
+  std::scoped_lock lock(mutex_);
+  if (through.index <= base_.index) return;
+  while (!durable_.empty() && durable_.front().index <= through.index) durable_.pop_front();
+  base_ = through;
+}
+
+void MemoryLogStore::fail(absl::Status why) {
+  LogSink* sink = nullptr;
+  {
+    std::scoped_lock lock(mutex_);
+    if (sink_ == nullptr || failed_) return;
+    failed_ = true;
+    pending_.clear();
+    sink = sink_;
+  }
+  sink->log_failed(std::move(why));
+}
+
+size_t MemoryLogStore::pending() const {
+  std::scoped_lock lock(mutex_);
+  return pending_.size();
+}
+
+void MemoryLogStore::close() {
+  std::scoped_lock lock(mutex_);
+  sink_ = nullptr;
+}
+
+}  // namespace coordkit

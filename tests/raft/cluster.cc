@@ -1,0 +1,385 @@
+#include "cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/entry_codec.h"
+#include "base/sums.h"
+
+namespace coordkit::raft::testing {
+
+// ---- images
+
+const Entry* Image::at(Index index) const {
+  if (index <= base.index || index > last().index) return nullptr;
+  return &entries[index - base.index - 1];
+}
+
+std::optional<uint64_t> Image::chain_at(Index index) const {
+  if (index == base.index) return base_chain;
+  return at(index) ? std::optional(chains[index - base.index - 1]) : std::nullopt;
+}
+
+void Image::apply(const LogWrite& write) {
+  if (write.hard_state) hard_state = *write.hard_state;
+  if (write.truncate_after) {
+    entries.resize(*write.truncate_after - base.index);
+    chains.resize(entries.size());
+  }
+  for (const Entry& entry : write.entries) {
+    ASSERT_EQ(entry.index, last().index.next()) << "a write leaves a gap";
+    chains.push_back(hash_mix(chains.empty() ? base_chain : chains.back(), entry.content_sum));
+    entries.push_back(entry);
+  }
+}
+
+void Image::compact(Position through) {
+  if (through.index <= base.index) return;
+  ASSERT_TRUE(at(through.index)) << "compaction beyond the disk";
+  base_chain = *chain_at(through.index);
+  const auto count = static_cast<ptrdiff_t>(through.index - base.index);
+  entries.erase(entries.begin(), entries.begin() + count);
+  chains.erase(chains.begin(), chains.begin() + count);
+  base = through;
+}
+
+// ---- values
+
+SharedBytes bytes(std::string text) { return SharedBytes(std::move(text)); }
+
+Genesis genesis_of(size_t voters) {
+  Genesis genesis{.cluster = ClusterId(77), .token_base = 1};
+  for (uint64_t id = 1; id <= voters; ++id) {
+    genesis.configuration.voters.push_back({ReplicaId(id), StoreId(100 + id), "node" + std::to_string(id)});
+  }
+  return genesis;
+}
+
+Entry make_entry(Index index, Term term, EntryKind kind, std::string payload) {
+  Entry entry{.index = index, .term = term, .kind = kind, .payload = SharedBytes(std::move(payload))};
+  entry.content_sum = content_sum(kOnlyGroup, term, index, kind, entry.payload.view());
+  return entry;
+}
+
+Entry genesis_entry(size_t voters) { return make_entry(Index(1), Term(1), EntryKind::Genesis, encode(genesis_of(voters))); }
+
+// ---- the cluster
+
+Cluster::Cluster(size_t size, Options options, uint64_t seed) : size_(size) {
+  for (uint64_t id = 1; id <= size; ++id) {
+    Node& node = nodes_[id];
+    node.id = options.self = ReplicaId(id);
+    options.seed = seed * 1000 + id;
+    node.options = options;
+    node.disk.apply({.entries = {genesis_entry(size)}});
+    observe_write(node, {.entries = {genesis_entry(size)}});
+  }
+  for (uint64_t id = 1; id <= size; ++id) start(id);
+}
+
+void Cluster::start(uint64_t id) {
+  Node& node = nodes_.at(id);
+  node.boot = node.boot.next();
+  node.memory = node.disk;
+  node.durable = WriteNumber();
+  node.applied = node.checkpoint.index;
+  node.states.clear();
+  node.options.seed += 1'000'003;
+  node.core.emplace(node.options,
+                    Recovered{.hard_state = node.disk.hard_state,
+                              .base = node.disk.base,
+                              .configuration = node.disk.base.index ? genesis_of(size_).configuration : Configuration{},
+                              .applied = node.checkpoint,
+                              .entries = node.disk.entries},
+                    node.now);
+  turn(id);
+  for (auto& [other, peer] : nodes_) {
+    if (other != id && peer.core) step(other, PeerUp{node.id, node.boot});
+  }
+}
+
+void Cluster::crash(uint64_t id) {
+  Node& node = nodes_.at(id);
+  node.core.reset();
+  node.writes.clear();
+  node.held.clear();
+  node.reads.clear();
+}
+
+void Cluster::step(uint64_t id, Input input) {
+  Node& node = nodes_.at(id);
+  if (!node.core) return;
+  node.core->step(std::move(input), node.now);
+  turn(id);
+}
+
+void Cluster::turn(uint64_t id) {
+  Node& node = nodes_.at(id);
+  if (auto_apply) apply(node);
+  node.core->drain(node.effects);
+  observe(node);
+  Effects& effects = node.effects;
+  if (on_turn) on_turn(node, effects);
+  if (effects.write) {
+    node.memory.apply(*effects.write);
+    node.writes.push_back(*effects.write);
+  }
+  if (effects.compact) {
+    node.disk.compact(*effects.compact);
+    node.memory.compact(*effects.compact);
+    node.compactions.push_back(*effects.compact);
+  }
+  node.held.insert(node.held.end(), effects.sends.begin(), effects.sends.end());
+  node.reads.insert(node.reads.end(), effects.reads.begin(), effects.reads.end());
+  node.fates.insert(node.fates.end(), effects.fates.begin(), effects.fates.end());
+  node.confirmations.insert(node.confirmations.end(), effects.confirmations.begin(), effects.confirmations.end());
+  release(node);
+  if (auto_apply) apply(node);
+}
+
+void Cluster::release(Node& node) {
+  std::vector<Send> waiting;
+  for (Send& send : node.held) {
+    if (send.after > node.durable) {
+      waiting.push_back(std::move(send));
+      continue;
+    }
+    observe_send(node, send);
+    if (!is_cut(node.id, send.to)) network_.push_back({node.id, send.to, std::move(send.message)});
+  }
+  node.held = std::move(waiting);
+}
+
+void Cluster::apply(Node& node) {
+  for (auto batch = node.core->committed(node.applied.next(), 4096); !batch.empty();
+       batch = node.core->committed(node.applied.next(), 4096)) {
+    for (const Entry& entry : batch) {
+      ASSERT_EQ(entry.index, node.applied.next());
+      const auto [known, first] = applied_at_.try_emplace(entry.index.value(), entry);
+      ASSERT_EQ(known->second, entry) << "INV_R07 at " << entry.index.value();
+      node.applied = entry.index;
+      node.states.push_back(entry);
+    }
+    node.core->applied(node.applied);
+  }
+}
+
+void Cluster::advance(uint64_t id, Duration duration) {
+  nodes_.at(id).now += duration;
+  step(id, Tick{});
+}
+
+void Cluster::advance_all(Duration duration) {
+  for (auto& [id, node] : nodes_) advance(id, duration);
+}
+
+void Cluster::propose(uint64_t id, std::string payload, EntryKind kind) {
+  step(id, Propose{{{Ticket(next_ticket_++), kind, bytes(std::move(payload))}}});
+}
+
+void Cluster::confirm(uint64_t id) {
+  asked_at_[next_ticket_] = committed_anywhere_;
+  step(id, Confirm{Ticket(next_ticket_++)});
+}
+
+void Cluster::written(uint64_t id) {
+  Node& node = nodes_.at(id);
+  if (node.writes.empty()) return;
+  node.disk.apply(node.writes.front());
+  node.durable = node.writes.front().number;
+  node.writes.pop_front();
+  release(node);
+  step(id, Written{node.durable});
+}
+
+void Cluster::written_all(uint64_t id) {
+  while (!nodes_.at(id).writes.empty()) written(id);
+}
+
+void Cluster::answer_reads(uint64_t id) {
+  Node& node = nodes_.at(id);
+  for (const ReadRequest& read : std::exchange(node.reads, {})) {
+    std::vector<Entry> entries;
+    for (Index index = read.first; index <= read.last && node.disk.at(index); index = index.next()) {
+      entries.push_back(*node.disk.at(index));
+    }
+    if (entries.empty()) {
+      step(id, LogRead{read.first, absl::UnavailableError("no such entries")});
+    } else {
+      step(id, LogRead{read.first, std::move(entries)});
+    }
+  }
+}
+
+bool Cluster::deliver_one() {
+  if (network_.empty()) return false;
+  const Flight flight = std::move(network_.front());
+  network_.pop_front();
+  deliver(flight);
+  return true;
+}
+
+void Cluster::deliver(const Flight& flight) {
+  if (is_cut(flight.from, flight.to)) return;
+  if (on_delivery) on_delivery(flight);
+  step(flight.to.value(), Received{flight.from, flight.message});
+}
+
+void Cluster::deliver_round() {
+  for (size_t count = network_.size(); count > 0; --count) deliver_one();
+}
+
+void Cluster::drop(uint64_t from, uint64_t to) {
+  std::erase_if(network_, [&](const Flight& flight) { return flight.from.value() == from && flight.to.value() == to; });
+}
+
+void Cluster::isolate(uint64_t id) {
+  for (const auto& [other, node] : nodes_) {
+    if (other != id) cut(id, other), cut(other, id);
+  }
+}
+
+void Cluster::quiesce() {
+  for (bool busy = true; busy;) {
+    busy = deliver_one();
+    for (auto& [id, node] : nodes_) {
+      if (!node.core) continue;
+      if (!node.disk_stalled && !node.writes.empty()) written(id), busy = true;
+      if (!node.reads.empty()) answer_reads(id), busy = true;
+    }
+  }
+}
+
+void Cluster::elect(uint64_t id) {
+  for (auto& [other, node] : nodes_) {  // whoever heard a leader has forgotten it by now
+    if (node.core && node.core->leadership().role == Role::Follower && other != id) node.now += node.options.election_timeout;
+  }
+  for (int attempt = 0; attempt < 20 && core(id).leadership().role != Role::Leader; ++attempt) {
+    Node& candidate = node(id);
+    candidate.now = std::max(candidate.now, candidate.core->next_deadline());
+    step(id, Tick{});
+    quiesce();
+  }
+  ASSERT_EQ(core(id).leadership().role, Role::Leader);
+}
+
+uint64_t Cluster::leader() const {
+  uint64_t leader = 0;
+  Term latest;
+  for (const auto& [id, node] : nodes_) {
+    if (!node.core || node.core->leadership().role != Role::Leader || node.core->leadership().term < latest) continue;
+    leader = id;
+    latest = node.core->leadership().term;
+  }
+  return leader;
+}
+
+void Cluster::run(Duration duration) {
+  const Duration slice = milliseconds(5);
+  for (Duration done{}; done < duration; done += slice) {
+    advance_all(slice);
+    quiesce();
+  }
+}
+
+bool Cluster::converged() const {
+  const Node* first = nullptr;
+  for (const auto& [id, node] : nodes_) {
+    if (!node.core) continue;
+    if (!first) first = &node;
+    const bool same = node.memory.last() == first->memory.last() && node.core->commit() == node.memory.last().index &&
+                      node.applied == node.core->commit();
+    if (!same) return false;
+  }
+  return leader() != 0;
+}
+
+void Cluster::checkpoint(uint64_t id) {
+  Node& node = nodes_.at(id);
+  const Index at = std::min(node.applied, node.core->durable());
+  const Entry* entry = node.disk.at(at);
+  if (!entry) return;
+  node.checkpoint = entry->position();
+  step(id, Checkpointed{node.checkpoint});
+}
+
+// ---- the observer
+
+void Cluster::observe(Node& node) {
+  if (node.effects.write) observe_write(node, *node.effects.write);
+  if (node.core->commit() > node.applied || node.effects.commit) observe_commit(node);
+  if (node.effects.leadership && node.effects.leadership->role == Role::Leader) observe_leader(node);
+  for (const Confirmation& confirmation : node.effects.confirmations) {
+    if (confirmation.held == Answer::No) continue;
+    EXPECT_GE(confirmation.read_index, asked_at_[confirmation.ticket.value()]) << "INV_R15";
+  }
+}
+
+void Cluster::observe_write(Node& node, const LogWrite& write) {
+  const Image& before = node.memory;
+  const Index keep = write.truncate_after ? *write.truncate_after : before.last().index;
+  if (write.truncate_after) {
+    EXPECT_GE(keep, node.core->commit()) << "INV_R10";
+  }
+  uint64_t chain = before.chain_at(keep).value_or(0);
+  for (const Entry& entry : write.entries) {
+    chain = hash_mix(chain, entry.content_sum);
+    const auto [known, first] = chain_of_.try_emplace({entry.index.value(), entry.term.value()}, chain);
+    ASSERT_EQ(known->second, chain) << "INV_R04 node " << node.id.value() << " index " << entry.index.value();
+  }
+}
+
+void Cluster::observe_send(const Node& node, const Send& send) {
+  const HardState& stored = node.disk.hard_state;
+  if (const auto* reply = std::get_if<VoteReply>(&send.message);
+      reply && reply->kind == VoteKind::Real && reply->granted == Answer::Yes) {
+    EXPECT_TRUE(stored.term > reply->term || (stored.term == reply->term && stored.vote == send.to)) << "INV_R17 vote";
+    const auto [known, first] = vote_of_.try_emplace({node.id.value(), reply->term.value()}, send.to.value());
+    EXPECT_EQ(known->second, send.to.value()) << "INV_R02 node " << node.id.value() << " term " << reply->term.value();
+  }
+  if (const auto* request = std::get_if<VoteRequest>(&send.message); request && request->kind == VoteKind::Real) {
+    EXPECT_TRUE(stored.term > request->term || (stored.term == request->term && stored.vote == node.id)) << "INV_R17 own vote";
+    const auto [known, first] = vote_of_.try_emplace({node.id.value(), request->term.value()}, node.id.value());
+    EXPECT_EQ(known->second, node.id.value()) << "INV_R02 own vote";
+  }
+  if (const auto* reply = std::get_if<AppendReply>(&send.message); reply && reply->verdict == AppendVerdict::Accepted) {
+    const bool moved_on = stored.term > reply->term;
+    EXPECT_TRUE(moved_on || node.disk.last().index >= reply->match) << "INV_R17 append";
+  }
+}
+
+void Cluster::observe_commit(const Node& node) {
+  const Index commit = node.core->commit();
+  if (!commit || committed_.contains(commit.value())) return;
+  const auto holds = [&](const Image& image, Index index) { return image.base.index >= index || image.at(index); };
+  Position position;
+  Image now = node.memory;
+  if (node.effects.write) now.apply(*node.effects.write);
+  const Entry* entry = now.at(commit);
+  if (!entry) return;
+  position = entry->position();
+  size_t durable = 0;
+  for (const auto& [id, other] : nodes_) {
+    const Entry* theirs = other.disk.at(commit);
+    durable += (holds(other.disk, commit) && (!theirs || theirs->position() == position)) ? 1 : 0;
+  }
+  EXPECT_GE(durable, size_ / 2 + 1) << "INV_R08 index " << commit.value() << " by node " << node.id.value();
+  committed_[commit.value()] = position;
+  committed_anywhere_ = std::max(committed_anywhere_, commit);
+}
+
+void Cluster::observe_leader(const Node& node) {
+  const Term term = node.effects.leadership->term;
+  const auto [known, first] = leader_of_term_.try_emplace(term.value(), node.id.value());
+  EXPECT_EQ(known->second, node.id.value()) << "INV_R01 term " << term.value();
+  Image now = node.memory;
+  if (node.effects.write) now.apply(*node.effects.write);
+  for (const auto& [index, position] : committed_) {
+    if (position.index <= now.base.index) continue;
+    const Entry* entry = now.at(position.index);
+    EXPECT_TRUE(entry && entry->position() == position) << "INV_R06 index " << index << " term " << term.value();
+  }
+}
+
+}  // namespace coordkit::raft::testing
