@@ -22,7 +22,7 @@ std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine);
 Now shifted_for_sending(const Defects& defects, Now now);
 
 // Changes what the client is about to be told.
-void change_answers(const Defects& defects, Random& random, EngineEffects& effects);
+void change_answers(const Defects& defects, EngineEffects& effects);
 
 // Answers a leader's heartbeat on the spot, before anybody received it.
 void answer_early(const Defects& defects, Node& node, const Outbound& outbound);
@@ -31,6 +31,6 @@ void answer_early(const Defects& defects, Node& node, const Outbound& outbound);
 void change_message(const Defects& defects, Random& random, Message& message);
 
 // The same message after encode and decode; a message that does not survive is a violation.
-Message through_wire(const Message& message, uint64_t& bytes);
+Message through_wire(const Message& message);
 
 }  // namespace coordkit::sim

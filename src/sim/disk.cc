@@ -98,6 +98,7 @@ void SimLogStore::reset(WriteNumber number, Position base) {
 void SimLogStore::enqueue(Pending pending) {
   const WriteNumber number = pending.number;
   pending_.push_back(std::move(pending));
+  if (defects_.written_before_durable) sink_->written(number);
   last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
   world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
 }
@@ -160,6 +161,8 @@ void SimLogStore::crash() {
   for (uint64_t i = 0; i < survivors; ++i) persist(pending_[i]);
   pending_.clear();
   reads_.clear();
+  if (defects_.forgets_vote) durable_.hard_state.vote = ReplicaId();
+  if (defects_.forgets_tail && durable_.records.size() > 1) durable_.records.pop_back();
   submitted_ = durable_;
   last_sync_ = TrueTime{};
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "coordkit/log_store.h"
+#include "coordkit/sim/options.h"
 #include "coordkit/state_store.h"
 #include "sim/world.h"
 
@@ -71,6 +72,7 @@ class SimLogStore final : public LogStore {
   void crash();
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  void set_defects(const Defects& defects) { defects_ = defects; }
   StoreId id() const { return store_; }
   BootCounter boot() const { return boot_; }
   const LogImage& durable() const { return durable_; }     // what a crash now is sure to leave
@@ -97,6 +99,7 @@ class SimLogStore final : public LogStore {
   const StoreId store_;
   Random random_;
   DiskQuality quality_;
+  Defects defects_;
   LogSink* sink_ = nullptr;
   BootCounter boot_;
   LogImage durable_;

@@ -194,7 +194,7 @@ Result Model::run(const machine::Delete& erase) {
   return {.code = ResultCode::Ok, .deleted = 1};
 }
 
-// The timer of a session has the session's id, that of a wait the index of the entry that queued it.
+// The timer of a session has the session's id, that of a wait the index of the entry that queued it, top bit set.
 void Model::fire(const engine::FireTimers& fired) {
   std::vector<SessionId> dead;
   for (const FiredTimer& timer : fired.timers) {
@@ -203,7 +203,9 @@ void Model::fire(const engine::FireTimers& fired) {
   }
   std::sort(dead.begin(), dead.end());
   end_sessions(dead, true);
-  for (const FiredTimer& timer : fired.timers) time_out(Index(timer.id.value()));
+  for (const FiredTimer& timer : fired.timers) {
+    if (timer.id.value() >> 63) time_out(Index(timer.id.value() << 1 >> 1));
+  }
 }
 
 void Model::time_out(Index queued) {

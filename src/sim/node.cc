@@ -159,7 +159,7 @@ bool Node::one_turn() {
     return false;
   }
   carry_out();
-  change_answers(parts_.defects, random_, effects_);
+  change_answers(parts_.defects, effects_);
   client_->after_turn(now, effects_);
   parts_.watcher.answered(number_);
   const bool again = engine_->next_deadline() <= now.lagging || client_->next_turn(now) <= Duration::zero();
@@ -216,7 +216,7 @@ void Node::send(Outbound& outbound) {
   if (to >= parts_.plan.nodes || to == number_) {
     throw Violation("INV_R21", fmt::format("n{} sends to replica {}", number_ + 1, outbound.to.value()));
   }
-  if (parts_.plan.through_wire) outbound.message = through_wire(outbound.message, wire_bytes_);
+  if (parts_.plan.through_wire) outbound.message = through_wire(outbound.message);
   answer_early(parts_.defects, *this, outbound);
   parts_.network.send(number_, to, std::move(outbound.message));
 }

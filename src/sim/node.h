@@ -75,7 +75,6 @@ class Node final : private LogSink, private StateSink {
   const Engine* engine() const { return engine_.get(); }
   Client& client() { return *client_; }
   uint64_t turns() const { return turns_; }
-  uint64_t wire_bytes() const { return wire_bytes_; }
 
  private:
   void written(WriteNumber number) override { post(LogWritten{number}); }
@@ -93,7 +92,6 @@ class Node final : private LogSink, private StateSink {
   void send(Outbound& outbound);
   void schedule_turn(Duration after);
   void arm_timer(Now now);
-  void plant_defects_before_client();
 
   const NodeParts parts_;
   const uint32_t number_;
@@ -114,7 +112,6 @@ class Node final : private LogSink, private StateSink {
   std::optional<TrueTime> timer_at_;
   uint64_t turns_ = 0;
   uint64_t turns_in_a_row_ = 0;  // without time passing
-  uint64_t wire_bytes_ = 0;
 };
 
 }  // namespace coordkit::sim

@@ -33,17 +33,20 @@ std::string_view name_of(FaultKind kind);
 
 // Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the checks are tested.
 struct Defects {
-  bool written_before_durable = false;   // the disk reports a write when it is submitted
-  bool forgets_vote = false;             // a crash loses the durable vote of the present term
-  bool forgets_tail = false;             // a crash loses the last durable entries
-  bool holder_clock_slow = false;        // a holder's clock runs at half rate
-  bool leader_clock_fast = false;        // the ender's clock runs at double rate
-  bool renewal_answered_early = false;   // a confirmation of leadership is invented
-  bool corrupts_entry = false;           // an append arrives with another payload (and a matching sum)
-  bool token_lowered = false;            // a client is shown an older token
-  bool answer_changed = false;           // a client is shown another result than apply decided
-  bool gate_open = false;                // the fenced resource lets every token pass
-  bool stale_read = false;               // linearizable questions are answered from local state
+  bool written_before_durable = false;  // the disk reports a write when it is submitted
+  bool forgets_vote = false;            // a crash loses the durable vote of the present term
+  bool forgets_tail = false;            // a crash loses the last durable entries
+  bool corrupts_entry = false;          // an append arrives with another payload and a matching sum
+  bool heartbeats_echoed = false;       // a leader is confirmed by replies that nobody sent
+  bool clocks_beyond_bound = false;     // rates 0.5 and 1.5
+  bool late_send_reading = false;       // the holder's clock is read 500 ms late when it sends
+  bool one_machine_diverges = false;    // one replica skips commands
+  bool forgets_release = false;         // every replica skips some releases
+  bool token_lowered = false;           // clients are shown an older token
+  bool answer_changed = false;          // clients are shown another result than apply decided
+  bool stale_read = false;              // linearizable questions are answered from local state
+  bool submits_twice = false;           // the client's commands go to the log as two requests
+  bool gate_open = false;               // the protected resource lets every token pass
 };
 
 struct SimOptions {
