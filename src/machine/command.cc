@@ -62,23 +62,12 @@ OpenSession read_open(pbf_reader in) {
   OpenSession open;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, open.ttl);
-        break;
-      case bytes(2):
-        get(in, open.metadata);
-        break;
-      case number(3):
-        get(in, open.node);
-        break;
-      case number(4):
-        get(in, open.boot);
-        break;
-      case number(5):
-        get(in, open.incarnation);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, open.ttl); break;
+      case bytes(2): get(in, open.metadata); break;
+      case number(3): get(in, open.node); break;
+      case number(4): get(in, open.boot); break;
+      case number(5): get(in, open.incarnation); break;
+      default: in.skip();
     }
   }
   return open;
@@ -88,11 +77,8 @@ CloseSession read_close(pbf_reader in) {
   CloseSession close;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, close.session);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, close.session); break;
+      default: in.skip();
     }
   }
   return close;
@@ -103,29 +89,14 @@ Acquire read_acquire(pbf_reader in) {
   uint64_t wait = 0;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, acquire.session);
-        break;
-      case bytes(2):
-        get(in, acquire.owner_tag);
-        break;
-      case bytes(3):
-        get(in, acquire.name);
-        break;
-      case number(4):
-        get(in, wait);
-        break;
-      case number(5):
-        get(in, acquire.wait.timeout);
-        break;
-      case bytes(6):
-        get(in, acquire.value);
-        break;
-      case number(7):
-        get(in, acquire.flags);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, acquire.session); break;
+      case bytes(2): get(in, acquire.owner_tag); break;
+      case bytes(3): get(in, acquire.name); break;
+      case number(4): get(in, wait); break;
+      case number(5): get(in, acquire.wait.timeout); break;
+      case bytes(6): get(in, acquire.value); break;
+      case number(7): get(in, acquire.flags); break;
+      default: in.skip();
     }
   }
   acquire.wait.kind = Wait::Kind(static_cast<uint8_t>(std::min<uint64_t>(wait, 0xff)));  // validate() judges it
@@ -136,20 +107,11 @@ Release read_release(pbf_reader in) {
   Release release;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, release.session);
-        break;
-      case bytes(2):
-        get(in, release.owner_tag.emplace());
-        break;
-      case bytes(3):
-        get(in, release.name);
-        break;
-      case number(4):
-        get(in, release.token);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, release.session); break;
+      case bytes(2): get(in, release.owner_tag.emplace()); break;
+      case bytes(3): get(in, release.name); break;
+      case number(4): get(in, release.token); break;
+      default: in.skip();
     }
   }
   return release;
@@ -159,14 +121,9 @@ CancelAcquire read_cancel(pbf_reader in) {
   CancelAcquire cancel;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, cancel.session);
-        break;
-      case bytes(2):
-        get(in, cancel.acquire);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, cancel.session); break;
+      case bytes(2): get(in, cancel.acquire); break;
+      default: in.skip();
     }
   }
   return cancel;
@@ -176,14 +133,9 @@ Put read_put(pbf_reader in) {
   Put put;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes(1):
-        get(in, put.key);
-        break;
-      case bytes(2):
-        get(in, put.value);
-        break;
-      default:
-        in.skip();
+      case bytes(1): get(in, put.key); break;
+      case bytes(2): get(in, put.value); break;
+      default: in.skip();
     }
   }
   return put;
@@ -193,11 +145,8 @@ Delete read_delete(pbf_reader in) {
   Delete erase;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes(1):
-        get(in, erase.key);
-        break;
-      default:
-        in.skip();
+      case bytes(1): get(in, erase.key); break;
+      default: in.skip();
     }
   }
   return erase;
@@ -207,14 +156,9 @@ PriorRelease read_prior(pbf_reader in) {
   PriorRelease prior;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes(1):
-        get(in, prior.name);
-        break;
-      case number(2):
-        get(in, prior.token);
-        break;
-      default:
-        in.skip();
+      case bytes(1): get(in, prior.name); break;
+      case number(2): get(in, prior.token); break;
+      default: in.skip();
     }
   }
   return prior;
@@ -315,29 +259,14 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
           }
           request.prior_releases.push_back(read_prior(in.get_message()));
           break;
-        case bytes(kOpen):
-          request.body = read_open(in.get_message());
-          break;
-        case bytes(kClose):
-          request.body = read_close(in.get_message());
-          break;
-        case bytes(kAcquire):
-          request.body = read_acquire(in.get_message());
-          break;
-        case bytes(kRelease):
-          request.body = read_release(in.get_message());
-          break;
-        case bytes(kCancel):
-          request.body = read_cancel(in.get_message());
-          break;
-        case bytes(kPut):
-          request.body = read_put(in.get_message());
-          break;
-        case bytes(kDelete):
-          request.body = read_delete(in.get_message());
-          break;
-        default:
-          in.skip();
+        case bytes(kOpen): request.body = read_open(in.get_message()); break;
+        case bytes(kClose): request.body = read_close(in.get_message()); break;
+        case bytes(kAcquire): request.body = read_acquire(in.get_message()); break;
+        case bytes(kRelease): request.body = read_release(in.get_message()); break;
+        case bytes(kCancel): request.body = read_cancel(in.get_message()); break;
+        case bytes(kPut): request.body = read_put(in.get_message()); break;
+        case bytes(kDelete): request.body = read_delete(in.get_message()); break;
+        default: in.skip();
       }
     }
     return absl::OkStatus();

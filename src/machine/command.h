@@ -78,9 +78,12 @@ struct Release {
 
 // Ends the wait of an acquire of this session. Answers Granted with the token if the grant came first, else Cancelled:
 // the acquire holds nothing and never will, even if it has not arrived yet (see cancel_marks.h for how long that is kept).
+// Tag and name repeat the acquire's, so that it is found without an index by request.
 struct CancelAcquire {
   SessionId session;
-  RequestId acquire;  // of the same origin as this request
+  std::string owner_tag;
+  std::string name;
+  RequestId acquire;  // an earlier one than this request; NotFound if of another origin and not there
   friend bool operator==(const CancelAcquire&, const CancelAcquire&) = default;
 };
 

@@ -1,0 +1,163 @@
+#include "client/answers.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+namespace {
+
+using machine::ResultCode;
+
+absl::Status refusal(Reason reason, std::string_view subject, std::string_view sentence) {
+  return make_error(reason, absl::StrCat(std::string(subject), ": ", std::string(sentence)));
+}
+
+// A printable stand-in for a name in a sentence: short, and never the raw bytes of a hostile one.
+std::string quoted(std::string_view name) {
+  std::string out = "\"";
+  for (const char byte : name.substr(0, 64)) out += byte >= 0x20 && byte < 0x7f ? byte : '?';
+  return out + (name.size() > 64 ? "...\"" : "\"");
+}
+
+}  // namespace
+
+absl::Status status_of(const machine::Result& result, std::string_view name) {
+  const std::string subject = quoted(name);
+  switch (result.code) {
+    case ResultCode::Ok:
+    case ResultCode::Granted:
+    case ResultCode::Queued:
+      return absl::OkStatus();
+    case ResultCode::Held:
+    case ResultCode::Delayed:
+      return refusal(Reason::Held, subject, "somebody else holds the lock or waits for it; try later or acquire with a wait");
+    case ResultCode::WaitTimeout:
+      return refusal(Reason::WaitTimeout, subject, "the lock was not granted within the wait; the caller does not hold it");
+    case ResultCode::Cancelled:
+      return refusal(Reason::Cancelled, subject, "the acquire was cancelled; the caller does not hold the lock");
+    case ResultCode::Lost:
+      return refusal(Reason::Lost, subject, "the session ended while the acquire waited; open a new session");
+    case ResultCode::AlreadyHeld:
+      return refusal(Reason::AlreadyHeld, subject,
+                     absl::StrCat("this owner holds the lock already, with token ", result.token.value(),
+                                  "; use another owner tag for another thread of control"));
+    case ResultCode::AlreadyWaiting:
+      return refusal(Reason::AlreadyWaiting, subject, "this owner waits for the lock already; the first wait goes on");
+    case ResultCode::NotOwner:
+      return refusal(Reason::NotOwner, subject, "the token is not the current hold; it was released or lost before");
+    case ResultCode::SessionNotFound:
+      return refusal(Reason::SessionNotFound, subject, "the session has ended or never existed; open a new one");
+    case ResultCode::NotFound:
+    case ResultCode::KeyNotFound:
+      return refusal(Reason::NotFound, subject, "no such object");
+    case ResultCode::Fenced:
+      return refusal(Reason::Fenced, subject, "the token given as a guard does not hold the lock");
+    case ResultCode::EmptyKey:
+      return refusal(Reason::EmptyKey, subject, "the key is empty");
+    case ResultCode::LimitExceeded:
+      return refusal(Reason::LimitExceeded, subject, "a part of the request is larger than its limit");
+    case ResultCode::TtlTooLarge:
+      return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
+    case ResultCode::InvalidArgument:
+      return refusal(Reason::InvalidArgument, subject, "the request is malformed");
+    case ResultCode::Deadlock:
+    case ResultCode::UpgradeConflict:
+    case ResultCode::CounterOverflow:
+    case ResultCode::Unsupported:
+      break;
+  }
+  return refusal(Reason::Unsupported, subject, "the cluster does not know this kind of request yet");
+}
+
+absl::Status check_lock_name(std::string_view name) {
+  if (name.empty()) return make_error(Reason::InvalidArgument, "the lock name is empty; give 1 to 1024 bytes");
+  if (name.size() > machine::kNameBytesMax) {
+    return make_error(Reason::LimitExceeded, absl::StrCat("the lock name has ", name.size(), " bytes; at most 1024 are allowed"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_key(std::string_view key) {
+  if (key.empty()) return make_error(Reason::EmptyKey, "the key is empty; give 1 to 8192 bytes");
+  if (key.size() > machine::kKeyBytesMax) {
+    return make_error(Reason::LimitExceeded, absl::StrCat("the key has ", key.size(), " bytes; at most 8192 are allowed"));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status too_large(std::string_view what, size_t size, size_t limit) {
+  return make_error(Reason::LimitExceeded,
+                    absl::StrCat("the ", std::string(what), " has ", size, " bytes; at most ", limit, " are allowed"));
+}
+
+absl::Status check_body(const machine::OpenSession& open) {
+  if (open.ttl <= Duration::zero()) {
+    return make_error(Reason::InvalidArgument, "the time to live must be above zero; values below 50 ms are raised to it");
+  }
+  if (open.ttl > machine::kTtlMax) return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s");
+  if (open.metadata.size() > machine::kMetadataBytesMax) {
+    return too_large("session's metadata", open.metadata.size(), machine::kMetadataBytesMax);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::Acquire& acquire) {
+  if (absl::Status name = check_lock_name(acquire.name); !name.ok()) return name;
+  if (acquire.value.size() > machine::kLockValueBytesMax) {
+    return too_large("hold's value", acquire.value.size(), machine::kLockValueBytesMax);
+  }
+  if (acquire.owner_tag.size() > machine::kOwnerTagBytesMax) {
+    return too_large("owner tag", acquire.owner_tag.size(), machine::kOwnerTagBytesMax);
+  }
+  if (acquire.wait.kind == machine::Wait::Kind::Timed && acquire.wait.timeout <= Duration::zero()) {
+    return make_error(Reason::InvalidArgument, "a timed wait must be above zero; use LockWait::none() to try once");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::Put& put) {
+  if (absl::Status key = check_key(put.key); !key.ok()) return key;
+  if (put.value.size() > machine::kValueBytesMax) return too_large("value", put.value.size(), machine::kValueBytesMax);
+  return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::Delete& erase) { return check_key(erase.key); }
+absl::Status check_body(const auto&) { return absl::OkStatus(); }
+
+}  // namespace
+
+absl::Status check_request(const machine::Request& request) {
+  absl::Status status = std::visit([](const auto& body) { return check_body(body); }, request.body);
+  if (!status.ok()) return status;
+  // Whatever the sentences above did not foresee, the machine's own predicate still refuses before the log.
+  const ResultCode code = machine::validate(request);
+  return code == ResultCode::Ok ? absl::OkStatus() : status_of(machine::Result{.code = code}, "request");
+}
+
+absl::StatusOr<machine::Result> result_of(const Completion& completion) {
+  if (!completion.status.ok()) return completion.status;
+  auto result = machine::decode_result(completion.bytes);
+  if (!result.ok()) {
+    return make_error(Reason::Corrupt, Outcome::Unknown, "the machine's answer cannot be read; is this replica too old?");
+  }
+  return result;
+}
+
+bool was_executed(const machine::Result& result) {
+  switch (result.code) {
+    case ResultCode::InvalidArgument:
+    case ResultCode::EmptyKey:
+    case ResultCode::LimitExceeded:
+    case ResultCode::TtlTooLarge:
+    case ResultCode::Unsupported:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace coordkit::client

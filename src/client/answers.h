@@ -1,0 +1,28 @@
+// From the machine's results to statuses a caller can act on.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/engine.h"
+#include "machine/command.h"
+#include "machine/result.h"
+
+namespace coordkit::client {
+
+// Ok for Ok, Granted and Queued; else the reason with a sentence about `subject` (a lock, a session, a key).
+absl::Status status_of(const machine::Result& result, std::string_view subject);
+
+// The door: what apply would refuse whatever the state, with a sentence that says what to change.
+absl::Status check_request(const machine::Request& request);
+absl::Status check_lock_name(std::string_view name);
+absl::Status check_key(std::string_view key);
+
+// The result in a completed submission. The engine's own failure, Corrupt, or the result whatever its code.
+absl::StatusOr<machine::Result> result_of(const Completion& completion);
+
+// Whether apply got as far as the request's prior releases: everything but a refusal of the request's form.
+bool was_executed(const machine::Result& result);
+
+}  // namespace coordkit::client

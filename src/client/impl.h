@@ -1,0 +1,198 @@
+// The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
+// session_calls.cc, lock_calls.cc, release_calls.cc, key_calls.cc.
+//
+// A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
+// gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "client/answers.h"
+#include "client/deliveries.h"
+#include "client/renewals.h"
+#include "client/session_table.h"
+#include "coordkit/client.h"
+#include "machine/query.h"
+
+namespace coordkit {
+
+class Client::Impl {
+ public:
+  Impl(Engine& engine, ClientOptions options);
+
+  void before_turn(Now now);
+  void after_turn(Now now, const EngineEffects& effects);
+  Duration next_turn(Now now) const;
+  void stop();
+  bool stopped() const { return stopped_; }
+  ClientStatus status() const;
+
+  CallId open_session(OpenOptions options, Callback<SessionRef> done);
+  CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline);
+  CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done);
+  void cancel(CallId id);
+  void abandon(CallId id);
+  CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
+  void release_later(const HoldRef& hold);
+
+  struct Question {
+    machine::Query query;
+    Consistency consistency = Consistency::Linearizable;
+    CallDeadline deadline;
+    absl::Status door;  // why it is refused
+  };
+  // One question to the machine; `read` turns the completed question into what the caller gets.
+  template <typename T>
+  CallId ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read);
+  // One command without a session.
+  template <typename T>
+  CallId write(machine::Request request, CallDeadline deadline, Callback<T> done,
+               absl::AnyInvocable<T(const machine::Result&, Index)> read);
+  void token_refuted(const HoldRef& hold);
+
+ private:
+  using Session = client::Session;
+  using SessionEvent = client::SessionEvent;
+  using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
+  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<HoldRef>, Callback<bool>, Callback<LockInfo>,
+                            Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>, Callback<PutResult>,
+                            Callback<GetResult>, Callback<EraseResult>>;
+
+  // What happens to the engine's ticket when nobody listens any more.
+  enum class Fate : uint8_t {
+    Forget,   // a read or a write: whatever comes of it is the caller's business
+    Pursue,   // open, acquire: kept until known, then undone
+    Persist,  // release, close: goes on until done
+  };
+
+  // An acquire from its submission until its final answer, which may outlive the call.
+  struct Flight {
+    CallId call;
+    SessionId session;
+    std::string name;
+    std::string owner_tag;
+    RequestId request;  // zero sequence until the engine tells
+    bool cancel_posted = false;
+    bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
+  };
+
+  struct Call {
+    Done done;
+    Fate fate = Fate::Forget;
+    CallDeadline asked;                           // as given
+    Duration patience{};                          // default, from the take-up
+    LaggingTime deadline = LaggingTime::max();    // valid once taken up
+    absl::AnyInvocable<void(CallId, Now)> start;  // until taken up
+    Ticket ticket;                                // under way in the engine; zero: none
+    bool submitted = false;                       // ever handed to the log
+    bool cancelled = false;                       // the caller wants it to end
+    SessionId session;                            // of an acquire
+    std::shared_ptr<Flight> flight;               // of a submitted acquire
+  };
+
+  struct Open {
+    LeadingTime reference;  // min: a gap came between
+    Duration ttl{};
+  };
+
+  // ---- the life of a call (client.cc)
+  CallId enter(Done done, Fate fate, CallDeadline deadline, Duration patience, absl::AnyInvocable<void(CallId, Now)> start);
+  CallId refuse(Done done, absl::Status why);
+  static void deliver(Done& done, const absl::Status& status);
+  Call* find(CallId id);
+  void take_up(CallId id, Now now);
+  // Ends a call; false: it has ended before.
+  template <typename T>
+  bool answer(CallId id, absl::StatusOr<T> value);
+  bool answer_done(CallId id, absl::Status status);
+  bool fail(CallId id, absl::Status status);
+  std::optional<Done> remove(CallId id);
+  void expire(Now now);
+  absl::Status late(const Call& call) const;
+  void give_up(CallId id, absl::Status status);
+
+  void post(EngineInput input);
+  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
+  Ticket submit_for(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
+                    OnCompletion on_completion);
+  Ticket ask_engine(const machine::Query& query, Consistency consistency, LaggingTime deadline, OnCompletion on_completion);
+  void complete(const Completion& completion, Now now);
+  void run_later(LaggingTime at, absl::AnyInvocable<void(Now)> run);
+  LaggingTime retry_time(Now now) const { return now.lagging + options_.election_timeout; }
+  void notice_gap(Now now);
+
+  // ---- sessions (session_calls.cc)
+  void start_open(CallId id, Now now, machine::OpenSession body,
+                  std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase);
+  void opened(CallId id, uint64_t open, const Completion& completion, Now now,
+              std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase);
+  void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
+  void post_close(SessionId id);
+  void ended(SessionId id);
+  void session_event(const MachineEvent& event);
+  void question(SessionId id, Now now);
+
+  // ---- locks (lock_calls.cc)
+  void start_acquire(CallId id, Now now, machine::Acquire body);
+  bool seems_held(const Session& session, const machine::Acquire& body) const;
+  void confirm_held(CallId id, machine::Acquire body, Now now);
+  void submit_acquire(CallId id, machine::Acquire body);
+  void acquired(const std::shared_ptr<Flight>& flight, const Completion& completion);
+  void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
+  void granted(const Flight& flight, Token token, Index since);
+  void post_cancel(const std::shared_ptr<Flight>& flight);
+  void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
+
+  // ---- releases (release_calls.cc)
+  void give_back(Session& session, std::string name, Token token);
+  static client::PendingRelease* pending(Session& session, Token token);
+  void post_releases();
+  void release_batch(Session& session, std::vector<Token> batch);
+  void release_answered(SessionId id, const std::vector<Token>& batch, const Completion& completion, Now now);
+  void release_done(Session& session, Token token, const absl::Status& status);
+
+  Engine& engine_;
+  ClientOptions options_;
+  client::Deliveries deliveries_;
+  client::SessionTable sessions_;
+  client::Renewals renewals_;
+
+  absl::btree_map<CallId, Call> calls_;
+  std::vector<CallId> fresh_;                                    // not taken up yet
+  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;    // of calls taken up
+  absl::btree_map<Ticket, OnCompletion> tickets_;
+  absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> later_;
+  absl::btree_map<uint64_t, Open> opens_;                        // fate not known
+  absl::btree_set<SessionId> releasing_;                         // have releases that were never posted
+  uint64_t last_call_ = 0;
+  uint64_t last_ticket_ = uint64_t{1} << 63;
+  uint64_t last_later_ = 0;
+  uint64_t last_open_ = 0;
+
+  LeadingTime last_leading_ = LeadingTime::min();
+  LaggingTime last_lagging_ = LaggingTime::min();
+  LeadingTime promised_ = LeadingTime::max();  // when the next turn was wanted
+  bool posted_ = false;                        // inputs wait in the engine
+  bool halted_ = false;
+  bool stopped_ = false;
+};
+
+template <typename T>
+bool Client::Impl::answer(CallId id, absl::StatusOr<T> value) {
+  std::optional<Done> done = remove(id);
+  if (!done) return false;
+  deliveries_.answer([call = std::move(std::get<Callback<T>>(*done)), value = std::move(value)]() mutable {
+    call(std::move(value));
+  });
+  return true;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,58 @@
+// The three phases of a session at its holder, as one pure table (semantics S-45). Everything that changes a phase goes
+// through it, so that there is no path out of Lost (regressions F-78).
+#pragma once
+
+#include <cstdint>
+
+#include "coordkit/client/handles.h"
+
+namespace coordkit::client {
+
+enum class SessionEvent : uint8_t {
+  DeadlineReached,   // the holder's clock is at or past the validity deadline
+  Gap,               // LT-9: the clock stepped back, or the turns stood still for longer than the renewal interval
+  RenewalConfirmed,  // with a deadline in the future, sent after the last gap
+  Ended,             // told that the session has ended, whatever the reason
+  Closed,            // close(), or the client stopped
+  GivenUp,           // in jeopardy for longer than the give-up limit
+};
+
+constexpr SessionPhase next_phase(SessionPhase from, SessionEvent event) {
+  if (from == SessionPhase::Lost) return SessionPhase::Lost;
+  switch (event) {
+    case SessionEvent::DeadlineReached:
+    case SessionEvent::Gap:
+      return SessionPhase::Jeopardy;
+    case SessionEvent::RenewalConfirmed:
+      return SessionPhase::Valid;
+    case SessionEvent::Ended:
+    case SessionEvent::Closed:
+      return SessionPhase::Lost;
+    case SessionEvent::GivenUp:  // only ever raised in jeopardy; elsewhere it says nothing
+      return from == SessionPhase::Jeopardy ? SessionPhase::Lost : from;
+  }
+  return SessionPhase::Lost;
+}
+
+}  // namespace coordkit::client
+
+namespace coordkit {
+
+// The only writer of handle states: the client's owner thread. A handle's own invalidate() may run at any moment on
+// another thread, so that the phase is only ever exchanged, never stored over a Lost.
+class SessionWriter {
+ public:
+  // Publishes the deadline before the phase: a reader who sees Valid sees a deadline that belongs to it or is younger.
+  static void set(SessionState& state, SessionPhase phase, LeadingTime deadline) {
+    state.deadline_.store(deadline.time_since_epoch().count(), std::memory_order_release);
+    SessionPhase seen = state.phase_.load(std::memory_order_acquire);
+    while (seen != SessionPhase::Lost && seen != phase &&
+           !state.phase_.compare_exchange_weak(seen, phase, std::memory_order_acq_rel)) {
+    }
+  }
+  static void close(SessionState& state) { state.invalidate(); }
+  static void lose(HoldState& hold) { hold.lost_.store(true, std::memory_order_release); }
+  static void request_stop(HoldState& hold) { hold.stop_.request_stop(); }
+};
+
+}  // namespace coordkit

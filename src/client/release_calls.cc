@@ -1,0 +1,110 @@
+// Releases: the hold is invalid from the call on; its end in the log is pursued until acknowledged or the session is over,
+// so that a lock cannot leak while renewals go on (T10, S-43).
+#include <algorithm>
+
+#include "client/impl.h"
+#include "coordkit/error.h"
+
+namespace coordkit {
+
+CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
+  if (hold == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no grant was given"));
+  hold->invalidate();  // T8: before anything is sent
+  Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it"));
+  }
+  if (session->holds.contains(hold->token())) give_back(*session, hold->name(), hold->token());
+  client::PendingRelease* release = pending(*session, hold->token());
+  if (release == nullptr) {
+    return refuse(std::move(done), make_error(Reason::NotOwner, "the grant was released before"));
+  }
+  const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
+                          [this](CallId call, Now) { find(call)->submitted = true; });
+  release->waiting.push_back(id);
+  return id;
+}
+
+void Client::Impl::release_later(const HoldRef& hold) {
+  if (hold == nullptr) return;
+  hold->invalidate();
+  Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  if (session->holds.contains(hold->token())) give_back(*session, hold->name(), hold->token());
+}
+
+void Client::Impl::give_back(Session& session, std::string name, Token token) {
+  session.holds.erase(token);
+  if (pending(session, token) != nullptr) return;
+  session.releases.push_back({.name = std::move(name), .token = token});
+  releasing_.insert(session.id());
+}
+
+client::PendingRelease* Client::Impl::pending(Session& session, Token token) {
+  for (client::PendingRelease& release : session.releases) {
+    if (release.token == token) return &release;
+  }
+  return nullptr;
+}
+
+// All that a session gives back in one turn goes in one command: the last one is its body, the others are its prior
+// releases. Never refused for lack of room, never given up.
+void Client::Impl::post_releases() {
+  for (const SessionId id : std::exchange(releasing_, {})) {
+    Session* session = sessions_.find(id);
+    if (session == nullptr || session->phase == SessionPhase::Lost) continue;
+    std::vector<Token> batch;
+    for (client::PendingRelease& release : session->releases) {
+      if (release.posted) continue;
+      release.posted = true;
+      batch.push_back(release.token);
+      if (batch.size() == machine::kPriorReleasesMax) release_batch(*session, std::exchange(batch, {}));
+    }
+    if (!batch.empty()) release_batch(*session, std::move(batch));
+  }
+}
+
+void Client::Impl::release_batch(Session& session, std::vector<Token> batch) {
+  const client::PendingRelease& last = *pending(session, batch.back());
+  machine::Release body{.session = session.id(), .name = last.name, .token = last.token};
+  submit_for(session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
+             [this, id = session.id(), batch = std::move(batch)](const Completion& completion, Now now) {
+               release_answered(id, batch, completion, now);
+             });
+}
+
+void Client::Impl::release_answered(SessionId id, const std::vector<Token>& batch, const Completion& completion, Now now) {
+  Session* session = sessions_.find(id);
+  if (session == nullptr) return;
+  const auto result = client::result_of(completion);
+  if (result.ok()) {
+    if (result->code == machine::ResultCode::SessionNotFound) return;  // the caller of this declares it ended
+    release_done(*session, batch.back(), client::status_of(*result, "lock"));
+    return;
+  }
+  for (const Token token : batch) {
+    client::PendingRelease* release = pending(*session, token);
+    if (release == nullptr) continue;
+    if (halted_) {
+      release_done(*session, token, result.status());
+    } else {
+      release->posted = false;
+      release->repeated = true;
+    }
+  }
+  if (halted_) return;
+  run_later(retry_time(now), [this, id](Now) { releasing_.insert(id); });
+}
+
+// NotOwner means done if another command may have performed it before.
+void Client::Impl::release_done(Session& session, Token token, const absl::Status& status) {
+  const auto found = std::find_if(session.releases.begin(), session.releases.end(),
+                                  [token](const client::PendingRelease& release) { return release.token == token; });
+  if (found == session.releases.end()) return;
+  const bool done = status.ok() || (found->repeated && reason_of(status) == Reason::NotOwner);
+  const std::vector<CallId> waiting = std::move(found->waiting);
+  session.releases.erase(found);
+  for (const CallId id : waiting) answer_done(id, done ? absl::OkStatus() : status);
+}
+
+}  // namespace coordkit

@@ -1,0 +1,159 @@
+#include "client/renewals.h"
+
+#include <algorithm>
+
+#include "client/times.h"
+
+namespace coordkit::client {
+
+void Renewals::add(const Session& session, LeadingTime reference) {
+  Group& group = groups_[session.group];
+  const TimerId id = timer_of(session.id());
+  group.members.emplace(session.id(), true);
+  group.orphans.erase(id);
+  group.highest = std::max(group.highest, id);
+  group.count += 1;
+  group.sum += timer_set_hash(id);
+  group.newest_due = std::min(group.newest_due, later(reference, sessions_.renewal_interval(session.ttl())));
+  group.due = std::min(group.due, group.newest_due);
+}
+
+void Renewals::exclude(const Session& session) {
+  const auto group = groups_.find(session.group);
+  if (group == groups_.end()) return;
+  const auto member = group->second.members.find(session.id());
+  if (member == group->second.members.end() || !member->second) return;
+  member->second = false;
+  group->second.count -= 1;
+  group->second.sum -= timer_set_hash(timer_of(session.id()));
+}
+
+void Renewals::ended(SessionId id) {
+  for (auto at = groups_.begin(); at != groups_.end();) {
+    Group& group = at->second;
+    group.orphans.erase(timer_of(id));
+    if (const auto member = group.members.find(id); member != group.members.end()) {
+      if (member->second) {
+        group.count -= 1;
+        group.sum -= timer_set_hash(timer_of(id));
+      }
+      group.members.erase(member);
+      ended_[id] = last_attempt_;
+    }
+    at = group.members.empty() && group.orphans.empty() ? groups_.erase(at) : std::next(at);
+  }
+  if (groups_.empty()) ended_.clear();
+}
+
+// One message names every group with something to renew, whichever of them is due: renewing early costs nothing.
+std::optional<RenewRequest> Renewals::due(LeadingTime now) {
+  if (now < next_due()) return std::nullopt;
+  RenewRequest request;
+  request.attempt = ++last_attempt_;
+  for (auto& [key, group] : groups_) {
+    if (group.count == 0) continue;
+    request.groups.push_back(describe(key, group));
+    group.last_sent = now;
+    group.unanswered += 1;
+    group.newest_due = LeadingTime::max();
+    reschedule(key, group);
+  }
+  sent_.push_back({request.attempt, now});
+  if (sent_.size() > kAttemptsKept) {
+    sent_.pop_front();
+    absl::erase_if(ended_, [&](const auto& ended) { return ended.second < sent_.front().number; });
+  }
+  return request;
+}
+
+LeadingTime Renewals::next_due() const {
+  LeadingTime earliest = LeadingTime::max();
+  for (const auto& [key, group] : groups_) {
+    if (group.count > 0) earliest = std::min(earliest, group.due);
+  }
+  return earliest;
+}
+
+void Renewals::hurry(LeadingTime now) {
+  for (auto& [key, group] : groups_) {
+    if (group.unanswered > 0) group.due = std::min(group.due, now);
+  }
+}
+
+void Renewals::restart(LeadingTime now) {
+  sent_.clear();
+  for (auto& [key, group] : groups_) group.due = now;
+}
+
+std::vector<SessionId> Renewals::confirm(const RenewReply& reply, bool opens_under_way, LeadingTime now) {
+  std::vector<SessionId> doubtful;
+  if (sent_.empty() || reply.attempt < sent_.front().number || reply.attempt > sent_.back().number) return doubtful;
+  const Attempt attempt = sent_[reply.attempt - sent_.front().number];
+  for (const RenewReply::Group& group : reply.groups) confirm(group, attempt, opens_under_way, now, doubtful);
+  return doubtful;
+}
+
+void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,
+                       std::vector<SessionId>& doubtful) {
+  const auto found = groups_.find(reply.group);
+  if (found == groups_.end()) return;
+  Group& group = found->second;
+  if (later(attempt.sent, sessions_.validity_of(reply.group.ttl)) <= now) return;  // too late to change anything
+  if (attempt.number > group.answered) {
+    group.answered = attempt.number;
+    group.unanswered = static_cast<uint32_t>(last_attempt_ - attempt.number);
+    reschedule(found->first, group);
+  }
+  const auto listed = [&reply](SessionId id) {
+    return std::binary_search(reply.listed.begin(), reply.listed.end(), timer_of(id));
+  };
+  for (const auto& [id, renewed] : group.members) {
+    Session* session = renewed ? sessions_.find(id) : nullptr;
+    if (session == nullptr || session->first_attempt > attempt.number) continue;
+    const bool covered = reply.coverage == RenewReply::Coverage::All ||
+                         listed(id) == (reply.coverage == RenewReply::Coverage::Only);
+    if (covered) {
+      sessions_.confirm(*session, attempt.sent, now);
+    } else {
+      doubtful.push_back(id);
+    }
+  }
+  if (reply.coverage != RenewReply::Coverage::Only || opens_under_way) return;
+  for (const TimerId id : reply.listed) {
+    const bool known = group.members.contains(session_of(id)) || ended_.contains(session_of(id));
+    if (!known) group.orphans.insert(id);
+  }
+}
+
+size_t Renewals::orphans() const {
+  size_t count = 0;
+  for (const auto& [key, group] : groups_) count += group.orphans.size();
+  return count;
+}
+
+RenewRequest::Group Renewals::describe(const TimerGroup& key, const Group& group) const {
+  RenewRequest::Group out{.group = key, .highest = group.highest, .count = group.count, .sum = group.sum};
+  for (const auto& [id, renewed] : group.members) {
+    if (!renewed) out.excluded.push_back(timer_of(id));
+  }
+  out.excluded.insert(out.excluded.end(), group.orphans.begin(), group.orphans.end());
+  std::sort(out.excluded.begin(), out.excluded.end());
+  return out;
+}
+
+void Renewals::reschedule(const TimerGroup& key, Group& group) {
+  group.due = std::min(later(group.last_sent, pause(key, group)), group.newest_due);
+}
+
+// V/3 when all is answered. Otherwise an early repeat that backs off, so that an outage is not met with a storm and a new
+// leader is found soon.
+Duration Renewals::pause(const TimerGroup& key, const Group& group) const {
+  const Duration interval = sessions_.renewal_interval(key.ttl);
+  if (group.unanswered == 0) return interval;
+  const Duration first = std::min(interval / 2, options_.election_timeout / 2);
+  const Duration most = std::min(interval, 2 * options_.election_timeout);
+  const Duration backed_off = first * (1 << std::min(group.unanswered - 1, 10U));
+  return std::max(std::min(backed_off, most), Duration(1));
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,90 @@
+// Keeps sessions renewed: one message for all of this process, at V/3 after the last one SENT, more often while attempts
+// stay unanswered (design 8, T1 and T3; semantics S-45). All times are the holder's leading clock.
+//
+// An answer counts for the attempt it names and for the moment that one was sent; receipt time is never used. A session is
+// extended by an attempt only if it was known when the attempt was sent, is not Lost, and the answer covers it.
+// Orphans: sessions of this process that the leader renewed and nobody here knows (an open whose answer was lost). They
+// are excluded from then on, so that they expire.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "client/session_table.h"
+#include "coordkit/message.h"
+
+namespace coordkit::client {
+
+inline constexpr size_t kAttemptsKept = 64;  // unanswered attempts whose send time is remembered
+
+// The timer of a session carries the session's number.
+constexpr TimerId timer_of(SessionId id) { return TimerId(id.value()); }
+constexpr SessionId session_of(TimerId id) { return SessionId(id.value()); }
+
+class Renewals {
+ public:
+  Renewals(const ClientOptions& options, SessionTable& sessions) : options_(options), sessions_(sessions) {}
+
+  // The first attempt that will cover what is known now.
+  uint64_t next_attempt() const { return last_attempt_ + 1; }
+
+  // A session opened with this reference is renewed from V/3 after it.
+  void add(const Session& session, LeadingTime reference);
+  // It became Lost: excluded until its end is known.
+  void exclude(const Session& session);
+  // Its end is known: neither meant nor excluded any more. Also for orphans and strangers.
+  void ended(SessionId id);
+
+  // The attempt that is due, if one is. The caller posts it in this very turn.
+  std::optional<RenewRequest> due(LeadingTime now);
+  LeadingTime next_due() const;
+  // A new leader is known: attempts without an answer are repeated at once.
+  void hurry(LeadingTime now);
+  // After a clock step back no due time of before means anything.
+  void restart(LeadingTime now);
+
+  // Extends what the answer covers. Returns sessions that the attempt meant and the answer does not cover: their end may
+  // be near or past. `opens_under_way`: an unknown id may be one of them.
+  std::vector<SessionId> confirm(const RenewReply& reply, bool opens_under_way, LeadingTime now);
+
+  size_t orphans() const;
+  uint64_t attempts() const { return last_attempt_; }
+
+ private:
+  struct Group {
+    absl::btree_map<SessionId, bool> members;  // known and not ended; false: lost, hence excluded
+    absl::btree_set<TimerId> orphans;
+    TimerId highest;
+    uint64_t count = 0;  // of the members that are not lost
+    uint64_t sum = 0;
+    LeadingTime last_sent = LeadingTime::min();
+    uint64_t answered = 0;    // newest attempt that was answered
+    uint32_t unanswered = 0;  // attempts sent after it
+    LeadingTime newest_due = LeadingTime::max();  // of members that no attempt covered yet
+    LeadingTime due = LeadingTime::max();
+  };
+  struct Attempt {
+    uint64_t number = 0;
+    LeadingTime sent;
+  };
+
+  RenewRequest::Group describe(const TimerGroup& key, const Group& group) const;
+  void reschedule(const TimerGroup& key, Group& group);
+  Duration pause(const TimerGroup& key, const Group& group) const;
+  void confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,
+               std::vector<SessionId>& doubtful);
+
+  const ClientOptions& options_;
+  SessionTable& sessions_;
+  absl::btree_map<TimerGroup, Group> groups_;
+  std::deque<Attempt> sent_;  // consecutive numbers, at most kAttemptsKept
+  // Members whose end became known after this attempt: an older answer may still list them. Pruned with sent_.
+  absl::btree_map<SessionId, uint64_t> ended_;
+  uint64_t last_attempt_ = 0;
+};
+
+}  // namespace coordkit::client

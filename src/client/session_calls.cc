@@ -1,0 +1,135 @@
+// Sessions: opened through the log, renewed beside it, ended for good once lost.
+#include "client/impl.h"
+#include "coordkit/error.h"
+
+namespace coordkit {
+
+CallId Client::Impl::open_session(OpenOptions options, Callback<SessionRef> done) {
+  machine::OpenSession body{.ttl = options.ttl, .metadata = std::move(options.metadata), .node = engine_.self(),
+                            .boot = engine_.boot()};
+  if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
+  std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
+  if (options.on_phase) {
+    on_phase = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>(std::move(options.on_phase));
+  }
+  return enter(std::move(done), Fate::Pursue, options.deadline, options_.call_timeout,
+               [this, body = std::move(body), on_phase = std::move(on_phase)](CallId id, Now now) mutable {
+                 start_open(id, now, std::move(body), std::move(on_phase));
+               });
+}
+
+// The engine pursues it without end: a caller who gives up must not leave a session that nobody knows. Its repeats inside
+// the engine are the same request, so the first send is the reference (LT-1).
+void Client::Impl::start_open(CallId id, Now now, machine::OpenSession body,
+                              std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase) {
+  const uint64_t open = ++last_open_;
+  opens_.emplace(open, Open{.reference = now.leading, .ttl = body.ttl});
+  Call& call = *find(id);
+  call.submitted = true;
+  call.ticket = submit({.body = std::move(body)}, LaggingTime::max(), Urgency::Normal,
+                       [this, id, open, on_phase = std::move(on_phase)](const Completion& completion, Now then) mutable {
+                         opened(id, open, completion, then, std::move(on_phase));
+                       });
+}
+
+void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion, Now now,
+                          std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase) {
+  const LeadingTime reference = opens_.at(open).reference;
+  opens_.erase(open);
+  const auto result = client::result_of(completion);
+  if (!result.ok() || result->code != machine::ResultCode::Ok) {
+    fail(id, result.ok() ? client::status_of(*result, "session") : result.status());
+    return;
+  }
+  const TimerGroup group{.node = engine_.self(), .boot = engine_.boot(), .incarnation = 0, .ttl = result->ttl};
+  const bool wanted = find(id) != nullptr;
+  Session& session = sessions_.add(std::make_shared<SessionState>(result->session, result->ttl), group, reference,
+                                   renewals_.next_attempt(), wanted ? std::move(on_phase) : nullptr, now.leading);
+  renewals_.add(session, reference);
+  if (wanted) {
+    answer<SessionRef>(id, session.state);
+  } else {
+    sessions_.lose(session, SessionEvent::Closed);
+  }
+}
+
+CallId Client::Impl::close(const SessionRef& session, DoneCallback done, CallDeadline deadline) {
+  if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
+  session->invalidate();  // T8: before anything is sent
+  Session* known = stopped_ ? nullptr : sessions_.find(session->id());
+  if (known == nullptr) return refuse(std::move(done), absl::OkStatus());
+  const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout, [](CallId, Now) {});
+  find(id)->submitted = true;
+  known->closing.push_back(id);
+  sessions_.lose(*known, SessionEvent::Closed);
+  bury_lost();
+  return id;
+}
+
+void Client::Impl::bury_lost() {
+  for (const SessionId id : sessions_.take_lost()) {
+    Session* session = sessions_.find(id);
+    if (session == nullptr) continue;
+    renewals_.exclude(*session);
+    while (!session->acquires.empty()) {
+      fail(*session->acquires.begin(), make_error(Reason::Lost, "the session ended while the acquire was under way"));
+    }
+    post_close(id);
+  }
+}
+
+// A lost session must really end, so that nobody waits for what its former owner no longer uses.
+void Client::Impl::post_close(SessionId id) {
+  submit({.body = machine::CloseSession{.session = id}}, LaggingTime::max(), Urgency::Reserved,
+         [this, id](const Completion& completion, Now now) {
+           Session* session = sessions_.find(id);
+           if (session == nullptr) return;
+           if (const auto result = client::result_of(completion); result.ok()) return ended(id);
+           if (!halted_) return run_later(retry_time(now), [this, id](Now) {
+             if (sessions_.find(id) != nullptr) post_close(id);
+           });
+           for (const CallId caller : std::exchange(session->closing, {})) answer_done(caller, completion.status);
+         });
+}
+
+// The log says so: nothing of it is left anywhere.
+void Client::Impl::ended(SessionId id) {
+  renewals_.ended(id);
+  Session* session = sessions_.find(id);
+  if (session == nullptr) return;
+  sessions_.lose(*session, SessionEvent::Ended);
+  const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it");
+  while (!session->acquires.empty()) fail(*session->acquires.begin(), lost);
+  for (const client::PendingRelease& release : session->releases) {
+    for (const CallId caller : release.waiting) answer_done(caller, lost);
+  }
+  for (const CallId caller : session->closing) answer_done(caller, absl::OkStatus());
+  releasing_.erase(id);
+  sessions_.erase(id);
+}
+
+void Client::Impl::session_event(const MachineEvent& event) {
+  if (event.machine != kCoordination) return;
+  const auto decoded = machine::decode_event(event.bytes);
+  if (!decoded.ok()) return;
+  if (const auto* end = std::get_if<machine::SessionEnded>(&*decoded)) ended(end->session);
+}
+
+// A renewal did not cover a session that it meant. Perhaps its end is near, perhaps it ended while this replica took over
+// a checkpoint and saw no event: one linearizable look tells.
+void Client::Impl::question(SessionId id, Now now) {
+  Session* session = sessions_.find(id);
+  if (session == nullptr || session->questioned) return;
+  session->questioned = true;
+  ask_engine(machine::SessionQuery{.session = id}, Consistency::Linearizable,
+             now.lagging + 2 * options_.election_timeout, [this, id](const Completion& completion, Now) {
+               Session* asked = sessions_.find(id);
+               if (asked == nullptr) return;
+               asked->questioned = false;
+               if (!completion.status.ok()) return;
+               const auto reply = machine::decode_session(completion.bytes);
+               if (reply.ok() && !reply->session) ended(id);
+             });
+}
+
+}  // namespace coordkit

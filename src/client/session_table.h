@@ -1,0 +1,95 @@
+// The sessions this process opened and what is known of them: phase, validity deadline, holds, unanswered releases.
+// The table decides phases by the holder's clock; it posts nothing. What became Lost waits in take_lost() for the client,
+// who ends the calls and posts the close.
+//
+// Invariants: a session's deadline only grows, except that a gap forgets it (LT-9). A phase is announced exactly when it
+// changes. Every hold that stops being valid by a phase is asked to stop once, in the same step.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "client/deliveries.h"
+#include "client/lifecycle.h"
+#include "coordkit/client/options.h"
+#include "coordkit/state_machine.h"
+
+namespace coordkit::client {
+
+// A hold given back locally whose end in the log is not acknowledged.
+struct PendingRelease {
+  std::string name;
+  Token token;
+  bool posted = false;
+  bool repeated = false;         // more than one command may perform it: NotOwner then means done
+  std::vector<CallId> waiting;   // callers to answer
+};
+
+struct Session {
+  SessionRef state;
+  TimerGroup group;
+  SessionPhase phase = SessionPhase::Jeopardy;
+  LeadingTime deadline = LeadingTime::min();
+  LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
+  uint64_t first_attempt = 0;  // renewals below it do not count: sent before the session was known, or before a gap
+  std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;  // may be null
+  absl::btree_map<Token, HoldRef> holds;
+  std::vector<PendingRelease> releases;  // in the order of their releases
+  absl::btree_set<CallId> acquires;      // pending calls, ended with Lost if the session is lost
+  std::vector<CallId> closing;           // callers of close
+  bool questioned = false;               // a SessionQuery is under way, because a renewal did not cover it
+
+  SessionId id() const { return state->id(); }
+  Duration ttl() const { return state->ttl(); }
+};
+
+class SessionTable {
+ public:
+  SessionTable(const ClientOptions& options, Deliveries& deliveries);
+
+  // An acknowledged open whose first post was at `reference`; `reference` min: a gap came between, so it confirms nothing.
+  Session& add(SessionRef state, TimerGroup group, LeadingTime reference, uint64_t first_attempt,
+               std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase, LeadingTime now);
+  // Null: never known here, or ended.
+  Session* find(SessionId id);
+  const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
+  // The session is over in the log: forgets it. Must be Lost.
+  void erase(SessionId id);
+
+  // A renewal sent at `sent` was confirmed. A deadline in the past changes nothing.
+  void confirm(Session& session, LeadingTime sent, LeadingTime now);
+  void lose(Session& session, SessionEvent why);  // Ended or Closed
+  // The grant becomes known. In jeopardy it is asked to stop at once: it is not valid.
+  HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since);
+  void lose(Session& session, Token hold);  // that hold alone is known lost
+
+  // Deadlines and give-ups that are due. Cheap while none is.
+  void run_timers(LeadingTime now);
+  LeadingTime next_timer() const { return next_timer_; }
+  // LT-9: turns stood still for `late` beyond what was promised, or (max) the clock stepped back.
+  void gap(Duration late, uint64_t next_attempt, LeadingTime now);
+
+  Duration validity_of(Duration ttl) const;
+  Duration renewal_interval(Duration ttl) const { return validity_of(ttl) / 3; }
+  // Those that became Lost since the last call, ascending per batch.
+  std::vector<SessionId> take_lost() { return std::exchange(lost_, {}); }
+  bool any_lost() const { return !lost_.empty(); }
+
+ private:
+  void raise(Session& session, SessionEvent event, LeadingTime now);
+  void announce(Session& session);
+  void stop(const HoldRef& hold);
+  LeadingTime timer_of(const Session& session) const;
+  void await(const Session& session) { next_timer_ = std::min(next_timer_, timer_of(session)); }
+
+  const ClientOptions& options_;
+  Deliveries& deliveries_;
+  absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
+  std::vector<SessionId> lost_;
+  LeadingTime next_timer_ = LeadingTime::max();  // not above any session's timer
+};
+
+}  // namespace coordkit::client
