@@ -46,7 +46,9 @@ void write(pbf_writer& request, const Release& release) {
 void write(pbf_writer& request, const CancelAcquire& cancel) {
   pbf_writer out(request, kCancel);
   put_number(out, 1, cancel.session);
-  put_request_id(out, 2, cancel.acquire);
+  put_bytes(out, 2, cancel.owner_tag);
+  put_bytes(out, 3, cancel.name);
+  put_request_id(out, 4, cancel.acquire);
 }
 void write(pbf_writer& request, const Put& put) {
   pbf_writer out(request, kPut);
@@ -122,7 +124,9 @@ CancelAcquire read_cancel(pbf_reader in) {
   while (in.next()) {
     switch (in.tag_and_type()) {
       case number(1): get(in, cancel.session); break;
-      case bytes(2): get(in, cancel.acquire); break;
+      case bytes(2): get(in, cancel.owner_tag); break;
+      case bytes(3): get(in, cancel.name); break;
+      case bytes(4): get(in, cancel.acquire); break;
       default: in.skip();
     }
   }
@@ -196,7 +200,11 @@ ResultCode check(const Release& release) {
   if (!release.token) return ResultCode::InvalidArgument;
   return !release.owner_tag || release.owner_tag->size() <= kOwnerTagBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
-ResultCode check(const CancelAcquire& cancel) { return cancel.acquire.sequence ? ResultCode::Ok : ResultCode::InvalidArgument; }
+ResultCode check(const CancelAcquire& cancel) {
+  if (const ResultCode name = check_name(cancel.name); name != ResultCode::Ok) return name;
+  if (!cancel.acquire.sequence) return ResultCode::InvalidArgument;
+  return cancel.owner_tag.size() <= kOwnerTagBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+}
 ResultCode check(const Put& put) {
   if (const ResultCode key = check_key(put.key); key != ResultCode::Ok) return key;
   return put.value.size() <= kValueBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;

@@ -20,7 +20,7 @@ std::vector<Request> requests() {
       {.body = Acquire{SessionId(4), "", "n", Wait::forever(), "", 0}},
       {.body = Release{SessionId(4), std::nullopt, "name", Token(9)}},
       {.body = Release{SessionId(4), "", "name", Token(9)}},
-      {.body = CancelAcquire{SessionId(4), kSomeRequest}},
+      {.body = CancelAcquire{SessionId(4), "tag", "name", kSomeRequest}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
   };
