@@ -48,8 +48,10 @@ class NodeClock {
   // Rounded up, so that scaled(unscaled(d)) >= d.
   Duration unscaled(Duration d) const {
     if (d <= Duration::zero()) return Duration::zero();
-    const __int128 rate = 1'000'000 + rate_ppm_;
-    return Duration(static_cast<int64_t>((__int128{d.count()} * 1'000'000 + rate - 1) / rate) + 1);
+    const int64_t rate = 1'000'000 + rate_ppm_;
+    const int64_t whole = d.count() / rate;  // in two steps, so that nothing overflows
+    const int64_t rest = d.count() % rate;
+    return Duration(whole * 1'000'000 + (rest * 1'000'000 + rate - 1) / rate + 1);
   }
   static int64_t wide(Duration d) { return d.count(); }  // runs are hours at most: no overflow below 2^63 / 10^5
   void rebase(TrueTime at) {
