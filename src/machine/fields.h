@@ -61,20 +61,11 @@ inline void get(pbf_reader& outer, RequestId& id) {
   pbf_reader in = outer.get_message();
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, id.origin.replica);
-        break;
-      case fixed(2):
-        id.origin.store = StoreId(in.get_fixed64());
-        break;
-      case number(3):
-        get(in, id.origin.boot);
-        break;
-      case number(4):
-        get(in, id.sequence);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, id.origin.replica); break;
+      case fixed(2): id.origin.store = StoreId(in.get_fixed64()); break;
+      case number(3): get(in, id.origin.boot); break;
+      case number(4): get(in, id.sequence); break;
+      default: in.skip();
     }
   }
 }

@@ -45,20 +45,11 @@ Fields read_fields(pbf_reader in) {
   };
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes(1):
-        fields.first = view();
-        break;
-      case bytes(2):
-        fields.second = view();
-        break;
-      case number(3):
-        get(in, fields.id);
-        break;
-      case number(4):
-        get(in, fields.limit);
-        break;
-      default:
-        in.skip();
+      case bytes(1): fields.first = view(); break;
+      case bytes(2): fields.second = view(); break;
+      case number(3): get(in, fields.id); break;
+      case number(4): get(in, fields.limit); break;
+      default: in.skip();
     }
   }
   return fields;
@@ -80,24 +71,15 @@ void write(pbf_writer& out, const RangeQuery& q) {
 
 Query query_of(uint32_t kind, const Fields& fields) {
   switch (kind) {
-    case kHolders:
-      return HoldersQuery{std::string(fields.first)};
-    case kQueue:
-      return QueueQuery{std::string(fields.first), fields.limit};
-    case kSession:
-      return SessionQuery{SessionId(fields.id)};
-    case kSessions:
-      return SessionsQuery{SessionId(fields.id), fields.limit};
-    case kLocksOf:
-      return LocksOfQuery{SessionId(fields.id)};
-    case kTokenStillHeld:
-      return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
-    case kGet:
-      return GetQuery{std::string(fields.first)};
-    case kRange:
-      return RangeQuery{std::string(fields.first), std::string(fields.second), fields.limit};
-    default:
-      return std::monostate{};
+    case kHolders: return HoldersQuery{std::string(fields.first)};
+    case kQueue: return QueueQuery{std::string(fields.first), fields.limit};
+    case kSession: return SessionQuery{SessionId(fields.id)};
+    case kSessions: return SessionsQuery{SessionId(fields.id), fields.limit};
+    case kLocksOf: return LocksOfQuery{SessionId(fields.id)};
+    case kTokenStillHeld: return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
+    case kGet: return GetQuery{std::string(fields.first)};
+    case kRange: return RangeQuery{std::string(fields.first), std::string(fields.second), fields.limit};
+    default: return std::monostate{};
   }
 }
 

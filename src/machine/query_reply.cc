@@ -22,29 +22,14 @@ HolderInfo read_holder(pbf_reader in) {
   holder.count = 0;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, holder.session);
-        break;
-      case bytes(2):
-        get(in, holder.owner_tag);
-        break;
-      case number(3):
-        get(in, holder.token);
-        break;
-      case number(4):
-        get(in, holder.count);
-        break;
-      case number(5):
-        get(in, holder.since);
-        break;
-      case bytes(6):
-        get(in, holder.request);
-        break;
-      case bytes(7):
-        get(in, holder.value);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, holder.session); break;
+      case bytes(2): get(in, holder.owner_tag); break;
+      case number(3): get(in, holder.token); break;
+      case number(4): get(in, holder.count); break;
+      case number(5): get(in, holder.since); break;
+      case bytes(6): get(in, holder.request); break;
+      case bytes(7): get(in, holder.value); break;
+      default: in.skip();
     }
   }
   return holder;
@@ -61,23 +46,12 @@ WaiterInfo read_waiter(pbf_reader in) {
   WaiterInfo waiter;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, waiter.position);
-        break;
-      case number(2):
-        get(in, waiter.session);
-        break;
-      case bytes(3):
-        get(in, waiter.owner_tag);
-        break;
-      case number(4):
-        get(in, waiter.since);
-        break;
-      case bytes(5):
-        get(in, waiter.request);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, waiter.position); break;
+      case number(2): get(in, waiter.session); break;
+      case bytes(3): get(in, waiter.owner_tag); break;
+      case number(4): get(in, waiter.since); break;
+      case bytes(5): get(in, waiter.request); break;
+      default: in.skip();
     }
   }
   return waiter;
@@ -98,35 +72,16 @@ SessionInfo read_session_info(pbf_reader in) {
   SessionInfo session;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, session.session);
-        break;
-      case number(2):
-        get(in, session.ttl);
-        break;
-      case number(3):
-        get(in, session.node);
-        break;
-      case number(4):
-        get(in, session.boot);
-        break;
-      case number(5):
-        get(in, session.incarnation);
-        break;
-      case number(6):
-        get(in, session.generation);
-        break;
-      case number(7):
-        get(in, session.holds);
-        break;
-      case number(8):
-        get(in, session.waiters);
-        break;
-      case bytes(9):
-        get(in, session.metadata);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, session.session); break;
+      case number(2): get(in, session.ttl); break;
+      case number(3): get(in, session.node); break;
+      case number(4): get(in, session.boot); break;
+      case number(5): get(in, session.incarnation); break;
+      case number(6): get(in, session.generation); break;
+      case number(7): get(in, session.holds); break;
+      case number(8): get(in, session.waiters); break;
+      case bytes(9): get(in, session.metadata); break;
+      default: in.skip();
     }
   }
   return session;
@@ -142,20 +97,11 @@ HeldLock read_held_lock(pbf_reader in) {
   HeldLock lock;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes(1):
-        get(in, lock.name);
-        break;
-      case bytes(2):
-        get(in, lock.owner_tag);
-        break;
-      case number(3):
-        get(in, lock.token);
-        break;
-      case bytes(4):
-        get(in, lock.request);
-        break;
-      default:
-        in.skip();
+      case bytes(1): get(in, lock.name); break;
+      case bytes(2): get(in, lock.owner_tag); break;
+      case number(3): get(in, lock.token); break;
+      case bytes(4): get(in, lock.request); break;
+      default: in.skip();
     }
   }
   return lock;
@@ -172,23 +118,12 @@ KeyValue read_key_value(pbf_reader in) {
   KeyValue entry;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case bytes(1):
-        get(in, entry.key);
-        break;
-      case bytes(2):
-        get(in, entry.value);
-        break;
-      case number(3):
-        get(in, entry.create);
-        break;
-      case number(4):
-        get(in, entry.mod);
-        break;
-      case number(5):
-        get(in, entry.version);
-        break;
-      default:
-        in.skip();
+      case bytes(1): get(in, entry.key); break;
+      case bytes(2): get(in, entry.value); break;
+      case number(3): get(in, entry.create); break;
+      case number(4): get(in, entry.mod); break;
+      case number(5): get(in, entry.version); break;
+      default: in.skip();
     }
   }
   return entry;
@@ -223,14 +158,9 @@ absl::StatusOr<Tail> decode_reply(std::string_view encoded, std::vector<Row>& ro
           if (rows.size() == kQueryRowsMax) return absl::DataLossError("malformed reply: too many rows");
           rows.push_back(read_row(in.get_message()));
           break;
-        case number(2):
-          get(in, tail.second);
-          break;
-        case number(3):
-          get(in, tail.third);
-          break;
-        default:
-          in.skip();
+        case number(2): get(in, tail.second); break;
+        case number(3): get(in, tail.third); break;
+        default: in.skip();
       }
     }
     return absl::OkStatus();

@@ -55,14 +55,9 @@ SessionEnded read_session_ended(pbf_reader in) {
   uint64_t reason = 0;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1):
-        get(in, ended.session);
-        break;
-      case number(2):
-        get(in, reason);
-        break;
-      default:
-        in.skip();
+      case number(1): get(in, ended.session); break;
+      case number(2): get(in, reason); break;
+      default: in.skip();
     }
   }
   // An unknown reason of a newer version still is an end: show it as the least specific one.
@@ -109,32 +104,15 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
   const auto read = [&](pbf_reader in) -> absl::Status {
     while (in.next()) {
       switch (in.tag_and_type()) {
-        case number(1):
-          get(in, code);
-          break;
-        case number(2):
-          get(in, result.revision);
-          break;
-        case number(3):
-          get(in, result.token);
-          break;
-        case number(4):
-          get(in, result.since);
-          break;
-        case number(5):
-          get(in, result.session);
-          break;
-        case number(6):
-          get(in, result.ttl);
-          break;
-        case number(7):
-          get(in, result.position);
-          break;
-        case number(8):
-          get(in, result.deleted);
-          break;
-        default:
-          in.skip();
+        case number(1): get(in, code); break;
+        case number(2): get(in, result.revision); break;
+        case number(3): get(in, result.token); break;
+        case number(4): get(in, result.since); break;
+        case number(5): get(in, result.session); break;
+        case number(6): get(in, result.ttl); break;
+        case number(7): get(in, result.position); break;
+        case number(8): get(in, result.deleted); break;
+        default: in.skip();
       }
     }
     if (code == 0 || code > 0xff) return absl::DataLossError("a result without a known code");
@@ -161,11 +139,8 @@ absl::StatusOr<Event> decode_event(std::string_view encoded) {
   const auto read = [&event](pbf_reader in) -> absl::Status {
     while (in.next()) {
       switch (in.tag_and_type()) {
-        case bytes(1):
-          event = read_session_ended(in.get_message());
-          break;
-        default:
-          in.skip();
+        case bytes(1): event = read_session_ended(in.get_message()); break;
+        default: in.skip();
       }
     }
     return absl::OkStatus();

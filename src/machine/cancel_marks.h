@@ -1,0 +1,53 @@
+// Cancellations that came before their acquire (S-48): the acquire, should it arrive later, is answered Cancelled.
+//
+// Replicated, and bounded by a simple rule: per replica only the marks of the origin it uses now are kept (a newer boot or
+// store drops the older ones, whose requests the router refuses anyway), and only those within kSequenceSpan of the newest
+// sequence seen from that origin. An origin never has requests under way further apart than that (its window of
+// unanswered requests, 1,024 by default, is far smaller), so a mark outside the span is never needed.
+// A mark goes when its acquire arrives. A cancel that came after its acquire had ended leaves a mark that ages out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "coordkit/types.h"
+
+namespace coordkit::machine {
+
+class CancelMarks {
+ public:
+  static constexpr uint64_t kSequenceSpan = 16 * 1024;
+
+  // Notes that this request arrived, forgets what its arrival makes needless, and says whether it had been cancelled.
+  bool arrived(const RequestId& request);
+  // `cancel` asks for it: a later request of the same origin. False: it is no such thing, and nothing is kept.
+  bool mark(const RequestId& acquire, const RequestId& cancel);
+  size_t size() const;
+
+  struct Marks {
+    Origin origin;
+    absl::btree_set<Sequence> sequences;  // never empty
+  };
+  // Checkpoint: one row per replica with marks; ascending.
+  void collect(absl::FunctionRef<void(ReplicaId, const Marks&)> put, absl::FunctionRef<void(ReplicaId)> erase);
+  absl::Status restore(ReplicaId replica, Marks marks);
+
+  uint64_t digest() const { return digest_; }  // sum over the marks
+  uint64_t recomputed_digest() const;
+
+ private:
+  void forget(const Origin& origin, absl::btree_set<Sequence>& sequences, Sequence before);
+
+  absl::btree_map<ReplicaId, Marks> replicas_;
+  absl::btree_set<ReplicaId> dirty_;   // changed since the last collect()
+  absl::btree_set<ReplicaId> stored_;  // with a row in the checkpoint
+  uint64_t digest_ = 0;
+};
+
+}  // namespace coordkit::machine

@@ -1,0 +1,210 @@
+#include "machine/machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "machine/rows.h"
+
+namespace coordkit::machine {
+namespace {
+
+ResultCode code_of(lock::Decision::Kind kind) {
+  switch (kind) {
+    case lock::Decision::Kind::Granted: return ResultCode::Granted;
+    case lock::Decision::Kind::WaitTimeout: return ResultCode::WaitTimeout;
+    case lock::Decision::Kind::Cancelled: return ResultCode::Cancelled;
+    case lock::Decision::Kind::Lost: return ResultCode::Lost;
+  }
+  return ResultCode::Lost;
+}
+
+TimerOp arm(TimerId id, Generation generation, Duration duration, const TimerGroup& group = {}) {
+  return {TimerOp::Kind::Arm, id, generation, duration, group};
+}
+
+TimerOp disarm(TimerId id, Generation generation = {}) { return {TimerOp::Kind::Disarm, id, generation, {}, {}}; }
+
+}  // namespace
+
+Machine::Machine(std::string row_prefix) : prefix_(std::move(row_prefix)) {
+  COORDKIT_CHECK(prefix_.size() <= rows::kPrefixBytesMax);
+}
+
+void Machine::found(ClusterId cluster, uint64_t token_base) {
+  COORDKIT_CHECK_MSG(!state_.cluster && state_.counter.last() == 0, "founded twice");
+  COORDKIT_CHECK_MSG(token_base < lock::TokenCounter::kMax, "INV_L04");
+  state_.cluster = cluster;
+  state_.counter = lock::TokenCounter(token_base);
+}
+
+void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
+  for (const Command& command : commands) apply_one(command, output);
+}
+
+// The order of S-42 from its fourth rule on; the first three are the router's.
+void Machine::apply_one(const Command& command, ApplyOutput& output) {
+  decisions_.clear();
+  Step step{command.index, command.request, output, decisions_};
+  const bool cancelled = state_.cancels.arrived(command.request);
+  absl::StatusOr<Request> request = decode_request(command.payload);
+  if (const ResultCode refusal = admit(request); refusal != ResultCode::Ok) {
+    return answer({.code = refusal}, ApplyOutput::Stage::Final, step);
+  }
+  perform_prior_releases(*request, step);
+  Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
+                            : std::visit([&](auto& body) { return execute(body, step); }, request->body);
+  if (result) answer(*result, ApplyOutput::Stage::Final, step);
+  settle(step);
+}
+
+// Ok if the request is well-formed and its session, if it names one, is live.
+ResultCode Machine::admit(const absl::StatusOr<Request>& request) const {
+  if (!request.ok()) return ResultCode::InvalidArgument;
+  if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
+  const SessionId session = session_of(*request);
+  return !session || state_.sessions.find(session) ? ResultCode::Ok : ResultCode::SessionNotFound;
+}
+
+// S-43: a release that was posted before this request takes effect before it, whichever arrives first; it then finds
+// nothing left and answers NotOwner by itself.
+void Machine::perform_prior_releases(const Request& request, Step& step) {
+  for (const PriorRelease& prior : request.prior_releases) {
+    state_.locks.release(session_of(request), std::nullopt, prior.name, prior.token);
+  }
+  settle(step);
+}
+
+Machine::Answer Machine::execute(std::monostate, Step&) { return Result{.code = ResultCode::Unsupported}; }
+
+Machine::Answer Machine::execute(OpenSession& open, Step& step) {
+  const SessionId id(state_.counter.next());
+  const Duration ttl = lease::granted_ttl(open.ttl);
+  const TimerGroup group{open.node, open.boot, open.incarnation, ttl};
+  state_.sessions.open(id, {group, Generation(0), std::move(open.metadata)});
+  step.output.timer_ops.push_back(arm(session_timer(id), Generation(0), ttl, group));
+  return Result{.session = id, .ttl = ttl};
+}
+
+Machine::Answer Machine::execute(CloseSession& close, Step& step) {
+  end_session(close.session, SessionEnded::Reason::Closed, step);
+  return Result{};
+}
+
+Machine::Answer Machine::execute(Acquire& acquire, Step& step) {
+  using Kind = lock::AcquireVerdict::Kind;
+  const lock::Attempt attempt{.index = step.index,
+                              .request = step.request,
+                              .session = acquire.session,
+                              .tag = acquire.owner_tag,
+                              .name = acquire.name,
+                              .value = acquire.value,
+                              .waits = acquire.wait.kind != Wait::Kind::None,
+                              .timeout = acquire.wait.timeout};
+  const lock::AcquireVerdict verdict = state_.locks.acquire(attempt, state_.counter);
+  switch (verdict.kind) {
+    case Kind::Granted: return Result{.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case Kind::Held: return Result{.code = ResultCode::Held};
+    case Kind::AlreadyHeld: return Result{.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
+    case Kind::AlreadyWaiting: return Result{.code = ResultCode::AlreadyWaiting, .since = verdict.since};
+    case Kind::Queued: break;
+  }
+  answer({.code = ResultCode::Queued, .position = verdict.position}, ApplyOutput::Stage::Queued, step);
+  if (acquire.wait.kind == Wait::Kind::Timed) {
+    step.output.timer_ops.push_back(arm(wait_timer(step.index), Generation(0), acquire.wait.timeout));
+  }
+  return std::nullopt;
+}
+
+Machine::Answer Machine::execute(Release& release, Step&) {
+  const bool released = state_.locks.release(release.session, release.owner_tag, release.name, release.token);
+  return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
+}
+
+// Whichever entry comes first decides: the grant, or this.
+Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
+  const lock::CancelVerdict verdict =
+      state_.locks.cancel(cancel.session, cancel.owner_tag, cancel.name, cancel.acquire, step.decisions);
+  switch (verdict.kind) {
+    case lock::CancelVerdict::Kind::Granted:
+      return Result{.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case lock::CancelVerdict::Kind::Cancelled: return Result{.code = ResultCode::Cancelled};
+    case lock::CancelVerdict::Kind::Absent: break;
+  }
+  const bool noted = state_.cancels.mark(cancel.acquire, step.request);
+  return Result{.code = noted ? ResultCode::Cancelled : ResultCode::NotFound};
+}
+
+Machine::Answer Machine::execute(Put& put, Step&) {
+  state_.keys.put(put.key, std::move(put.value));
+  return Result{};
+}
+
+Machine::Answer Machine::execute(Delete& erase, Step&) { return Result{.deleted = state_.keys.erase(erase.key)}; }
+
+// S-39: all deaths of the entry come first, then everything they held is freed, then the next owners are chosen, so that
+// nothing is granted to a session, or to a wait, that ends in the same entry.
+void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
+  decisions_.clear();
+  Step step{index, {}, output, decisions_};
+  std::vector<SessionId> dead;
+  std::vector<Index> waits;
+  for (const FiredTimer& timer : timers) {
+    if (timer.id.value() & kWaitTimerBit) {
+      if (timer.generation == Generation(0)) waits.push_back(Index(timer.id.value() & ~kWaitTimerBit));
+      continue;
+    }
+    const SessionId id(timer.id.value());
+    const lease::Session* session = state_.sessions.find(id);
+    if (session && session->generation == timer.generation) dead.push_back(id);
+  }
+  std::ranges::sort(dead);
+  const auto repeated = std::ranges::unique(dead);
+  dead.erase(repeated.begin(), repeated.end());
+  for (const SessionId id : dead) end_session(id, SessionEnded::Reason::Expired, step);
+  for (const Index queued : waits) state_.locks.time_out(queued, step.decisions);
+  settle(step);
+}
+
+void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step) {
+  const lease::Session* session = state_.sessions.find(id);
+  COORDKIT_CHECK_MSG(session, "INV_L07");
+  step.output.timer_ops.push_back(disarm(session_timer(id), session->generation));
+  state_.sessions.close(id);
+  state_.locks.end(id, step.decisions);
+  step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
+}
+
+// Grants what became grantable and announces every wait that ended.
+void Machine::settle(Step& step) {
+  state_.locks.settle(step.index, state_.counter, step.decisions);
+  for (const lock::Decision& decision : step.decisions) announce(decision, step);
+  step.decisions.clear();
+}
+
+void Machine::announce(const lock::Decision& decision, Step& step) {
+  if (decision.timed) step.output.timer_ops.push_back(disarm(wait_timer(decision.queued)));
+  const bool granted = decision.kind == lock::Decision::Kind::Granted;
+  if (granted) COORDKIT_CHECK_MSG(state_.sessions.find(decision.session), "INV_L07");
+  const Result result{.code = code_of(decision.kind),
+                      .revision = state_.keys.revision(),
+                      .token = decision.token,
+                      .since = granted ? step.index : Index()};
+  step.output.results.push_back({step.index, decision.request, ApplyOutput::Stage::Final, encode(result)});
+}
+
+void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
+  result.revision = state_.keys.revision();
+  step.output.results.push_back({step.index, step.request, stage, encode(result)});
+}
+
+void Machine::timers(std::vector<TimerOp>& out) const {
+  state_.sessions.each_after({}, [&](SessionId id, const lease::Session& session) {
+    out.push_back(arm(session_timer(id), session.generation, session.group.ttl, session.group));
+    return true;
+  });
+  state_.locks.timed_waits(
+      [&](const lock::ClaimView& wait) { out.push_back(arm(wait_timer(wait.since), Generation(0), wait.timeout)); });
+}
+
+}  // namespace coordkit::machine

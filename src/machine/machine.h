@@ -1,0 +1,115 @@
+// coordkit's own state machine: sessions, locks and keys, composed of lease::Table, lock::Table and mvcc::Store, none of
+// which knows another. It decides everything inside apply and reads nothing but the replicated state and the entry.
+//
+// Requests arrive once each (the router above answers repeats) and are answered with encoded Results. An entry carries
+// one request, so the index of an acquire's entry names its place in the queue.
+//
+// Timers. A session's timer has the session's id, its binding as group and its generation. A timed wait has a timer of
+// its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below that bit
+// (TokenCounter::kMax), so the two never meet, whatever the token base. Whatever ends a session or a timed wait also
+// disarms its timer, the firing itself included.
+//
+// Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/state_machine.h"
+#include "lease/table.h"
+#include "lock/table.h"
+#include "machine/cancel_marks.h"
+#include "machine/command.h"
+#include "machine/query.h"
+#include "machine/result.h"
+#include "mvcc/store.h"
+
+namespace coordkit::machine {
+
+inline constexpr uint64_t kWaitTimerBit = uint64_t{1} << 63;
+constexpr TimerId session_timer(SessionId session) { return TimerId(session.value()); }
+constexpr TimerId wait_timer(Index queued) { return TimerId(queued.value() | kWaitTimerBit); }
+
+class Machine final : public StateMachine {
+ public:
+  // All checkpoint rows start with `row_prefix`, at most 48 bytes.
+  explicit Machine(std::string row_prefix = {});
+
+  void found(ClusterId cluster, uint64_t token_base) override;
+  void apply(std::span<const Command> commands, ApplyOutput& output) override;
+  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
+  absl::StatusOr<std::string> query(std::string_view request) const override;
+  void checkpoint(CheckpointBatch& batch) override;
+  absl::Status restore(const CheckpointView& view) override;
+  void timers(std::vector<TimerOp>& out) const override;
+  uint64_t digest() const override;
+
+  // ---- for tests and tools
+  uint64_t recomputed_digest() const;  // the same from all records, O(n)
+  void verify() const;                 // INV_L07 in full, and the digest: O(n); throws CheckFailure
+  size_t sessions() const { return state_.sessions.size(); }
+  size_t lock_names() const { return state_.locks.names(); }
+  size_t lock_claims() const { return state_.locks.claims(); }
+  size_t keys() const { return state_.keys.size(); }
+  size_t cancel_marks() const { return state_.cancels.size(); }
+  uint64_t last_token() const { return state_.counter.last(); }
+
+ private:
+  struct State {
+    ClusterId cluster;
+    lock::TokenCounter counter;
+    lease::Table sessions;
+    lock::Table locks;
+    mvcc::Store keys;
+    CancelMarks cancels;
+  };
+
+  // One entry under way: what it decided so far.
+  struct Step {
+    Index index;
+    RequestId request;
+    ApplyOutput& output;
+    std::vector<lock::Decision>& decisions;
+  };
+
+  void apply_one(const Command& command, ApplyOutput& output);
+  ResultCode admit(const absl::StatusOr<Request>& request) const;
+  void perform_prior_releases(const Request& request, Step& step);
+
+  // One per kind of request. Each returns its answer; nothing: it was Queued and is answered later.
+  using Answer = std::optional<Result>;
+  Answer execute(std::monostate, Step& step);
+  Answer execute(OpenSession& open, Step& step);
+  Answer execute(CloseSession& close, Step& step);
+  Answer execute(Acquire& acquire, Step& step);
+  Answer execute(Release& release, Step& step);
+  Answer execute(CancelAcquire& cancel, Step& step);
+  Answer execute(Put& put, Step& step);
+  Answer execute(Delete& erase, Step& step);
+
+  void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
+  void settle(Step& step);
+  void answer(Result result, ApplyOutput::Stage stage, Step& step);
+  void announce(const lock::Decision& decision, Step& step);
+
+  static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
+  std::string answer_to(const HoldersQuery& query) const;
+  std::string answer_to(const QueueQuery& query) const;
+  std::string answer_to(const SessionQuery& query) const;
+  std::string answer_to(const SessionsQuery& query) const;
+  std::string answer_to(const LocksOfQuery& query) const;
+  std::string answer_to(const TokenStillHeldQuery& query) const;
+  std::string answer_to(const GetQuery& query) const;
+  std::string answer_to(const RangeQuery& query) const;
+
+  std::string prefix_;
+  State state_;
+  std::optional<std::pair<uint64_t, Revision>> stored_counters_;  // as the last checkpoint has them
+  std::vector<lock::Decision> decisions_;                         // scratch of one step
+};
+
+}  // namespace coordkit::machine

@@ -1,0 +1,139 @@
+// Machine as seen by queries (S-56): the applied state as it is now.
+#include <algorithm>
+#include <utility>
+
+#include "machine/machine.h"
+
+namespace coordkit::machine {
+namespace {
+
+constexpr size_t kReplyBytesMax = 4 << 20;  // of rows; one row more than fits is left for the next query
+
+// Counts rows and bytes of one answer against its limits.
+class Room {
+ public:
+  explicit Room(uint64_t limit) : rows_(limit == 0 ? kQueryRowsMax : std::min(limit, kQueryRowsMax)) {}
+  // False, and `more` from then on, once the answer is full. The first row always fits.
+  bool take(size_t bytes) {
+    if (more_ || rows_ == 0 || (taken_ != 0 && taken_ + bytes > kReplyBytesMax)) {
+      more_ = true;
+      return false;
+    }
+    --rows_;
+    taken_ += bytes + 1;
+    return true;
+  }
+  bool more() const { return more_; }
+
+ private:
+  uint64_t rows_;
+  size_t taken_ = 0;
+  bool more_ = false;
+};
+
+KeyValue describe(std::string_view key, const mvcc::Item& item) {
+  return {std::string(key), item.value, item.create, item.mod.revision, item.version};
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Machine::query(std::string_view request) const {
+  const absl::StatusOr<Query> query = decode_query(request);
+  if (!query.ok()) return query.status();
+  return std::visit(
+      [this](const auto& kind) -> absl::StatusOr<std::string> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(kind)>, std::monostate>) {
+          return absl::InvalidArgumentError("a query of a kind this version does not know");
+        } else {
+          return answer_to(kind);
+        }
+      },
+      *query);
+}
+
+std::string Machine::answer_to(const HoldersQuery& query) const {
+  HoldersReply reply;
+  Room room(0);
+  state_.locks.holders(query.name, [&](const lock::ClaimView& hold) {
+    if (!room.take(hold.tag.size() + hold.value.size())) return;
+    reply.holders.push_back(
+        {hold.session, std::string(hold.tag), hold.token, 1, hold.since, hold.request, std::string(hold.value)});
+  });
+  reply.waiters = state_.locks.waiting(query.name);
+  return encode(reply);
+}
+
+std::string Machine::answer_to(const QueueQuery& query) const {
+  QueueReply reply;
+  Room room(query.limit);
+  state_.locks.queue(query.name, [&](const lock::ClaimView& wait) {
+    if (!room.take(wait.tag.size())) return false;
+    reply.waiters.push_back({reply.waiters.size(), wait.session, std::string(wait.tag), wait.since, wait.request});
+    return true;
+  });
+  reply.more = room.more();
+  return encode(reply);
+}
+
+SessionInfo Machine::describe(SessionId id, const lease::Session& session, const lock::Table& locks) {
+  const lock::Table::Counts counts = locks.counts(id);
+  return {
+      id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
+      counts.holds, counts.waiters,    session.metadata};
+}
+
+std::string Machine::answer_to(const SessionQuery& query) const {
+  SessionReply reply;
+  const lease::Session* session = state_.sessions.find(query.session);
+  if (session) reply.session = describe(query.session, *session, state_.locks);
+  return encode(reply);
+}
+
+std::string Machine::answer_to(const SessionsQuery& query) const {
+  SessionsReply reply;
+  Room room(query.limit);
+  state_.sessions.each_after(query.after, [&](SessionId id, const lease::Session& session) {
+    if (!room.take(session.metadata.size())) return false;
+    reply.sessions.push_back(describe(id, session, state_.locks));
+    return true;
+  });
+  reply.more = room.more();
+  return encode(reply);
+}
+
+std::string Machine::answer_to(const LocksOfQuery& query) const {
+  LocksOfReply reply;
+  Room room(0);
+  for (const lock::ClaimView& hold : state_.locks.holds_of(query.session)) {
+    if (!room.take(hold.name.size() + hold.tag.size())) break;
+    reply.locks.push_back({std::string(hold.name), std::string(hold.tag), hold.token, hold.request});
+  }
+  reply.more = room.more();
+  return encode(reply);
+}
+
+std::string Machine::answer_to(const TokenStillHeldQuery& query) const {
+  return encode(TokenStillHeldReply{state_.locks.still_held(query.name, query.token)});
+}
+
+std::string Machine::answer_to(const GetQuery& query) const {
+  KeysReply reply;
+  if (const mvcc::Item* item = state_.keys.find(query.key)) reply.keys.push_back(machine::describe(query.key, *item));
+  reply.revision = state_.keys.revision();
+  return encode(reply);
+}
+
+std::string Machine::answer_to(const RangeQuery& query) const {
+  KeysReply reply;
+  Room room(query.limit);
+  state_.keys.range(query.key, query.end, [&](std::string_view key, const mvcc::Item& item) {
+    if (!room.take(key.size() + item.value.size())) return false;
+    reply.keys.push_back(machine::describe(key, item));
+    return true;
+  });
+  reply.more = room.more();
+  reply.revision = state_.keys.revision();
+  return encode(reply);
+}
+
+}  // namespace coordkit::machine

@@ -1,0 +1,181 @@
+// Machine as a checkpoint: rows out, rows in, and the digest over both.
+#include <utility>
+
+#include "absl/status/status.h"
+#include "base/check.h"
+#include "base/sums.h"
+#include "machine/machine.h"
+#include "machine/rows.h"
+
+namespace coordkit::machine {
+namespace {
+
+using rows::TableByte;
+
+// Each table's rows change rarely together, so only what changed is encoded; the tables give it in ascending order.
+void collect_claims(lock::Table& locks, std::string_view prefix, CheckpointBatch& batch) {
+  const auto table_of = [](bool held) { return held ? TableByte::Holds : TableByte::Waiters; };
+  locks.collect(
+      [&](const lock::ClaimView& claim) {
+        const uint64_t id = claim.held() ? claim.token.value() : claim.since.value();
+        batch.put(rows::key(prefix, table_of(claim.held()), id), rows::encode(claim));
+      },
+      [&](lock::ClaimRowId row) { batch.erase(rows::key(prefix, table_of(row.held), row.id)); });
+}
+
+}  // namespace
+
+void Machine::checkpoint(CheckpointBatch& batch) {
+  const std::pair counters(state_.counter.last(), state_.keys.revision());
+  if (stored_counters_ != counters) {
+    batch.put(rows::key(prefix_, TableByte::Counters, 0),
+              rows::encode(rows::Counters{rows::kFormat, state_.cluster, counters.first, counters.second}));
+    stored_counters_ = counters;
+  }
+  collect_claims(state_.locks, prefix_, batch);
+  state_.keys.collect(
+      [&](std::string_view key, const mvcc::Item& item) { batch.put(rows::key(prefix_, item.mod), rows::encode(key, item)); },
+      [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
+  state_.sessions.collect(
+      [&](SessionId id, const lease::Session& session) {
+        batch.put(rows::key(prefix_, TableByte::Sessions, id.value()), rows::encode(session));
+      },
+      [&](SessionId id) { batch.erase(rows::key(prefix_, TableByte::Sessions, id.value())); });
+  state_.cancels.collect(
+      [&](ReplicaId replica, const CancelMarks::Marks& marks) {
+        batch.put(rows::key(prefix_, TableByte::CancelMarks, replica.value()), rows::encode(marks));
+      },
+      [&](ReplicaId replica) { batch.erase(rows::key(prefix_, TableByte::CancelMarks, replica.value())); });
+}
+
+namespace {
+
+// Fills an empty state row by row, in the order of the table bytes: counters, holds, keys, sessions, waiters, marks.
+template <typename State>
+class Restorer {
+ public:
+  explicit Restorer(State& state) : state_(state) {}
+
+  absl::Status add(const rows::ParsedKey& key, std::string_view value) {
+    switch (key.table) {
+      case TableByte::Counters: return add_counters(key, value);
+      case TableByte::Holds: return add_claim(key, value, Token(key.id));
+      case TableByte::Waiters: return add_claim(key, value, Token());
+      case TableByte::Keys: return add_key(key, value);
+      case TableByte::Sessions: return add_session(key, value);
+      case TableByte::CancelMarks: return add_marks(key, value);
+    }
+    return absl::DataLossError("a row of an unknown table");
+  }
+
+  absl::Status finish() {
+    if (!founded_) return any_ ? absl::DataLossError("a checkpoint without counters") : absl::OkStatus();
+    if (highest_id_ > state_.counter.last()) return absl::DataLossError("a token or session above the counter");
+    if (absl::Status status = state_.keys.restored(revision_); !status.ok()) return status;
+    if (absl::Status status = state_.locks.restored(); !status.ok()) return status;
+    absl::Status orphans;
+    state_.locks.every_session([&](SessionId session) {
+      if (!state_.sessions.find(session)) orphans = absl::DataLossError("a claim of a session that does not exist");
+    });
+    return orphans;
+  }
+
+  std::pair<uint64_t, Revision> counters() const { return {state_.counter.last(), revision_}; }
+  bool founded() const { return founded_; }
+
+ private:
+  absl::Status add_counters(const rows::ParsedKey& key, std::string_view value) {
+    const absl::StatusOr<rows::Counters> counters = rows::decode_counters(value);
+    if (!counters.ok()) return counters.status();
+    if (key.id != 0) return absl::DataLossError("counters under an unknown id");
+    state_.cluster = counters->cluster;
+    state_.counter = lock::TokenCounter(counters->counter);
+    revision_ = counters->revision;
+    any_ = founded_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status add_claim(const rows::ParsedKey& key, std::string_view value, Token token) {
+    absl::StatusOr<lock::ClaimView> claim = rows::decode_claim(value);
+    if (!claim.ok()) return claim.status();
+    if (!token && claim->since.value() != key.id) return absl::DataLossError("a waiter under a foreign index");
+    if (token && claim->timeout != Duration::zero()) return absl::DataLossError("a hold with a timeout");
+    claim->token = token;
+    highest_id_ = std::max(highest_id_, token.value());
+    any_ = true;
+    return state_.locks.restore(*claim);
+  }
+
+  absl::Status add_key(const rows::ParsedKey& key, std::string_view value) {
+    absl::StatusOr<rows::KeyedItem> row = rows::decode_item(value);
+    if (!row.ok()) return row.status();
+    row->item.mod = {Revision(key.id), key.sub};
+    any_ = true;
+    return state_.keys.restore(std::move(row->key), std::move(row->item));
+  }
+
+  absl::Status add_session(const rows::ParsedKey& key, std::string_view value) {
+    absl::StatusOr<lease::Session> session = rows::decode_session(value);
+    if (!session.ok()) return session.status();
+    highest_id_ = std::max(highest_id_, key.id);
+    any_ = true;
+    return state_.sessions.restore(SessionId(key.id), std::move(*session));
+  }
+
+  absl::Status add_marks(const rows::ParsedKey& key, std::string_view value) {
+    absl::StatusOr<CancelMarks::Marks> marks = rows::decode_cancel_marks(value);
+    if (!marks.ok()) return marks.status();
+    marks->origin.replica = ReplicaId(key.id);
+    any_ = true;
+    return state_.cancels.restore(ReplicaId(key.id), std::move(*marks));
+  }
+
+  State& state_;
+  Revision revision_;
+  uint64_t highest_id_ = 0;
+  bool any_ = false;
+  bool founded_ = false;
+};
+
+}  // namespace
+
+// An error leaves the former state as it was.
+absl::Status Machine::restore(const CheckpointView& view) {
+  State fresh;
+  Restorer restorer(fresh);
+  absl::Status status = view.scan(prefix_, [&](std::string_view key, std::string_view value) -> absl::Status {
+    const absl::StatusOr<rows::ParsedKey> parsed = rows::parse_key(key.substr(prefix_.size()));
+    return parsed.ok() ? restorer.add(*parsed, value) : parsed.status();
+  });
+  if (status.ok()) status = restorer.finish();
+  if (!status.ok()) return status;
+  state_ = std::move(fresh);
+  stored_counters_.reset();
+  if (restorer.founded()) stored_counters_ = std::pair(state_.counter.last(), state_.keys.revision());
+  return absl::OkStatus();
+}
+
+namespace {
+
+uint64_t counters_hash(ClusterId cluster, uint64_t counter, Revision revision) {
+  return hash_mix(hash_mix(hash_mix(0x636f756e, cluster.value()), counter), revision.value());
+}
+
+}  // namespace
+
+uint64_t Machine::digest() const {
+  return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.digest() +
+         state_.locks.digest() + state_.keys.digest() + state_.cancels.digest();
+}
+
+uint64_t Machine::recomputed_digest() const {
+  return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.recomputed_digest() +
+         state_.locks.recomputed_digest() + state_.keys.recomputed_digest() + state_.cancels.recomputed_digest();
+}
+
+void Machine::verify() const {
+  state_.locks.every_session([&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.find(id), "INV_L07"); });
+  COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");
+}
+
+}  // namespace coordkit::machine

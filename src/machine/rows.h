@@ -1,0 +1,67 @@
+// The rows of the machine's checkpoint: keys (prefix, table byte, sortable id) and values in the protobuf wire format
+// (proto/coordkit/v1/machine.proto). The tables are pure structures; only this file knows their bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "coordkit/types.h"
+#include "lease/table.h"
+#include "lock/table.h"
+#include "machine/cancel_marks.h"
+#include "mvcc/store.h"
+
+namespace coordkit::machine::rows {
+
+// The byte after the prefix. A scan sees the tables in the order of these letters.
+enum class TableByte : char {
+  Counters = 'c',     // one row, id 0
+  Holds = 'h',        // id: token
+  Keys = 'k',         // id: revision, then four bytes of sub-number
+  Sessions = 's',     // id: session
+  Waiters = 'w',      // id: index of the entry that queued it
+  CancelMarks = 'x',  // id: replica
+};
+
+inline constexpr size_t kPrefixBytesMax = 48;  // the longest key stays below 64 bytes
+inline constexpr uint64_t kFormat = 1;         // of these rows; a reader refuses a higher one
+
+struct Counters {
+  uint64_t format = kFormat;
+  ClusterId cluster;
+  uint64_t counter = 0;  // the last token or session id given out
+  Revision revision;
+  friend bool operator==(const Counters&, const Counters&) = default;
+};
+
+std::string key(std::string_view prefix, TableByte table, uint64_t id);
+std::string key(std::string_view prefix, mvcc::ChangeId change);
+
+// A key without its prefix, taken apart. kDataLoss: not one of ours.
+struct ParsedKey {
+  TableByte table = TableByte::Counters;
+  uint64_t id = 0;
+  uint32_t sub = 0;
+};
+absl::StatusOr<ParsedKey> parse_key(std::string_view key);
+
+std::string encode(const Counters& counters);
+std::string encode(const lease::Session& session);
+std::string encode(const lock::ClaimView& claim);
+std::string encode(std::string_view key, const mvcc::Item& item);
+std::string encode(const CancelMarks::Marks& marks);
+
+// Each fills what the key does not say; the views of a claim point into `bytes`. kDataLoss: malformed.
+absl::StatusOr<Counters> decode_counters(std::string_view bytes);
+absl::StatusOr<lease::Session> decode_session(std::string_view bytes);
+absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);
+struct KeyedItem {
+  std::string key;
+  mvcc::Item item;
+};
+absl::StatusOr<KeyedItem> decode_item(std::string_view bytes);
+absl::StatusOr<CancelMarks::Marks> decode_cancel_marks(std::string_view bytes);
+
+}  // namespace coordkit::machine::rows

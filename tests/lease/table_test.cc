@@ -1,0 +1,84 @@
+#include "lease/table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/check.h"
+#include "base/random.h"
+
+namespace coordkit::lease {
+namespace {
+
+using namespace std::chrono_literals;
+
+Session some(uint64_t node, Duration ttl = 5s) {
+  return {{ReplicaId(node), BootCounter(1), 7, ttl}, Generation(0), std::string(node % 3, 'm')};
+}
+
+TEST(LeaseTableTest, S29_TheFloorRaisesAndNothingElseChangesATtl) {
+  EXPECT_EQ(granted_ttl(1ns), 50ms);
+  EXPECT_EQ(granted_ttl(50ms - 1ns), 50ms);
+  EXPECT_EQ(granted_ttl(50ms), 50ms);
+  EXPECT_EQ(granted_ttl(Duration::max()), Duration::max());
+}
+
+TEST(LeaseTableTest, S45_AnIdAtOrBelowALiveOneIsRefused) {
+  Table table;
+  table.open(SessionId(5), some(1));
+  EXPECT_THROW(table.open(SessionId(5), some(1)), CheckFailure);
+  EXPECT_THROW(table.open(SessionId(4), some(1)), CheckFailure);
+}
+
+TEST(LeaseTableTest, REG_F76_SessionsThatComeAndGoLeaveNothingEvenWithoutCheckpoints) {
+  Table table;
+  for (uint64_t id = 1; id <= 100'000; ++id) {
+    table.open(SessionId(id), some(id));
+    ASSERT_TRUE(table.close(SessionId(id)));
+  }
+  EXPECT_EQ(table.size(), 0u);
+  EXPECT_EQ(table.digest(), 0u);
+  table.collect([](SessionId, const Session&) { FAIL(); }, [](SessionId) { FAIL(); });
+}
+
+TEST(LeaseTableTest, RandomOpensAndClosesMatchANaiveMapAndSurviveRestores) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    Table table;
+    std::map<SessionId, Session> naive, rows;
+    SessionId next(1);
+    for (int step = 0; step < 400; ++step) {
+      if (random.below(2) == 0 || naive.empty()) {
+        const Session session = some(random.below(5));
+        naive[next] = session;
+        table.open(next, session);
+        next = next + random.between(1, 3);
+      } else {
+        const auto victim = std::next(naive.begin(), static_cast<long>(random.below(naive.size())));
+        EXPECT_TRUE(table.close(victim->first));
+        EXPECT_FALSE(table.close(victim->first));
+        naive.erase(victim);
+      }
+      ASSERT_EQ(table.digest(), table.recomputed_digest());
+      if (random.below(7) != 0) continue;
+      table.collect([&](SessionId id, const Session& session) { rows[id] = session; },
+                    [&](SessionId id) { EXPECT_EQ(rows.erase(id), 1u); });
+      ASSERT_EQ(rows, naive);
+      Table copy;
+      for (const auto& [id, session] : rows) ASSERT_TRUE(copy.restore(id, session).ok());
+      ASSERT_EQ(copy.digest(), table.digest());
+      if (random.below(2) == 0) table = std::move(copy);
+    }
+  }
+}
+
+TEST(LeaseTableTest, ImpossibleRowsAreRefused) {
+  Table table;
+  EXPECT_EQ(table.restore(SessionId(0), some(1)).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(table.restore(SessionId(3), some(1, 49ms)).code(), absl::StatusCode::kDataLoss);
+  ASSERT_TRUE(table.restore(SessionId(3), some(1)).ok());
+  EXPECT_EQ(table.restore(SessionId(3), some(1)).code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace coordkit::lease
