@@ -141,9 +141,9 @@ class Client::Impl {
   void question(SessionId id, Now now);
 
   // ---- locks (lock_calls.cc)
-  void start_acquire(CallId id, Now now, machine::Acquire body);
+  void start_acquire(CallId id, machine::Acquire body);
   bool seems_held(const Session& session, const machine::Acquire& body) const;
-  void confirm_held(CallId id, machine::Acquire body, Now now);
+  void confirm_held(CallId id, machine::Acquire body);
   void submit_acquire(CallId id, machine::Acquire body);
   void acquired(const std::shared_ptr<Flight>& flight, const Completion& completion);
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);

@@ -45,10 +45,10 @@ CallId Client::Impl::acquire(const SessionRef& session, std::string name, Acquir
     return refuse(std::move(done), make_error(Reason::Lost, "the session has ended; open a new one"));
   }
   return enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
-               [this, body = std::move(body)](CallId id, Now now) mutable { start_acquire(id, now, std::move(body)); });
+               [this, body = std::move(body)](CallId id, Now) mutable { start_acquire(id, std::move(body)); });
 }
 
-void Client::Impl::start_acquire(CallId id, Now now, machine::Acquire body) {
+void Client::Impl::start_acquire(CallId id, machine::Acquire body) {
   Session* session = sessions_.find(body.session);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session has ended; open a new one"));
@@ -57,7 +57,7 @@ void Client::Impl::start_acquire(CallId id, Now now, machine::Acquire body) {
   session->acquires.insert(id);
   find(id)->session = body.session;
   if (body.wait.kind == machine::Wait::Kind::None && seems_held(*session, body)) {
-    confirm_held(id, std::move(body), now);
+    confirm_held(id, std::move(body));
   } else {
     submit_acquire(id, std::move(body));
   }
@@ -77,7 +77,7 @@ bool Client::Impl::seems_held(const Session& session, const machine::Acquire& bo
 }
 
 // A failed try costs no log entry: one confirmed look is as good (S-48).
-void Client::Impl::confirm_held(CallId id, machine::Acquire body, Now) {
+void Client::Impl::confirm_held(CallId id, machine::Acquire body) {
   Call& call = *find(id);
   machine::HoldersQuery query{.name = body.name};
   call.ticket = ask_engine(query, Consistency::Linearizable, call.deadline,
@@ -151,8 +151,9 @@ void Client::Impl::post_cancel(const std::shared_ptr<Flight>& flight) {
   Session* session = sessions_.find(flight->session);
   if (flight->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
   flight->cancel_posted = true;
-  submit_for(*session, {.body = machine::CancelAcquire{.session = flight->session, .acquire = flight->request}},
-             LaggingTime::max(), Urgency::Reserved,
+  machine::CancelAcquire body{.session = flight->session, .owner_tag = flight->owner_tag, .name = flight->name,
+                              .acquire = flight->request};
+  submit_for(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
              [this, flight](const Completion& completion, Now now) { cancel_answered(flight, completion, now); });
 }
 

@@ -1,0 +1,89 @@
+// Engines for tests of the client. FakeEngine does nothing by itself: it records what is posted and gives out, at its next
+// turn, what the test put into `next`. MachineEngine hosts the real machine and plays a cluster of one that can be cut off.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "machine/command.h"
+#include "machine/query.h"
+#include "machine/result.h"
+
+namespace coordkit::test {
+
+class FakeEngine : public Engine {
+ public:
+  void post(EngineInput input) override { posted.push_back(std::move(input)); }
+  void turn(Now, EngineEffects& effects) override { effects = std::exchange(next, {}); }
+  LaggingTime next_deadline() const override { return LaggingTime::max(); }
+  EngineStatus status() const override { return {}; }
+  const raft::Leadership& leadership() const override { return leadership_; }
+  Index applied() const override { return Index(index); }
+  ReplicaId self() const override { return ReplicaId(3); }
+  BootCounter boot() const override { return BootCounter(7); }
+  const StateMachine* machine(MachineId) const override { return nullptr; }
+  const raft::Core* core() const override { return nullptr; }
+
+  // All posts of one kind since they were last taken, in order.
+  template <typename Input>
+  std::vector<Input> take() {
+    std::vector<Input> out;
+    std::erase_if(posted, [&out](const EngineInput& input) {
+      if (const auto* found = std::get_if<Input>(&input)) out.push_back(*found);
+      return std::holds_alternative<Input>(input);
+    });
+    return out;
+  }
+  // Submissions whose command is of this kind; others stay.
+  template <typename Body>
+  std::vector<std::pair<Submit, machine::Request>> take_commands() {
+    std::vector<std::pair<Submit, machine::Request>> out;
+    std::erase_if(posted, [&out](const EngineInput& input) {
+      const auto* submit = std::get_if<Submit>(&input);
+      if (submit == nullptr) return false;
+      auto request = machine::decode_request(submit->command.view());
+      if (!request.ok() || !std::holds_alternative<Body>(request->body)) return false;
+      out.emplace_back(*submit, *std::move(request));
+      return true;
+    });
+    return out;
+  }
+
+  RequestId request_of(Ticket ticket) const { return {{self(), StoreId(9), boot()}, Sequence(ticket.value() & 0xffffffff)}; }
+  void complete(Ticket ticket, const machine::Result& result, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
+    next.completions.push_back({.ticket = ticket, .stage = stage, .bytes = machine::encode(result), .index = Index(++index),
+                                .request = request_of(ticket)});
+  }
+  void complete_bytes(Ticket ticket, std::string bytes) {
+    next.completions.push_back({.ticket = ticket, .bytes = std::move(bytes), .index = Index(index)});
+  }
+  enum class Sent { No, Yes };
+  void fail(Ticket ticket, absl::Status status, Sent sent = Sent::No) {
+    next.completions.push_back({.ticket = ticket, .status = std::move(status),
+                                .request = sent == Sent::Yes ? request_of(ticket) : RequestId{}});
+  }
+  void end_session(SessionId id) {
+    next.events.push_back({kCoordination, Index(++index), machine::encode(machine::Event(machine::SessionEnded{.session = id}))});
+  }
+  void confirm(const RenewRequest& request) {
+    RenewReply reply{.attempt = request.attempt};
+    for (const auto& group : request.groups) reply.groups.push_back({group.group, RenewReply::Coverage::All, {}});
+    next.renewals.push_back(std::move(reply));
+  }
+
+  std::vector<EngineInput> posted;
+  EngineEffects next;
+  uint64_t index = 0;
+
+ protected:
+  raft::Leadership leadership_;
+};
+
+}  // namespace coordkit::test

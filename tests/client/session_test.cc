@@ -1,0 +1,697 @@
+#include <thread>
+
+#include "base/random.h"
+#include "tests/client/bench.h"
+
+namespace coordkit::test {
+namespace {
+
+using SessionTest = ClientBench;
+using enum SessionPhase;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(ValidityTest, LT1_IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
+  EXPECT_EQ(validity(10s, 10'000, 1ms), 9800980198ns);
+  EXPECT_EQ(validity(50ms, 0, 0ms), 50ms);
+  EXPECT_LT(validity(9'000'000'000s, 10'000, 1ms), Duration(9'000'000'000s));  // no overflow at the largest ttl
+  EXPECT_GT(validity(9'000'000'000s, 10'000, 1ms), Duration(8'800'000'000s));
+  EXPECT_LT(validity(1ns, 10'000, 1ms), 0ns);
+}
+
+TEST_F(SessionTest, LT1_TheDeadlineOfAnOpenCountsFromItsFirstPostNotFromTheAnswer) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = kTtl}, answer.callback());
+  const LeadingTime sent = now.leading;
+  turn();
+  const Ticket ticket = engine.take_commands<machine::OpenSession>().at(0).first.ticket;
+  run(1s);
+  engine.complete(ticket, {.session = SessionId(1000), .ttl = kTtl});
+  turn();
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ((*answer)->validity_deadline(), sent + v);
+  EXPECT_EQ((*answer)->phase(), Valid);
+  EXPECT_TRUE((*answer)->valid(sent + v - 1ns));
+  EXPECT_FALSE((*answer)->valid(sent + v));
+}
+
+TEST_F(SessionTest, S45_AnOpenAnsweredAfterItsDeadlineStartsInJeopardyAndRecovers) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = kTtl, .on_phase = [this](SessionPhase phase) { phases.push_back(phase); }}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::OpenSession>().at(0).first.ticket;
+  run(v);
+  engine.complete(ticket, {.session = SessionId(1000), .ttl = kTtl});
+  turn();
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ((*answer)->phase(), Jeopardy);
+  EXPECT_EQ(client.next_turn(now), 0ns);  // renewed at once
+  engine.confirm(next_renewal());
+  turn();
+  EXPECT_THAT(phases, ElementsAre(Jeopardy, Valid));
+}
+
+TEST_F(SessionTest, S45_TheGrantedTtlCountsNotTheOneAskedFor) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = 1ms}, answer.callback());
+  client.before_turn(now);
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(5), .ttl = 50ms});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  EXPECT_EQ((*answer)->ttl(), 50ms);
+  EXPECT_EQ((*answer)->validity_deadline(), now.leading + validity(50ms, 10'000, 1ms));
+}
+
+TEST_F(SessionTest, S45_RenewalsGoOutAtAThirdOfTheValidityAfterTheLastOneSent) {
+  const LeadingTime opened = now.leading;
+  const SessionRef session = open();
+  RenewRequest first = next_renewal();
+  EXPECT_EQ(now.leading, opened + v / 3);
+  const LeadingTime sent = now.leading;
+  jump(5ms);  // the answer takes its time: the next one is still counted from the sending
+  engine.confirm(first);
+  turn();
+  EXPECT_EQ(session->validity_deadline(), sent + v);
+  next_renewal();
+  EXPECT_EQ(now.leading, sent + v / 3);
+}
+
+TEST_F(SessionTest, T3_ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMeans) {
+  open(1000);
+  open(1002);
+  open(1001, 9s);
+  const RenewRequest sent = next_renewal();
+  ASSERT_EQ(sent.groups.size(), 2u);
+  EXPECT_EQ(sent.groups[0].group, (TimerGroup{ReplicaId(3), BootCounter(7), 0, kTtl}));
+  EXPECT_EQ(sent.groups[0].highest, TimerId(1002));
+  EXPECT_EQ(sent.groups[0].count, 2u);
+  EXPECT_EQ(sent.groups[0].sum, timer_set_hash(TimerId(1000)) + timer_set_hash(TimerId(1002)));
+  EXPECT_THAT(sent.groups[0].excluded, IsEmpty());
+  EXPECT_EQ(sent.groups[1].group.ttl, 9s);
+  EXPECT_EQ(sent.groups[1].count, 1u);
+}
+
+TEST_F(SessionTest, LT1_ALateAckWhoseDeadlineIsPastChangesNothing) {
+  const SessionRef session = open();
+  const RenewRequest sent = next_renewal();
+  run(v + 1ms);  // later attempts stay unanswered
+  ASSERT_EQ(session->phase(), Jeopardy);
+  const LeadingTime before = session->validity_deadline();
+  engine.confirm(sent);
+  turn();
+  EXPECT_EQ(session->phase(), Jeopardy);
+  EXPECT_EQ(session->validity_deadline(), before);
+}
+
+TEST_F(SessionTest, LT1_AnAckCountsForItsOwnAttemptAndTheMaximumIsKept) {
+  const SessionRef session = open();
+  const RenewRequest first = next_renewal();
+  const LeadingTime sent_first = now.leading;
+  const RenewRequest second = next_renewal();  // a repeat, because the first is unanswered
+  const LeadingTime sent_second = now.leading;
+  ASSERT_GT(second.attempt, first.attempt);
+  engine.confirm(first);
+  turn();
+  EXPECT_EQ(session->validity_deadline(), sent_first + v);
+  engine.confirm(second);
+  turn();
+  EXPECT_EQ(session->validity_deadline(), sent_second + v);
+  engine.confirm(first);  // F-46: again, and out of order
+  turn();
+  EXPECT_EQ(session->validity_deadline(), sent_second + v);
+}
+
+TEST_F(SessionTest, LT1_AnAnswerToAnUnknownAttemptOrGroupChangesNothing) {
+  const SessionRef session = open();
+  const LeadingTime before = session->validity_deadline();
+  RenewRequest forged = next_renewal();
+  forged.attempt += 1;
+  engine.confirm(forged);
+  forged.attempt -= 1;
+  forged.groups[0].group.boot = BootCounter(6);
+  engine.confirm(forged);
+  turn();
+  EXPECT_EQ(session->validity_deadline(), before);
+}
+
+TEST_F(SessionTest, S52_TheHolderIsToldAtItsOwnDeadlineWithoutAnyMessage) {
+  const LeadingTime opened = now.leading;
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  bool stopped = false;
+  std::stop_callback on_lost(grant->lost_token(), [&] { stopped = true; });
+  run(v - 1ns);
+  EXPECT_TRUE(grant->valid(now.leading));
+  EXPECT_FALSE(stopped);
+  run(1ns);
+  EXPECT_EQ(now.leading, opened + v);
+  EXPECT_TRUE(stopped);
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_EQ(session->phase(), Jeopardy);
+  EXPECT_FALSE(grant->lost());
+}
+
+TEST_F(SessionTest, REG_F02_ValidIsFalseFromTheDeadlineOnEvenIfNoTurnRuns) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  jump(v);
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_FALSE(session->valid(now.leading));
+  EXPECT_EQ(session->phase(), Valid);  // the announcement may be late, the answer not
+}
+
+TEST_F(SessionTest, T9_JeopardyThatEndsWellKeepsTheSessionAndItsTokens) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  run(v + 1ms);
+  ASSERT_EQ(session->phase(), Jeopardy);
+  engine.confirm(next_renewal());
+  turn();
+  EXPECT_THAT(phases, ElementsAre(Valid, Jeopardy, Valid));
+  EXPECT_TRUE(grant->valid(now.leading));
+  EXPECT_EQ(grant->token(), Token(5000));
+  EXPECT_TRUE(grant->lost_token().stop_requested());  // once asked to stop, it stays so
+}
+
+TEST_F(SessionTest, REG_F63_EveryFailedRenewalIsRepeatedUntilTheDeadlineAndInJeopardy) {
+  open();
+  engine.posted.clear();
+  size_t before_deadline = 0;
+  const LeadingTime deadline = now.leading + v;
+  std::vector<uint64_t> numbers;
+  while (now.leading < deadline + 4s) {
+    numbers.push_back(next_renewal().attempt);
+    if (now.leading < deadline) ++before_deadline;
+  }
+  EXPECT_GE(before_deadline, 3u);
+  EXPECT_GT(numbers.size(), before_deadline + 2);
+  for (size_t i = 1; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], numbers[i - 1] + 1);  // each with a fresh number
+}
+
+TEST_F(SessionTest, REG_F15_TheRateOfRenewalsHasABoundWhateverIsAnswered) {
+  open();
+  engine.posted.clear();
+  run(8s);  // nothing is ever answered: the session is not lost yet
+  EXPECT_LE(engine.take<Renew>().size(), 20u);
+  for (int i = 0; i < 1000; ++i) turn();  // extra turns send nothing
+  EXPECT_THAT(engine.take<Renew>(), IsEmpty());
+}
+
+TEST_F(SessionTest, REG_F15_AThousandSessionsAreRenewedByOneMessage) {
+  for (uint64_t id = 1; id <= 1000; ++id) open(id);
+  engine.posted.clear();
+  const RenewRequest sent = next_renewal();
+  EXPECT_EQ(sent.groups.size(), 1u);
+  EXPECT_EQ(sent.groups[0].count, 1000u);
+}
+
+TEST_F(SessionTest, S45_ANewLeaderIsAskedAtOnceWhatTheOldOneLeftUnanswered) {
+  open();
+  next_renewal();
+  engine.next.leadership = raft::Leadership{.term = Term(2), .leader = ReplicaId(1)};
+  turn();
+  EXPECT_EQ(client.next_turn(now), 0ns);
+  turn();
+  EXPECT_EQ(engine.take<Renew>().size(), 1u);
+}
+
+TEST_F(SessionTest, REG_F69_AnElectionShorterThanTheValidityCausesNoAlarm) {
+  const SessionRef session = open();
+  engine.confirm(next_renewal());
+  turn();
+  run(v * 2 / 3 - 2ms);  // silence: attempts are lost
+  engine.next.leadership = raft::Leadership{.term = Term(2), .leader = ReplicaId(1)};
+  turn();
+  engine.take<Renew>();
+  turn();
+  engine.confirm(engine.take<Renew>().at(0).request);
+  turn();
+  EXPECT_EQ(session->phase(), Valid);
+  EXPECT_THAT(phases, ElementsAre(Valid));
+}
+
+TEST_F(SessionTest, S45_JeopardyBeyondTheGiveUpLimitIsLostAndTheSessionIsClosed) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  run(v);
+  ASSERT_EQ(session->phase(), Jeopardy);
+  run(9s - 1ns);  // 3 x ttl is above 10 election timeouts
+  ASSERT_EQ(session->phase(), Jeopardy);
+  engine.posted.clear();
+  run(1ns);
+  EXPECT_EQ(session->phase(), Lost);
+  EXPECT_TRUE(grant->lost());
+  const auto closes = engine.take_commands<machine::CloseSession>();
+  ASSERT_EQ(closes.size(), 1u);
+  EXPECT_EQ(std::get<machine::CloseSession>(closes[0].second.body).session, session->id());
+  EXPECT_EQ(closes[0].first.urgency, Urgency::Reserved);
+  EXPECT_THAT(phases, ElementsAre(Valid, Jeopardy, Lost));
+}
+
+TEST_F(SessionTest, REG_F78_NothingBringsALostSessionBack) {
+  const SessionRef session = open();
+  const RenewRequest before = next_renewal();
+  engine.end_session(session->id());
+  turn();
+  ASSERT_EQ(session->phase(), Lost);
+  engine.confirm(before);
+  turn();
+  EXPECT_EQ(session->phase(), Lost);
+  EXPECT_FALSE(session->valid(now.leading));
+  engine.posted.clear();
+  run(20s);
+  EXPECT_THAT(engine.take<Renew>(), IsEmpty());  // and nobody renews it
+}
+
+TEST_F(SessionTest, REG_F14_AnEndAndARenewalInOneTurnEndTheSession) {
+  const SessionRef session = open();
+  engine.confirm(next_renewal());
+  engine.end_session(session->id());
+  turn();
+  EXPECT_THAT(phases, ElementsAre(Valid, Lost));
+}
+
+TEST_F(SessionTest, REG_F69_ALostSessionIsExcludedFromRenewalsUntilItsEndIsKnown) {
+  const SessionRef lost = open(1000);
+  open(1001);
+  engine.posted.clear();
+  client.close(lost, [](absl::Status) {});
+  RenewRequest sent = next_renewal();
+  EXPECT_THAT(sent.groups.at(0).excluded, ElementsAre(TimerId(1000)));
+  EXPECT_EQ(sent.groups[0].count, 1u);
+  EXPECT_EQ(sent.groups[0].sum, timer_set_hash(TimerId(1001)));
+  EXPECT_EQ(sent.groups[0].highest, TimerId(1001));
+  engine.end_session(SessionId(1000));
+  turn();
+  sent = next_renewal();
+  EXPECT_THAT(sent.groups.at(0).excluded, IsEmpty());
+}
+
+TEST_F(SessionTest, T8_NothingOfASessionIsValidWhenItsCloseIsPosted) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  engine.posted.clear();
+  Answer<void> closed;
+  client.close(session, closed.callback());
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_FALSE(session->valid(now.leading));
+  EXPECT_TRUE(session->closed());
+  turn();
+  EXPECT_TRUE(grant->lost_token().stop_requested());
+  const auto closes = engine.take_commands<machine::CloseSession>();
+  ASSERT_EQ(closes.size(), 1u);
+  engine.complete(closes[0].first.ticket, {});
+  turn();
+  EXPECT_TRUE(closed.ok());
+  EXPECT_EQ(closed.times(), 1);
+  EXPECT_EQ(client.status().sessions, 0u);
+}
+
+TEST_F(SessionTest, S45_AnUnansweredCloseIsRepeatedUntilTheSessionEndsAlsoWithoutItsCaller) {
+  const SessionRef session = open();
+  Answer<void> closed;
+  client.close(session, closed.callback(), now.lagging + 1s);
+  turn();
+  for (int i = 0; i < 5; ++i) {
+    const auto closes = engine.take_commands<machine::CloseSession>();
+    ASSERT_EQ(closes.size(), 1u);
+    engine.fail(closes[0].first.ticket, make_error(Reason::NotReady, "not now"));
+    turn();
+    run(300ms);
+  }
+  EXPECT_EQ(closed.reason(), Reason::CallTimeout);
+  EXPECT_EQ(closed.outcome(), Outcome::Unknown);
+  engine.complete(engine.take_commands<machine::CloseSession>().at(0).first.ticket,
+                  {.code = machine::ResultCode::SessionNotFound});
+  turn();
+  EXPECT_EQ(client.status().sessions, 0u);
+  EXPECT_EQ(closed.times(), 1);
+}
+
+TEST_F(SessionTest, LT9_ATurnLaterThanPromisedByMoreThanTheRenewalIntervalMeansJeopardy) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  engine.confirm(next_renewal());
+  turn();
+  const Duration promised = client.next_turn(now);
+  jump(promised + v / 3 + 1ns);
+  turn();
+  EXPECT_EQ(session->phase(), Jeopardy);  // although its deadline is still ahead
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_TRUE(grant->lost_token().stop_requested());
+}
+
+TEST_F(SessionTest, LT9_ATurnLateByNoMoreThanTheRenewalIntervalChangesNothing) {
+  const SessionRef session = open();
+  engine.confirm(next_renewal());
+  turn();
+  jump(client.next_turn(now) + v / 3);
+  turn();
+  EXPECT_EQ(session->phase(), Valid);
+}
+
+TEST_F(SessionTest, LT9_OnlyARenewalSentAfterTheGapMakesTheSessionValidAgain) {
+  const SessionRef session = open();
+  engine.confirm(next_renewal());
+  turn();
+  const RenewRequest before = next_renewal();
+  jump(client.next_turn(now) + v / 3 + 1ns);
+  engine.confirm(before);  // its own deadline is ahead, but it was sent before
+  turn();
+  EXPECT_EQ(session->phase(), Jeopardy);
+  const auto sent = engine.take<Renew>();
+  ASSERT_FALSE(sent.empty());
+  engine.confirm(sent.back().request);
+  turn();
+  EXPECT_EQ(session->phase(), Valid);
+}
+
+TEST_F(SessionTest, LT9_AStepBackOfTheHoldersClockMeansJeopardyUntilARenewalSentAfterIt) {
+  const SessionRef session = open();
+  const RenewRequest before = next_renewal();
+  now.leading -= 1ns;
+  turn();
+  EXPECT_EQ(session->phase(), Jeopardy);
+  const auto after = engine.take<Renew>();
+  ASSERT_EQ(after.size(), 1u);
+  engine.confirm(before);
+  turn();
+  EXPECT_EQ(session->phase(), Jeopardy);
+  engine.confirm(after[0].request);
+  turn();
+  EXPECT_EQ(session->phase(), Valid);
+  EXPECT_EQ(session->validity_deadline(), now.leading + v);
+}
+
+TEST_F(SessionTest, LT9_AGapBetweenAnOpenAndItsAnswerLeavesTheSessionInJeopardy) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = kTtl}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::OpenSession>().at(0).first.ticket;
+  now.leading -= 1h;
+  engine.complete(ticket, {.session = SessionId(1000), .ttl = kTtl});
+  turn();
+  EXPECT_EQ((*answer)->phase(), Jeopardy);
+  EXPECT_FALSE((*answer)->valid(now.leading));
+  engine.confirm(next_renewal());
+  turn();
+  EXPECT_EQ((*answer)->phase(), Valid);
+}
+
+TEST_F(SessionTest, LT9_AnIdleClientIsNotTakenForAPausedOne) {
+  EXPECT_EQ(client.next_turn(now), Duration::max());
+  turn();
+  jump(24h);
+  const SessionRef session = open();
+  EXPECT_EQ(session->phase(), Valid);
+}
+
+TEST(SessionClockTest, REG_F57_OnlyRatesCountSoThatShiftedClocksGiveTheSameHistory) {
+  const auto history = [](Duration lagging, Duration leading) {
+    FakeEngine engine;
+    Client client(engine, ClientOptions{});
+    Now now{LaggingTime(lagging), LeadingTime(leading)};
+    std::vector<std::pair<Duration, size_t>> trace;
+    EngineEffects effects;
+    client.open_session({.ttl = 1s}, [](auto) {});
+    for (int i = 0; i < 60; ++i) {
+      client.before_turn(now);
+      for (auto& [submit, request] : engine.take_commands<machine::OpenSession>()) {
+        engine.complete(submit.ticket, {.session = SessionId(9), .ttl = 1s});
+      }
+      auto renewals = engine.take<Renew>();
+      if (i % 3 == 0) {
+        for (const Renew& renew : renewals) engine.confirm(renew.request);
+      }
+      engine.turn(now, effects);
+      client.after_turn(now, effects);
+      const Duration next = client.next_turn(now);
+      trace.emplace_back(next, renewals.size());
+      now.lagging += next;
+      now.leading += next;
+    }
+    return trace;
+  };
+  const auto plain = history(1h, 2h);
+  EXPECT_EQ(history(0h, 0h), plain);
+  EXPECT_EQ(history(1000h, 3h), plain);
+}
+
+// ---- coverage
+
+TEST_F(SessionTest, T3_OnlyListedSessionsAreExtendedByAnOnlyAnswer) {
+  const SessionRef one = open(1000);
+  const SessionRef two = open(1001);
+  const LeadingTime before = two->validity_deadline();
+  const RenewRequest sent = next_renewal();
+  const LeadingTime at = now.leading;
+  engine.next.renewals.push_back(
+      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1000)}}}});
+  turn();
+  EXPECT_EQ(one->validity_deadline(), at + v);
+  EXPECT_EQ(two->validity_deadline(), before);
+}
+
+TEST_F(SessionTest, T3_ListedSessionsAreNotExtendedByAnAllExceptAnswer) {
+  const SessionRef one = open(1000);
+  const SessionRef two = open(1001);
+  const LeadingTime before = one->validity_deadline();
+  const RenewRequest sent = next_renewal();
+  const LeadingTime at = now.leading;
+  engine.next.renewals.push_back(
+      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::AllExcept, {TimerId(1000)}}}});
+  turn();
+  EXPECT_EQ(one->validity_deadline(), before);
+  EXPECT_EQ(two->validity_deadline(), at + v);
+}
+
+TEST_F(SessionTest, T3_ASessionOpenedAfterTheSendingIsNotExtendedByThatAttempt) {
+  open(1000);
+  const RenewRequest sent = next_renewal();
+  jump(1ms);
+  const SessionRef late = open(1001);
+  const LeadingTime before = late->validity_deadline();
+  engine.confirm(sent);
+  turn();
+  EXPECT_EQ(late->validity_deadline(), before);
+}
+
+TEST_F(SessionTest, S45_ASessionThatNoRenewalCoversIsAskedForAndLostIfItHasEnded) {
+  const SessionRef session = open(1000);
+  open(1001);
+  const RenewRequest sent = next_renewal();
+  engine.next.renewals.push_back(
+      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1001)}}}});
+  turn();
+  const auto asks = engine.take<Ask>();
+  ASSERT_EQ(asks.size(), 1u);
+  EXPECT_EQ(asks[0].consistency, Consistency::Linearizable);
+  engine.complete_bytes(asks[0].ticket, machine::encode(machine::SessionReply{}));
+  turn();
+  EXPECT_EQ(session->phase(), Lost);
+  EXPECT_EQ(client.status().sessions, 1u);
+}
+
+TEST_F(SessionTest, T3_AnUnknownSessionOfThisProcessIsExcludedSoThatItExpires) {
+  open(1000);
+  RenewRequest sent = next_renewal();
+  engine.next.renewals.push_back(
+      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(999), TimerId(1000)}}}});
+  turn();
+  EXPECT_EQ(client.status().orphans, 1u);
+  sent = next_renewal();
+  EXPECT_THAT(sent.groups.at(0).excluded, ElementsAre(TimerId(999)));
+  engine.end_session(SessionId(999));
+  turn();
+  EXPECT_EQ(client.status().orphans, 0u);
+}
+
+TEST_F(SessionTest, T3_AnUnknownSessionIsKeptWhileAnOpenUnderWayMayExplainIt) {
+  open(1000);
+  Answer<SessionRef> second;
+  client.open_session({.ttl = kTtl}, second.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::OpenSession>().at(0).first.ticket;
+  RenewRequest sent = next_renewal();
+  engine.next.renewals.push_back(
+      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(999), TimerId(1000)}}}});
+  turn();
+  EXPECT_EQ(client.status().orphans, 0u);
+  engine.complete(ticket, {.session = SessionId(999), .ttl = kTtl});
+  turn();
+  EXPECT_TRUE(second.ok());
+  sent = next_renewal();
+  EXPECT_EQ(sent.groups.at(0).count, 2u);
+}
+
+TEST_F(SessionTest, T3_ASessionThatEndedMeanwhileIsNoOrphan) {
+  const SessionRef ended = open(1000);
+  open(1001);
+  const RenewRequest sent = next_renewal();
+  engine.end_session(ended->id());
+  turn();
+  engine.next.renewals.push_back(
+      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1000), TimerId(1001)}}}});
+  turn();
+  EXPECT_EQ(client.status().orphans, 0u);
+}
+
+// ---- opens nobody waits for
+
+TEST_F(SessionTest, S59_ASessionOpenedAfterItsCallerGaveUpIsClosedAtOnce) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = kTtl, .deadline = now.lagging + 1s}, answer.callback());
+  turn();
+  const auto [submit, request] = engine.take_commands<machine::OpenSession>().at(0);
+  EXPECT_EQ(submit.deadline, LaggingTime::max());  // the engine never gives it up
+  run(1s);
+  EXPECT_EQ(answer.reason(), Reason::CallTimeout);
+  EXPECT_EQ(answer.outcome(), Outcome::Unknown);
+  EXPECT_EQ(client.status().opens, 1u);
+  engine.complete(submit.ticket, {.session = SessionId(1000), .ttl = kTtl});
+  turn();
+  const auto closes = engine.take_commands<machine::CloseSession>();
+  ASSERT_EQ(closes.size(), 1u);
+  engine.complete(closes[0].first.ticket, {});
+  turn();
+  EXPECT_EQ(answer.times(), 1);
+  EXPECT_EQ(client.status().sessions, 0u);
+  EXPECT_EQ(client.status().opens, 0u);
+  EXPECT_EQ(client.status().tickets, 0u);
+}
+
+TEST_F(SessionTest, S59_AnAbandonedOpenIsAnsweredAtOnceAndStillClosed) {
+  Answer<SessionRef> answer;
+  const CallId call = client.open_session({.ttl = kTtl}, answer.callback());
+  turn();
+  client.abandon(call);
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::CancelPending);
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(1), .ttl = kTtl});
+  turn();
+  EXPECT_EQ(engine.take_commands<machine::CloseSession>().size(), 1u);
+}
+
+// ---- announcements
+
+TEST(NotifierTest, S45_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
+  FakeEngine engine;
+  std::vector<absl::AnyInvocable<void()>> tasks;
+  Client client(engine, ClientOptions{.notify = [&](absl::AnyInvocable<void()> task) { tasks.push_back(std::move(task)); }});
+  Now now{LaggingTime(1h), LeadingTime(1h)};
+  EngineEffects effects;
+  const auto turn = [&] {
+    client.before_turn(now);
+    engine.turn(now, effects);
+    client.after_turn(now, effects);
+  };
+  std::vector<SessionPhase> phases;
+  Answer<SessionRef> session;
+  client.open_session({.ttl = 1s, .on_phase = [&](SessionPhase phase) { phases.push_back(phase); }}, session.callback());
+  turn();
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(1), .ttl = 1s});
+  turn();
+  Answer<HoldRef> hold;
+  client.acquire(*session, "a", {}, hold.callback());
+  turn();
+  engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                  {.code = machine::ResultCode::Granted, .token = Token(5)});
+  turn();
+  now.lagging += 1s;
+  now.leading += 1s;
+  turn();
+  client.stop();
+  EXPECT_TRUE(phases.empty());  // nothing ran in the client's thread
+  EXPECT_FALSE((*hold)->lost_token().stop_requested());
+  int stops = 0;
+  std::stop_callback on_lost((*hold)->lost_token(), [&] { ++stops; });
+  for (auto& task : tasks) task();
+  EXPECT_THAT(phases, ElementsAre(Valid, Jeopardy, Lost));
+  EXPECT_EQ(stops, 1);
+}
+
+// Readers on other threads while the owner renews, loses and stops: for the thread sanitizer, and the one claim that
+// holds at any moment.
+TEST_F(SessionTest, S52_HandlesAreReadByAnyThreadWithoutALock) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  std::atomic<bool> done{false};
+  std::atomic<bool> wrong{false};
+  std::thread reader([&] {
+    const LeadingTime far(100h);
+    while (!done) {
+      if (grant->valid(far) || session->valid(far)) wrong = true;
+      (void)grant->lost();
+      (void)session->phase();
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    engine.confirm(next_renewal());
+    turn();
+  }
+  client.stop();
+  done = true;
+  reader.join();
+  EXPECT_FALSE(wrong);
+  EXPECT_FALSE(grant->valid(now.leading));
+}
+
+// A model in ten lines beside a thousand random histories: the deadline is the maximum over acknowledged attempts sent
+// after the last gap, and the phase follows from it.
+TEST(SessionModelTest, LT1_LT9_S45_RandomHistoriesAgreeWithANaiveModel) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed);
+    FakeEngine engine;
+    Client client(engine, ClientOptions{});
+    Now now{LaggingTime(1h), LeadingTime(1h)};
+    EngineEffects effects;
+    const Duration ttl = std::chrono::milliseconds(random.between(50, 5000));
+    const Duration v = validity(ttl, 10'000, 1ms);
+    const Duration give_up = std::max<Duration>(3 * ttl, 3s);
+    Answer<SessionRef> session;
+    client.open_session({.ttl = ttl}, session.callback());
+    client.before_turn(now);
+    engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(1), .ttl = ttl});
+    engine.turn(now, effects);
+    client.after_turn(now, effects);
+    LeadingTime deadline = now.leading + v;
+    LeadingTime jeopardy = LeadingTime::max();
+    LeadingTime last = now.leading;
+    std::vector<std::pair<RenewRequest, LeadingTime>> sent;
+    SessionPhase phase = Valid;
+    for (int step = 0; step < 400 && phase != Lost; ++step) {
+      const Duration promised = client.next_turn(now);
+      Duration by = random.chance(0.7) ? promised : Duration(random.below(static_cast<uint64_t>((promised + v).count())));
+      if (random.chance(0.02)) by = -Duration(random.below(1'000'000));
+      now.leading = last + by;
+      now.lagging += std::max(by, Duration(0));
+      const bool gap = by < 0ns || by - promised > v / 3;
+      if (gap) sent.clear(), deadline = LeadingTime::min();
+      if (gap && jeopardy > now.leading) jeopardy = LeadingTime::max();
+      if (phase == Valid && deadline <= now.leading) phase = Jeopardy;
+      if (phase == Jeopardy && jeopardy == LeadingTime::max()) jeopardy = now.leading;
+      if (phase == Jeopardy && now.leading >= jeopardy + give_up) phase = Lost;
+      client.before_turn(now);
+      for (const Renew& renew : engine.take<Renew>()) sent.emplace_back(renew.request, now.leading);
+      ASSERT_TRUE(phase != Lost || engine.take<Renew>().empty());
+      if (!sent.empty() && random.chance(0.3)) {
+        const auto& [request, at] = sent[random.below(sent.size())];
+        engine.confirm(request);
+        if (phase != Lost && at + v > now.leading && sent.back().first.attempt - request.attempt < 64) {
+          deadline = std::max(deadline, at + v), phase = Valid, jeopardy = LeadingTime::max();
+        }
+      }
+      engine.turn(now, effects);
+      client.after_turn(now, effects);
+      last = now.leading;
+      ASSERT_EQ((*session)->phase(), phase) << "seed " << seed << " step " << step;
+      if (phase == Valid) {
+        ASSERT_EQ((*session)->validity_deadline(), deadline) << "seed " << seed << " step " << step;
+      }
+      ASSERT_EQ((*session)->valid(now.leading), phase == Valid);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::test
