@@ -83,6 +83,7 @@ function(coordkit_test_settings target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE COORDKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE coordkit_flags ${ARGN} GTest::gmock)
+  target_compile_options(${target} PRIVATE -Wno-shadow)  # gtest's own macros nest lambdas with equal names
 endfunction()
 
 function(coordkit_test_program target sources)

@@ -21,19 +21,32 @@ using raft::Entry;
 // The kind byte. On the wire: never reused, never renumbered.
 template <typename T>
 constexpr char kKind = 0;
-template <> constexpr char kKind<raft::VoteRequest> = 1;
-template <> constexpr char kKind<raft::VoteReply> = 2;
-template <> constexpr char kKind<raft::AppendRequest> = 3;
-template <> constexpr char kKind<raft::AppendReply> = 4;
-template <> constexpr char kKind<raft::Heartbeat> = 5;
-template <> constexpr char kKind<raft::HeartbeatReply> = 6;
-template <> constexpr char kKind<GenesisOffer> = 7;
-template <> constexpr char kKind<Forward> = 8;
-template <> constexpr char kKind<Refusal> = 9;
-template <> constexpr char kKind<ReadIndexRequest> = 10;
-template <> constexpr char kKind<ReadIndexReply> = 11;
-template <> constexpr char kKind<RenewRequest> = 12;
-template <> constexpr char kKind<RenewReply> = 13;
+template <>
+constexpr char kKind<raft::VoteRequest> = 1;
+template <>
+constexpr char kKind<raft::VoteReply> = 2;
+template <>
+constexpr char kKind<raft::AppendRequest> = 3;
+template <>
+constexpr char kKind<raft::AppendReply> = 4;
+template <>
+constexpr char kKind<raft::Heartbeat> = 5;
+template <>
+constexpr char kKind<raft::HeartbeatReply> = 6;
+template <>
+constexpr char kKind<GenesisOffer> = 7;
+template <>
+constexpr char kKind<Forward> = 8;
+template <>
+constexpr char kKind<Refusal> = 9;
+template <>
+constexpr char kKind<ReadIndexRequest> = 10;
+template <>
+constexpr char kKind<ReadIndexReply> = 11;
+template <>
+constexpr char kKind<RenewRequest> = 12;
+template <>
+constexpr char kKind<RenewReply> = 13;
 
 struct Malformed : protozero::exception {
   explicit Malformed(const char* why) : why_(why) {}
@@ -63,11 +76,13 @@ constexpr bool known(RenewReply::Coverage coverage) {
 // ---- single values, the same in both directions
 
 template <typename Tag>
-constexpr uint64_t number_of(Id<Tag> id) { return id.value(); }
+constexpr uint64_t number_of(Id<Tag> id) {
+  return id.value();
+}
 constexpr uint64_t number_of(uint64_t value) { return value; }
 constexpr uint64_t number_of(Duration duration) { return static_cast<uint64_t>(duration.count()); }
 template <typename E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 constexpr uint64_t number_of(E value) { return static_cast<uint64_t>(value); }
 
 template <typename T>
@@ -249,14 +264,37 @@ void fields(Io& io, Describes<RenewReply> auto& m) {
 
 // What absent fields mean: zero, also where the type's own default is another.
 template <typename M>
-M blank() { return M{}; }
-template <> raft::VoteRequest blank() { return {.kind = raft::VoteKind{0}}; }
-template <> raft::VoteReply blank() { return {.kind = raft::VoteKind{0}}; }
-template <> raft::AppendReply blank() { return {.verdict = raft::AppendVerdict{0}}; }
-template <> Entry blank() { return {.kind = raft::EntryKind{0}}; }
-template <> Refusal blank() { return {.why = Refusal::Why{0}}; }
-template <> RenewRequest blank() { return {.machine = MachineId()}; }
-template <> RenewReply::Group blank() { return {.coverage = RenewReply::Coverage{0}}; }
+M blank() {
+  return M{};
+}
+template <>
+raft::VoteRequest blank() {
+  return {.kind = raft::VoteKind{0}};
+}
+template <>
+raft::VoteReply blank() {
+  return {.kind = raft::VoteKind{0}};
+}
+template <>
+raft::AppendReply blank() {
+  return {.verdict = raft::AppendVerdict{0}};
+}
+template <>
+Entry blank() {
+  return {.kind = raft::EntryKind{0}};
+}
+template <>
+Refusal blank() {
+  return {.why = Refusal::Why{0}};
+}
+template <>
+RenewRequest blank() {
+  return {.machine = MachineId()};
+}
+template <>
+RenewReply::Group blank() {
+  return {.coverage = RenewReply::Coverage{0}};
+}
 
 // ---- repeated fields
 
@@ -272,7 +310,9 @@ size_t body_bytes(const Entry& entry) {
   return bytes;
 }
 template <typename M>
-size_t body_bytes(const M&) { return 0; }  // protozero's "not known yet"
+size_t body_bytes(const M&) {
+  return 0;
+}  // protozero's "not known yet"
 
 template <typename M>
 void Writer::repeated(uint32_t tag, const std::vector<M>& items, size_t limit) {
@@ -347,7 +387,9 @@ void write_body(std::string& body, const Forward& m) {
 }
 
 template <typename M>
-size_t size_hint(const M&) { return 96; }
+size_t size_hint(const M&) {
+  return 96;
+}
 size_t size_hint(const raft::AppendRequest& m) {
   size_t bytes = 96;
   for (const Entry& entry : m.entries) bytes += 6 + body_bytes(entry);
@@ -432,20 +474,34 @@ absl::StatusOr<Message> decode_forward(pbf_reader in) {
 
 absl::StatusOr<Message> decode_body(char kind, pbf_reader in) {
   switch (kind) {
-    case kKind<raft::VoteRequest>: return decode_as<raft::VoteRequest>(in);
-    case kKind<raft::VoteReply>: return decode_as<raft::VoteReply>(in);
-    case kKind<raft::AppendRequest>: return decode_as<raft::AppendRequest>(in);
-    case kKind<raft::AppendReply>: return decode_as<raft::AppendReply>(in);
-    case kKind<raft::Heartbeat>: return decode_as<raft::Heartbeat>(in);
-    case kKind<raft::HeartbeatReply>: return decode_as<raft::HeartbeatReply>(in);
-    case kKind<GenesisOffer>: return decode_genesis_offer(in);
-    case kKind<Forward>: return decode_forward(in);
-    case kKind<Refusal>: return decode_as<Refusal>(in);
-    case kKind<ReadIndexRequest>: return decode_as<ReadIndexRequest>(in);
-    case kKind<ReadIndexReply>: return decode_as<ReadIndexReply>(in);
-    case kKind<RenewRequest>: return decode_as<RenewRequest>(in);
-    case kKind<RenewReply>: return decode_as<RenewReply>(in);
-    default: return absl::UnimplementedError("a message of a kind this version does not know");
+    case kKind<raft::VoteRequest>:
+      return decode_as<raft::VoteRequest>(in);
+    case kKind<raft::VoteReply>:
+      return decode_as<raft::VoteReply>(in);
+    case kKind<raft::AppendRequest>:
+      return decode_as<raft::AppendRequest>(in);
+    case kKind<raft::AppendReply>:
+      return decode_as<raft::AppendReply>(in);
+    case kKind<raft::Heartbeat>:
+      return decode_as<raft::Heartbeat>(in);
+    case kKind<raft::HeartbeatReply>:
+      return decode_as<raft::HeartbeatReply>(in);
+    case kKind<GenesisOffer>:
+      return decode_genesis_offer(in);
+    case kKind<Forward>:
+      return decode_forward(in);
+    case kKind<Refusal>:
+      return decode_as<Refusal>(in);
+    case kKind<ReadIndexRequest>:
+      return decode_as<ReadIndexRequest>(in);
+    case kKind<ReadIndexReply>:
+      return decode_as<ReadIndexReply>(in);
+    case kKind<RenewRequest>:
+      return decode_as<RenewRequest>(in);
+    case kKind<RenewReply>:
+      return decode_as<RenewReply>(in);
+    default:
+      return absl::UnimplementedError("a message of a kind this version does not know");
   }
 }
 

@@ -78,10 +78,10 @@ void Core::Impl::receive(ReplicaId from, const HeartbeatReply& reply) {
     peer.accepted(reply.match);
     matches_changed_ = true;
   }
-  if (peer.beat.round == 0 || reply.round < peer.beat.round) return;
-  const Beat beat = std::exchange(peer.beat, Beat{});
-  const bool probe_missing = peer.state == Progress::State::Probe && peer.probing && peer.probe_round < beat.round;
-  const bool append_missing = peer.state == Progress::State::Stream && peer.match < beat.upto;
+  const bool probe_missing = peer.state == Progress::State::Probe && peer.probing && reply.round > peer.probe_round;
+  const bool append_missing = peer.state == Progress::State::Stream && peer.beat.round != 0 && reply.round >= peer.beat.round &&
+                              peer.match < peer.beat.upto;
+  if (peer.beat.round != 0 && reply.round >= peer.beat.round) peer.beat = {};
   if (probe_missing || append_missing) probe(peer);
 }
 
@@ -128,7 +128,8 @@ void Core::Impl::begin_round() {
   heartbeat_due_ = false;
   ask_in_round(++round_);
   for (Progress& peer : peers_) {
-    if (peer.beat.round == 0) peer.beat = {round_, now_, peer.next.previous()};
+    const bool answer_overdue = now_ - peer.beat.sent >= options_.election_timeout / 2;
+    if (peer.beat.round == 0 || answer_overdue) peer.beat = {round_, now_, peer.next.previous()};
     send_heartbeat(peer);
   }
 }

@@ -47,7 +47,8 @@ class AppendWindow {
   size_t bytes_ = 0;
 };
 
-// A heartbeat whose answer is awaited: at most one is watched per peer; an answer to it or any later one will do.
+// A heartbeat whose answer is awaited: at most one is watched per peer; an answer to it or any later one will do. It is given
+// up for a newer one when it must be lost.
 struct Beat {
   uint64_t round = 0;  // zero: none watched
   LaggingTime sent;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/wire.h"
+#include "replica/waiting.h"
 
 namespace coordkit {
 namespace {
@@ -122,6 +123,7 @@ void Host::one_turn() {
   engine_->turn(now, effects_);
   client_->after_turn(now, effects_);
   carry_out();
+  if (watchers_.load(std::memory_order_relaxed) > 0) publish();
   if (draining_) finish_drain();
 }
 
@@ -192,6 +194,22 @@ void Host::publish() {
   Health health = health_of(*engine_);
   const std::lock_guard lock(health_mutex_);
   health_ = std::move(health);
+  health_changed_.notify_all();
+}
+
+absl::Status Host::wait_ready(Duration timeout) {
+  if (on_engine_thread()) return would_wait_for_itself();
+  const auto deadline = std::chrono::steady_clock::now() + std::min<Duration>(timeout, std::chrono::hours(24 * 365));
+  watchers_.fetch_add(1);
+  wake();
+  std::unique_lock lock(health_mutex_);
+  const auto decided = [&] { return health_.state != ReplicaState::WaitingForMembers && health_.state != ReplicaState::Starting; };
+  const bool in_time = health_changed_.wait_until(lock, deadline, decided);
+  watchers_.fetch_sub(1);
+  if (in_time && health_.state == ReplicaState::Ready) return absl::OkStatus();
+  const std::string reason = health_.reason;
+  if (in_time) return make_error(Reason::NotReady, reason);
+  return absl::DeadlineExceededError("not ready yet: " + reason);
 }
 
 Health Host::health() {

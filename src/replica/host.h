@@ -26,12 +26,7 @@
 
 namespace coordkit {
 
-// What opening.cc has made ready.
-struct HostParts {
-  ReplicaOptions options;
-  std::unique_ptr<LogStore> log;
-  std::unique_ptr<StateStore> state;
-};
+class DataDirectory;
 
 class Host final : public std::enable_shared_from_this<Host>, public LogSink, public StateSink, public TransportSink {
  public:
@@ -43,7 +38,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   // Opening, in order (opening.cc).
   boost::asio::io_context& io() { return io_; }
   void adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state, std::unique_ptr<Transport> transport);
-  void start(std::unique_ptr<Engine> engine);
+  absl::StatusOr<std::shared_ptr<Host>> open(const DataDirectory& directory);
 
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
   void call(Call call);
@@ -53,6 +48,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::string owner_tag();  // a fresh one
 
   Health health();
+  absl::Status wait_ready(Duration timeout);
   absl::Status close();
 
   void written(WriteNumber number) override;
@@ -73,6 +69,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   using Arrival = std::variant<EngineInput, Mail, Call>;
   static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
 
+  void start(std::unique_ptr<Engine> engine);
   void post(Arrival arrival);
   void wake();
   void run_turns();
@@ -111,7 +108,9 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;
   std::mutex health_mutex_;
+  std::condition_variable health_changed_;
   Health health_;
+  std::atomic<int> watchers_{0};  // who wait for it to change
   std::atomic<uint64_t> next_tag_{1};
   std::recursive_mutex stopped_mutex_;  // of the client once it is stopped; a callback may call again
 };

@@ -42,14 +42,20 @@ std::vector<TimerId> any_timers(Random& random) {
 }
 
 raft::AppendRequest any_append(Random& random) {
-  raft::AppendRequest m{.term = any_term(random), .stream = any_number(random), .commit = any_index(random),
-                        .everyone_has = any_index(random), .round = any_number(random)};
+  raft::AppendRequest m{.term = any_term(random),
+                        .stream = any_number(random),
+                        .commit = any_index(random),
+                        .everyone_has = any_index(random),
+                        .round = any_number(random)};
   m.previous = {any_index(random), Term(any_number(random, m.term.value()))};
   Position at = m.previous;
   for (uint64_t n = random.below(8); n > 0; --n) {
     at = {at.index.next(), std::max(Term(1), at.term + random.below(m.term - at.term + 1))};
-    m.entries.push_back({.index = at.index, .term = at.term, .kind = static_cast<EntryKind>(1 + random.below(255)),
-                         .content_sum = random(), .payload = SharedBytes(any_bytes(random, 300))});
+    m.entries.push_back({.index = at.index,
+                         .term = at.term,
+                         .kind = static_cast<EntryKind>(1 + random.below(255)),
+                         .content_sum = random(),
+                         .payload = SharedBytes(any_bytes(random, 300))});
   }
   return m;
 }
@@ -69,24 +75,33 @@ Message any_message(Random& random, size_t alternative) {
   const auto index = [&] { return any_index(random); };
   const auto term = [&] { return any_term(random); };
   switch (alternative) {
-    case 0: return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}};
-    case 1: return raft::VoteReply{any_kind(), Term(any_number(random, kPositionMax)), number(), any_answer()};
-    case 2: return any_append(random);
+    case 0:
+      return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}};
+    case 1:
+      return raft::VoteReply{any_kind(), Term(any_number(random, kPositionMax)), number(), any_answer()};
+    case 2:
+      return any_append(random);
     case 3: {
       const auto verdict = random.chance(0.5) ? raft::AppendVerdict::Accepted : raft::AppendVerdict::Conflict;
       return raft::AppendReply{term(), number(), verdict, index(), {index(), term()}, index(), number()};
     }
-    case 4: return raft::Heartbeat{term(), number(), index(), index(), number()};
-    case 5: return raft::HeartbeatReply{term(), number(), index(), number()};
-    case 6: return any_genesis(random);
+    case 4:
+      return raft::Heartbeat{term(), number(), index(), index(), number()};
+    case 5:
+      return raft::HeartbeatReply{term(), number(), index(), number()};
+    case 6:
+      return any_genesis(random);
     case 7: {
       Forward m;
       for (uint64_t n = random.below(6); n > 0; --n) m.commands.emplace_back(any_bytes(random, 200));
       return m;
     }
-    case 8: return Refusal{random.chance(0.5) ? Refusal::Why::NotLeader : Refusal::Why::NoRoom, term(), ReplicaId(number())};
-    case 9: return ReadIndexRequest{number()};
-    case 10: return ReadIndexReply{number(), any_answer(), index()};
+    case 8:
+      return Refusal{random.chance(0.5) ? Refusal::Why::NotLeader : Refusal::Why::NoRoom, term(), ReplicaId(number())};
+    case 9:
+      return ReadIndexRequest{number()};
+    case 10:
+      return ReadIndexReply{number(), any_answer(), index()};
     case 11: {
       RenewRequest m{.attempt = number(), .machine = MachineId(number())};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -159,8 +174,11 @@ TEST(WireTest, RandomAndFlippedBytesNeverCrashAndWhatDecodesEncodes) {
 
 TEST(WireTest, UnknownFieldsAreSkipped) {
   std::string body = encode(raft::Heartbeat{.term = Term(5), .round = 9});
-  body += std::string("\x98\x06\x07", 3);           // field 99, varint
-  body += std::string("\xa2\x06\x03" "abc", 6);     // field 100, bytes
+  body += std::string("\x98\x06\x07", 3);  // field 99, varint
+  body += std::string(
+      "\xa2\x06\x03"
+      "abc",
+      6);  // field 100, bytes
   EXPECT_TRUE(decode(body).value() == Message(raft::Heartbeat{.term = Term(5), .round = 9}));
 }
 
@@ -253,7 +271,8 @@ TEST(WireTest, ContentSumTravelsVerbatimEvenWhenWrong) {
 TEST(WireTest, EncodingAnAppendAllocatesOnce) {
   raft::AppendRequest append{.term = Term(9), .previous = {Index(100), Term(9)}};
   for (uint64_t i = 101; i < 165; ++i) {
-    append.entries.push_back({.index = Index(i), .term = Term(9), .content_sum = i, .payload = SharedBytes(std::string(256, 'x'))});
+    append.entries.push_back(
+        {.index = Index(i), .term = Term(9), .content_sum = i, .payload = SharedBytes(std::string(256, 'x'))});
   }
   const std::string body = encode(append);
   EXPECT_LE(body.capacity(), body.size() + 96 + 6 * 64);  // reserved, never doubled
@@ -274,26 +293,38 @@ TEST(WireTest, OnlyAppendsForwardsAndGenesisAreBulk) {
 Message golden_message(size_t alternative) {
   const TimerGroup group{ReplicaId(2), BootCounter(3), 0x1122334455667788, std::chrono::seconds(5)};
   switch (alternative) {
-    case 0: return raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}};
-    case 1: return raft::VoteReply{raft::VoteKind::Pre, Term(7), 3, Answer::Yes};
+    case 0:
+      return raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}};
+    case 1:
+      return raft::VoteReply{raft::VoteKind::Pre, Term(7), 3, Answer::Yes};
     case 2: {
       raft::AppendRequest m{Term(7), 42, {Index(300), Term(6)}, {}, Index(299), Index(200), 12};
       m.entries.push_back({Index(301), Term(7), EntryKind::LeaderStart, 0x0123456789abcdef, SharedBytes()});
       m.entries.push_back({Index(302), Term(7), EntryKind::Command, 0xfedcba9876543210, SharedBytes("acquire billing")});
       return m;
     }
-    case 3: return raft::AppendReply{Term(7), 42, raft::AppendVerdict::Conflict, Index(0), {Index(250), Term(5)}, Index(300), 12};
-    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13};
-    case 5: return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
+    case 3:
+      return raft::AppendReply{Term(7), 42, raft::AppendVerdict::Conflict, Index(0), {Index(250), Term(5)}, Index(300), 12};
+    case 4:
+      return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13};
+    case 5:
+      return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
     case 6:
-      return GenesisOffer{{ClusterId(99), uint64_t{7} << 31,
+      return GenesisOffer{{ClusterId(99),
+                           uint64_t{7} << 31,
                            {.voters = {{ReplicaId(1), StoreId(11), "a:1"}, {ReplicaId(2), StoreId(12), "b:2"}}}}};
-    case 7: return Forward{{SharedBytes("one"), SharedBytes(), SharedBytes("three")}};
-    case 8: return Refusal{Refusal::Why::NoRoom, Term(7), ReplicaId(1)};
-    case 9: return ReadIndexRequest{77};
-    case 10: return ReadIndexReply{77, Answer::Yes, Index(302)};
-    case 11: return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
-    default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
+    case 7:
+      return Forward{{SharedBytes("one"), SharedBytes(), SharedBytes("three")}};
+    case 8:
+      return Refusal{Refusal::Why::NoRoom, Term(7), ReplicaId(1)};
+    case 9:
+      return ReadIndexRequest{77};
+    case 10:
+      return ReadIndexReply{77, Answer::Yes, Index(302)};
+    case 11:
+      return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
+    default:
+      return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
 }
 

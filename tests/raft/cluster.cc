@@ -78,12 +78,13 @@ Cluster::Cluster(size_t size, Options options, uint64_t seed) : size_(size) {
   for (uint64_t id = 1; id <= size; ++id) start(id);
 }
 
-void Cluster::start(uint64_t id) {
+void Cluster::start(uint64_t id, Greeting greeting) {
   Node& node = nodes_.at(id);
   node.boot = node.boot.next();
   node.memory = node.disk;
   node.durable = WriteNumber();
   node.applied = node.checkpoint.index;
+  node.commit_before = Index();
   node.states.clear();
   node.options.seed += 1'000'003;
   node.core.emplace(node.options,
@@ -95,12 +96,16 @@ void Cluster::start(uint64_t id) {
                     node.now);
   turn(id);
   for (auto& [other, peer] : nodes_) {
-    if (other != id && peer.core) step(other, PeerUp{node.id, node.boot});
+    if (greeting == Greeting::PeersNotice && other != id && peer.core) step(other, PeerUp{node.id, node.boot});
   }
 }
 
-void Cluster::crash(uint64_t id) {
+void Cluster::crash(uint64_t id, size_t reached_disk) {
   Node& node = nodes_.at(id);
+  for (; reached_disk > 0 && !node.writes.empty(); --reached_disk) {
+    node.disk.apply(node.writes.front());
+    node.writes.pop_front();
+  }
   node.core.reset();
   node.writes.clear();
   node.held.clear();
@@ -118,9 +123,9 @@ void Cluster::turn(uint64_t id) {
   Node& node = nodes_.at(id);
   if (auto_apply) apply(node);
   node.core->drain(node.effects);
-  observe(node);
   Effects& effects = node.effects;
   if (on_turn) on_turn(node, effects);
+  observe(node);
   if (effects.write) {
     node.memory.apply(*effects.write);
     node.writes.push_back(*effects.write);
@@ -276,7 +281,7 @@ uint64_t Cluster::leader() const {
 }
 
 void Cluster::run(Duration duration) {
-  const Duration slice = milliseconds(5);
+  const Duration slice = milliseconds(10);
   for (Duration done{}; done < duration; done += slice) {
     advance_all(slice);
     quiesce();
@@ -308,6 +313,8 @@ void Cluster::checkpoint(uint64_t id) {
 
 void Cluster::observe(Node& node) {
   if (node.effects.write) observe_write(node, *node.effects.write);
+  EXPECT_GE(node.effects.commit, node.commit_before) << "INV_R03";
+  node.commit_before = node.effects.commit;
   if (node.core->commit() > node.applied || node.effects.commit) observe_commit(node);
   if (node.effects.leadership && node.effects.leadership->role == Role::Leader) observe_leader(node);
   for (const Confirmation& confirmation : node.effects.confirmations) {
@@ -320,7 +327,7 @@ void Cluster::observe_write(Node& node, const LogWrite& write) {
   const Image& before = node.memory;
   const Index keep = write.truncate_after ? *write.truncate_after : before.last().index;
   if (write.truncate_after) {
-    EXPECT_GE(keep, node.core->commit()) << "INV_R10";
+    EXPECT_GE(keep, node.commit_before) << "INV_R10";
   }
   uint64_t chain = before.chain_at(keep).value_or(0);
   for (const Entry& entry : write.entries) {

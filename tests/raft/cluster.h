@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,6 +48,7 @@ struct Node {
   WriteNumber durable;
   std::vector<Send> held;  // waiting for the disk
   Index applied;
+  Index commit_before;        // as of the turn before
   std::vector<Entry> states;  // what was applied since the checkpoint at start
   Position checkpoint;        // durable
   std::vector<ReadRequest> reads;
@@ -90,8 +92,10 @@ class Cluster {
   void written(uint64_t id);  // the oldest write becomes durable
   void written_all(uint64_t id);
   void answer_reads(uint64_t id);  // from the durable image
-  void crash(uint64_t id);         // writes under way are lost
-  void start(uint64_t id);
+  // Writes under way are lost, but for the first `reached_disk` ones, which nobody was told of.
+  void crash(uint64_t id, size_t reached_disk = 0);
+  enum class Greeting : uint8_t { PeersNotice, PeersMissIt };
+  void start(uint64_t id, Greeting greeting = Greeting::PeersNotice);
   void restart(uint64_t id) { crash(id), start(id); }
 
   // The network.

@@ -1,0 +1,94 @@
+// A TransportSink for tests: keeps what a transport reports and lets a test wait for it. No test needs to sleep.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/transport.h"
+
+namespace coordkit::testing {
+
+// Thread-safe; on_received is set before start and called on the transport's thread, before the report is kept.
+class RecordingSink : public TransportSink {
+ public:
+  struct Received {
+    ReplicaId from;
+    std::string body;
+  };
+
+  void peer_up(const Hello& hello) override {
+    change([&] { up_[hello.from] = hello; });
+  }
+  void peer_down(ReplicaId peer) override {
+    change([&] { up_.erase(peer), ++downs_[peer]; });
+  }
+  void received(ReplicaId from, std::string body) override {
+    if (on_received) on_received(from, body);
+    change([&] { received_.push_back({from, std::move(body)}); });
+  }
+
+  // True once `fact` holds; false after a deadline that only a defect reaches.
+  bool wait(const std::function<bool()>& fact) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), fact);
+  }
+  bool wait_up(ReplicaId peer) {
+    return wait([&] { return up_.contains(peer); });
+  }
+  bool wait_down(ReplicaId peer) {
+    return wait([&] { return !up_.contains(peer) && downs_[peer] > 0; });
+  }
+  bool wait_hello(ReplicaId peer, const std::function<bool(const Hello&)>& fits) {
+    return wait([&] { return up_.contains(peer) && fits(up_.at(peer)); });
+  }
+  bool wait_received(size_t count) {
+    return wait([&] { return received_.size() >= count; });
+  }
+  bool wait_body(const std::string& body) {
+    return wait([&] { return std::any_of(received_.begin(), received_.end(), [&](const auto& r) { return r.body == body; }); });
+  }
+
+  bool is_up(ReplicaId peer) {
+    const std::lock_guard lock(mutex_);
+    return up_.contains(peer);
+  }
+  std::vector<Received> all() {
+    const std::lock_guard lock(mutex_);
+    return received_;
+  }
+  uint64_t reports() const { return reports_; }
+  // From here on every report is a defect.
+  void forbid() { forbidden_ = true; }
+  bool violated() const { return violated_; }
+
+  std::function<void(ReplicaId from, const std::string& body)> on_received;  // set before start
+
+ private:
+  template <typename F>
+  void change(F what) {
+    if (forbidden_) violated_ = true;
+    ++reports_;
+    const std::lock_guard lock(mutex_);
+    what();
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<ReplicaId, Hello> up_;
+  std::map<ReplicaId, int> downs_;
+  std::vector<Received> received_;
+  std::atomic<uint64_t> reports_{0};
+  std::atomic<bool> forbidden_{false};
+  std::atomic<bool> violated_{false};
+};
+
+}  // namespace coordkit::testing

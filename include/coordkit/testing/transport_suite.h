@@ -1,0 +1,265 @@
+// Conformance suite for the Transport port. Ours pass it; so must yours:
+//
+//   class MyWorld : public coordkit::testing::TransportWorld { ... };
+//   INSTANTIATE_TEST_SUITE_P(Mine, TransportSuite, ::testing::Values(coordkit::testing::TransportUnderTest{
+//       "mine", [] { return std::make_unique<MyWorld>(); }}), coordkit::testing::transport_name);
+//
+// Include it in one source file of a test program and instantiate it in the namespace coordkit::testing. Quiet conditions
+// are assumed: no frame is lost unless a test floods. Waits have generous deadlines and no test sleeps.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/testing/recording_sink.h"
+#include "coordkit/transport.h"
+
+namespace coordkit::testing {
+
+// Replicas 1, 2 and 3 that can reach each other.
+class TransportWorld {
+ public:
+  virtual ~TransportWorld() = default;
+  // A transport for this replica, not started. Asked again after the earlier one was closed: a restart at the same address.
+  virtual std::unique_ptr<Transport> make(ReplicaId self) = 0;
+  // All three, as every one of them is told.
+  virtual std::vector<Peer> peers() const = 0;
+};
+
+struct TransportUnderTest {
+  std::string name;
+  std::function<std::unique_ptr<TransportWorld>()> make_world;
+};
+inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }  // gtest's name
+inline std::string transport_name(const ::testing::TestParamInfo<TransportUnderTest>& info) { return info.param.name; }
+
+class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
+ protected:
+  struct Node {
+    RecordingSink sink;
+    std::unique_ptr<Transport> transport;
+    ~Node() {
+      if (transport) transport->close();
+    }
+  };
+
+  static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = 0) {
+    Hello hello;
+    hello.cluster_name = "suite";
+    hello.from = ReplicaId(id);
+    hello.store = StoreId(1000 + id);
+    hello.boot = BootCounter(boot);
+    hello.cluster = ClusterId(cluster);
+    return hello;
+  }
+  std::unique_ptr<Node> make(uint64_t id) {
+    auto node = std::make_unique<Node>();
+    node->transport = world_->make(ReplicaId(id));
+    return node;
+  }
+  void start(Node& node, const Hello& hello) {
+    const absl::Status status = node.transport->start(hello, world_->peers(), node.sink);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  std::unique_ptr<Node> make_started(uint64_t id, uint64_t boot = 1, uint64_t cluster = 0) {
+    auto node = make(id);
+    start(*node, hello_of(id, boot, cluster));
+    return node;
+  }
+  static void send(Node& node, uint64_t to, std::string body, Lane lane = Lane::Bulk) {
+    std::vector<Frame> frames(1);
+    frames[0] = {lane, std::move(body)};
+    node.transport->send(ReplicaId(to), std::move(frames));
+  }
+
+  std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportSuite);
+
+TEST_P(TransportSuite, PeersLearnEachOthersHello) {
+  const auto a = make_started(1);
+  const auto b = make_started(2, 7);
+  ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) {
+    return hello.to == ReplicaId(1) && hello.store == StoreId(1002) && hello.boot == BootCounter(7) &&
+           hello.cluster_name == "suite";
+  }));
+  ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
+  EXPECT_FALSE(a->sink.is_up(ReplicaId(1))) << "oneself is no peer";
+  EXPECT_FALSE(a->sink.is_up(ReplicaId(3)));
+}
+
+TEST_P(TransportSuite, BodiesArriveAsTheyWereSent) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
+  std::string large(1 << 20, '\0');
+  for (size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 31 >> 3);
+  const std::vector<std::string> bodies = {"one", "", std::string("\0\xff\r\n", 4), large, "last"};
+  for (const std::string& body : bodies) send(*a, 2, body);
+  ASSERT_TRUE(b->sink.wait_received(bodies.size()));
+  const auto received = b->sink.all();
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    EXPECT_TRUE(received[i].body == bodies[i]) << i;
+    EXPECT_EQ(received[i].from, ReplicaId(1));
+  }
+}
+
+TEST_P(TransportSuite, FramesOfOneLaneStayInOrder) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
+  constexpr int kCount = 1500;
+  std::vector<Frame> batch;
+  for (int i = 0; i < kCount; ++i) {
+    const Lane lane = i % 3 == 0 ? Lane::Life : Lane::Bulk;
+    batch.push_back({lane, (lane == Lane::Life ? "L" : "B") + std::to_string(i)});
+    if (i % 7 == 0) a->transport->send(ReplicaId(2), std::exchange(batch, {}));
+  }
+  a->transport->send(ReplicaId(2), std::move(batch));
+  ASSERT_TRUE(b->sink.wait_received(kCount));
+  std::map<char, int> last = {{'L', -1}, {'B', -1}};
+  for (const auto& [from, body] : b->sink.all()) {
+    const int number = std::stoi(body.substr(1));
+    EXPECT_LT(last[body[0]], number);
+    last[body[0]] = number;
+  }
+}
+
+TEST_P(TransportSuite, TheConnectionProvesTheSender) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  const auto c = make_started(3);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && b->sink.wait_up(ReplicaId(3)));
+  send(*a, 3, "I am 2");
+  send(*b, 3, "I am 1");
+  ASSERT_TRUE(c->sink.wait_received(2));
+  for (const auto& [from, body] : c->sink.all()) EXPECT_EQ(from, body == "I am 2" ? ReplicaId(1) : ReplicaId(2));
+}
+
+TEST_P(TransportSuite, ASinkMaySend) {
+  const auto a = make(1);
+  const auto b = make(2);
+  constexpr int kRounds = 300;
+  b->sink.on_received = [&](ReplicaId from, const std::string& body) { send(*b, from.value(), body); };
+  a->sink.on_received = [&](ReplicaId from, const std::string& body) {
+    if (const int n = std::stoi(body); n < kRounds) send(*a, from.value(), std::to_string(n + 1), Lane::Life);
+  };
+  start(*a, hello_of(1));
+  start(*b, hello_of(2));
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
+  send(*a, 2, "1", Lane::Life);
+  EXPECT_TRUE(a->sink.wait_body(std::to_string(kRounds)));
+  a->transport->close();  // before the sinks go
+  b->transport->close();
+}
+
+TEST_P(TransportSuite, FramesToNobodyOrOneselfAreDropped) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
+  send(*a, 99, "nobody");
+  send(*a, 1, "myself");
+  send(*a, 2, "you");
+  ASSERT_TRUE(b->sink.wait_body("you"));
+  EXPECT_EQ(b->sink.all().size(), 1u);
+  EXPECT_TRUE(a->sink.all().empty());
+}
+
+TEST_P(TransportSuite, SendingToAnAbsentPeerNeverBlocks) {
+  const auto a = make_started(1);
+  for (int i = 0; i < 20'000; ++i) send(*a, 2, std::string(100, 'x'), i % 2 == 0 ? Lane::Life : Lane::Bulk);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
+  send(*a, 2, "after");
+  EXPECT_TRUE(b->sink.wait_body("after"));
+}
+
+TEST_P(TransportSuite, LifeArrivesWhileBulkFloods) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
+  for (int i = 0; i < 3000; ++i) send(*a, 2, std::string(40'000, 'x'));
+  send(*a, 2, "vote", Lane::Life);
+  EXPECT_TRUE(b->sink.wait_body("vote"));
+}
+
+TEST_P(TransportSuite, NothingIsReportedAfterClose) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
+  for (int i = 0; i < 2000; ++i) send(*a, 2, std::string(1000, 'x'));
+  ASSERT_TRUE(b->sink.wait_received(1));
+  b->transport->close();
+  b->sink.forbid();
+  send(*a, 2, "late");
+  ASSERT_TRUE(a->sink.wait_down(ReplicaId(2)));
+  a->transport->close();
+  EXPECT_FALSE(b->sink.violated());
+}
+
+TEST_P(TransportSuite, CloseMayBeRepeatedAndEndsEverything) {
+  const auto a = make_started(1);
+  const auto never_started = make(2);
+  never_started->transport->close();
+  never_started->transport->close();
+  a->transport->close();
+  a->transport->close();
+  send(*a, 2, "after close");
+  a->transport->set_cluster(ClusterId(1));
+  EXPECT_FALSE(a->transport->start(hello_of(1), world_->peers(), a->sink).ok());
+}
+
+TEST_P(TransportSuite, APeerThatRestartsIsFoundAgain) {
+  const auto a = make_started(1);
+  auto b = make_started(2);
+  for (uint64_t boot = 2; boot <= 4; ++boot) {
+    ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
+    b->transport->close();
+    b.reset();
+    ASSERT_TRUE(a->sink.wait_down(ReplicaId(2)));
+    b = make_started(2, boot);
+    ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [&](const Hello& hello) { return hello.boot == BootCounter(boot); }));
+    ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
+    send(*a, 2, "to the new one");
+    send(*b, 1, "from boot " + std::to_string(boot));
+    EXPECT_TRUE(b->sink.wait_body("to the new one"));
+    EXPECT_TRUE(a->sink.wait_body("from boot " + std::to_string(boot)));
+  }
+}
+
+TEST_P(TransportSuite, AClusterIdSetLaterReachesThePeers) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
+  a->transport->set_cluster(ClusterId(77));
+  EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), [](const Hello& hello) { return hello.cluster == ClusterId(77); }));
+  b->transport->set_cluster(ClusterId(77));
+  EXPECT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.cluster == ClusterId(77); }));
+  send(*a, 2, "still here");
+  EXPECT_TRUE(b->sink.wait_body("still here"));
+}
+
+TEST_P(TransportSuite, ReplicasOfDifferentClustersNeverMeet) {
+  const auto a = make_started(1, 1, 55);
+  const auto b = make_started(2, 1, 66);
+  const auto blank = make_started(3);
+  ASSERT_TRUE(blank->sink.wait_up(ReplicaId(1)) && blank->sink.wait_up(ReplicaId(2)));
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && b->sink.wait_up(ReplicaId(3)));
+  send(*a, 2, "wrong");
+  send(*b, 1, "wrong");
+  send(*a, 3, "right 1");
+  send(*b, 3, "right 2");
+  ASSERT_TRUE(blank->sink.wait_body("right 1") && blank->sink.wait_body("right 2"));
+  EXPECT_FALSE(a->sink.is_up(ReplicaId(2)));
+  EXPECT_FALSE(b->sink.is_up(ReplicaId(1)));
+  EXPECT_TRUE(a->sink.all().empty());
+}
+
+}  // namespace coordkit::testing

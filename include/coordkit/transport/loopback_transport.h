@@ -1,0 +1,60 @@
+// Transports of one process, connected by a hub: for tests, examples and several replicas in one program. Frames are
+// delivered in order within a lane, life first, from the hub's own thread; a drop hook stands in for a bad network.
+//
+// Threads: everything is thread-safe. The hub outlives its transports. A sink may send from inside received().
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/transport.h"
+
+namespace coordkit {
+
+class LoopbackHub {
+ public:
+  // True: the frame is lost. Called by send(), before queueing, from the sender's thread.
+  using DropHook = std::function<bool(ReplicaId from, ReplicaId to, const Frame& frame)>;
+  struct Options {
+    size_t life_frames_max = 4096;  // waiting for one receiver; full: the oldest of the lane is dropped
+    size_t bulk_frames_max = 16384;
+  };
+
+  LoopbackHub() : LoopbackHub(Options{}) {}
+  explicit LoopbackHub(Options options);
+  ~LoopbackHub();
+  LoopbackHub(const LoopbackHub&) = delete;
+  LoopbackHub& operator=(const LoopbackHub&) = delete;
+
+  void set_drop_hook(DropHook hook);  // empty: drop nothing
+
+  class Impl;
+
+ private:
+  friend class LoopbackTransport;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Two transports of a hub see each other when both are started, name the same cluster and list each other as peers;
+// addresses mean nothing. A later transport of the same replica id takes the place of the earlier one.
+class LoopbackTransport final : public Transport {
+ public:
+  explicit LoopbackTransport(LoopbackHub& hub);
+  ~LoopbackTransport() override;
+
+  // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before.
+  absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
+  void set_cluster(ClusterId cluster) override;
+  void send(ReplicaId to, std::vector<Frame> frames) override;
+  void close() override;
+
+  struct Endpoint;
+
+ private:
+  LoopbackHub::Impl& hub_;
+  const std::shared_ptr<Endpoint> endpoint_;
+};
+
+}  // namespace coordkit

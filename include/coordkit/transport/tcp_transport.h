@@ -1,0 +1,137 @@
+// The Transport over TCP: one connection per pair and direction (each side dials, sends on what it dialed and receives on
+// what it accepted), a hello both ways, two lanes, bounded queues, reconnects with jittered back-off, liveness by pings.
+//
+// Threads: all methods are thread-safe except bind(), start() and destruction, which come first and last. It owns one
+// thread from start() to close(); the sink and on_event are called from that thread and never after close() has returned.
+// Failure: a peer's bytes can only cost that connection; every closed connection has a CloseReason, counted and reported.
+// What was queued for a lost connection is dropped: the engine repeats what matters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/transport.h"
+
+namespace coordkit {
+
+// Why a connection ended. Numbers travel in goodbye frames: never reused, never renumbered.
+enum class CloseReason : uint8_t {
+  None = 0,
+  Ended = 1,              // closed or reset by the other end, or by the network
+  DialFailed = 2,         // nobody listens there, or the name does not resolve
+  Local = 3,              // this transport was closed
+  BadMagic = 4,           // not our protocol: HTTP, TLS, noise
+  BadVersion = 5,         // a frame header of another version
+  BadKind = 6,            // an unknown kind or flag of frame
+  BadHeaderSum = 7,       // the header was damaged, or does not belong to this connection
+  Oversize = 8,           // a body beyond frame_bytes_max (or, before the hello, beyond a hello)
+  BadSum = 9,             // the body was damaged
+  BadHello = 10,          // malformed, or it does not echo our nonce
+  OtherClusterName = 11,  // the operators named two clusters differently
+  WrongReceiver = 12,     // meant for another replica: two addresses are swapped
+  UnknownSender = 13,     // not in the list of peers
+  OtherCluster = 14,      // both have seen a genesis, and not the same
+  NoCommonProtocol = 15,  // the protocol ranges do not meet
+  HelloTimeout = 16,      // no verified hello in time, or the dial took too long
+  Crowded = 17,           // too many strangers at once: the oldest goes
+  Idle = 18,              // nothing heard for idle_timeout
+  Replaced = 19,          // a newer connection or incarnation of the same peer took its place
+  OlderIncarnation = 20,  // an older boot of a store whose newer boot is connected
+  TwoIncarnations = 21,   // another store, or a copy of the same one, already speaks as this replica (FLT_P18)
+  UnexpectedFrame = 22,   // a frame that has no place here
+  IdentityChanged = 23,   // a repeated hello names someone else
+  RefusedByPeer = 24,     // the other end said goodbye, and why
+  Count = 25,
+};
+std::string_view name(CloseReason reason);
+
+struct TcpEvent {
+  enum class Kind : uint8_t {
+    Opened,           // both hellos are verified
+    Closed,           // for `reason`; RefusedByPeer: `peers_reason` is what the other end gave
+    TwoIncarnations,  // alarm: two processes act as one replica. Stop one; see docs
+    OversizeFrame,    // the engine sent a body beyond frame_bytes_max; dropped
+  };
+  enum class Side : uint8_t { Dialed, Accepted };
+  Kind kind = Kind::Closed;
+  Side side = Side::Dialed;
+  ReplicaId peer;  // zero: not identified
+  CloseReason reason = CloseReason::None;
+  CloseReason peers_reason = CloseReason::None;
+};
+
+struct TcpCounters {
+  uint64_t opened = 0;
+  std::array<uint64_t, static_cast<size_t>(CloseReason::Count)> closed{};  // by reason
+  uint64_t frames_sent = 0, bytes_sent = 0;                                // messages only; bytes of their bodies
+  uint64_t frames_received = 0, bytes_received = 0;
+  uint64_t life_dropped = 0, bulk_dropped = 0;  // frames: a full queue, a lost connection, an unknown receiver, oversize
+  uint64_t other_group = 0;                     // frames of a group this process does not have
+
+  uint64_t closed_for(CloseReason reason) const { return closed[static_cast<size_t>(reason)]; }
+};
+
+struct TcpOptions {
+  // "host:port", "[v6]:port", ":port" for all addresses. Port 0: any free one, see port().
+  std::string listen;
+
+  size_t frame_bytes_max = 32 << 20;  // bytes of one body; 1 KiB .. 1 GiB. All replicas alike: larger ones end a connection
+  // Queues per peer. Full: the oldest of that lane is dropped. At least one frame is always taken.
+  size_t bulk_frames_max = 8192;
+  size_t bulk_bytes_max = 64 << 20;
+  size_t life_frames_max = 4096;
+  size_t life_bytes_max = 4 << 20;
+  size_t offline_frames_max = 64;  // of each lane while no connection stands: the newest ones
+  // Bytes the kernel may hold unsent per connection; life waits behind them at most. 0: as many as it likes.
+  size_t unsent_bytes_max = 128 << 10;
+
+  size_t strangers_max = 64;              // accepted connections without a verified hello
+  size_t strangers_per_address_max = 16;  // of them from one address
+
+  Duration hello_timeout = std::chrono::seconds(2);  // from dial or accept to the verified hello
+  // Nothing heard for so long ends a connection; pings go every third of it. Two heartbeats and a round trip at least.
+  Duration idle_timeout = std::chrono::seconds(3);
+  Duration redial_min = std::chrono::milliseconds(10);
+  Duration redial_max = std::chrono::seconds(1);
+
+  uint64_t seed = 0;                              // of nonces and jitter; 0: from the system
+  std::function<void(const TcpEvent&)> on_event;  // on the network thread; must not block
+
+  // OK or kInvalidArgument with a sentence that says what to change.
+  absl::Status validate() const;
+};
+
+class TcpTransport final : public Transport {
+ public:
+  explicit TcpTransport(TcpOptions options);
+  ~TcpTransport() override;  // closes; not from the sink's thread
+
+  // Takes the listening port now, so that port() can be told to others before start(). start() does it otherwise.
+  // kUnavailable: the port is in use, the sentence names it. kInvalidArgument: not an address.
+  absl::Status bind();
+  // The port listened on; 0 before bind() or start().
+  uint16_t port() const;
+
+  // kInvalidArgument: options, an empty cluster name, a repeated or zero id, or an address without a port.
+  // kFailedPrecondition: started or closed before. The entry of `peers` that is `self` is skipped.
+  absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
+  void set_cluster(ClusterId cluster) override;
+  void send(ReplicaId to, std::vector<Frame> frames) override;
+  void close() override;
+
+  TcpCounters counters() const;
+
+  class Impl;  // src/transport
+  explicit TcpTransport(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,116 @@
+#include "replica/opening.h"
+
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "coordkit/storage/data_directory.h"
+#include "coordkit/storage/lmdb_state_store.h"
+#include "coordkit/storage/segmented_log_store.h"
+#include "machine/machine.h"
+#include "transport/tcp_transport_asio.h"
+
+namespace coordkit {
+namespace {
+
+uint64_t random_id() {
+  std::random_device source;
+  uint64_t id = 0;
+  while (id == 0) id = (uint64_t{source()} << 32) | source();
+  return id;
+}
+
+// Seconds since 2020-01-01 UTC, shifted so that 2^31 grants fit into each: tokens of a rebuilt cluster are above those of
+// the lost one. The only place where coordkit reads wall time, and only the founder's reading counts.
+uint64_t token_base() {
+  constexpr int64_t kYear2020 = 1'577'836'800;
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count() - kYear2020;
+  return static_cast<uint64_t>(std::max<int64_t>(seconds, 0)) << 31;
+}
+
+EngineOptions engine_options(const ReplicaOptions& options) {
+  EngineOptions engine;
+  engine.raft.self = ReplicaId(options.id);
+  engine.raft.election_timeout = options.election_timeout;
+  engine.raft.heartbeat_interval = options.heartbeat_interval;
+  engine.raft.seed = random_id();
+  engine.new_cluster = ClusterId(random_id());
+  engine.token_base = token_base();
+  engine.checkpoint_entries = options.checkpoint_entries;
+  for (const MemberAddress& member : options.members) engine.members.push_back({ReplicaId(member.id), member.address});
+  return engine;
+}
+
+std::string own_address(const ReplicaOptions& options) {
+  if (!options.listen.empty()) return options.listen;
+  for (const MemberAddress& member : options.members) {
+    if (member.id == options.id) return member.address;
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::Status ReplicaOptions::validate() const {
+  std::string problems;
+  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
+  if (id == 0) problem("id is 0: give this replica the id that the member list has for it, 1 or above");
+  if (cluster.empty()) problem("cluster is empty: name the cluster, the same on every replica");
+  if (cluster.size() > 255) problem("cluster is longer than 255 bytes");
+  if (data_dir.empty()) problem("data_dir is empty: name a directory that belongs to this replica alone");
+  if (std::holds_alternative<std::monostate>(security)) problem("security is not chosen: say PlainText{} if the network is trusted");
+  for (const MemberAddress& member : members) {
+    if (member.address.empty()) problem("member " + std::to_string(member.id) + " has no address");
+  }
+  if (rate_error_ppm > 500'000) problem("rate_error_ppm is above 500'000");
+  if (drain < Duration::zero()) problem("drain is negative");
+  if (const absl::Status status = engine_options(*this).validate(); !status.ok()) {
+    std::string rest(status.message());  // "InvalidArgument: ..."
+    problem(rest.substr(rest.find(": ") + 2));
+  }
+  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+}
+
+absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Clock& clock) {
+  if (absl::Status status = options.validate(); !status.ok()) return status;
+  auto directory = DataDirectory::open(
+      {.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
+  if (!directory.ok()) return directory.status();
+
+  auto host = std::make_shared<Host>(options, clock);
+  TcpOptions tcp{.listen = own_address(options)};
+  std::unique_ptr<TcpTransport> transport = make_tcp_transport(tcp, host->io());
+  if (absl::Status status = transport->bind(); !status.ok()) return status;  // before anything is written
+
+  host->adopt(std::make_unique<SegmentedLogStore>(*directory, SegmentedLogOptions{.segment_bytes = options.segment_bytes}),
+              std::make_unique<LmdbStateStore>(*directory), std::move(transport));
+  return host->open(**directory);
+}
+
+absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory) {
+  absl::StatusOr<Position> checkpoint = state_->open(*this);
+  if (!checkpoint.ok()) return checkpoint.status();
+  absl::StatusOr<RecoveredLog> log = log_->open(*this);
+  if (!log.ok()) return log.status();
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();
+  if (!view.ok()) return view.status();
+
+  std::vector<HostedMachine> machines;
+  machines.push_back({kCoordination, std::make_unique<machine::Machine>(row_prefix(kCoordination))});
+  EngineOptions engine_opts = engine_options(options_);
+  const std::vector<Peer> peers = engine_opts.members;
+  auto engine = Engine::recover(std::move(engine_opts), std::move(machines), *std::move(log), **view, clock_.now());
+  if (!engine.ok()) return engine.status();
+
+  const Hello hello{.cluster_name = options_.cluster,
+                    .from = ReplicaId(options_.id),
+                    .store = directory.store(),
+                    .boot = directory.boot(),
+                    .cluster = (*engine)->status().cluster};
+  if (absl::Status status = transport_->start(hello, peers, *this); !status.ok()) return status;
+  start(*std::move(engine));
+  return shared_from_this();
+}
+
+}  // namespace coordkit

@@ -1,0 +1,15 @@
+// How a replica comes up: the directory is locked, the log recovered, the checkpoint read, and only then does anybody else
+// hear of it. Every step that fails undoes the steps before by going out of scope; nothing on disk is lost.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "coordkit/replica.h"
+#include "replica/host.h"
+
+namespace coordkit {
+
+absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Clock& clock);
+
+}  // namespace coordkit

@@ -1,0 +1,72 @@
+#include "coordkit/replica.h"
+
+#include <utility>
+
+#include "replica/opening.h"
+#include "replica/session_handle.h"
+#include "replica/waiting.h"
+
+namespace coordkit {
+
+absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) {
+  auto host = open_host(std::move(options), system_clock());
+  if (!host.ok()) return host.status();
+  return std::unique_ptr<Replica>(new Replica(*std::move(host)));
+}
+
+Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}
+
+Replica::~Replica() { close().IgnoreError(); }
+
+absl::Status Replica::close() { return host_->close(); }
+
+absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
+  const LaggingTime deadline = host_->clock().now().lagging + options.timeout;
+  absl::StatusOr<SessionRef> state =
+      wait_for<SessionRef>(*host_, [options = std::move(options), deadline](Client& client, Callback<SessionRef> done) mutable {
+        client.open_session({.ttl = options.ttl,
+                             .metadata = std::move(options.metadata),
+                             .deadline = deadline,
+                             .on_phase = std::move(options.on_phase)},
+                            std::move(done));
+      });
+  if (!state.ok()) return state.status();
+  return Session(std::make_shared<SessionHandle>(host_, *std::move(state)));
+}
+
+absl::StatusOr<PutResult> Replica::put(std::string key, std::string value) {
+  return wait_for<PutResult>(
+      *host_, [key = std::move(key), value = std::move(value)](Client& client, Callback<PutResult> done) mutable {
+        client.put(std::move(key), std::move(value), std::move(done));
+      });
+}
+
+absl::StatusOr<GetResult> Replica::get(std::string key, Consistency consistency) {
+  return wait_for<GetResult>(*host_, [key = std::move(key), consistency](Client& client, Callback<GetResult> done) mutable {
+    client.get(std::move(key), std::move(done), {}, consistency);
+  });
+}
+
+absl::StatusOr<EraseResult> Replica::erase(std::string key) {
+  return wait_for<EraseResult>(*host_, [key = std::move(key)](Client& client, Callback<EraseResult> done) mutable {
+    client.erase(std::move(key), std::move(done));
+  });
+}
+
+absl::StatusOr<LockInfo> Replica::holders(std::string name) {
+  return wait_for<LockInfo>(*host_, [name = std::move(name)](Client& client, Callback<LockInfo> done) mutable {
+    client.holders(std::move(name), std::move(done));
+  });
+}
+
+absl::StatusOr<QueueInfo> Replica::queue(std::string name) {
+  return wait_for<QueueInfo>(*host_, [name = std::move(name)](Client& client, Callback<QueueInfo> done) mutable {
+    client.queue(std::move(name), std::move(done));
+  });
+}
+
+Health Replica::health() const { return host_->health(); }
+
+absl::Status Replica::wait_ready(Duration timeout) const { return host_->wait_ready(timeout); }
+
+}  // namespace coordkit

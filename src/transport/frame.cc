@@ -1,0 +1,94 @@
+#include "transport/frame.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/fixed.h"
+#include "base/sums.h"
+
+namespace coordkit {
+namespace {
+
+constexpr char kMagic[4] = {'\xc0', 'K', 'I', 'T'};  // the first byte is no text and no TLS record
+constexpr char kVersion = 1;
+
+constexpr size_t kFirstCapacity = 2 << 10;  // enough for a hello: strangers get no more
+constexpr size_t kReadCapacity = 64 << 10;  // one read of a busy stream holds many frames
+constexpr size_t kIdleCapacity = 4 << 20;   // an empty buffer beyond this is given back
+
+uint32_t header_sum(const char* at, uint64_t seed) { return static_cast<uint32_t>(hash_bytes({at, 20}, seed)); }
+uint64_t frame_sum(const char* at, std::string_view body, uint64_t seed) {
+  return hash_bytes(body, hash_bytes({at, 24}, seed));
+}
+
+}  // namespace
+
+FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed) {
+  FrameHeader header{};
+  char* at = header.data();
+  std::memcpy(at, kMagic, sizeof kMagic);
+  at[4] = kVersion;
+  at[5] = static_cast<char>(kind);
+  store_u64(at + 8, group.value());
+  store_u32(at + 16, static_cast<uint32_t>(body.size()));
+  store_u32(at + 20, header_sum(at, seed));
+  store_u64(at + 24, frame_sum(at, body, seed));
+  return header;
+}
+
+std::span<char> FrameReader::space() {
+  if (begin_ == end_) {
+    begin_ = end_ = 0;
+    if (capacity_ > kIdleCapacity) capacity_ = 0;
+  }
+  const size_t wanted = body_bytes_max_ + kFrameHeaderBytes <= kFirstCapacity ? kFirstCapacity : kReadCapacity;
+  if (capacity_ < wanted) {
+    grow(wanted);
+  } else if (capacity_ - end_ < capacity_ / 4 && begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+  }
+  if (end_ == capacity_) grow(std::min(2 * capacity_, std::max(wanted, kFrameHeaderBytes + body_bytes_max_)));
+  return {buffer_.get() + end_, capacity_ - end_};
+}
+
+void FrameReader::grow(size_t capacity) {
+  auto buffer = std::make_unique_for_overwrite<char[]>(capacity);
+  if (end_ > begin_) std::memcpy(buffer.get(), buffer_.get() + begin_, end_ - begin_);
+  end_ -= std::exchange(begin_, 0);
+  buffer_ = std::move(buffer);
+  capacity_ = capacity;
+}
+
+FrameFault FrameReader::judge_header(const char* at) const {
+  if (at[4] != kVersion) return FrameFault::Version;
+  if (load_u32(at + 20) != header_sum(at, seed_)) return FrameFault::HeaderSum;
+  if (at[5] < static_cast<char>(FrameKind::Hello) || at[5] > static_cast<char>(FrameKind::Goodbye) || at[6] != 0 ||
+      at[7] != 0) {
+    return FrameFault::Kind;
+  }
+  if (load_u32(at + 16) > body_bytes_max_) return FrameFault::Length;
+  return FrameFault::None;
+}
+
+std::optional<FrameReader::Frame> FrameReader::next() {
+  if (fault_ != FrameFault::None || begin_ == end_) return std::nullopt;
+  const char* at = buffer_.get() + begin_;
+  const size_t have = end_ - begin_;
+  // The magic is judged as far as it has come: a stranger who sends one wrong byte and waits is a stranger.
+  if (std::memcmp(at, kMagic, std::min(have, sizeof kMagic)) != 0) fault_ = FrameFault::Magic;
+  if (fault_ == FrameFault::None && have >= kFrameHeaderBytes) fault_ = judge_header(at);
+  if (fault_ != FrameFault::None || have < kFrameHeaderBytes) return std::nullopt;
+  const size_t length = load_u32(at + 16);
+  if (have - kFrameHeaderBytes < length) return std::nullopt;
+  const std::string_view body(at + kFrameHeaderBytes, length);
+  if (load_u64(at + 24) != frame_sum(at, body, seed_)) {
+    fault_ = FrameFault::Sum;
+    return std::nullopt;
+  }
+  begin_ += kFrameHeaderBytes + length;
+  ++seed_;
+  return Frame{static_cast<FrameKind>(at[5]), GroupId(load_u64(at + 8)), body};
+}
+
+}  // namespace coordkit

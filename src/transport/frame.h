@@ -1,0 +1,82 @@
+// Frames on a byte stream: a fixed header of 32 bytes, little-endian, then the body.
+//
+//    0  4  magic C0 4B 49 54            16  4  length of the body
+//    4  1  version of this header: 1    20  4  low half of XXH3-64 over bytes 0..19, seeded
+//    5  1  kind                         24  8  XXH3-64 over the body, seeded with XXH3-64 over bytes 0..23, seeded
+//    6  2  flags: 0                     32  .. body
+//    8  8  group
+//
+// The seed is 0 for the first hello of each direction; after that it is key + number, the key made of both ends' nonces
+// and the number counting frames. So a frame that was flipped, recorded on another connection, repeated or skipped does
+// not verify. This guards against accidents and replays, not against someone who can read the stream: that is TLS's work.
+//
+// The header has a sum of its own so that a flipped length is seen at once. Pure: no sockets here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+inline constexpr size_t kFrameHeaderBytes = 32;
+using FrameHeader = std::array<char, kFrameHeaderBytes>;
+
+// On the wire: never reused, never renumbered.
+enum class FrameKind : uint8_t {
+  Hello = 1,    // who is there; the first frame of each direction, later again when the cluster id becomes known
+  Message = 2,  // one body of the engine's wire codec; only from the side that dialed
+  Ping = 3,     // "are you there": from the side that dialed; the first one confirms the handshake
+  Pong = 4,     // the answer
+  Goodbye = 5,  // why this end closes: one byte, a CloseReason
+};
+
+FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed);
+
+// Why a stream is no stream of frames.
+enum class FrameFault : uint8_t { None, Magic, Version, Kind, HeaderSum, Length, Sum };
+
+// Cuts a stream into frames, whatever pieces it comes in. Its buffer grows with what has arrived, never with what a header
+// claims, and never beyond one frame of the size allowed.
+class FrameReader {
+ public:
+  struct Frame {
+    FrameKind kind;
+    GroupId group;
+    std::string_view body;  // until the next call of space()
+  };
+
+  explicit FrameReader(size_t body_bytes_max) : body_bytes_max_(body_bytes_max) {}
+
+  // Where the next bytes go; never empty. Then filled() says how many came.
+  std::span<char> space();
+  void filled(size_t bytes) { end_ += bytes; }
+  // The next whole frame. Nothing: more bytes are needed, or fault() is set and stays.
+  std::optional<Frame> next();
+  FrameFault fault() const { return fault_; }
+
+  // From the next frame on.
+  void set_key(uint64_t key) { seed_ = key; }
+  void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }
+
+  size_t capacity() const { return capacity_; }
+
+ private:
+  FrameFault judge_header(const char* at) const;
+  void grow(size_t capacity);
+
+  size_t body_bytes_max_;
+  uint64_t seed_ = 0;
+  FrameFault fault_ = FrameFault::None;
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0;
+  size_t begin_ = 0;  // begin <= end <= capacity; unread bytes between
+  size_t end_ = 0;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,46 @@
+// Who may speak as one peer. A replica is one process with one data directory; a second one that claims the same id is a
+// restart, a stale survivor, a replaced disk or a copied directory, and only the first of these is harmless (FLT_P18).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+struct Incarnation {
+  StoreId store;
+  BootCounter boot;
+  uint64_t instance = 0;  // random, of the transport object
+  friend bool operator==(const Incarnation&, const Incarnation&) = default;
+};
+
+class IncarnationGuard {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  enum class Verdict : uint8_t {
+    Admit,
+    Succeed,      // a newer boot: admit, and close what the older one holds
+    RefuseOlder,  // an older boot of the store that is connected
+    RefuseOther,  // another store while one is connected: the one that is here stays
+    RefuseBoth,   // two live copies of one directory: close everything of this peer
+  };
+
+  explicit IncarnationGuard(Duration quarantine) : quarantine_(quarantine) {}
+
+  // `connected`: a verified connection of this peer stands.
+  Verdict judge(const Incarnation& next, bool connected, TimePoint now);
+
+ private:
+  struct Conflict {
+    Incarnation last;  // the copy heard last
+    TimePoint until;   // as long as both are heard this moves on
+  };
+  Duration quarantine_;
+  Incarnation current_;  // of the connections that stand
+  std::optional<Conflict> conflict_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,223 @@
+#include "coordkit/transport/loopback_transport.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <variant>
+
+namespace coordkit {
+
+struct LoopbackTransport::Endpoint {
+  struct Up {
+    Hello hello;
+  };
+  struct Down {
+    ReplicaId peer;
+  };
+  struct Body {
+    ReplicaId from;
+    std::string bytes;
+  };
+  enum class Phase : uint8_t { New, Started, Closed };
+
+  Phase phase = Phase::New;
+  Hello self;
+  std::set<ReplicaId> peers;
+  TransportSink* sink = nullptr;
+  std::deque<std::variant<Up, Down>> news;  // delivered before any frame
+  std::deque<Body> life;
+  std::deque<Body> bulk;
+
+  bool idle() const { return news.empty() && life.empty() && bulk.empty(); }
+  bool sees(const Endpoint& other) const {
+    return phase == Phase::Started && other.phase == Phase::Started && self.from != other.self.from &&
+           self.cluster_name == other.self.cluster_name && peers.contains(other.self.from) && other.peers.contains(self.from) &&
+           agree(self.cluster, other.self.cluster);
+  }
+  static bool agree(ClusterId a, ClusterId b) { return !a || !b || a == b; }
+  Hello hello_to(ReplicaId to) const {
+    Hello hello = self;
+    hello.to = to;
+    return hello;
+  }
+};
+
+// One lock over everything; it is not held while a sink is called.
+class LoopbackHub::Impl {
+ public:
+  using Endpoint = LoopbackTransport::Endpoint;
+  using Guard = std::unique_lock<std::mutex>;
+
+  explicit Impl(Options options) : options_(options), thread_([this] { run(); }) {}
+  ~Impl() {
+    {
+      const Guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+  void set_drop_hook(DropHook hook) {
+    const Guard lock(mutex_);
+    drop_ = hook ? std::make_shared<const DropHook>(std::move(hook)) : nullptr;
+  }
+
+  absl::Status start(const std::shared_ptr<Endpoint>& endpoint, Hello self, const std::vector<Peer>& peers,
+                     TransportSink& sink) {
+    if (!self.from) return absl::InvalidArgumentError("a replica id must not be 0");
+    if (self.cluster_name.empty()) return absl::InvalidArgumentError("the cluster needs a name");
+    const Guard lock(mutex_);
+    if (endpoint->phase != Endpoint::Phase::New) {
+      return absl::FailedPreconditionError("the transport was started or closed before");
+    }
+    for (const auto& other : std::vector(endpoints_)) {
+      if (other->self.from == self.from && other->self.cluster_name == self.cluster_name) leave(other);
+    }
+    endpoint->self = std::move(self);
+    endpoint->sink = &sink;
+    for (const Peer& peer : peers) endpoint->peers.insert(peer.id);
+    endpoint->phase = Endpoint::Phase::Started;
+    endpoints_.push_back(endpoint);
+    introduce(*endpoint);
+    return absl::OkStatus();
+  }
+
+  void set_cluster(Endpoint& endpoint, ClusterId cluster) {
+    const Guard lock(mutex_);
+    if (endpoint.self.cluster == cluster) return;
+    for (const auto& other : endpoints_) {
+      if (endpoint.sees(*other) && !Endpoint::agree(cluster, other->self.cluster)) part(endpoint, *other);
+    }
+    endpoint.self.cluster = cluster;
+    introduce(endpoint);
+  }
+
+  void send(const std::shared_ptr<Endpoint>& from, ReplicaId to, std::vector<Frame> frames) {
+    Guard lock(mutex_);
+    const std::shared_ptr<const DropHook> drop = drop_;
+    const ReplicaId self = from->self.from;
+    lock.unlock();
+    if (drop) std::erase_if(frames, [&](const Frame& frame) { return (*drop)(self, to, frame); });
+    lock.lock();
+    for (const auto& receiver : endpoints_) {
+      if (receiver->self.from != to || !receiver->sees(*from)) continue;
+      for (Frame& frame : frames) {
+        auto& lane = frame.lane == Lane::Life ? receiver->life : receiver->bulk;
+        if (lane.size() >= (frame.lane == Lane::Life ? options_.life_frames_max : options_.bulk_frames_max)) lane.pop_front();
+        lane.push_back({self, std::move(frame.body)});
+      }
+      break;
+    }
+    wake_.notify_all();
+  }
+
+  void close(const std::shared_ptr<Endpoint>& endpoint) {
+    Guard lock(mutex_);
+    leave(endpoint);
+    if (std::this_thread::get_id() != thread_.get_id()) {
+      delivered_.wait(lock, [&] { return delivering_ != endpoint.get(); });
+    }
+  }
+
+ private:
+  void introduce(const Endpoint& one) {
+    for (const auto& other : endpoints_) {
+      if (other.get() == &one || !one.sees(*other)) continue;
+      other->news.push_back(Endpoint::Up{one.hello_to(other->self.from)});
+      for (const auto& self : endpoints_) {
+        if (self.get() == &one) self->news.push_back(Endpoint::Up{other->hello_to(one.self.from)});
+      }
+    }
+    wake_.notify_all();
+  }
+
+  // Both forget what they had from each other.
+  static void part(Endpoint& a, Endpoint& b) {
+    for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+      const ReplicaId gone = other->self.from;
+      std::erase_if(one->life, [&](const auto& body) { return body.from == gone; });
+      std::erase_if(one->bulk, [&](const auto& body) { return body.from == gone; });
+      one->news.push_back(Endpoint::Down{gone});
+    }
+  }
+
+  void leave(const std::shared_ptr<Endpoint>& endpoint) {
+    for (const auto& other : endpoints_) {
+      if (other != endpoint && endpoint->sees(*other)) part(*endpoint, *other);
+    }
+    endpoint->phase = Endpoint::Phase::Closed;
+    std::erase(endpoints_, endpoint);
+    wake_.notify_all();
+  }
+
+  std::shared_ptr<Endpoint> next() {
+    // Takes turns, so that one busy receiver does not starve the others.
+    for (size_t i = 0; i < endpoints_.size(); ++i) {
+      turn_ = (turn_ + 1) % endpoints_.size();
+      if (!endpoints_[turn_]->idle()) return endpoints_[turn_];
+    }
+    return nullptr;
+  }
+
+  void run() {
+    Guard lock(mutex_);
+    for (;;) {
+      std::shared_ptr<Endpoint> endpoint;
+      wake_.wait(lock, [&] { return stopping_ || (endpoint = next()) != nullptr; });
+      if (stopping_) return;
+      delivering_ = endpoint.get();
+      deliver(*endpoint, lock);
+      delivering_ = nullptr;
+      delivered_.notify_all();
+    }
+  }
+
+  static void deliver(Endpoint& endpoint, Guard& lock) {
+    TransportSink& sink = *endpoint.sink;
+    if (!endpoint.news.empty()) {
+      const auto news = std::move(endpoint.news.front());
+      endpoint.news.pop_front();
+      lock.unlock();
+      if (const auto* up = std::get_if<Endpoint::Up>(&news)) sink.peer_up(up->hello);
+      if (const auto* down = std::get_if<Endpoint::Down>(&news)) sink.peer_down(down->peer);
+    } else {
+      auto& lane = endpoint.life.empty() ? endpoint.bulk : endpoint.life;
+      Endpoint::Body body = std::move(lane.front());
+      lane.pop_front();
+      lock.unlock();
+      sink.received(body.from, std::move(body.bytes));
+    }
+    lock.lock();
+  }
+
+  const Options options_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable delivered_;
+  std::vector<std::shared_ptr<Endpoint>> endpoints_;  // started
+  size_t turn_ = 0;
+  const Endpoint* delivering_ = nullptr;
+  std::shared_ptr<const DropHook> drop_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+LoopbackHub::LoopbackHub(Options options) : impl_(std::make_unique<Impl>(options)) {}
+LoopbackHub::~LoopbackHub() = default;
+void LoopbackHub::set_drop_hook(DropHook hook) { impl_->set_drop_hook(std::move(hook)); }
+
+LoopbackTransport::LoopbackTransport(LoopbackHub& hub) : hub_(*hub.impl_), endpoint_(std::make_shared<Endpoint>()) {}
+LoopbackTransport::~LoopbackTransport() { close(); }
+absl::Status LoopbackTransport::start(Hello self, std::vector<Peer> peers, TransportSink& sink) {
+  return hub_.start(endpoint_, std::move(self), peers, sink);
+}
+void LoopbackTransport::set_cluster(ClusterId cluster) { hub_.set_cluster(*endpoint_, cluster); }
+void LoopbackTransport::send(ReplicaId to, std::vector<Frame> frames) { hub_.send(endpoint_, to, std::move(frames)); }
+void LoopbackTransport::close() { hub_.close(endpoint_); }
+
+}  // namespace coordkit

@@ -1,0 +1,47 @@
+// What waits to be sent to one peer: two lanes, bounded in frames and bytes. Full drops the oldest of that lane: bulk is
+// repeated by the engine anyway, and a newer message of life supersedes an older one. Not thread-safe.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "coordkit/transport.h"
+#include "coordkit/transport/tcp_transport.h"
+
+namespace coordkit {
+
+class Outbox {
+ public:
+  struct Dropped {
+    uint64_t life = 0, bulk = 0;
+  };
+
+  explicit Outbox(const TcpOptions& options);
+
+  Dropped push(Frame frame);
+  // Moves the next frames to `batch`, life first, until it has `frames_max` or bulk of `bulk_bytes_max`: life that comes
+  // later passes the rest.
+  void take(std::vector<Frame>& batch, size_t frames_max, size_t bulk_bytes_max);
+  Dropped clear();
+  // Offline, only the newest few frames are kept.
+  void set_online(bool online) { online_ = online; }
+  bool empty() const { return life_.frames.empty() && bulk_.frames.empty(); }
+  size_t bytes() const { return life_.bytes + bulk_.bytes; }
+
+ private:
+  struct Queue {
+    size_t frames_max;
+    size_t bytes_max;
+    std::deque<Frame> frames;
+    size_t bytes = 0;  // of the bodies
+
+    uint64_t push(Frame frame, size_t limit);
+    Frame pop();
+  };
+  Queue life_;
+  Queue bulk_;
+  size_t offline_frames_max_;
+  bool online_ = false;
+};
+
+}  // namespace coordkit

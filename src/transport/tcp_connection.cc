@@ -1,0 +1,330 @@
+#include "transport/tcp_connection.h"
+
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <boost/asio/connect.hpp>
+#include <span>
+#include <utility>
+
+namespace coordkit::tcp {
+namespace {
+
+// A view of buffers that Asio may copy freely.
+struct Buffers {
+  const asio::const_buffer* first;
+  const asio::const_buffer* last;
+  const asio::const_buffer* begin() const { return first; }
+  const asio::const_buffer* end() const { return last; }
+};
+
+CloseReason reason_of(FrameFault fault) {
+  switch (fault) {
+    case FrameFault::None:
+      return CloseReason::None;
+    case FrameFault::Magic:
+      return CloseReason::BadMagic;
+    case FrameFault::Version:
+      return CloseReason::BadVersion;
+    case FrameFault::Kind:
+      return CloseReason::BadKind;
+    case FrameFault::HeaderSum:
+      return CloseReason::BadHeaderSum;
+    case FrameFault::Length:
+      return CloseReason::Oversize;
+    case FrameFault::Sum:
+      return CloseReason::BadSum;
+  }
+  return CloseReason::BadMagic;
+}
+
+// Worth telling the other end: it is a replica, and its operator can do something about it.
+bool tellable(CloseReason reason) {
+  switch (reason) {
+    case CloseReason::BadHello:
+    case CloseReason::OtherClusterName:
+    case CloseReason::WrongReceiver:
+    case CloseReason::UnknownSender:
+    case CloseReason::OtherCluster:
+    case CloseReason::NoCommonProtocol:
+    case CloseReason::OlderIncarnation:
+    case CloseReason::TwoIncarnations:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
+                       uint64_t nonce, Stream stream)
+    : owner_(owner),
+      limits_(limits),
+      side_(side),
+      peer_(peer),
+      instance_(instance),
+      nonce_(nonce),
+      stream_(std::move(stream)),
+      reader_(kHelloBytesMax),
+      born_(SteadyClock::now()),
+      heard_(born_),
+      pinged_(born_) {}
+
+// ---- handshake
+
+void Connection::dial(const Resolver::results_type& addresses) {
+  state_ = State::Dialing;
+  asio::async_connect(stream_, addresses, [self = shared_from_this()](const auto& error, const Tcp::endpoint&) {
+    if (self->closed()) return;
+    if (error) return self->close(CloseReason::DialFailed);
+    self->state_ = State::AwaitingHello;
+    self->open();
+    self->hello_owed_ = true;
+    self->pump();
+    self->read();
+  });
+}
+
+void Connection::accept() {
+  open();
+  read();
+}
+
+void Connection::open() {
+  boost::system::error_code ignored;  // a connection that is already gone says so at the first read
+  if (const Tcp::endpoint remote = stream_.remote_endpoint(ignored); !ignored) address_ = remote.address();
+  stream_.non_blocking(true, ignored);
+  stream_.set_option(Tcp::no_delay(true), ignored);
+  // Socket buffers are left to the kernel, which grows them further than SO_SNDBUF may. Only what it has not sent yet is
+  // bounded: messages of life cannot overtake bytes that are already its.
+  if (limits_.unsent_bytes_max > 0) {
+    const int bytes = static_cast<int>(limits_.unsent_bytes_max);
+    setsockopt(stream_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+  }
+}
+
+CloseReason Connection::take_hello(std::string_view body) {
+  absl::StatusOr<Introduction> introduction = decode_introduction(body);
+  if (!introduction.ok()) return CloseReason::BadHello;
+  theirs_ = *std::move(introduction);
+  if (theirs_.echo != (side_ == Side::Dialed ? nonce_ : 0)) return CloseReason::BadHello;
+  if (side_ == Side::Dialed) {
+    change_keys();  // the acceptor did when it answered
+    if (theirs_.hello.from != peer_) return CloseReason::WrongReceiver;
+  }
+  if (const CloseReason wrong = owner_.hello_received(theirs_.hello); wrong != CloseReason::None) return wrong;
+  if (side_ == Side::Dialed) return establish();
+  peer_ = theirs_.hello.from;
+  hello_owed_ = true;
+  pump();  // sealed before the key changes: nothing was under way
+  change_keys();
+  state_ = State::Confirming;
+  return CloseReason::None;
+}
+
+void Connection::change_keys() {
+  reader_.set_key(frame_key(theirs_.nonce, nonce_));
+  seal_seed_ = frame_key(nonce_, theirs_.nonce);
+}
+
+CloseReason Connection::establish() {
+  reader_.set_body_bytes_max(limits_.frame_bytes_max);
+  state_ = State::Established;
+  established_at_ = heard_;
+  if (side_ == Side::Dialed) ping_owed_ = true;  // confirms
+  if (const CloseReason refused = owner_.established(*this); refused != CloseReason::None) return refused;
+  tell_cluster();
+  return CloseReason::None;
+}
+
+void Connection::tell_cluster() {
+  if (state_ != State::Established || told_cluster_ == owner_.hello_to(peer_).cluster) return;
+  hello_owed_ = true;
+  pump();
+}
+
+CloseReason Connection::take_repeated_hello(std::string_view body) {
+  const absl::StatusOr<Introduction> again = decode_introduction(body);
+  if (!again.ok()) return CloseReason::BadHello;
+  Introduction expected = theirs_;
+  expected.hello.cluster = again->hello.cluster;
+  expected.echo = nonce_;
+  if (*again != expected) return CloseReason::IdentityChanged;
+  if (const CloseReason wrong = owner_.hello_received(again->hello); wrong != CloseReason::None) return wrong;
+  theirs_.hello = again->hello;
+  owner_.hello_repeated(*this);
+  return CloseReason::None;
+}
+
+// ---- receiving
+
+void Connection::read() {
+  const std::span<char> space = reader_.space();
+  stream_.async_read_some(asio::buffer(space.data(), space.size()),
+                          [self = shared_from_this()](const auto& error, size_t bytes) { self->received(error, bytes); });
+}
+
+void Connection::received(const boost::system::error_code& error, size_t bytes) {
+  if (closed()) return;
+  if (error) return close(CloseReason::Ended);
+  reader_.filled(bytes);
+  heard_ = SteadyClock::now();
+  while (const auto frame = reader_.next()) {
+    const CloseReason wrong = take(*frame);
+    if (closed()) return;
+    if (wrong != CloseReason::None) {
+      const bool told = frame->kind == FrameKind::Goodbye;
+      return close(told ? CloseReason::RefusedByPeer : wrong, told ? wrong : CloseReason::None);
+    }
+  }
+  if (reader_.fault() != FrameFault::None) return close(reason_of(reader_.fault()));
+  pump();
+  read();
+}
+
+CloseReason Connection::take(const FrameReader::Frame& frame) {
+  if (frame.kind == FrameKind::Goodbye) {
+    const uint8_t why = frame.body.size() == 1 ? static_cast<uint8_t>(frame.body[0]) : 0;
+    return why > 0 && why < static_cast<uint8_t>(CloseReason::Count) ? CloseReason{why} : CloseReason::Ended;
+  }
+  switch (state_) {
+    case State::AwaitingHello:
+      return frame.kind == FrameKind::Hello ? take_hello(frame.body) : CloseReason::UnexpectedFrame;
+    case State::Confirming: {
+      if (frame.kind != FrameKind::Ping) return CloseReason::UnexpectedFrame;
+      if (const CloseReason refused = establish(); refused != CloseReason::None || closed()) return refused;
+      return take_established(frame);
+    }
+    case State::Established:
+      return take_established(frame);
+    case State::Dialing:
+    case State::Closed:
+      break;
+  }
+  return CloseReason::UnexpectedFrame;
+}
+
+CloseReason Connection::take_established(const FrameReader::Frame& frame) {
+  const bool accepted = side_ == Side::Accepted;
+  if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
+  if (frame.kind == FrameKind::Message && accepted) {
+    owner_.message_received(*this, frame.group, frame.body);
+  } else if (frame.kind == FrameKind::Ping && accepted) {
+    pong_owed_ = true;
+  } else if (frame.kind != FrameKind::Pong || accepted) {
+    return CloseReason::UnexpectedFrame;
+  }
+  return CloseReason::None;
+}
+
+// ---- sending
+
+void Connection::seal(FrameKind kind, Frame frame) {
+  batch_.push_back(std::move(frame));
+  kinds_.push_back(kind);
+}
+
+void Connection::seal_owed() {
+  if (std::exchange(hello_owed_, false)) {
+    const Introduction mine{owner_.hello_to(peer_), instance_, nonce_, theirs_.nonce};
+    told_cluster_ = mine.hello.cluster;
+    seal(FrameKind::Hello, {Lane::Life, encode(mine)});
+  }
+  if (std::exchange(pong_owed_, false)) seal(FrameKind::Pong, {});
+  if (std::exchange(ping_owed_, false)) seal(FrameKind::Ping, {});
+}
+
+void Connection::pump() {
+  if (!batch_.empty() || state_ == State::Dialing || state_ == State::Closed) return;
+  seal_owed();
+  if (state_ == State::Established && side_ == Side::Dialed) {
+    owner_.take_frames(*this, batch_);
+    kinds_.resize(batch_.size(), FrameKind::Message);
+  }
+  if (batch_.empty()) return;
+  headers_.resize(batch_.size());  // first: buffers point into it
+  buffers_.clear();
+  sent_ = 0;
+  for (size_t i = 0; i < batch_.size(); ++i) {
+    headers_[i] = make_frame_header(kinds_[i], kOnlyGroup, batch_[i].body, seal_seed_++);
+    buffers_.push_back(asio::buffer(headers_[i]));
+    if (!batch_[i].body.empty()) buffers_.push_back(asio::buffer(batch_[i].body));
+  }
+  write();
+}
+
+void Connection::write() {
+  const asio::const_buffer* all = buffers_.data();
+  stream_.async_write_some(Buffers{all + sent_, all + buffers_.size()},
+                           [self = shared_from_this()](const auto& error, size_t bytes) { self->written(error, bytes); });
+}
+
+void Connection::written(const boost::system::error_code& error, size_t bytes) {
+  if (closed()) return;
+  if (error) return close(CloseReason::Ended);
+  written_ += bytes;
+  while (sent_ < buffers_.size() && bytes >= buffers_[sent_].size()) bytes -= buffers_[sent_++].size();
+  if (sent_ < buffers_.size()) {
+    buffers_[sent_] += bytes;
+    return write();
+  }
+  batch_.clear();
+  kinds_.clear();
+  pump();
+}
+
+// ---- the end
+
+void Connection::tick(TimePoint now, Duration pause) {
+  born_ += pause;
+  heard_ += pause;
+  if (closed()) return;
+  if (state_ != State::Established) {
+    if (now - born_ > limits_.hello_timeout) close(CloseReason::HelloTimeout);
+    return;
+  }
+  if (now - heard_ > limits_.idle_timeout && !backlog_moves()) return close(CloseReason::Idle);
+  if (side_ == Side::Dialed && now - pinged_ >= limits_.idle_timeout / 3) {
+    pinged_ = now;
+    acknowledged_ = written_ - unacknowledged();
+    ping_owed_ = true;
+    pump();
+  }
+}
+
+// On a narrow link a ping waits behind bulk for longer than the idle timeout; as long as TCP carries the backlog off, nobody
+// is dead. Without a backlog TCP proves nothing: the kernel of a stopped process acknowledges too.
+bool Connection::backlog_moves() const {
+  const uint64_t waiting = unacknowledged();
+  return waiting > 0 && written_ - waiting > acknowledged_;
+}
+
+uint64_t Connection::unacknowledged() const {
+  int bytes = 0;
+  auto& stream = const_cast<Stream&>(stream_);  // native_handle() is not const
+  return ioctl(stream.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
+void Connection::close(CloseReason reason, CloseReason peers_reason) {
+  if (closed()) return;
+  if (tellable(reason)) say_goodbye(reason);
+  state_ = State::Closed;
+  boost::system::error_code ignored;
+  stream_.shutdown(Stream::shutdown_both, ignored);
+  stream_.close(ignored);
+  owner_.closed(*this, reason, peers_reason);
+}
+
+// Best effort, without waiting: the other end finds out by itself that it is refused, but not why.
+void Connection::say_goodbye(CloseReason reason) {
+  if (!batch_.empty() || state_ == State::Dialing) return;
+  const std::string body(1, static_cast<char>(reason));
+  const FrameHeader header = make_frame_header(FrameKind::Goodbye, kOnlyGroup, body, seal_seed_);
+  boost::system::error_code ignored;
+  stream_.write_some(std::array{asio::buffer(header), asio::buffer(body)}, ignored);
+}
+
+}  // namespace coordkit::tcp

@@ -1,0 +1,123 @@
+// One TCP connection, dialed or accepted: handshake, frames in, frames out, liveness. It decides what bytes mean; who may
+// be on the other end is the owner's decision. Lives as long as an operation of its stream is under way.
+// Threads: the one that runs the io_context.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordkit/transport/tcp_transport.h"
+#include "transport/frame.h"
+#include "transport/hello.h"
+#include "transport/tcp_stream.h"
+
+namespace coordkit::tcp {
+
+using Side = TcpEvent::Side;
+class Connection;
+
+// What a connection asks and tells. A CloseReason other than None closes the connection for it.
+class ConnectionOwner {
+ public:
+  virtual ~ConnectionOwner() = default;
+  virtual Hello hello_to(ReplicaId peer) const = 0;
+  virtual CloseReason hello_received(const Hello& theirs) = 0;  // stateless judgement
+  virtual CloseReason established(Connection& connection) = 0;  // both ends are proven
+  virtual void hello_repeated(Connection& connection) = 0;      // established, judged, the cluster id may be new
+  virtual void message_received(Connection& connection, GroupId group, std::string_view body) = 0;
+  virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // dialed and established: what to send
+  virtual void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) = 0;
+};
+
+struct ConnectionLimits {
+  size_t frame_bytes_max;
+  size_t unsent_bytes_max;
+  Duration hello_timeout;
+  Duration idle_timeout;
+};
+
+inline constexpr size_t kBatchFramesMax = 32;         // of one write: two buffers each, as many as one system call takes
+inline constexpr size_t kBatchBulkBytes = 256 << 10;  // life that comes now waits for no more than this and a frame
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  // `peer`: who is expected; zero on an accepted connection. `nonce` is random and not zero.
+  Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
+             uint64_t nonce, Stream stream);
+
+  void dial(const Resolver::results_type& addresses);
+  void accept();
+  // Sends what the owner has, unless a write is under way, which will ask again.
+  void pump();
+  // Says hello again if the cluster id has become known since.
+  void tell_cluster();
+  // Checks deadlines; pings. `pause`: how long this thread was held up, for which nobody else is to blame.
+  void tick(TimePoint now, Duration pause);
+  // Ends it now and tells the owner, once.
+  void close(CloseReason reason, CloseReason peers_reason = CloseReason::None);
+
+  Side side() const { return side_; }
+  bool established() const { return state_ == State::Established; }
+  bool closed() const { return state_ == State::Closed; }
+  ReplicaId peer() const { return peer_; }                // accepted: zero until the hello
+  const Introduction& theirs() const { return theirs_; }  // valid once established
+  TimePoint established_at() const { return established_at_; }
+  const asio::ip::address& address() const { return address_; }  // of the other end
+
+ private:
+  enum class State : uint8_t { Dialing, AwaitingHello, Confirming, Established, Closed };
+
+  void open();
+  void read();
+  void received(const boost::system::error_code& error, size_t bytes);
+  CloseReason take(const FrameReader::Frame& frame);
+  CloseReason take_hello(std::string_view body);
+  CloseReason take_repeated_hello(std::string_view body);
+  CloseReason take_established(const FrameReader::Frame& frame);
+  CloseReason establish();
+  void change_keys();
+
+  void seal(FrameKind kind, Frame frame);
+  void seal_owed();
+  void write();
+  void written(const boost::system::error_code& error, size_t bytes);
+  void say_goodbye(CloseReason reason);
+  bool backlog_moves() const;
+  uint64_t unacknowledged() const;
+
+  ConnectionOwner& owner_;
+  const ConnectionLimits& limits_;
+  const Side side_;
+  ReplicaId peer_;
+  const uint64_t instance_;
+  const uint64_t nonce_;
+  Stream stream_;
+  asio::ip::address address_;
+  State state_ = State::AwaitingHello;
+  Introduction theirs_;
+  ClusterId told_cluster_;
+  FrameReader reader_;
+
+  // Sending. `owed` are flags, not queues: a peer that pings without reading costs no memory.
+  bool hello_owed_ = false;
+  bool ping_owed_ = false;
+  bool pong_owed_ = false;
+  uint64_t seal_seed_ = 0;
+  std::vector<Frame> batch_;
+  std::vector<FrameHeader> headers_;         // of batch_
+  std::vector<FrameKind> kinds_;             // of batch_
+  std::vector<asio::const_buffer> buffers_;  // what of the batch is not yet written, from buffers_[sent_]
+  size_t sent_ = 0;
+
+  TimePoint born_;
+  TimePoint heard_;
+  TimePoint pinged_;
+  TimePoint established_at_;
+  uint64_t written_ = 0;       // bytes, to the kernel
+  uint64_t acknowledged_ = 0;  // of them, by the other end's kernel when last pinged
+};
+
+}  // namespace coordkit::tcp

@@ -1,0 +1,13 @@
+// What a core did, in words: one line per message and per event, for scenario files and failure texts.
+#pragma once
+
+#include <string>
+
+#include "cluster.h"
+
+namespace coordkit::raft::testing {
+
+std::string narrate(const Message& message);
+std::string narrate(const Node& node, const Effects& effects);  // "" if nothing happened
+
+}  // namespace coordkit::raft::testing

@@ -1,0 +1,215 @@
+#include "transport/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/fixed.h"
+#include "base/random.h"
+#include "base/sums.h"
+#include "transport/hello.h"
+
+namespace coordkit {
+namespace {
+
+std::string seal(FrameKind kind, std::string_view body, uint64_t seed = 0) {
+  const FrameHeader header = make_frame_header(kind, kOnlyGroup, body, seed);
+  return std::string(header.data(), header.size()) + std::string(body);
+}
+
+// Feeds `stream` in pieces of the sizes `next_size` gives; returns the bodies.
+template <typename F>
+std::vector<std::string> read_in_pieces(FrameReader& reader, std::string_view stream, F next_size) {
+  std::vector<std::string> bodies;
+  while (!stream.empty()) {
+    const std::span<char> space = reader.space();
+    EXPECT_FALSE(space.empty());
+    const size_t size = std::min({space.size(), stream.size(), std::max<size_t>(1, next_size())});
+    std::copy_n(stream.begin(), size, space.begin());
+    stream.remove_prefix(size);
+    reader.filled(size);
+    while (const auto frame = reader.next()) bodies.emplace_back(frame->body);
+  }
+  return bodies;
+}
+
+std::vector<std::string> some_bodies(Random& random, size_t count, size_t max) {
+  std::vector<std::string> bodies(count);
+  for (std::string& body : bodies) {
+    body.resize(random.below(max + 1));
+    for (char& byte : body) byte = static_cast<char>(random());
+  }
+  return bodies;
+}
+
+TEST(FrameTest, FLT_N11_EverySplitPointGivesTheSameFrames) {
+  const std::vector<std::string> bodies = {"first", "", "third one"};
+  std::string stream;
+  for (size_t i = 0; i < bodies.size(); ++i) stream += seal(FrameKind::Message, bodies[i], i);
+  for (size_t split = 0; split <= stream.size(); ++split) {
+    FrameReader reader(1 << 20);
+    bool first = true;
+    EXPECT_EQ(read_in_pieces(reader, stream, [&] { return std::exchange(first, false) ? split : stream.size(); }), bodies)
+        << split;
+    EXPECT_EQ(reader.fault(), FrameFault::None);
+  }
+}
+
+TEST(FrameTest, FLT_N11_RandomPiecesGiveTheSameFrames) {
+  Random random(1);
+  for (int run = 0; run < 60; ++run) {
+    const std::vector<std::string> bodies = some_bodies(random, 1 + random.below(30), run % 10 == 0 ? 300'000 : 2000);
+    std::string stream;
+    for (size_t i = 0; i < bodies.size(); ++i) stream += seal(FrameKind::Message, bodies[i], 7 + i);
+    FrameReader reader(300'000);
+    reader.set_key(7);
+    const size_t largest = run % 3 == 0 ? 1 : 1 + random.below(100'000);
+    EXPECT_EQ(read_in_pieces(reader, stream, [&] { return 1 + random.below(largest); }), bodies);
+  }
+}
+
+TEST(FrameTest, FLT_N09_EveryFlippedBitIsAFaultAndYieldsNothing) {
+  const std::string good = seal(FrameKind::Message, "body", 3);
+  for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string bad = good;
+    bad[bit / 8] ^= static_cast<char>(1u << (bit % 8));
+    FrameReader reader(1 << 20);
+    reader.set_key(3);
+    EXPECT_TRUE(read_in_pieces(reader, bad, [&] { return bad.size(); }).empty()) << bit;
+    EXPECT_NE(reader.fault(), FrameFault::None) << bit;
+  }
+}
+
+TEST(FrameTest, AFaultStays) {
+  FrameReader reader(1 << 20);
+  const std::string stream = "noise" + seal(FrameKind::Message, "after it");
+  EXPECT_TRUE(read_in_pieces(reader, stream, [] { return 1; }).empty());
+  EXPECT_EQ(reader.fault(), FrameFault::Magic);
+}
+
+TEST(FrameTest, AFrameRepeatedSkippedOrOfAnotherConnectionDoesNotVerify) {
+  for (const uint64_t seed : {0, 41, 43, 1000}) {
+    FrameReader reader(1 << 20);
+    reader.set_key(42);
+    EXPECT_TRUE(read_in_pieces(reader, seal(FrameKind::Message, "x", seed), [] { return 100; }).empty());
+    EXPECT_EQ(reader.fault(), FrameFault::HeaderSum);
+  }
+  FrameReader reader(1 << 20);
+  const std::string once = seal(FrameKind::Message, "x", 0);
+  EXPECT_EQ(read_in_pieces(reader, once + once, [] { return 100; }).size(), 1u);
+  EXPECT_EQ(reader.fault(), FrameFault::HeaderSum);
+}
+
+// Header bytes with right sums whatever they claim.
+std::string forged_header(size_t at, uint32_t value, size_t size) {
+  std::string header = seal(FrameKind::Message, "");
+  std::memcpy(header.data() + at, &value, size);
+  store_u32(header.data() + 20, static_cast<uint32_t>(hash_bytes({header.data(), 20})));
+  return header;
+}
+
+TEST(FrameTest, FLT_S2_AbsurdHeadersWithRightSumsAreFaults) {
+  const auto fault_of = [](const std::string& header) {
+    FrameReader reader(4096);
+    EXPECT_TRUE(read_in_pieces(reader, header, [&] { return header.size(); }).empty());
+    return reader.fault();
+  };
+  EXPECT_EQ(fault_of(forged_header(16, 0xffffffff, 4)), FrameFault::Length);
+  EXPECT_EQ(fault_of(forged_header(16, 4097, 4)), FrameFault::Length);
+  EXPECT_EQ(fault_of(forged_header(16, 4096, 4)), FrameFault::None);  // legal; its body has not come
+  EXPECT_EQ(fault_of(forged_header(5, 0, 1)), FrameFault::Kind);
+  EXPECT_EQ(fault_of(forged_header(5, 6, 1)), FrameFault::Kind);
+  EXPECT_EQ(fault_of(forged_header(5, 0xff, 1)), FrameFault::Kind);
+  EXPECT_EQ(fault_of(forged_header(6, 1, 2)), FrameFault::Kind);
+  EXPECT_EQ(fault_of(forged_header(4, 2, 1)), FrameFault::Version);
+}
+
+TEST(FrameTest, FLT_S1_MemoryFollowsWhatArrivedNotWhatIsClaimed) {
+  FrameReader reader(1 << 30);
+  EXPECT_TRUE(read_in_pieces(reader, forged_header(16, 1 << 30, 4), [] { return 100; }).empty());
+  EXPECT_EQ(reader.fault(), FrameFault::None);
+  EXPECT_LE(reader.capacity(), size_t{64 << 10});
+  FrameReader stranger(kHelloBytesMax);
+  EXPECT_EQ(read_in_pieces(stranger, seal(FrameKind::Hello, std::string(kHelloBytesMax, 'x')), [] { return 1; }).size(), 1u);
+  EXPECT_LE(stranger.capacity(), size_t{2 << 10});
+}
+
+TEST(FrameTest, TheBufferIsBoundedByTheLargestFrame) {
+  FrameReader reader(100'000);
+  uint64_t seed = 0;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(read_in_pieces(reader, seal(FrameKind::Message, std::string(100'000, 'x'), seed++), [] { return 60'000; }).size(),
+              1u);
+    EXPECT_LE(reader.capacity(), 100'000 + kFrameHeaderBytes);
+  }
+}
+
+// ---- hello
+
+Introduction introduction() {
+  Introduction mine{Hello{}, 0x1111, 0x2222, 0x3333};
+  mine.hello = {1, 2, "orders", ReplicaId(1), ReplicaId(2), StoreId(0xabcdef0123456789), BootCounter(300), ClusterId(99)};
+  return mine;
+}
+
+TEST(HelloTest, SurvivesTheRoundTrip) { EXPECT_EQ(decode_introduction(encode(introduction())).value(), introduction()); }
+
+TEST(HelloTest, EveryTruncationIsRefusedOrAnotherHello) {
+  const std::string body = encode(introduction());
+  for (size_t length = 0; length < body.size(); ++length) {
+    const auto decoded = decode_introduction(std::string_view(body).substr(0, length));
+    EXPECT_TRUE(!decoded.ok() || *decoded != introduction()) << length;
+  }
+}
+
+TEST(HelloTest, LimitsHold) {
+  Introduction mine = introduction();
+  mine.hello.cluster_name = std::string(kClusterNameBytesMax, 'x');
+  EXPECT_TRUE(decode_introduction(encode(mine)).ok());
+  mine.hello.cluster_name += 'x';
+  EXPECT_EQ(decode_introduction(encode(mine)).status().code(), absl::StatusCode::kDataLoss);
+  mine = introduction();
+  mine.nonce = 0;
+  EXPECT_EQ(decode_introduction(encode(mine)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode_introduction(std::string(kHelloBytesMax + 1, '\0')).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(HelloTest, ProtocolRangesMustMeet) {
+  const auto judge_ranges = [](uint32_t mine_min, uint32_t mine_max, uint32_t theirs_min, uint32_t theirs_max) {
+    Hello mine, theirs;
+    mine.from = theirs.to = ReplicaId(1);
+    mine.protocol_min = mine_min, mine.protocol_max = mine_max;
+    theirs.protocol_min = theirs_min, theirs.protocol_max = theirs_max;
+    return judge(mine, theirs);
+  };
+  EXPECT_EQ(judge_ranges(1, 1, 1, 1), CloseReason::None);
+  EXPECT_EQ(judge_ranges(1, 2, 2, 3), CloseReason::None);
+  EXPECT_EQ(judge_ranges(1, 1, 2, 2), CloseReason::NoCommonProtocol);
+  EXPECT_EQ(judge_ranges(3, 4, 1, 2), CloseReason::NoCommonProtocol);
+  EXPECT_EQ(judge_ranges(1, 1, 0, 0), CloseReason::NoCommonProtocol);
+}
+
+// ---- pinned bytes. A change here is a change of the wire.
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    text += "0123456789abcdef"[static_cast<uint8_t>(byte) >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+TEST(FrameTest, BytesAreTheGoldenOnes) {
+  std::ifstream file(COORDKIT_SOURCE_DIR "/tests/golden/wire_frames.hex");
+  std::stringstream golden;
+  golden << file.rdbuf();
+  const std::string now = hex(seal(FrameKind::Hello, encode(introduction()))) + "\n" +
+                          hex(seal(FrameKind::Message, "body", frame_key(0x2222, 0x3333) + 5)) + "\n" +
+                          hex(seal(FrameKind::Ping, "", 42)) + "\n";
+  EXPECT_EQ(golden.str(), now);
+}
+
+}  // namespace
+}  // namespace coordkit

@@ -1,0 +1,512 @@
+#include "coordkit/transport/tcp_transport.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/fixed.h"
+#include "base/random.h"
+#include "coordkit/testing/recording_sink.h"
+#include "fake_peer.h"
+
+namespace coordkit {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::RecordingSink;
+
+Hello hello_of(uint64_t id, uint64_t boot = 1) {
+  Hello hello;
+  hello.cluster_name = "orders";
+  hello.from = ReplicaId(id);
+  hello.store = StoreId(1000 + id);
+  hello.boot = BootCounter(boot);
+  return hello;
+}
+
+// Replica 1 under test; replicas 2 and 3 are fakes.
+class TcpTransportTest : public ::testing::Test {
+ protected:
+  void start(TcpOptions options = {}, const std::string& second = "127.0.0.1:1", const std::string& third = "127.0.0.1:1") {
+    options.listen = "127.0.0.1:0";
+    options.on_event = [this](const TcpEvent& event) {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(event);
+      changed_.notify_all();
+    };
+    transport_ = std::make_unique<TcpTransport>(std::move(options));
+    ASSERT_TRUE(transport_->start(hello_of(1), {{ReplicaId(2), second}, {ReplicaId(3), third}}, sink_).ok());
+  }
+  void TearDown() override {
+    if (transport_) transport_->close();
+  }
+
+  FakePeer connect() { return FakePeer::connect(transport_->port()); }
+  Introduction introduction(uint64_t id = 2, uint64_t boot = 1, uint64_t instance = 5) {
+    Introduction mine{hello_of(id, boot), instance, ++nonce_, 0};
+    mine.hello.to = ReplicaId(1);
+    return mine;
+  }
+  bool wait_event(TcpEvent::Kind kind, CloseReason reason, size_t count = 1) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
+      return count <= static_cast<size_t>(std::count_if(events_.begin(), events_.end(), [&](const TcpEvent& event) {
+               return event.kind == kind && (event.reason == reason || event.peers_reason == reason);
+             }));
+    });
+  }
+  bool wait_closed(CloseReason reason, size_t count = 1) { return wait_event(TcpEvent::Kind::Closed, reason, count); }
+  uint64_t closed_for(CloseReason reason) { return transport_->counters().closed_for(reason); }
+
+  RecordingSink sink_;
+  std::unique_ptr<TcpTransport> transport_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<TcpEvent> events_;
+  uint64_t nonce_ = 100;
+};
+
+// ---- the door
+
+TEST_F(TcpTransportTest, PortInUseIsUnavailableAndNamesThePort) {
+  start();
+  const std::string port = std::to_string(transport_->port());
+  TcpTransport second(TcpOptions{.listen = "127.0.0.1:" + port});
+  RecordingSink sink;
+  const absl::Status status = second.start(hello_of(2), {}, sink);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(std::string(status.message()).find("port " + port + " is in use"), std::string::npos) << status;
+}
+
+TEST_F(TcpTransportTest, NonsenseIsRefusedWithASentence) {
+  const auto start_with = [&](TcpOptions options, Hello self, std::vector<Peer> peers) {
+    TcpTransport transport(std::move(options));
+    return transport.start(std::move(self), std::move(peers), sink_).code();
+  };
+  const TcpOptions good{.listen = "127.0.0.1:0"};
+  const auto invalid = absl::StatusCode::kInvalidArgument;
+  Hello nameless = hello_of(1);
+  nameless.cluster_name.clear();
+  EXPECT_EQ(start_with(TcpOptions{}, hello_of(1), {}), invalid);
+  EXPECT_EQ(start_with(TcpOptions{.listen = "nowhere"}, hello_of(1), {}), invalid);
+  EXPECT_EQ(start_with(TcpOptions{.listen = "127.0.0.1:70000"}, hello_of(1), {}), invalid);
+  EXPECT_EQ(start_with(good, nameless, {}), invalid);
+  EXPECT_EQ(start_with(good, hello_of(0), {}), invalid);
+  EXPECT_EQ(start_with(good, hello_of(1), {{ReplicaId(2), "no port"}}), invalid);
+  EXPECT_EQ(start_with(good, hello_of(1), {{ReplicaId(2), "h:1"}, {ReplicaId(2), "h:2"}}), invalid);
+  EXPECT_EQ(start_with(TcpOptions{.listen = "127.0.0.1:0", .redial_min = milliseconds(0)}, hello_of(1), {}), invalid);
+}
+
+TEST_F(TcpTransportTest, AHostNameIsResolved) {
+  FakeListener listener;
+  start({}, "localhost:" + std::to_string(listener.port()));
+  FakePeer peer = listener.accept();
+  EXPECT_TRUE(peer.welcome(introduction()));
+  EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
+}
+
+// ---- strangers
+
+TEST_F(TcpTransportTest, FLT_S1_OtherProtocolsAndNoiseAreClosedAtOnceAndCounted) {
+  start();
+  Random random(1);
+  std::string noise(64, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random());
+  const std::vector<std::string> strangers = {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", std::string("\x16\x03\x01\x02\x00\x01", 6),
+                                              noise, "G"};
+  for (const std::string& bytes : strangers) {
+    FakePeer stranger = connect();
+    stranger.write(bytes);
+    EXPECT_TRUE(stranger.ended());
+  }
+  EXPECT_TRUE(wait_closed(CloseReason::BadMagic, strangers.size()));
+  EXPECT_EQ(closed_for(CloseReason::BadMagic), strangers.size());
+}
+
+TEST_F(TcpTransportTest, FLT_S2_AHelloThatClaimsFourGigabytesIsClosedByItsHeader) {
+  start();
+  FakePeer stranger = connect();
+  std::string header = stranger.seal(FrameKind::Hello, "");
+  store_u32(header.data() + 16, 0xffffffff);
+  store_u32(header.data() + 20, static_cast<uint32_t>(hash_bytes({header.data(), 20})));
+  stranger.write(header);
+  EXPECT_TRUE(stranger.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::Oversize));
+}
+
+TEST_F(TcpTransportTest, FLT_S2_BodyBeyondTheLimitIsClosedByItsHeader) {
+  start({.frame_bytes_max = 4096});
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  peer.write(peer.seal(FrameKind::Message, std::string(4096, 'x')));
+  peer.write(peer.seal(FrameKind::Message, std::string(4097, 'x')).substr(0, kFrameHeaderBytes));
+  EXPECT_TRUE(peer.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::Oversize));
+  EXPECT_EQ(sink_.all().size(), 1u);
+}
+
+TEST_F(TcpTransportTest, MessagesBeforeTheHelloAreNotParsed) {
+  start();
+  FakePeer stranger = connect();
+  stranger.send(FrameKind::Message, "vote for me");
+  EXPECT_TRUE(stranger.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::UnexpectedFrame));
+  EXPECT_TRUE(sink_.all().empty());
+}
+
+TEST_F(TcpTransportTest, FLT_S3_AReplayedConnectionDisplacesNobodyAndDeliversNothing) {
+  start();
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  peer.send(FrameKind::Message, "once");
+  ASSERT_TRUE(sink_.wait_body("once"));
+  FakePeer replay = connect();
+  replay.write(peer.sent);
+  EXPECT_TRUE(replay.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::BadHeaderSum));
+  peer.send(FrameKind::Message, "still connected");
+  EXPECT_TRUE(sink_.wait_body("still connected"));
+  EXPECT_EQ(sink_.all().size(), 2u);
+}
+
+TEST_F(TcpTransportTest, FLT_S4_SilentStrangersAreClosedAfterTheTimeout) {
+  start({.hello_timeout = milliseconds(30)});
+  FakePeer silent = connect();
+  FakePeer slow = connect();
+  slow.write(std::string("\xc0KIT", 4));
+  EXPECT_TRUE(silent.ended() && slow.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::HelloTimeout, 2));
+}
+
+TEST_F(TcpTransportTest, FLT_S4_AFloodOfStrangersEvictsStrangersOnly) {
+  start({.strangers_max = 8, .strangers_per_address_max = 4, .hello_timeout = std::chrono::hours(1)});
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  std::vector<FakePeer> flood;
+  for (int i = 0; i < 40; ++i) flood.push_back(connect());
+  EXPECT_TRUE(wait_closed(CloseReason::Crowded, 36));
+  FakePeer other = connect();
+  EXPECT_TRUE(other.shake(introduction(3)) && other.settled()) << "a real peer still gets in";
+  peer.send(FrameKind::Message, "undisturbed");
+  EXPECT_TRUE(sink_.wait_body("undisturbed"));
+}
+
+// ---- hello
+
+TEST_F(TcpTransportTest, FLT_N12_AHelloThatDoesNotFitIsRefusedForItsReason) {
+  start();
+  transport_->set_cluster(ClusterId(7));
+  const auto refused = [&](auto change) {
+    Introduction mine = introduction();
+    mine.hello.cluster = ClusterId(7);
+    change(mine.hello);
+    FakePeer peer = connect();
+    EXPECT_FALSE(peer.shake(mine));
+    EXPECT_TRUE(peer.ended());
+    EXPECT_TRUE(wait_closed(peer.goodbye()));
+    return peer.goodbye();
+  };
+  EXPECT_EQ(refused([](Hello& hello) { hello.cluster_name = "invoices"; }), CloseReason::OtherClusterName);
+  EXPECT_EQ(refused([](Hello& hello) { hello.to = ReplicaId(3); }), CloseReason::WrongReceiver);
+  EXPECT_EQ(refused([](Hello& hello) { hello.from = ReplicaId(9); }), CloseReason::UnknownSender);
+  EXPECT_EQ(refused([](Hello& hello) { hello.from = ReplicaId(1); }), CloseReason::UnknownSender);
+  EXPECT_EQ(refused([](Hello& hello) { hello.cluster = ClusterId(8); }), CloseReason::OtherCluster);
+  EXPECT_EQ(refused([](Hello& hello) { hello.protocol_min = 2, hello.protocol_max = 3; }), CloseReason::NoCommonProtocol);
+  EXPECT_EQ(transport_->counters().opened, 0u);
+  EXPECT_EQ(sink_.reports(), 0u);
+}
+
+TEST_F(TcpTransportTest, FLT_N12_SwappedAddressesAreNoticedByBothEnds) {
+  FakeListener listener;  // replica 3 lives where replica 2 is said to be
+  start({}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer third = listener.accept();
+  third.welcome(introduction(3));
+  EXPECT_TRUE(wait_closed(CloseReason::WrongReceiver));
+  EXPECT_FALSE(third.settled());
+  EXPECT_EQ(third.goodbye(), CloseReason::WrongReceiver);
+  EXPECT_EQ(sink_.reports(), 0u);
+}
+
+TEST_F(TcpTransportTest, TheDialerLearnsWhyItIsRefused) {
+  FakeListener listener;
+  start({}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer peer = listener.accept();
+  ASSERT_TRUE(peer.read().has_value());
+  peer.send(FrameKind::Goodbye, std::string(1, static_cast<char>(CloseReason::OtherClusterName)));
+  EXPECT_TRUE(wait_closed(CloseReason::RefusedByPeer));
+  EXPECT_TRUE(wait_closed(CloseReason::OtherClusterName));  // as the peer's reason
+}
+
+TEST_F(TcpTransportTest, AnAnswerThatDoesNotEchoTheNonceIsRefused) {
+  FakeListener listener;
+  start({}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer peer = listener.accept();
+  ASSERT_TRUE(peer.read().has_value());
+  Introduction stale = introduction();
+  stale.echo = 12345;
+  peer.send(FrameKind::Hello, encode(stale));
+  EXPECT_TRUE(wait_closed(CloseReason::BadHello));
+}
+
+TEST_F(TcpTransportTest, ARepeatedHelloMayChangeTheClusterIdOnly) {
+  start();
+  FakePeer peer = connect();
+  Introduction mine = introduction();
+  ASSERT_TRUE(peer.shake(mine) && peer.settled());
+  const auto again = [&](const Introduction& repeated) { return peer.send(FrameKind::Hello, encode(repeated)); };
+  mine.hello.cluster = ClusterId(7);
+  transport_->set_cluster(ClusterId(7));
+  const auto told = peer.read();  // on the live connection
+  ASSERT_TRUE(told && told->kind == FrameKind::Hello);
+  const Introduction theirs = decode_introduction(told->body).value();
+  EXPECT_EQ(theirs.hello.cluster, ClusterId(7));
+  mine.echo = theirs.nonce;
+  again(mine);
+  EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.cluster == ClusterId(7); }));
+  mine.hello.store = StoreId(666);
+  again(mine);
+  EXPECT_TRUE(peer.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::IdentityChanged));
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+}
+
+TEST_F(TcpTransportTest, AGenesisOfAnotherClusterEndsALiveConnection) {
+  start();
+  FakePeer peer = connect();
+  Introduction mine = introduction();
+  mine.hello.cluster = ClusterId(8);
+  ASSERT_TRUE(peer.shake(mine) && peer.settled());
+  transport_->set_cluster(ClusterId(7));
+  const auto told = peer.read();
+  ASSERT_TRUE(told && told->kind == FrameKind::Hello);
+  mine.echo = decode_introduction(told->body).value().nonce;
+  peer.send(FrameKind::Hello, encode(mine));
+  EXPECT_TRUE(wait_closed(CloseReason::OtherCluster));
+}
+
+// ---- bytes
+
+TEST_F(TcpTransportTest, FLT_N09_AFlippedBitAnywhereEndsTheConnectionAndDeliversNothing) {
+  start();
+  const std::string body = "append entries";
+  uint64_t ended = 0;
+  for (size_t at = 0; at < kFrameHeaderBytes + body.size(); ++at) {
+    FakePeer peer = connect();
+    ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+    std::string frame = peer.seal(FrameKind::Message, body);
+    frame[at] ^= static_cast<char>(1u << (at % 8));
+    peer.write(frame);
+    EXPECT_TRUE(peer.ended()) << at;
+    ++ended;
+  }
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+  const TcpCounters counters = transport_->counters();
+  EXPECT_EQ(counters.frames_received, 0u);
+  EXPECT_GE(counters.closed_for(CloseReason::BadSum), body.size());
+  EXPECT_EQ(counters.closed_for(CloseReason::BadSum) + counters.closed_for(CloseReason::BadHeaderSum) +
+                counters.closed_for(CloseReason::BadMagic) + counters.closed_for(CloseReason::BadVersion),
+            ended);
+}
+
+TEST_F(TcpTransportTest, FLT_N11_OneByteAtATimeIsTheSameStream) {
+  start();
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()));
+  std::string stream;
+  for (int i = 0; i < 20; ++i) stream += peer.seal(FrameKind::Message, std::string(static_cast<size_t>(i), 'x'));
+  for (const char byte : stream) ASSERT_TRUE(peer.write({&byte, 1}));
+  ASSERT_TRUE(sink_.wait_received(20));
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(sink_.all()[i].body, std::string(i, 'x'));
+}
+
+TEST_F(TcpTransportTest, FLT_N11_AResetInsideAFrameDeliversNothingOfIt) {
+  start();
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  const std::string frame = peer.seal(FrameKind::Message, "half a vote");
+  peer.write(frame.substr(0, frame.size() - 1));
+  peer.reset();
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+  EXPECT_TRUE(sink_.all().empty());
+  FakePeer again = connect();
+  ASSERT_TRUE(again.shake(introduction()));
+  again.send(FrameKind::Message, "whole");
+  EXPECT_TRUE(sink_.wait_body("whole"));
+}
+
+TEST_F(TcpTransportTest, FramesOfAnUnknownGroupAreCountedAndSkipped) {
+  start();
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()));
+  peer.write(peer.seal(FrameKind::Message, "later", GroupId(2)));
+  peer.send(FrameKind::Message, "now");
+  EXPECT_TRUE(sink_.wait_body("now"));
+  EXPECT_EQ(sink_.all().size(), 1u);
+  EXPECT_EQ(transport_->counters().other_group, 1u);
+}
+
+// ---- connections
+
+TEST_F(TcpTransportTest, FLT_N15_ANewerConnectionReplacesTheOlderOfItsDirection) {
+  start();
+  std::vector<FakePeer> connections;
+  for (int i = 0; i <= 20; ++i) {
+    connections.push_back(connect());
+    ASSERT_TRUE(connections.back().shake(introduction()) && connections.back().settled());
+    if (i == 0) continue;
+    EXPECT_TRUE(connections[connections.size() - 2].ended());
+  }
+  EXPECT_EQ(closed_for(CloseReason::Replaced), 20u);
+  EXPECT_TRUE(sink_.is_up(ReplicaId(2)));
+  connections.back().send(FrameKind::Message, "from the last");
+  EXPECT_TRUE(sink_.wait_body("from the last"));
+}
+
+TEST_F(TcpTransportTest, FLT_N10_APeerThatFallsSilentIsDown) {
+  FakeListener listener;
+  start({.idle_timeout = milliseconds(60)}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer dialed = listener.accept();  // answers no ping
+  ASSERT_TRUE(dialed.welcome(introduction()));
+  FakePeer accepted = connect();
+  ASSERT_TRUE(accepted.shake(introduction()));  // sends no ping
+  EXPECT_TRUE(wait_closed(CloseReason::Idle, 2));
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+}
+
+TEST_F(TcpTransportTest, ADialerComesBackAtOnceWhenThePeerAppears) {
+  FakeListener listener;
+  // Nothing but the peer's coming could make it dial again within this test.
+  start({.redial_min = std::chrono::hours(1), .redial_max = std::chrono::hours(1)},
+        "127.0.0.1:" + std::to_string(listener.port()));
+  { FakePeer refused = listener.accept(); }
+  ASSERT_TRUE(wait_closed(CloseReason::Ended));
+  FakePeer accepted = connect();
+  ASSERT_TRUE(accepted.shake(introduction()));
+  FakePeer dialed = listener.accept();
+  EXPECT_TRUE(dialed.welcome(introduction()));
+}
+
+TEST_F(TcpTransportTest, FLT_N08_LifeOvertakesBulkThatWaits) {
+  FakeListener listener;
+  start({.bulk_bytes_max = 256 << 20}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer peer = listener.accept();
+  ASSERT_TRUE(peer.welcome(introduction()));
+  ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
+  // More than any socket buffer takes: the rest waits in the queue, and the peer does not read yet.
+  constexpr int kBulk = 600;
+  for (int i = 0; i < kBulk; ++i) transport_->send(ReplicaId(2), {{Lane::Bulk, std::string(100'000, 'b')}});
+  transport_->send(ReplicaId(2), {{Lane::Life, "vote"}});
+  int bulk_before = 0;
+  for (;;) {
+    const auto frame = peer.read();
+    ASSERT_TRUE(frame.has_value());
+    if (frame->kind == FrameKind::Message && frame->body == "vote") break;
+    bulk_before += frame->kind == FrameKind::Message;
+  }
+  EXPECT_LT(bulk_before, kBulk / 2);
+}
+
+TEST_F(TcpTransportTest, FLT_N10_TheQueueToASilentPeerIsBoundedAndTheOldestBulkGoes) {
+  FakeListener listener;
+  start({.bulk_bytes_max = 1 << 20}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer peer = listener.accept();
+  ASSERT_TRUE(peer.welcome(introduction()));
+  ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
+  for (int i = 0; i < 600; ++i) transport_->send(ReplicaId(2), {{Lane::Bulk, std::to_string(i) + std::string(100'000, 'b')}});
+  EXPECT_GT(transport_->counters().bulk_dropped, 100u);
+  transport_->send(ReplicaId(2), {{Lane::Bulk, "newest"}});
+  for (;;) {
+    const auto frame = peer.read();
+    ASSERT_TRUE(frame.has_value());
+    if (frame->body == "newest") break;
+  }
+}
+
+TEST_F(TcpTransportTest, AFrameBeyondTheLimitIsDroppedAndReported) {
+  start({.frame_bytes_max = 4096});
+  transport_->send(ReplicaId(2), {{Lane::Bulk, std::string(4097, 'x')}});
+  EXPECT_TRUE(wait_event(TcpEvent::Kind::OversizeFrame, CloseReason::Oversize));
+  EXPECT_EQ(transport_->counters().bulk_dropped, 1u);
+}
+
+TEST_F(TcpTransportTest, ThreadsMaySendWhileItCloses) {
+  start();
+  FakePeer peer = connect();
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 3; ++i) {
+    senders.emplace_back([&] {
+      while (!stop) {
+        transport_->send(ReplicaId(2), {{Lane::Life, "x"}});
+        transport_->set_cluster(ClusterId(1));
+        (void)transport_->counters();
+      }
+    });
+  }
+  ASSERT_TRUE(wait_event(TcpEvent::Kind::Opened, CloseReason::None));
+  transport_->close();
+  sink_.forbid();
+  stop = true;
+  for (std::thread& sender : senders) sender.join();
+  EXPECT_FALSE(sink_.violated());
+}
+
+// ---- two processes, one identity
+
+TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAnAlarm) {
+  start();
+  FakePeer original = connect();
+  ASSERT_TRUE(original.shake(introduction(2, 4, 111)) && original.settled());
+  FakePeer copy = connect();
+  ASSERT_TRUE(copy.shake(introduction(2, 4, 222)));
+  EXPECT_FALSE(copy.settled());
+  EXPECT_EQ(copy.goodbye(), CloseReason::TwoIncarnations);
+  EXPECT_TRUE(original.ended());
+  EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+  FakePeer back = connect();
+  EXPECT_FALSE(back.shake(introduction(2, 4, 111)) && back.settled()) << "until it is resolved";
+  FakePeer restarted = connect();
+  EXPECT_TRUE(restarted.shake(introduction(2, 5, 333)) && restarted.settled()) << "a restart resolves it";
+}
+
+TEST_F(TcpTransportTest, FLT_P18_AnOlderBootIsRefusedWhileTheNewerIsConnected) {
+  start();
+  FakePeer newer = connect();
+  ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.settled());
+  FakePeer older = connect();
+  ASSERT_TRUE(older.shake(introduction(2, 4, 111)));
+  EXPECT_FALSE(older.settled());
+  EXPECT_EQ(older.goodbye(), CloseReason::OlderIncarnation);
+  EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
+  newer.send(FrameKind::Message, "undisturbed");
+  EXPECT_TRUE(sink_.wait_body("undisturbed"));
+}
+
+TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
+  start();
+  FakePeer older = connect();
+  ASSERT_TRUE(older.shake(introduction(2, 4, 111)) && older.settled());
+  FakePeer newer = connect();
+  ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.settled());
+  EXPECT_TRUE(older.ended());
+  EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(5); }));
+  EXPECT_EQ(closed_for(CloseReason::Replaced), 1u);
+}
+
+TEST_F(TcpTransportTest, FLT_P18_AnotherStoreIsRefusedWhileOneIsConnected) {
+  start();
+  FakePeer first = connect();
+  ASSERT_TRUE(first.shake(introduction()) && first.settled());
+  Introduction other = introduction(2, 9, 222);
+  other.hello.store = StoreId(4711);
+  FakePeer second = connect();
+  ASSERT_TRUE(second.shake(other));
+  EXPECT_FALSE(second.settled());
+  EXPECT_EQ(second.goodbye(), CloseReason::TwoIncarnations);
+  EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
+}
+
+}  // namespace
+}  // namespace coordkit
