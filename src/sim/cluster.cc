@@ -33,7 +33,10 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, world.fork_random());
 }
 
-Cluster::~Cluster() = default;
+// Clients end their calls when they go: the work they were made for must still be there.
+Cluster::~Cluster() {
+  for (auto& node : nodes_) node->retire();
+}
 
 void Cluster::run() {
   for (auto& node : nodes_) node->start();
@@ -120,6 +123,9 @@ void Cluster::started(uint32_t node) {
 void Cluster::stopped(uint32_t node) {
   ++crashes_;
   consensus_.detach(node);
+  for (ActiveFault& fault : faults_) {
+    if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a machine that starts is awake
+  }
   workload_->process_died(node);
   for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
     if (peer == node) continue;
@@ -132,7 +138,7 @@ void Cluster::stopped(uint32_t node) {
 
 void Cluster::writing(uint32_t node, const LogWrite& write) { consensus_.write(node, write); }
 void Cluster::synced(uint32_t node) { consensus_.synced(node); }
-void Cluster::sending(uint32_t node, ReplicaId, const Message& message) { consensus_.send(node, message); }
+void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) { consensus_.send(node, to, message); }
 
 void Cluster::turned(uint32_t node, EngineEffects&) {
   consensus_.after_turn(node);

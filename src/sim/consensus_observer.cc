@@ -100,7 +100,8 @@ void ConsensusObserver::synced(uint32_t node) {
   seen.durable = durable;
 }
 
-void ConsensusObserver::send(uint32_t node, const Message& message) {
+void ConsensusObserver::send(uint32_t node, ReplicaId to, const Message& message) {
+  if (const auto* vote = std::get_if<raft::VoteReply>(&message)) return check(node, to, *vote);
   std::visit([&](const auto& m) { check(node, m); }, message);
 }
 
@@ -112,10 +113,18 @@ void ConsensusObserver::check(uint32_t node, const raft::VoteRequest& request) {
   }
 }
 
-void ConsensusObserver::check(uint32_t node, const raft::VoteReply& reply) {
+// A later term on disk is as good as the vote itself: this store can never vote in the earlier one again.
+void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply& reply) {
   if (reply.kind != raft::VoteKind::Real || reply.granted != raft::Answer::Yes) return;
-  if (!views_[node].log->durable().votes.contains(reply.term)) {
-    throw Violation("INV_R02", fmt::format("n{} sends a vote of term {} that is not durable", node + 1,
+  const LogImage& disk = views_[node].log->durable();
+  const auto vote = disk.votes.find(reply.term);
+  if (vote == disk.votes.end() ? disk.hard_state.term <= reply.term : vote->second != to) {
+    throw Violation("INV_R02", fmt::format("n{} sends n{} a vote of term {} that is not durable", node + 1, to.value(),
+                                           reply.term.value()));
+  }
+  const auto [sent, first] = votes_sent_.try_emplace({node, reply.term}, to);
+  if (!first && sent->second != to) {
+    throw Violation("INV_R02", fmt::format("n{} votes for n{} and n{} in term {}", node + 1, sent->second.value(), to.value(),
                                            reply.term.value()));
   }
 }
@@ -139,6 +148,7 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
                                            reply.match.value(), reply.term.value(), disk.last().value(),
                                            seen_[node].durable.term.value()));
   }
+  if (reply.term < seen_[node].durable.term) return;  // an old word; what came later may have replaced the entries
   const auto leader = leaders_.find(reply.term);
   if (leader == leaders_.end() || reply.match <= disk.base.index) return;
   const NodeView& view = views_[leader->second];
@@ -147,6 +157,7 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
     return;
   }
   const LogImage& log = view.log->submitted();
+  if (reply.match <= log.base.index) return;
   if (!log.contains(reply.match) || log.chain(reply.match) != disk.chain(reply.match)) {
     throw Violation("INV_R18", fmt::format("n{} acknowledges {} in term {} but its log differs from the leader's", node + 1,
                                            reply.match.value(), reply.term.value()));

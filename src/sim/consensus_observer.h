@@ -40,7 +40,7 @@ class ConsensusObserver {
 
   // In this order for each turn: each write as it is submitted (before the store takes it), each send, then the rest.
   void write(uint32_t node, const LogWrite& write);
-  void send(uint32_t node, const Message& message);
+  void send(uint32_t node, ReplicaId to, const Message& message);
   void after_turn(uint32_t node);
   // Votes and terms become facts when they are durable.
   void synced(uint32_t node);
@@ -69,7 +69,7 @@ class ConsensusObserver {
   void check_progress(uint32_t node);
   void check_quorum_durable(Index index, uint64_t chain);
   void check(uint32_t node, const raft::VoteRequest& request);
-  void check(uint32_t node, const raft::VoteReply& reply);
+  void check(uint32_t node, ReplicaId to, const raft::VoteReply& reply);
   void check(uint32_t node, const raft::AppendRequest& request);
   void check(uint32_t node, const raft::AppendReply& reply);
   void check(uint32_t node, const raft::Heartbeat& heartbeat);
@@ -83,6 +83,7 @@ class ConsensusObserver {
   std::vector<NodeView> views_;
   std::vector<Seen> seen_;
   std::map<Term, uint32_t> leaders_;
+  std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen
   std::vector<CommittedEntry> committed_;                     // [index - 1]
   std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet

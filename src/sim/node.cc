@@ -95,6 +95,11 @@ void Node::crash() {
   parts_.watcher.stopped(number_);
 }
 
+void Node::retire() {
+  ++epoch_;
+  client_.reset();
+}
+
 void Node::resume() {
   frozen_ = false;
   parts_.world.trace(number_, "goes on with {} inputs", inbox_.size());
