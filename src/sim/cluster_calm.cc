@@ -45,6 +45,10 @@ std::string Cluster::describe() const {
   std::string text = fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
                                  witness_.pending_count(), witness_.pending(), model_.locks().size(), model_.sessions().size());
   for (const auto& node : nodes_) {
+    if (!node->up()) {
+      text += fmt::format(" n{}: down;", node->number() + 1);
+      continue;
+    }
     const EngineStatus status = node->engine()->status();
     const raft::Leadership& leadership = node->engine()->leadership();
     text += fmt::format(" n{}: state {} role {} term {} leader {} applied {} requests {} {};", node->number() + 1,

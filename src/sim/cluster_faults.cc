@@ -202,6 +202,7 @@ void Cluster::heal() {
   for (ActiveFault& fault : faults_) undo(fault);
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     restart(node);
+    nodes_[node]->spare();
     if (!nodes_[node]->frozen()) continue;
     nodes_[node]->resume();
     workload_->process_resumed(node);

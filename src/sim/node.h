@@ -56,6 +56,7 @@ class Node final : private LogSink, private StateSink {
   void crash();
   void retire();  // the end of the run; nobody watches
   void crash_in_next_turn() { crash_in_turn_ = true; }
+  void spare() { crash_in_turn_ = false; }
   void freeze() { frozen_ = true; }
   void resume();
 
