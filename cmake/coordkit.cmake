@@ -3,7 +3,7 @@
 
 add_library(coordkit_flags INTERFACE)
 target_compile_features(coordkit_flags INTERFACE cxx_std_20)
-target_compile_options(coordkit_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+target_compile_options(coordkit_flags INTERFACE -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:COORDKIT_TEST>>>:-Wshadow> -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
                        -Woverloaded-virtual -Wimplicit-fallthrough -Wno-missing-field-initializers -fno-omit-frame-pointer)
 if(COORDKIT_WERROR)
   target_compile_options(coordkit_flags INTERFACE -Werror)
@@ -83,7 +83,7 @@ function(coordkit_test_settings target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE COORDKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE coordkit_flags ${ARGN} GTest::gmock)
-  target_compile_options(${target} PRIVATE -Wno-shadow)  # gtest's own macros nest lambdas with equal names
+  set_target_properties(${target} PROPERTIES COORDKIT_TEST ON)  # gtest's own macros nest lambdas with equal names
 endfunction()
 
 function(coordkit_test_program target sources)

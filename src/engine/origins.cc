@@ -136,6 +136,7 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
 absl::Status Origins::restore(std::string_view prefix, const CheckpointView& view) try {
   states_.clear();
   dirty_.clear();
+  digest_ = 0;
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());
     if (key.empty() && value.size() == 8) {

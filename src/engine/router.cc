@@ -107,6 +107,7 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   if (admission.verdict == Origins::Verdict::Executing) {  // its first copy is in the batch at hand
     flush(output);
     admission = origins_.admit(request, hash, entry.index);
+    COORDKIT_CHECK_MSG(admission.verdict != Origins::Verdict::Executing, "the machine owes an answer to every command");
   }
   if (admission.verdict == Origins::Verdict::Repeat) {
     const StoredAnswer& stored = *admission.answer;

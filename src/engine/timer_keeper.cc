@@ -1,15 +1,15 @@
 #include "engine/timer_keeper.h"
 
-#include <algorithm>
-
 namespace coordkit::engine {
 
 LaggingTime TimerKeeper::due(LaggingTime base, Duration duration) {
   return base > LaggingTime::max() - duration ? LaggingTime::max() : base + duration;
 }
 
-LaggingTime TimerKeeper::due(const Timer& timer) const {
-  return due(std::max(timer.base, takeover_), timer.duration);
+LaggingTime TimerKeeper::due(const Key& key, const Timer& timer) const {
+  LaggingTime base = std::max(timer.base, takeover_);
+  if (timer.grouped) base = groups_.find(GroupKey{key.machine, timer.group})->second.covered_base(key.id, base);
+  return due(base, timer.duration);
 }
 
 void TimerKeeper::apply(MachineId machine, const TimerOp& op, LaggingTime now) {
@@ -44,7 +44,6 @@ void TimerKeeper::disarm(const Key& key) {
 void TimerKeeper::join_group(const Key& key, const Timer& timer, LaggingTime at) {
   const auto [group, fresh] = groups_.try_emplace(GroupKey{key.machine, timer.group});
   if (fresh) {
-    group->second.renewed = LaggingTime::min();
     group->second.check = due(at, timer.duration);
     group_checks_.insert({group->second.check, group->first});
   } else if (due(at, timer.duration) < group->second.check) {
@@ -59,7 +58,7 @@ void TimerKeeper::leave_group(const Key& key, Timer& timer) {
   group->second.members.erase(key.id);
   group->second.firing.erase(key.id);
   group->second.sum -= timer_set_hash(key.id);
-  if (!group->second.members.empty()) return;
+  if (!group->second.members.empty() || !group->second.firing.empty()) return;
   group_checks_.erase({group->second.check, group->first});
   groups_.erase(group);
 }
@@ -70,7 +69,7 @@ void TimerKeeper::exclude(const Key& key) {
   if (it == timers_.end() || !it->second.grouped) return;
   Timer& timer = it->second;
   const auto group = groups_.find(GroupKey{key.machine, timer.group});
-  timer.base = std::max(timer.base, group->second.renewed);
+  timer.base = group->second.covered_base(key.id, timer.base);
   leave_group(key, timer);
   timer.grouped = false;
   if (timer.firing) {
@@ -89,10 +88,15 @@ void TimerKeeper::follow() {
   if (!leading_) return;
   leading_ = false;
   for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-    if (group->second.firing.empty()) continue;
-    for (const TimerId id : group->second.firing) timers_.find(Key{group->first.machine, id})->second.firing = false;
+    LaggingTime check = group->second.check;
+    for (const TimerId id : group->second.firing) {
+      Timer& timer = timers_.find(Key{group->first.machine, id})->second;
+      timer.firing = false;
+      check = std::min(check, due(group->second.covered_base(id, timer.base), timer.duration));
+    }
+    group->second.members.insert(group->second.firing.begin(), group->second.firing.end());
     group->second.firing.clear();
-    schedule(group, due(group->second.renewed, group->first.group.ttl));
+    schedule(group, check);
   }
   for (const Key& key : firing_alone_) {
     Timer& timer = timers_.find(key)->second;
@@ -114,24 +118,42 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
     return reply;
   }
   Group& group = it->second;
-  group.renewed = std::max(group.renewed, own(received));
+  cover(machine, group, asked.highest, own(received));
 
-  // The set meant: members up to `highest`. Younger ones are few, so they are subtracted one by one.
-  uint64_t count = group.members.size();
+  // The set meant: timers up to `highest`. Younger ones are few, so they are subtracted one by one.
+  uint64_t count = group.members.size() + group.firing.size();
   uint64_t sum = group.sum;
-  for (auto younger = group.members.upper_bound(asked.highest); younger != group.members.end(); ++younger) {
-    --count;
-    sum -= timer_set_hash(*younger);
+  for (const auto* timers : {&group.members, &group.firing}) {
+    for (auto younger = timers->upper_bound(asked.highest); younger != timers->end(); ++younger) {
+      --count;
+      sum -= timer_set_hash(*younger);
+    }
   }
   if (count == asked.count && sum == asked.sum) {
-    reply.coverage = group.firing.empty() ? RenewReply::Coverage::All : RenewReply::Coverage::AllExcept;
-    reply.listed.assign(group.firing.begin(), group.firing.end());
+    reply.listed.assign(group.firing.begin(), group.firing.upper_bound(asked.highest));
+    reply.coverage = reply.listed.empty() ? RenewReply::Coverage::All : RenewReply::Coverage::AllExcept;
     return reply;
   }
-  for (const TimerId id : group.members) {
-    if (id <= asked.highest && !group.firing.contains(id)) reply.listed.push_back(id);
-  }
+  reply.listed.assign(group.members.begin(), group.members.upper_bound(asked.highest));
   return reply;
+}
+
+// One number speaks for all up to `highest`. Where two renewals disagree about the newest timer (messages overtook each
+// other, or a timer is not known to the sender yet), the few between the two carry what they got themselves.
+void TimerKeeper::cover(MachineId machine, Group& group, TimerId highest, LaggingTime at) {
+  if (at < group.renewed) return raise_bases(machine, group, group.highest, highest, at);
+  raise_bases(machine, group, highest, group.highest, group.renewed);
+  group.renewed = at;
+  group.highest = highest;
+}
+
+void TimerKeeper::raise_bases(MachineId machine, Group& group, TimerId above, TimerId through, LaggingTime at) {
+  for (const auto* timers : {&group.members, &group.firing}) {
+    for (auto id = timers->upper_bound(above); id != timers->end() && *id <= through; ++id) {
+      Timer& timer = timers_.find(Key{machine, *id})->second;
+      timer.base = std::max(timer.base, at);
+    }
+  }
 }
 
 void TimerKeeper::schedule(Groups::iterator group, LaggingTime check) {
@@ -146,26 +168,28 @@ void TimerKeeper::fire(const Key& key, Timer& timer, FireTimers& fired) {
   fired.timers.push_back({key.id, timer.generation});
 }
 
-// Walks one group whose bound has come up. It is renewed far more often than it dies, so walking it is rare.
+// Walks one group whose bound has come up: nobody right after a takeover, the timers younger than the last renewal as long
+// as that holds, everybody only if the process is gone. A walk ends when the entry is full; the next goes on behind it.
 void TimerKeeper::collect_group(Groups::iterator it, LaggingTime at, size_t max, FireTimers& fired) {
   Group& group = it->second;
   const Duration ttl = it->first.group.ttl;
-  LaggingTime check = due(std::max(group.renewed, takeover_), ttl);
-  if (check <= at) {
-    check = LaggingTime::max();
-    for (const TimerId id : group.members) {
-      if (group.firing.contains(id)) continue;
-      const Key key{it->first.machine, id};
-      Timer& timer = timers_.find(key)->second;
-      const LaggingTime end = due(std::max({timer.base, group.renewed, takeover_}), timer.duration);
-      if (end > at) {
-        check = std::min(check, end);
-      } else if (fired.timers.size() < max) {
-        fire(key, timer, fired);
-        group.firing.insert(id);
-      } else {
-        check = std::min(check, at);
-      }
+  if (const LaggingTime everybody = due(takeover_, ttl); everybody > at) return schedule(it, everybody);
+  const LaggingTime covered = due(group.renewed, ttl);
+  LaggingTime check = covered > at ? covered : LaggingTime::max();
+  auto member = covered > at ? group.members.upper_bound(group.highest) : group.members.begin();
+  while (member != group.members.end() && check > at) {
+    const Key key{it->first.machine, *member};
+    Timer& timer = timers_.find(key)->second;
+    const LaggingTime end = due(key, timer);
+    if (end > at) {
+      check = std::min(check, end);
+      ++member;
+    } else if (fired.timers.size() < max) {
+      fire(key, timer, fired);
+      group.firing.insert(key.id);
+      member = group.members.erase(member);
+    } else {
+      check = at;
     }
   }
   schedule(it, check);
@@ -185,7 +209,7 @@ std::optional<FireTimers> TimerKeeper::collect(LaggingTime now, size_t max) {
     const Key key = alone_.begin()->second;
     alone_.erase(alone_.begin());
     Timer& timer = timers_.find(key)->second;
-    const LaggingTime end = due(timer);
+    const LaggingTime end = due(key, timer);
     if (end <= at) {
       fire(key, timer, fired);
       firing_alone_.insert(key);
@@ -207,7 +231,8 @@ void TimerKeeper::unfire(const FireTimers& fired) {
     if (it->second.grouped) {
       const auto group = groups_.find(GroupKey{key.machine, it->second.group});
       group->second.firing.erase(one.id);
-      schedule(group, std::min(group->second.check, due(it->second)));
+      group->second.members.insert(one.id);
+      schedule(group, std::min(group->second.check, due(key, it->second)));
     } else {
       firing_alone_.erase(key);
       alone_.insert({due(it->second.base, it->second.duration), key});

@@ -5,11 +5,13 @@
 // lower bounds kept in ordered sets and looked at again when they come up, so that taking over (everybody gets a full
 // duration from now) and renewing a group are O(1) however many timers there are.
 //
-// A group is all timers bound to one process and TTL class. Renewing it moves one number. An excluded timer leaves the group
-// and keeps the deadline it had. Invariants: a timer is due no earlier than duration after max(armed, renewed, takeover);
-// between proposing an end and learning its fate the timer is `firing` and no renewal covers it.
+// A group is all timers bound to one process and TTL class; none is shorter than group.ttl. Renewing it moves one number and
+// covers the timers up to the newest one that the sender knows, no younger one. An excluded timer leaves the group and keeps
+// the deadline it had. Invariants: a timer is due duration after max(armed, takeover, renewals that covered it); between
+// proposing an end and learning its fate the timer is `firing` and no renewal of it is acknowledged.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -73,23 +75,28 @@ class TimerKeeper {
     TimerGroup group;
   };
   struct Group {
-    LaggingTime renewed;                       // own time
-    LaggingTime check;                         // its place in group_checks_
-    absl::btree_set<TimerId> members;          // ascending; firing ones included
-    absl::btree_set<TimerId> firing;           // subset of members
-    uint64_t sum = 0;                          // of timer_set_hash over members
+    LaggingTime renewed = LaggingTime::min();  // own time; covers the timers up to `highest`
+    TimerId highest;
+    LaggingTime check;                         // its place in group_checks_; I: no member is due before it
+    absl::btree_set<TimerId> members;          // ascending; not firing
+    absl::btree_set<TimerId> firing;           // disjoint from members
+    uint64_t sum = 0;                          // of timer_set_hash over both
+
+    LaggingTime covered_base(TimerId id, LaggingTime base) const { return id <= highest ? std::max(base, renewed) : base; }
   };
   using Groups = absl::btree_map<GroupKey, Group>;
 
   LaggingTime own(LaggingTime now) const { return now - stood_still_; }
   static LaggingTime due(LaggingTime base, Duration duration);  // saturating
-  LaggingTime due(const Timer& timer) const;                    // with takeover and group taken into account
+  LaggingTime due(const Key& key, const Timer& timer) const;    // with takeover and group taken into account
 
   void arm(const Key& key, const TimerOp& op, LaggingTime at);
   void disarm(const Key& key);
   void join_group(const Key& key, const Timer& timer, LaggingTime at);
   void leave_group(const Key& key, Timer& timer);
   void exclude(const Key& key);
+  void cover(MachineId machine, Group& group, TimerId highest, LaggingTime at);
+  void raise_bases(MachineId machine, Group& group, TimerId above, TimerId through, LaggingTime at);
   void schedule(Groups::iterator group, LaggingTime check);
   void collect_group(Groups::iterator group, LaggingTime at, size_t max, FireTimers& fired);
   void fire(const Key& key, Timer& timer, FireTimers& fired);

@@ -314,8 +314,8 @@ void Cluster::checkpoint(uint64_t id) {
 void Cluster::observe(Node& node) {
   if (node.effects.write) observe_write(node, *node.effects.write);
   EXPECT_GE(node.effects.commit, node.commit_before) << "INV_R03";
+  observe_commit(node);
   node.commit_before = node.effects.commit;
-  if (node.core->commit() > node.applied || node.effects.commit) observe_commit(node);
   if (node.effects.leadership && node.effects.leadership->role == Role::Leader) observe_leader(node);
   for (const Confirmation& confirmation : node.effects.confirmations) {
     if (confirmation.held == Answer::No) continue;
@@ -353,26 +353,36 @@ void Cluster::observe_send(const Node& node, const Send& send) {
   if (const auto* reply = std::get_if<AppendReply>(&send.message); reply && reply->verdict == AppendVerdict::Accepted) {
     const bool moved_on = stored.term > reply->term;
     EXPECT_TRUE(moved_on || node.disk.last().index >= reply->match) << "INV_R17 append";
+    const Node& leader = nodes_.at(send.to.value());
+    const bool leads = leader.core && leader.core->leadership() == Leadership{Role::Leader, reply->term, leader.id};
+    if (moved_on || !leads) return;
+    const auto ours = leader.memory.chain_at(reply->match);
+    const auto theirs = node.disk.chain_at(reply->match);
+    EXPECT_TRUE(!ours || !theirs || *ours == *theirs) << "INV_R18 what was acknowledged is not the leader's log";
   }
 }
 
+// Each index that a node calls committed: the same entry for all, durable on a majority; a leader counts its own term only.
 void Cluster::observe_commit(const Node& node) {
-  const Index commit = node.core->commit();
-  if (!commit || committed_.contains(commit.value())) return;
-  const auto holds = [&](const Image& image, Index index) { return image.base.index >= index || image.at(index); };
-  Position position;
+  const Index commit = node.effects.commit;
+  if (commit <= node.commit_before) return;
   Image now = node.memory;
   if (node.effects.write) now.apply(*node.effects.write);
   const Entry* entry = now.at(commit);
   if (!entry) return;
-  position = entry->position();
+  const Position position = entry->position();
+  if (node.core->leadership().role == Role::Leader) {
+    EXPECT_EQ(position.term, node.core->leadership().term) << "INV_R09 index " << commit.value();
+  }
+  const auto [known, first] = committed_.try_emplace(commit.value(), position);
+  EXPECT_EQ(known->second, position) << "INV_R07 index " << commit.value() << " by node " << node.id.value();
+  if (!first) return;
   size_t durable = 0;
   for (const auto& [id, other] : nodes_) {
     const Entry* theirs = other.disk.at(commit);
-    durable += (holds(other.disk, commit) && (!theirs || theirs->position() == position)) ? 1 : 0;
+    durable += other.disk.base.index >= commit || (theirs && theirs->position() == position);
   }
   EXPECT_GE(durable, size_ / 2 + 1) << "INV_R08 index " << commit.value() << " by node " << node.id.value();
-  committed_[commit.value()] = position;
   committed_anywhere_ = std::max(committed_anywhere_, commit);
 }
 

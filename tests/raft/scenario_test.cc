@@ -189,7 +189,7 @@ TEST_P(ScenarioTest, HappensAsWritten) {
   EXPECT_TRUE(converged);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, ScenarioTest, ::testing::ValuesIn(names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Files, ScenarioTest, ::testing::ValuesIn(names()), [](const auto& file) { return file.param; });
 
 }  // namespace
 }  // namespace coordkit::raft::testing

@@ -188,7 +188,7 @@ class Core {
   LaggingTime next_deadline() const;
 
   // Committed entries [first, ...) for apply, at most `bytes_max` but at least one; empty when none is committed or they
-  // are not in memory. In the second case a read is under way (see Effects::reads) and it will be worth asking again.
+  // are not in memory. In the second case the next drain asks for a read (Effects::reads); ask again after its LogRead.
   std::span<const Entry> committed(Index first, size_t bytes_max);
   // Everything up to `applied` was applied: the cache may drop it.
   void applied(Index applied);
@@ -196,7 +196,7 @@ class Core {
   Status status() const;
   const Leadership& leadership() const;
   Index commit() const;
-  Index durable() const;  // own log is synced up to here
+  Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:
   class Impl;

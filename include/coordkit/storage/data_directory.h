@@ -1,0 +1,51 @@
+// The data directory of one replica: who it is, and that nobody else uses it.
+//
+// Holds a random store id made once, a boot counter raised durably by every open, and the cluster's name; locked with flock
+// until the last reference is gone. Files: `identity` (docs/format-log.md), `log/` and `state/`. Nothing is touched before
+// it is known that the directory is ours.
+// Threads: immutable once open; share it between the stores of one replica.
+// Example: tests/storage/data_directory_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+struct DataDirectoryOptions {
+  std::string path;     // created if its parent exists
+  std::string cluster;  // 1 to 255 bytes; stored at the first open, must be the same ever after
+  ReplicaId replica;    // the same; zero: any
+};
+
+class DataDirectory {
+ public:
+  // Opens, locks and raises the boot counter; may block. kInvalidArgument: options. kNotFound: no parent. kPermissionDenied.
+  // kResourceExhausted: no space. kFailedPrecondition: open elsewhere, of another cluster or replica, foreign files, newer
+  // format; nothing was changed. kDataLoss: the identity is unreadable.
+  static absl::StatusOr<std::shared_ptr<DataDirectory>> open(const DataDirectoryOptions& options);
+  ~DataDirectory();
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+
+  const std::string& path() const { return options_.path; }
+  std::string log_path() const { return options_.path + "/log"; }
+  std::string state_path() const { return options_.path + "/state"; }
+  StoreId store() const { return store_; }
+  BootCounter boot() const { return boot_; }
+
+ private:
+  struct Lock;
+  DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock> lock, StoreId store, BootCounter boot);
+
+  const DataDirectoryOptions options_;
+  const std::unique_ptr<Lock> lock_;
+  const StoreId store_;
+  const BootCounter boot_;
+};
+
+}  // namespace coordkit

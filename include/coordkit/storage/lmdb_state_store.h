@@ -1,0 +1,42 @@
+// The checkpoint on disk: a B+tree (LMDB in its default, crash-safe mode), written by one background thread.
+//
+// One transaction per batch holds the rows, the applied position and the digest of all rows, so they change together or not
+// at all. Every value carries a sum keyed by its key. Bytes: docs/format-state.md. Threads: one from open() to close().
+// Lifetime: the sink must outlive close(); views may outlive the store. Failure: a failed commit is final, reported once.
+// Example: tests/storage/lmdb_state_store_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "coordkit/state_store.h"
+#include "coordkit/storage/data_directory.h"
+
+namespace coordkit {
+
+struct LmdbStateOptions {
+  // Address space reserved for the file, 1 MiB to 64 TiB; the file is sparse and grows to what is stored. A commit that does
+  // not fit fails for good (kResourceExhausted), so keep it large.
+  uint64_t map_bytes = uint64_t{64} << 30;
+  // Views open at the same time, 1 to 10000; one more is kResourceExhausted.
+  uint32_t views_max = 126;
+
+  absl::Status validate() const;
+};
+
+class LmdbStateStore final : public StateStore {
+ public:
+  explicit LmdbStateStore(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options = {});
+  ~LmdbStateStore() override;
+
+  absl::StatusOr<Position> open(StateSink& sink) override;
+  void commit(CheckpointBatch batch) override;
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
+  void close() override;  // lets a commit under way finish, drops one that waits
+
+ private:
+  class Writer;
+  const std::unique_ptr<Writer> writer_;
+};
+
+}  // namespace coordkit

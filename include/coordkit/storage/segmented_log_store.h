@@ -1,0 +1,66 @@
+// The log on disk: preallocated segments, one disk thread, one sync for everything that waits (group commit).
+//
+// What recovery does and what the bytes are: docs/format-log.md. Threads: one for the disk, one that prepares the next
+// segment, both from open() to close(). Lifetime: the sink must outlive close(). Failure: the first failed write or sync is
+// final and reported once; lack of space for the next segment is not: writes wait until compaction or the operator frees
+// some, and space() says so beforehand.
+// Example: tests/storage/segmented_log_store_test.cc.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "coordkit/file_system.h"
+#include "coordkit/log_store.h"
+#include "coordkit/storage/data_directory.h"
+
+namespace coordkit {
+
+struct SegmentedLogOptions {
+  // Size of a segment, 64 KiB to 1 GiB. Larger: rarer rolls. Smaller: space is freed sooner.
+  uint64_t segment_bytes = 64 << 20;
+  // Size of a segment made in haste, at open or when no prepared one is ready; zero-filled on the spot, so keep it small.
+  uint64_t small_segment_bytes = 1 << 20;
+  // One batch and one sync take at most about this many bytes of waiting writes, so that the first is not held up.
+  uint64_t batch_bytes_max = 4 << 20;
+  // After this long without a write a mark is written, which puts the last acknowledged batch below the durable mark.
+  std::chrono::milliseconds idle_before_mark{20};
+  // One call of read() returns at most about this many bytes, because the disk thread answers it.
+  uint64_t read_bytes_max = 1 << 20;
+
+  absl::Status validate() const;
+};
+
+enum class LogSpace : uint8_t {
+  Ample,
+  Low,   // the next segment cannot be made for lack of space: refuse new proposals
+  Full,  // writes wait for space
+};
+
+class SegmentedLogStore final : public LogStore {
+ public:
+  explicit SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options = {});
+
+  // Over another file system; `files` is called once for each of the two threads.
+  using FileSystemFactory = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>()>;
+  SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options = {});
+  ~SegmentedLogStore() override;
+
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
+  void submit(LogWrite write) override;
+  void read(Index first, Index last, size_t bytes_max) override;
+  void compact(Position through) override;
+  void reset(WriteNumber number, Position base) override;
+  void close() override;  // finishes what was submitted
+
+  LogSpace space() const;  // from any thread
+
+ private:
+  class Disk;
+  const std::shared_ptr<DataDirectory> directory_;
+  const std::unique_ptr<Disk> disk_;
+};
+
+}  // namespace coordkit

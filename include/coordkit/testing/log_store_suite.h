@@ -1,0 +1,191 @@
+// Conformance suite for LogStore adapters: what the engine relies on. Give it a harness and run it with GoogleTest:
+//
+//   INSTANTIATE_TEST_SUITE_P(Mine, LogStoreSuite, ::testing::Values([] { return std::make_unique<MyHarness>(); }));
+//
+// Our own adapters run it in tests/storage/conformance_test.cc. Include it in one source file of a test program only.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/log_store.h"
+#include "coordkit/testing/entries.h"
+#include "coordkit/testing/sink_probes.h"
+
+namespace coordkit::testing {
+
+// One durable medium, over which stores are opened one after the other.
+class LogStoreHarness {
+ public:
+  virtual ~LogStoreHarness() = default;
+  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind.
+  virtual LogStore& restart() = 0;
+};
+using LogStoreHarnessFactory = std::function<std::unique_ptr<LogStoreHarness>()>;
+
+class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
+ protected:
+  void SetUp() override {
+    harness_ = GetParam()();
+    recovered_ = reopen();
+  }
+  void TearDown() override {
+    if (store_ != nullptr) store_->close();
+  }
+  RecoveredLog reopen() {
+    if (store_ != nullptr) store_->close();
+    store_ = &harness_->restart();
+    probe_ = std::make_unique<LogSinkProbe>();
+    number_ = 0;
+    absl::StatusOr<RecoveredLog> opened = store_->open(*probe_);
+    EXPECT_TRUE(opened.ok()) << opened.status().ToString();
+    return opened.ok() ? *std::move(opened) : RecoveredLog{};
+  }
+  WriteNumber next_number() { return WriteNumber(++number_); }
+  WriteNumber append(uint64_t first, uint64_t count, uint64_t term, size_t bytes = 20) {
+    store_->submit({.number = next_number(), .entries = entries(first, count, term, bytes)});
+    return WriteNumber(number_);
+  }
+  absl::StatusOr<std::vector<raft::Entry>> read(uint64_t first, uint64_t last, size_t bytes_max = 1 << 20) {
+    store_->read(Index(first), Index(last), bytes_max);
+    return probe_->wait_read(Index(first));
+  }
+
+  std::unique_ptr<LogStoreHarness> harness_;
+  std::unique_ptr<LogSinkProbe> probe_;
+  LogStore* store_ = nullptr;
+  RecoveredLog recovered_;
+  uint64_t number_ = 0;
+};
+
+TEST_P(LogStoreSuite, BlankStoreIsEmptyAndHasAnIdentity) {
+  EXPECT_TRUE(recovered_.store);
+  EXPECT_TRUE(recovered_.boot);
+  EXPECT_EQ(recovered_.base, Position{});
+  EXPECT_TRUE(recovered_.entries.empty());
+  EXPECT_EQ(recovered_.hard_state, raft::HardState{});
+}
+
+TEST_P(LogStoreSuite, IdentityStaysAndBootCounterRises) {
+  const RecoveredLog again = reopen();
+  EXPECT_EQ(again.store, recovered_.store);
+  EXPECT_GT(again.boot, recovered_.boot);
+}
+
+TEST_P(LogStoreSuite, INV_S01_REG_F32_WhatWasWrittenIsThereAfterRestart) {
+  store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(3), ReplicaId(2)}, .entries = entries(1, 5, 3)});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  const RecoveredLog again = reopen();
+  EXPECT_EQ(again.hard_state, (raft::HardState{Term(3), ReplicaId(2)}));
+  EXPECT_EQ(again.entries, entries(1, 5, 3));
+  EXPECT_TRUE(again.damaged.empty());
+}
+
+TEST_P(LogStoreSuite, REG_R26_ManyWritesCompleteInOrderAndAllOfThem) {
+  for (uint64_t i = 1; i <= 200; ++i) append(i, 1, 1);
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(200)));
+  EXPECT_TRUE(probe_->in_order());
+  EXPECT_EQ(reopen().entries, entries(1, 200, 1));
+}
+
+TEST_P(LogStoreSuite, HardStateAloneIsAWrite) {
+  store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(7), ReplicaId(1)}});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(1)));
+  EXPECT_EQ(reopen().hard_state, (raft::HardState{Term(7), ReplicaId(1)}));
+}
+
+TEST_P(LogStoreSuite, TruncationAndAppendAreOneStep) {
+  append(1, 10, 1);
+  store_->submit({.number = next_number(), .truncate_after = Index(4), .entries = entries(5, 2, 2)});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  std::vector<raft::Entry> expected = entries(1, 4, 1);
+  for (raft::Entry& entry : entries(5, 2, 2)) expected.push_back(std::move(entry));
+  EXPECT_EQ(reopen().entries, expected);
+}
+
+TEST_P(LogStoreSuite, TruncationAloneSurvives) {
+  append(1, 10, 1);
+  store_->submit({.number = next_number(), .truncate_after = Index(3)});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  EXPECT_EQ(reopen().entries, entries(1, 3, 1));
+}
+
+TEST_P(LogStoreSuite, ReadGivesTheRangeAskedFor) {
+  append(1, 10, 1);
+  const auto got = read(3, 6);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_EQ(*got, entries(3, 4, 1));
+}
+
+TEST_P(LogStoreSuite, ReadStopsAtTheByteLimitButGivesAtLeastOne) {
+  append(1, 10, 1, 1000);
+  const auto one = read(2, 10, 1);
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(*one, entries(2, 1, 1, 1000));
+  const auto some = read(3, 10, 3500);
+  ASSERT_TRUE(some.ok());
+  EXPECT_GE(some->size(), 1u);
+  EXPECT_LE(some->size(), 3u);
+}
+
+TEST_P(LogStoreSuite, REG_R27_ReadOfWhatIsNotThereIsAnErrorNeverNothing) {
+  append(1, 3, 1);
+  EXPECT_FALSE(read(4, 9).ok());
+  EXPECT_FALSE(read(7, 9).ok());
+}
+
+TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
+  append(1, 10, 1);
+  store_->compact({Index(6), Term(1)});
+  const WriteNumber last = append(11, 1, 2);
+  ASSERT_TRUE(probe_->wait_written(last));
+  EXPECT_FALSE(read(6, 6).ok());
+  ASSERT_TRUE(read(7, 10).ok());
+  const RecoveredLog again = reopen();
+  ASSERT_EQ(again.base, (Position{Index(6), Term(1)}));
+  ASSERT_EQ(again.entries.size(), 5u);
+  EXPECT_EQ(again.entries.front().index, Index(7));
+  EXPECT_EQ(again.entries.back().index, Index(11));
+}
+
+TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
+  store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(4), ReplicaId(3)}, .entries = entries(1, 5, 4)});
+  store_->reset(next_number(), {Index(100), Term(4)});
+  const WriteNumber last = append(101, 2, 4);
+  ASSERT_TRUE(probe_->wait_written(last));
+  const RecoveredLog again = reopen();
+  EXPECT_EQ(again.base, (Position{Index(100), Term(4)}));
+  EXPECT_EQ(again.entries, entries(101, 2, 4));
+  EXPECT_EQ(again.hard_state, (raft::HardState{Term(4), ReplicaId(3)}));
+}
+
+TEST_P(LogStoreSuite, ResetAloneIsAWrite) {
+  append(1, 5, 1);
+  store_->reset(next_number(), {Index(9), Term(2)});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  const RecoveredLog again = reopen();
+  EXPECT_EQ(again.base, (Position{Index(9), Term(2)}));
+  EXPECT_TRUE(again.entries.empty());
+}
+
+TEST_P(LogStoreSuite, LargeEntriesAreFine) {
+  const WriteNumber last = append(1, 3, 1, 300'000);
+  ASSERT_TRUE(probe_->wait_written(last));
+  EXPECT_EQ(reopen().entries, entries(1, 3, 1, 300'000));
+}
+
+TEST_P(LogStoreSuite, CloseIsIdempotentAndNothingIsPostedAfterIt) {
+  append(1, 50, 1);
+  store_->close();
+  const WriteNumber at_close = probe_->written();
+  store_->close();
+  EXPECT_EQ(probe_->written(), at_close);
+  EXPECT_TRUE(probe_->failures().empty());
+}
+
+}  // namespace coordkit::testing

@@ -1,0 +1,194 @@
+#include "log/batch.h"
+
+#include <algorithm>
+
+#include "base/fixed.h"
+
+namespace coordkit::log {
+namespace {
+
+constexpr size_t kMarkFixedBytes = 16 + kLogStateBytes;
+constexpr size_t kIdentityBytes = 24;
+
+void append_u32(std::string& out, uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void append_u64(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+// Writes the records of one batch after each other and counts them.
+class BatchWriter {
+ public:
+  BatchWriter(const BatchPlace& place, std::string& out) : place_(place), out_(out) {}
+
+  uint32_t add(Record record) {
+    record.group = place_.group;
+    record.mark = place_.durable;
+    const auto offset = static_cast<uint32_t>(place_.offset + out_.size());
+    append_record(out_, record, place_.key, offset);
+    ++records_;
+    return offset;
+  }
+  void next_block() { out_.resize(align_up(out_.size(), kBlockBytes)); }
+  uint32_t records() const { return records_; }
+
+ private:
+  const BatchPlace& place_;
+  std::string& out_;
+  uint32_t records_ = 0;
+};
+
+std::optional<raft::HardState> final_hard_state(std::span<const Step> steps) {
+  std::optional<raft::HardState> result;
+  for (const Step& step : steps) {
+    if (step.write.hard_state) result = step.write.hard_state;
+  }
+  return result;
+}
+
+Record hard_state_record(const raft::HardState& hard_state) {
+  return {.kind = RecordKind::HardState, .term = hard_state.term, .index = Index(hard_state.vote.value())};
+}
+
+void add_step(BatchWriter& writer, const Step& step, std::vector<Placed>& placed) {
+  if (step.reset) {
+    writer.add({.kind = RecordKind::TruncateTo,
+                .detail = static_cast<uint8_t>(TruncateDetail::Reset),
+                .term = step.reset->term,
+                .index = step.reset->index});
+  }
+  if (step.write.truncate_after) writer.add({.kind = RecordKind::TruncateTo, .index = *step.write.truncate_after});
+  for (const raft::Entry& entry : step.write.entries) {
+    const uint32_t offset = writer.add({.kind = RecordKind::Entry,
+                                        .detail = static_cast<uint8_t>(entry.kind),
+                                        .term = entry.term,
+                                        .index = entry.index,
+                                        .content_sum = entry.content_sum,
+                                        .payload = entry.payload.view()});
+    placed.push_back({entry.index, entry.term, offset});
+  }
+}
+
+}  // namespace
+
+void append_state(std::string& out, const LogState& state) {
+  append_u64(out, state.hard_state.term.value());
+  append_u64(out, state.hard_state.vote.value());
+  append_u64(out, state.base.index.value());
+  append_u64(out, state.base.term.value());
+  append_u64(out, state.last.index.value());
+  append_u64(out, state.last.term.value());
+  append_u64(out, state.truncations);
+  append_u64(out, state.truncated_to.value());
+  append_u32(out, state.first_segment);
+  append_u32(out, 0);
+}
+
+LogState load_state(const char* at) {
+  return {.hard_state = {Term(load_u64(at)), ReplicaId(load_u64(at + 8))},
+          .base = {Index(load_u64(at + 16)), Term(load_u64(at + 24))},
+          .last = {Index(load_u64(at + 32)), Term(load_u64(at + 40))},
+          .truncations = load_u64(at + 48),
+          .truncated_to = Index(load_u64(at + 56)),
+          .first_segment = load_u32(at + 64)};
+}
+
+std::string encode(const Mark& mark) {
+  std::string out;
+  out.reserve(kMarkFixedBytes + mark.previous.size() * kIdentityBytes);
+  append_u32(out, mark.batch_bytes);
+  append_u32(out, mark.records);
+  append_u32(out, static_cast<uint32_t>(mark.previous.size()));
+  append_u32(out, 0);
+  append_state(out, mark.state);
+  for (const Identity& identity : mark.previous) {
+    append_u64(out, identity.index.value());
+    append_u64(out, identity.term.value());
+    append_u64(out, identity.content_sum);
+  }
+  return out;
+}
+
+std::optional<Mark> decode_mark(std::string_view payload) {
+  if (payload.size() < kMarkFixedBytes) return std::nullopt;
+  Mark mark{.batch_bytes = load_u32(payload.data()),
+            .records = load_u32(payload.data() + 4),
+            .state = load_state(payload.data() + 16)};
+  const size_t count = load_u32(payload.data() + 8);
+  if (payload.size() - kMarkFixedBytes != count * kIdentityBytes) return std::nullopt;
+  for (size_t i = 0; i < count; ++i) {
+    const char* at = payload.data() + kMarkFixedBytes + i * kIdentityBytes;
+    mark.previous.push_back({Index(load_u64(at)), Term(load_u64(at + 8)), load_u64(at + 16)});
+  }
+  return mark;
+}
+
+size_t batch_bytes_bound(std::span<const Step> steps, size_t previous) {
+  size_t bytes = record_bytes(kMarkFixedBytes + previous * kIdentityBytes);
+  if (final_hard_state(steps)) bytes += 2 * kRecordHeaderBytes + kBlockBytes;
+  for (const Step& step : steps) {
+    bytes += 2 * kRecordHeaderBytes;
+    for (const raft::Entry& entry : step.write.entries) bytes += record_bytes(entry.payload.size());
+  }
+  return align_up(bytes, kBlockBytes);
+}
+
+std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
+                         std::span<const Step> steps, std::vector<Placed>& placed) {
+  Mark mark{.state = state, .previous = {previous.begin(), previous.end()}};
+  const size_t mark_bytes = record_bytes(kMarkFixedBytes + previous.size() * kIdentityBytes);
+  std::string out;
+  out.reserve(batch_bytes_bound(steps, previous.size()));
+  out.resize(mark_bytes);  // written last, when the length is known
+
+  BatchWriter writer(place, out);
+  const std::optional<raft::HardState> hard_state = final_hard_state(steps);
+  const size_t first_copy = out.size();
+  if (hard_state) writer.add(hard_state_record(*hard_state));
+  for (const Step& step : steps) add_step(writer, step, placed);
+  if (hard_state) {
+    if (out.size() / kBlockBytes == first_copy / kBlockBytes) writer.next_block();
+    writer.add(hard_state_record(*hard_state));
+  }
+  writer.next_block();
+
+  mark.batch_bytes = static_cast<uint32_t>(out.size());
+  mark.records = writer.records() + 1;
+  const std::string payload = encode(mark);
+  std::string first;
+  append_record(first,
+                {.kind = RecordKind::Mark,
+                 .group = place.group,
+                 .term = state.last.term,
+                 .index = state.last.index,
+                 .mark = place.durable,
+                 .payload = payload},
+                place.key, place.offset);
+  out.replace(0, first.size(), first);
+  return out;
+}
+
+std::optional<FoundBatch> find_batch(std::string_view segment, size_t offset, const RecordKey& key) {
+  const std::optional<Record> record = parse_record(segment, offset, key);
+  if (!record || record->kind != RecordKind::Mark || !record->payload_intact) return std::nullopt;
+  std::optional<Mark> mark = decode_mark(record->payload);
+  if (!mark || mark->batch_bytes < record->bytes() || mark->batch_bytes % kBlockBytes != 0) return std::nullopt;
+  if (mark->batch_bytes > segment.size() - offset) return std::nullopt;
+  return FoundBatch{.offset = static_cast<uint32_t>(offset), .durable = record->mark, .mark = *std::move(mark)};
+}
+
+std::vector<Record> find_records(std::string_view segment, size_t first, size_t end, const RecordKey& key) {
+  std::vector<Record> found;
+  size_t at = first;
+  while (at + kRecordHeaderBytes <= end) {
+    if (std::optional<Record> record = parse_record(segment.substr(0, end), at, key)) {
+      at += record->bytes();
+      found.push_back(*std::move(record));
+      continue;
+    }
+    // Zeros up to the next block are padding; anything else is a lost record, and the next lies on some eight bytes.
+    const size_t next = std::min(align_up(at + 1, kBlockBytes), end);
+    const bool padding = segment.substr(at, next - at).find_first_not_of('\0') == std::string_view::npos;
+    at = padding ? next : at + kRecordAlignment;
+  }
+  return found;
+}
+
+}  // namespace coordkit::log

@@ -1,0 +1,89 @@
+// A batch is what one sync makes durable. It starts on a block with a mark record: how long the batch is, the state of the
+// log before it, and the identities of the entries of the batch before, so that they survive rot there. Then follow hard
+// state, truncations and entries, then the second copy of the hard state in another block.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/log_store.h"
+#include "coordkit/raft/entry.h"
+#include "log/record.h"
+
+namespace coordkit::log {
+
+// What every mark and every segment header states about the log as it was before them.
+struct LogState {
+  raft::HardState hard_state;
+  Position base;                // entries up to here are not needed any more
+  Position last;                // the newest entry, or base
+  uint64_t truncations = 0;     // and resets, since the store was made
+  Index truncated_to{~0ULL};    // the lowest of them since the segment before was opened; bounds what a lost one can have cut
+  uint32_t first_segment = 1;   // older segments are to be ignored
+  friend bool operator==(const LogState&, const LogState&) = default;
+};
+inline constexpr size_t kLogStateBytes = 72;
+
+// Names the content of an entry without holding it.
+struct Identity {
+  Index index;
+  Term term;
+  uint64_t content_sum = 0;
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+// One operation of the log's user.
+struct Step {
+  std::optional<Position> reset;  // first of all: the log starts again after this
+  LogWrite write;
+};
+
+// The payload of a mark record.
+struct Mark {
+  uint32_t batch_bytes = 0;  // up to the next batch; a multiple of a block
+  uint32_t records = 0;      // of the batch, this one included
+  LogState state;
+  std::vector<Identity> previous;
+};
+
+std::string encode(const Mark& mark);
+std::optional<Mark> decode_mark(std::string_view payload);
+void append_state(std::string& out, const LogState& state);
+LogState load_state(const char* at);
+
+// Where an entry of a batch was put.
+struct Placed {
+  Index index;
+  Term term;
+  uint32_t offset = 0;
+};
+
+struct BatchPlace {
+  RecordKey key;
+  GroupId group;
+  uint32_t offset = 0;     // of the batch in its segment
+  DiskPosition durable;    // the durable mark
+};
+
+// An upper bound of the bytes encode_batch() will make.
+size_t batch_bytes_bound(std::span<const Step> steps, size_t previous);
+// The bytes of one batch; `placed` gets one element per entry. No steps: a mark-only batch.
+std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
+                         std::span<const Step> steps, std::vector<Placed>& placed);
+
+// The batch at `offset`, if its mark verifies and its length lies within the segment.
+struct FoundBatch {
+  uint32_t offset = 0;
+  DiskPosition durable;
+  Mark mark;
+  uint32_t end() const { return offset + mark.batch_bytes; }
+};
+std::optional<FoundBatch> find_batch(std::string_view segment, size_t offset, const RecordKey& key);
+
+// Every record whose header verifies in [first, end), in order; what lies between them is padding or lost.
+std::vector<Record> find_records(std::string_view segment, size_t first, size_t end, const RecordKey& key);
+
+}  // namespace coordkit::log

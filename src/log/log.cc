@@ -1,0 +1,233 @@
+#include "log/log.h"
+
+#include <algorithm>
+
+#include "base/sums.h"
+
+namespace coordkit::log {
+namespace {
+
+absl::Status misuse(std::string what) { return absl::InvalidArgumentError("log: " + std::move(what)); }
+
+// Room that a batch leaves for marks after it, so that compaction can always be made durable and free a segment, even when
+// there is no space for another one.
+size_t mark_reserve(std::span<const Step> steps) {
+  constexpr size_t kMarks = 4;
+  size_t entries = 0;
+  for (const Step& step : steps) entries += step.write.entries.size();
+  return batch_bytes_bound({}, entries) + (kMarks - 1) * kBlockBytes;
+}
+
+absl::Status rotten(Index index) {
+  return absl::DataLossError("entry " + std::to_string(index.value()) + " is rotten on this disk");
+}
+
+}  // namespace
+
+absl::Status Log::final_failure(absl::Status status) {
+  if (!status.ok() && failure_.ok()) failure_ = status;
+  return status;
+}
+
+uint64_t Log::bytes_on_disk() const {
+  uint64_t bytes = 0;
+  for (const auto& [number, segment] : segments_) bytes += segment.capacity;
+  for (const Spare& spare : spares_) bytes += spare.capacity;
+  return bytes;
+}
+
+Position Log::position_of(Index index) const {
+  return index <= state_.base.index ? state_.base : Position{index, index_[index - state_.base.index - 1].term};
+}
+
+// Filters bad input at the door: after it the steps continue the log, and every payload is the one its proposer summed.
+absl::Status Log::check(std::span<const Step> steps) const {
+  Index base = state_.base.index;
+  Index last = state_.last.index;
+  for (const Step& step : steps) {
+    if (step.reset) base = last = step.reset->index;
+    if (const auto& keep = step.write.truncate_after) {
+      if (*keep < base || *keep > last) return misuse("a truncation outside of the log");
+      last = *keep;
+    }
+    for (const raft::Entry& entry : step.write.entries) {
+      if (entry.index != last.next()) return misuse("entries with a gap");
+      if (!content_intact(options_.group, entry)) {
+        return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
+      }
+      last = entry.index;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Log::append(std::span<const Step> steps) {
+  if (!failure_.ok()) return failure_;
+  if (absl::Status status = check(steps); !status.ok()) return final_failure(status);
+  const size_t bound = batch_bytes_bound(steps, previous_.size());
+  if (bound > kSegmentBytesMax / 2) return final_failure(misuse("a write too large for a segment"));
+  if (bound + (steps.empty() ? 0 : mark_reserve(steps)) > bytes_left()) {
+    if (absl::Status status = roll(bound + mark_reserve(steps)); !status.ok()) return status;
+  }
+  std::vector<Placed> placed;
+  const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = durable_};
+  const std::string bytes = encode_batch(place, state_, previous_, steps, placed);
+  if (absl::Status status = segments_[current_].file->pwrite(end_, bytes); !status.ok()) return final_failure(status);
+  advance(steps, placed, static_cast<uint32_t>(bytes.size()));
+  return absl::OkStatus();
+}
+
+// What the batch says becomes the state in memory; the mirror of Replay::batch().
+void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
+  previous_.clear();
+  const Placed* next = placed.data();
+  for (const Step& step : steps) {
+    if (step.write.hard_state) state_.hard_state = *step.write.hard_state;
+    if (step.reset) {
+      index_.clear();
+      previous_.clear();
+      state_.base = state_.last = *step.reset;
+      ++state_.truncations;
+      state_.truncated_to = std::min(state_.truncated_to, step.reset->index);
+    }
+    if (step.write.truncate_after) truncate(*step.write.truncate_after);
+    for (const raft::Entry& entry : step.write.entries) {
+      const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
+      index_.push_back({entry.term, {current_, next->offset}, bytes});
+      previous_.push_back({entry.index, entry.term, entry.content_sum});
+      state_.last = entry.position();
+      ++next;
+    }
+  }
+  end_ += batch_bytes;
+  mark_due_ = !steps.empty();
+}
+
+void Log::truncate(Index keep) {
+  while (state_.base.index + index_.size() > keep) index_.pop_back();
+  state_.last = position_of(keep);
+  ++state_.truncations;
+  state_.truncated_to = std::min(state_.truncated_to, keep);
+  std::erase_if(previous_, [keep](const Identity& identity) { return identity.index > keep; });
+}
+
+absl::Status Log::sync() {
+  if (!failure_.ok()) return failure_;
+  if (absl::Status status = segments_[current_].file->sync(); !status.ok()) return final_failure(status);
+  durable_ = {current_, end_};
+  first_segment_durable_ = state_.first_segment;
+  return final_failure(recycle());
+}
+
+absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size_t bytes_max) {
+  if (!failure_.ok()) return failure_;
+  last = std::min(last, state_.last.index);
+  if (first <= state_.base.index || first > last) {
+    return absl::OutOfRangeError("entry " + std::to_string(first.value()) + " is not in the log");
+  }
+  std::vector<raft::Entry> entries;
+  size_t bytes = 0;
+  for (Index index = first; index <= last; index = index.next()) {
+    const Location& location = index_[index - state_.base.index - 1];
+    if (location.bytes == 0) return rotten(index);
+    bytes += location.bytes;
+    if (bytes > bytes_max && !entries.empty()) break;
+    absl::StatusOr<std::string> raw = segments_[location.at.segment].file->pread(location.at.offset, location.bytes);
+    if (!raw.ok()) return raw.status();
+    const std::optional<Record> record = parse_record(*raw, 0, key(location.at.segment), location.at.offset);
+    if (!record || !record->payload_intact || record->kind != RecordKind::Entry || record->index != index) {
+      return rotten(index);
+    }
+    entries.push_back({.index = index,
+                       .term = record->term,
+                       .kind = static_cast<raft::EntryKind>(record->detail),
+                       .content_sum = record->content_sum,
+                       .payload = SharedBytes(std::string(record->payload))});
+  }
+  return entries;
+}
+
+absl::Status Log::compact(Position through) {
+  if (!failure_.ok()) return failure_;
+  if (through.index <= state_.base.index) return absl::OkStatus();
+  if (through.index > state_.last.index) return final_failure(misuse("compaction beyond the end"));
+  const uint64_t count = through.index - state_.base.index;
+  index_.erase(index_.begin(), index_.begin() + static_cast<std::ptrdiff_t>(count));
+  state_.base = through;
+  state_.first_segment = index_.empty() ? current_ : index_.front().at.segment;
+  mark_due_ = true;
+  return absl::OkStatus();
+}
+
+// The next segment. Its header repeats the hard state, so no older segment is the only one to hold it.
+absl::Status Log::roll(size_t batch_bytes) {
+  const uint64_t needed = kFirstBatchOffset + batch_bytes;
+  auto spare = std::find_if(spares_.begin(), spares_.end(), [needed](const Spare& s) { return s.capacity >= needed; });
+  if (spare == spares_.end()) {
+    if (absl::Status status = hasty_spare(batch_bytes); !status.ok()) return status;
+    spare = spares_.end() - 1;
+  }
+  if (durable_ != DiskPosition{current_, end_}) {
+    if (absl::Status status = sync(); !status.ok()) return status;
+  }
+  // Every hard failure from here on is final: the header may or may not be on disk.
+  const std::string spare_name = file_name(FileUse::Spare, spare->number);
+  const uint32_t number = take_number();
+  const SegmentHeader header{.segment = number,
+                             .store = options_.store,
+                             .capacity = spare->capacity,
+                             .predecessor = current_,
+                             .predecessor_end = end_,
+                             .state = state_};
+  absl::StatusOr<std::unique_ptr<File>> file = files_.open(spare_name, OpenMode::ReadWrite);
+  if (!file.ok()) return final_failure(file.status());
+  absl::Status status = (*file)->pwrite(0, encode(header, options_.group));
+  if (status.ok()) status = (*file)->sync();
+  if (status.ok()) status = files_.rename(spare_name, file_name(FileUse::Segment, number));
+  if (status.ok()) status = files_.sync_dir();
+  if (!status.ok()) return final_failure(status);
+  segments_[number] = {.capacity = spare->capacity, .file = *std::move(file)};
+  current_ = number;
+  capacity_ = spare->capacity;
+  end_ = kFirstBatchOffset;
+  durable_ = {current_, end_};
+  first_segment_durable_ = state_.first_segment;
+  state_.truncated_to = LogState().truncated_to;
+  spares_.erase(spare);
+  return absl::OkStatus();
+}
+
+absl::Status Log::hasty_spare(size_t batch_bytes) {
+  const uint64_t capacity = std::max<uint64_t>(options_.small_segment_bytes, align_up(kFirstBatchOffset + batch_bytes, kBlockBytes));
+  SpareMaker maker(files_, take_number(), capacity);
+  const absl::StatusOr<bool> made = maker.step(capacity);
+  if (made.ok()) {
+    spare_ready(maker.number(), capacity);
+    return absl::OkStatus();
+  }
+  if (!absl::IsResourceExhausted(made.status())) return final_failure(made.status());
+  maker.discard().IgnoreError();  // a leftover is removed by the next open
+  return made.status();
+}
+
+// Segments older than a durable batch says are renamed to spares, oldest first; they are never read again.
+absl::Status Log::recycle() {
+  bool changed = false;
+  while (!segments_.empty() && segments_.begin()->first < std::min(first_segment_durable_, current_)) {
+    const uint32_t segment = segments_.begin()->first;
+    const uint64_t capacity = segments_.begin()->second.capacity;
+    segments_.erase(segments_.begin());
+    if (absl::Status status = retire(segment, capacity); !status.ok()) return status;
+    changed = true;
+  }
+  return changed ? files_.sync_dir() : absl::OkStatus();
+}
+
+absl::Status Log::retire(uint32_t segment, uint64_t capacity) {
+  const std::string name = file_name(FileUse::Segment, segment);
+  if (!wants_spare() || capacity != options_.segment_bytes) return files_.remove(name);
+  spare_ready(segment, capacity);
+  return files_.rename(name, file_name(FileUse::Spare, segment));
+}
+
+}  // namespace coordkit::log

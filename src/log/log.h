@@ -1,0 +1,124 @@
+// The segmented log over a FileSystem: synchronous, no threads, no clock. Its user appends a batch, syncs it, and may then
+// say it is durable; idle, it appends a mark. Everything else (rolling to the next segment, recycling, recovery, the rewrite
+// of the tail after an open) is in here.
+//
+// Failure: the first error that leaves the disk in doubt is final, every later call returns it. The exception is lack of
+// space while the next segment is made: kResourceExhausted, nothing was written, the same append may be tried again.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/file_system.h"
+#include "coordkit/log_store.h"
+#include "log/batch.h"
+#include "log/recovery.h"
+#include "log/segment.h"
+
+namespace coordkit::log {
+
+struct LogOptions {
+  StoreId store;
+  GroupId group = kOnlyGroup;
+  uint64_t segment_bytes = 64 << 20;       // of a prepared segment; multiple of a block
+  uint64_t small_segment_bytes = 1 << 20;  // of one made in haste: at open, or when no spare is ready
+  size_t spares = 1;                       // kept ready, recycled ones included
+};
+
+struct OpenedLog;
+
+class Log {
+ public:
+  // Recovers, rewrites what is not known to be durable into a new segment, and only then returns.
+  static absl::StatusOr<OpenedLog> open(FileSystem& files, const LogOptions& options);
+
+  // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
+  absl::Status append(std::span<const Step> steps);
+  absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
+  absl::Status sync();  // of everything appended; then recycles what compaction has freed
+
+  // Whether a mark would tell recovery something new: the last batch is not yet below one, or space waits to be freed.
+  bool mark_due() const { return mark_due_; }
+
+  absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
+
+  // Entries up to `through` are not needed any more. Their segments are recycled by the first sync after the next append.
+  absl::Status compact(Position through);
+
+  // Spares are made by the user, at leisure: a SpareMaker for this number and size, then spare_ready().
+  bool wants_spare() const { return spares_.size() < options_.spares; }
+  uint32_t take_number() { return next_number_++; }
+  void spare_ready(uint32_t number, uint64_t capacity) { spares_.push_back({number, capacity}); }
+  uint64_t segment_bytes() const { return options_.segment_bytes; }
+
+  const LogState& state() const { return state_; }
+  const absl::Status& failure() const { return failure_; }  // not ok: the final one
+  uint64_t bytes_left() const { return capacity_ - end_; }  // of the segment in use
+  uint64_t bytes_on_disk() const;                           // segments and spares
+
+ private:
+  struct Location {
+    Term term;
+    DiskPosition at;
+    uint32_t bytes = 0;  // of the record; 0: a hole
+  };
+  struct Spare {
+    uint32_t number = 0;
+    uint64_t capacity = 0;
+  };
+  struct Segment {
+    uint64_t capacity = 0;
+    std::unique_ptr<File> file;
+  };
+
+  Log(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
+  absl::Status start(const Recovery& recovery);                  // log_open.cc
+  SegmentHeader plan(const Recovery& recovery, DiskPosition from);
+  absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
+  absl::Status clean_up(const Recovery& recovery);
+  absl::Status check(std::span<const Step> steps) const;
+  absl::Status roll(size_t batch_bytes);
+  absl::Status hasty_spare(size_t batch_bytes);
+  void advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes);
+  void truncate(Index keep);
+  absl::Status recycle();
+  absl::Status retire(uint32_t segment, uint64_t capacity);
+  absl::Status final_failure(absl::Status status);
+  RecordKey key(uint32_t segment) const { return {options_.store, segment}; }
+  Position position_of(Index index) const;
+
+  FileSystem& files_;
+  const LogOptions options_;
+  absl::Status failure_;  // set once
+
+  LogState state_;
+  std::vector<Identity> previous_;     // entries of the newest batch
+  std::deque<Location> index_;         // of the entries from state_.base + 1 on
+  std::map<uint32_t, Segment> segments_;
+  std::vector<Spare> spares_;
+  uint32_t next_number_ = 1;
+
+  uint32_t current_ = 0;               // the segment in use
+  uint64_t capacity_ = 0;
+  uint32_t end_ = 0;                   // of its last batch
+  DiskPosition durable_;               // synced up to here
+  uint32_t first_segment_durable_ = 1; // what a durable batch allows to recycle
+  bool mark_due_ = false;
+};
+
+struct OpenedLog {
+  std::unique_ptr<Log> log;
+  raft::HardState hard_state;
+  Position base;
+  std::vector<raft::Entry> entries;
+  std::vector<DamagedRange> damaged;
+};
+
+}  // namespace coordkit::log

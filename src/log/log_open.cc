@@ -1,0 +1,168 @@
+// Opening a log: what recovery found is carried over into a new segment before anything is acknowledged. Bytes above the
+// durable mark may exist in the page cache alone, so they are written again and synced in a file that becomes visible only
+// then. A newest segment that is small and sound is carried over as a whole and replaced: restarts do not pile up files.
+#include <algorithm>
+
+#include "log/log.h"
+
+namespace coordkit::log {
+namespace {
+
+constexpr size_t kRewriteBatchBytes = 1 << 20;
+
+std::vector<DamagedRange> holes(const std::deque<Slot>& slots) {
+  std::vector<DamagedRange> ranges;
+  for (const Slot& slot : slots) {
+    if (slot.entry) continue;
+    if (!ranges.empty() && ranges.back().last.next() == slot.index) {
+      ranges.back().last = slot.index;
+    } else {
+      ranges.push_back({slot.index, slot.index});
+    }
+  }
+  return ranges;
+}
+
+// From where on the newest segment is written again.
+DiskPosition carried_from(const Recovery& recovery, uint64_t whole_bytes_max) {
+  if (recovery.chain.empty()) return {};
+  const bool whole = recovery.newest && recovery.newest_whole && recovery.newest_end - kFirstBatchOffset <= whole_bytes_max;
+  return whole ? DiskPosition{recovery.durable.segment, kFirstBatchOffset} : recovery.durable;
+}
+
+bool replaces_newest(const Recovery& recovery, DiskPosition from) {
+  return recovery.newest && from.offset == kFirstBatchOffset && recovery.newest_whole;
+}
+
+// The entries from `from` on, as the steps of batches of moderate size.
+std::vector<Step> carried_steps(const Recovery& recovery, DiskPosition from) {
+  std::vector<Step> steps;
+  size_t bytes = 0;
+  for (const Slot& slot : recovery.slots) {
+    if (slot.at < from || !slot.entry) continue;
+    if (steps.empty() || bytes > kRewriteBatchBytes) {
+      steps.emplace_back();
+      bytes = 0;
+    }
+    bytes += slot.entry->bytes();
+    steps.back().write.entries.push_back(*slot.entry);
+  }
+  return steps;
+}
+
+}  // namespace
+
+absl::StatusOr<OpenedLog> Log::open(FileSystem& files, const LogOptions& options) {
+  absl::StatusOr<Recovery> recovery = recover(files, options.store);
+  if (!recovery.ok()) return recovery.status();
+  OpenedLog opened{.log = std::unique_ptr<Log>(new Log(files, options)),
+                   .hard_state = recovery->state.hard_state,
+                   .base = recovery->state.base,
+                   .damaged = holes(recovery->slots)};
+  if (absl::Status status = opened.log->start(*recovery); !status.ok()) return status;
+  for (Slot& slot : recovery->slots) {
+    if (slot.entry) opened.entries.push_back(*std::move(slot.entry));
+  }
+  return opened;
+}
+
+absl::Status Log::start(const Recovery& recovery) {
+  next_number_ = recovery.number_max + 1;
+  for (const SegmentFile& live : recovery.chain) {
+    absl::StatusOr<std::unique_ptr<File>> file = files_.open(file_name(FileUse::Segment, live.segment), OpenMode::Read);
+    if (!file.ok()) return file.status();
+    segments_[live.segment] = {.capacity = live.bytes, .file = *std::move(file)};
+  }
+  const DiskPosition from = carried_from(recovery, options_.small_segment_bytes / 2);
+  const SegmentHeader header = plan(recovery, from);
+  if (absl::Status status = rewrite(recovery, header, from); !status.ok()) return status;
+  if (replaces_newest(recovery, from)) {
+    const auto replaced = segments_.find(recovery.durable.segment);
+    const uint64_t capacity = replaced->second.capacity;
+    segments_.erase(replaced);
+    if (absl::Status status = retire(recovery.durable.segment, capacity); !status.ok()) return status;
+  }
+  return clean_up(recovery);
+}
+
+// The header of the new segment, and the state of the log up to where it takes over.
+SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
+  state_ = recovery.state;
+  state_.last = state_.base;
+  for (const Slot& slot : recovery.slots) {
+    if (slot.at >= from && slot.entry) break;
+    const bool hole = !slot.entry;
+    index_.push_back({slot.term, slot.at, hole ? 0 : static_cast<uint32_t>(record_bytes(slot.entry->payload.size()))});
+    state_.last = {slot.index, slot.term};
+  }
+  SegmentHeader header{.segment = take_number(), .store = options_.store};
+  if (replaces_newest(recovery, from)) {
+    previous_ = recovery.older_previous;
+    header.predecessor = recovery.newest->predecessor;
+    header.predecessor_end = recovery.newest->predecessor_end;
+    state_.truncated_to = std::min(state_.truncated_to, recovery.newest->state.truncated_to);
+  } else {
+    previous_ = recovery.sure_previous;
+    header.predecessor = from.segment;
+    header.predecessor_end = from.offset;
+  }
+  state_.first_segment = index_.empty() ? header.segment : index_.front().at.segment;
+  header.state = state_;
+  return header;
+}
+
+absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from) {
+  current_ = header.segment;
+  end_ = kFirstBatchOffset;
+  state_.truncated_to = LogState().truncated_to;
+  std::string bytes(kFirstBatchOffset, '\0');
+  for (const Step& step : carried_steps(recovery, from)) {
+    std::vector<Placed> placed;
+    const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = {current_, end_}};
+    const std::string batch = encode_batch(place, state_, previous_, {&step, 1}, placed);
+    bytes += batch;
+    if (bytes.size() > kSegmentBytesMax / 2) return absl::DataLossError("log: an unsynced tail larger than a segment");
+    advance({&step, 1}, placed, static_cast<uint32_t>(batch.size()));
+  }
+  header.synced_end = end_;
+  header.capacity = align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + options_.small_segment_bytes / 2), kBlockBytes);
+  bytes.replace(0, kFirstBatchOffset, encode(header, options_.group));
+
+  const std::string filling = file_name(FileUse::Filling, current_);
+  absl::StatusOr<std::unique_ptr<File>> file = files_.open(filling, OpenMode::CreateNew);
+  if (!file.ok()) return file.status();
+  absl::Status status = (*file)->pwrite(0, bytes);
+  if (status.ok()) status = fill_with_zeros(**file, bytes.size(), header.capacity);
+  if (status.ok()) status = (*file)->sync();
+  if (status.ok()) status = files_.rename(filling, file_name(FileUse::Segment, current_));
+  if (status.ok()) status = files_.sync_dir();
+  if (!status.ok()) return status;
+  capacity_ = header.capacity;
+  segments_[current_] = {.capacity = capacity_, .file = *std::move(file)};
+  durable_ = {current_, end_};
+  first_segment_durable_ = header.state.first_segment;
+  mark_due_ = false;
+  return absl::OkStatus();
+}
+
+// Keeps finished spares that are needed, removes everything else that is not part of the log.
+absl::Status Log::clean_up(const Recovery& recovery) {
+  for (const ParsedName& name : recovery.unused) {
+    const std::string text = file_name(name.use, name.number);
+    if (name.use == FileUse::Spare && wants_spare()) {
+      absl::StatusOr<std::unique_ptr<File>> file = files_.open(text, OpenMode::Read);
+      if (!file.ok()) return file.status();
+      absl::StatusOr<uint64_t> size = (*file)->size();
+      if (!size.ok()) return size.status();
+      if (*size == options_.segment_bytes) {
+        spare_ready(name.number, *size);
+        continue;
+      }
+    }
+    if (absl::Status status = files_.remove(text); !status.ok()) return status;
+  }
+  if (absl::Status status = recycle(); !status.ok()) return status;
+  return files_.sync_dir();
+}
+
+}  // namespace coordkit::log

@@ -1,0 +1,66 @@
+#include "log/record.h"
+
+#include "base/fixed.h"
+#include "base/sums.h"
+
+namespace coordkit::log {
+namespace {
+
+constexpr size_t kSummedBytes = 48;  // of the header; the header sum follows
+
+uint64_t header_sum(std::string_view header, const RecordKey& key, uint32_t offset) {
+  const uint64_t place = hash_mix(hash_mix(key.store.value(), key.segment), offset);
+  return hash_bytes(header.substr(0, kSummedBytes), place);
+}
+
+bool content_intact(const Record& record) {
+  if (record.kind != RecordKind::Entry) return record.content_sum == hash_bytes(record.payload);
+  const auto kind = static_cast<raft::EntryKind>(record.detail);
+  return record.content_sum == content_sum(record.group, record.term, record.index, kind, record.payload);
+}
+
+}  // namespace
+
+void append_record(std::string& out, const Record& record, const RecordKey& key, uint32_t offset) {
+  char header[kRecordHeaderBytes] = {};
+  store_u32(header, static_cast<uint32_t>(record.payload.size()));
+  header[4] = static_cast<char>(record.kind);
+  header[5] = static_cast<char>(record.detail);
+  store_u64(header + 8, record.group.value());
+  store_u64(header + 16, record.term.value());
+  store_u64(header + 24, record.index.value());
+  store_u32(header + 32, record.mark.offset);
+  store_u32(header + 36, record.mark.segment);
+  store_u64(header + 40, record.kind == RecordKind::Entry ? record.content_sum : hash_bytes(record.payload));
+  store_u64(header + 48, header_sum({header, sizeof header}, key, offset));
+  const size_t end = out.size() + record.bytes();
+  out.append(header, sizeof header);
+  out.append(record.payload);
+  out.resize(end);
+}
+
+std::optional<Record> parse_record(std::string_view bytes, size_t at, const RecordKey& key, uint32_t origin) {
+  if (at > bytes.size() || bytes.size() - at < kRecordHeaderBytes) return std::nullopt;
+  const std::string_view header = bytes.substr(at, kRecordHeaderBytes);
+  const auto offset = static_cast<uint32_t>(origin + at);
+  const auto kind = static_cast<uint8_t>(header[4]);
+  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::SegmentHeader)) return std::nullopt;
+  if (load_u64(header.data() + 48) != header_sum(header, key, offset)) return std::nullopt;
+  const uint32_t length = load_u32(header.data());
+  if (length > bytes.size() - at - kRecordHeaderBytes) return std::nullopt;
+  Record record{
+      .kind = static_cast<RecordKind>(kind),
+      .detail = static_cast<uint8_t>(header[5]),
+      .group = GroupId(load_u64(header.data() + 8)),
+      .term = Term(load_u64(header.data() + 16)),
+      .index = Index(load_u64(header.data() + 24)),
+      .mark = {.segment = load_u32(header.data() + 36), .offset = load_u32(header.data() + 32)},
+      .content_sum = load_u64(header.data() + 40),
+      .payload = bytes.substr(at + kRecordHeaderBytes, length),
+      .offset = offset,
+  };
+  record.payload_intact = content_intact(record);
+  return record;
+}
+
+}  // namespace coordkit::log

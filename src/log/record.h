@@ -1,0 +1,68 @@
+// Records: what segments are made of (docs/format-log.md, byte by byte). A record is a fixed header and a payload, padded to
+// eight bytes. Two sums guard it: the content sum is unkeyed and, for entries, the proposer's own; the header sum covers the
+// header with the content sum in it and is keyed by store, segment and file offset. So bytes of another store, of the life
+// before recycling, or written to the wrong place never verify.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "coordkit/types.h"
+
+namespace coordkit::log {
+
+inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr size_t kBlockBytes = 4096;        // batches start on one, and no smaller unit is assumed to survive
+inline constexpr size_t kRecordHeaderBytes = 56;
+inline constexpr size_t kRecordAlignment = 8;
+
+// Numbers are on disk: never reused.
+enum class RecordKind : uint8_t { Entry = 1, HardState = 2, TruncateTo = 3, Mark = 4, SegmentHeader = 5 };
+
+constexpr size_t align_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+constexpr size_t record_bytes(size_t payload) { return align_up(kRecordHeaderBytes + payload, kRecordAlignment); }
+
+// A place in the files of the log. Segments are numbered from 1; zero means "nowhere".
+struct DiskPosition {
+  uint32_t segment = 0;
+  uint32_t offset = 0;
+  friend constexpr auto operator<=>(const DiskPosition&, const DiskPosition&) = default;
+};
+
+// What the header sum is keyed by, beside the offset.
+struct RecordKey {
+  StoreId store;
+  uint32_t segment = 0;
+};
+
+struct Record {
+  RecordKind kind = RecordKind::Entry;
+  uint8_t detail = 0;  // Entry: its EntryKind. TruncateTo: a TruncateDetail. Else 0.
+  GroupId group;
+  Term term;
+  Index index;
+  DiskPosition mark;         // everything before it was durable when this record was written
+  uint64_t content_sum = 0;  // Entry: the proposer's. Else: of the payload.
+  std::string_view payload;
+
+  uint32_t offset = 0;          // where it was found
+  bool payload_intact = false;  // the content sum verified
+  size_t bytes() const { return record_bytes(payload.size()); }
+};
+
+enum class TruncateDetail : uint8_t {
+  Truncate = 0,  // entries above `index` are gone
+  Reset = 1,     // all entries are gone; the log starts again after (index, term)
+};
+
+// Appends the record to `out`, whose byte `out.size()` will lie at `offset` of the segment; fills in the header sum.
+void append_record(std::string& out, const Record& record, const RecordKey& key, uint32_t offset);
+
+// The record at `at` of `bytes`, which begin at `origin` of the segment, or nothing if no header verifies there. Hostile
+// bytes are expected.
+std::optional<Record> parse_record(std::string_view bytes, size_t at, const RecordKey& key, uint32_t origin = 0);
+
+}  // namespace coordkit::log

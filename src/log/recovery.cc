@@ -1,0 +1,232 @@
+#include "log/recovery.h"
+
+#include <algorithm>
+#include <map>
+
+namespace coordkit::log {
+namespace {
+
+constexpr uint32_t kUnknownEnd = 0;  // the successor that would tell is lost
+
+// One segment of the chain, newest first while the chain is followed.
+struct Link {
+  uint32_t segment = 0;
+  uint32_t end = kUnknownEnd;     // where it validly ends; unused for the newest
+  bool missing_after = false;     // the successor its data belongs to is missing
+  std::optional<SegmentHeader> header;
+  DiskPosition mark;              // the highest in it
+  uint64_t bytes = 0;
+};
+
+absl::Status foreign(std::string_view name) {
+  return absl::FailedPreconditionError("the log directory holds '" + std::string(name) +
+                                       "', which is not a file of this log; move it away or choose another data directory");
+}
+
+class Recoverer {
+ public:
+  Recoverer(FileSystem& files, StoreId store) : files_(files), store_(store) {}
+
+  absl::StatusOr<Recovery> run() {
+    for (auto step : {&Recoverer::list, &Recoverer::follow_chain, &Recoverer::survey, &Recoverer::replay}) {
+      if (absl::Status status = (this->*step)(); !status.ok()) return status;
+    }
+    name_unused();
+    return std::move(result_);
+  }
+
+ private:
+  RecordKey key(uint32_t segment) const { return {store_, segment}; }
+
+  absl::StatusOr<std::string> read(uint32_t segment, std::optional<size_t> first_bytes) {
+    absl::StatusOr<std::unique_ptr<File>> file = files_.open(file_name(FileUse::Segment, segment), OpenMode::Read);
+    if (!file.ok()) return file.status();
+    absl::StatusOr<uint64_t> size = (*file)->size();
+    if (!size.ok()) return size.status();
+    return (*file)->pread(0, first_bytes.value_or(std::min(*size, kSegmentBytesMax)));
+  }
+
+  absl::Status list() {
+    absl::StatusOr<std::vector<std::string>> names = files_.list();
+    if (!names.ok()) return names.status();
+    for (const std::string& name : *names) {
+      const std::optional<ParsedName> parsed = parse_name(name);
+      if (!parsed) return foreign(name);
+      result_.number_max = std::max(result_.number_max, parsed->number);
+      result_.unused.push_back(*parsed);
+      if (parsed->use == FileUse::Segment) present_.push_back(parsed->number);
+    }
+    std::sort(present_.begin(), present_.end());
+    return absl::OkStatus();
+  }
+
+  // From the newest segment to its predecessor and so on. Where a link is lost, the next older file is taken instead.
+  absl::Status follow_chain() {
+    if (present_.empty()) return absl::OkStatus();
+    for (Link link{.segment = present_.back()}; link.segment != 0;) {
+      absl::StatusOr<std::string> head = read(link.segment, kFirstBatchOffset);
+      if (!head.ok()) return head.status();
+      FoundHeader found = find_header(*head, key(link.segment));
+      if (found.fault == HeaderFault::NewerFormat) {
+        return absl::FailedPreconditionError("the log was written by a newer version of coordkit; open it with that version");
+      }
+      link.header = std::move(found.header);
+      links_.push_back(link);
+      link = predecessor(link);
+    }
+    std::reverse(links_.begin(), links_.end());
+    return absl::OkStatus();
+  }
+
+  Link predecessor(const Link& link) const {
+    if (link.header && link.header->predecessor == 0) return {};
+    const uint32_t wanted = link.header ? link.header->predecessor : link.segment - 1;
+    auto at = std::upper_bound(present_.begin(), present_.end(), wanted);
+    if (at == present_.begin()) return {};
+    const uint32_t found = *--at;
+    const bool linked = link.header && found == wanted;
+    return {.segment = found, .end = linked ? link.header->predecessor_end : kUnknownEnd, .missing_after = found != wanted};
+  }
+
+  // Reads every batch boundary, before anything is judged.
+  absl::Status survey() {
+    for (Link& link : links_) {
+      absl::StatusOr<std::string> bytes = read(link.segment, std::nullopt);
+      if (!bytes.ok()) return bytes.status();
+      const bool newest = &link == &links_.back();
+      const bool batches = survey_segment(link, *bytes, newest);
+      if (newest && !link.header && !batches) {
+        return absl::DataLossError("the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
+                                   ", is unreadable: neither the vote nor the end of the log can be proved");
+      }
+    }
+    std::erase_if(links_, [this](const Link& link) { return link.segment < first_live_; });
+    return absl::OkStatus();
+  }
+
+  // Learns the highest mark and what may be ignored. A torn batch may not say so: its sync never returned.
+  bool survey_segment(Link& link, std::string_view bytes, bool newest) {
+    struct Boundary {
+      uint32_t offset = 0;
+      uint32_t first_segment = 0;
+    };
+    std::vector<Boundary> boundaries;
+    link.bytes = bytes.size();
+    link.mark = {link.segment, link.header ? link.header->synced_end : kFirstBatchOffset};
+    if (link.header) first_live_ = std::max(first_live_, link.header->state.first_segment);
+    for (size_t at = kFirstBatchOffset; at < bytes.size();) {
+      const std::optional<FoundBatch> batch = find_batch(bytes, at, key(link.segment));
+      at = batch ? batch->end() : at + kBlockBytes;
+      if (!batch) continue;
+      link.mark = std::max(link.mark, batch->durable);
+      boundaries.push_back({batch->offset, batch->mark.state.first_segment});
+    }
+    for (size_t valid = sure_end(link, newest); const Boundary& boundary : boundaries) {
+      if (newest && boundary.offset == valid) valid = end_if_whole(bytes, boundary.offset, link.segment).value_or(valid);
+      if (boundary.offset < valid) first_live_ = std::max(first_live_, boundary.first_segment);
+    }
+    return !boundaries.empty();
+  }
+
+  // Below it every batch is durable.
+  static uint32_t sure_end(const Link& link, bool newest) {
+    return newest || link.end == kUnknownEnd ? link.mark.offset : link.end;
+  }
+
+  static bool whole(const FoundBatch& batch, const std::vector<Record>& records) {
+    return records.size() == batch.mark.records &&
+           std::all_of(records.begin(), records.end(), [](const Record& record) { return record.payload_intact; });
+  }
+
+  std::optional<size_t> end_if_whole(std::string_view bytes, size_t at, uint32_t segment) const {
+    const std::optional<FoundBatch> batch = find_batch(bytes, at, key(segment));
+    if (!batch || !whole(*batch, find_records(bytes, at, batch->end(), key(segment)))) return std::nullopt;
+    return batch->end();
+  }
+
+  absl::Status replay() {
+    for (const Link& link : links_) {
+      absl::StatusOr<std::string> bytes = read(link.segment, std::nullopt);
+      if (!bytes.ok()) return bytes.status();
+      const bool newest = &link == &links_.back();
+      if (newest) {
+        result_.newest = link.header;
+        result_.older_previous = replay_.previous();
+        result_.durable = link.mark;
+      }
+      if (const bool first = &link == &links_.front(); first && oldest_is_missing(link)) replay_.segment_missing();
+      if (link.header) {
+        replay_.segment(link.segment, link.header->state);
+      } else {
+        replay_.segment_unreadable(link.segment);
+        result_.newest_whole = result_.newest_whole && !newest;
+      }
+      replay_segment(link, *bytes, newest);
+      if (link.missing_after) replay_.segment_missing();
+      result_.chain.push_back({link.segment, link.bytes});
+    }
+    result_.state = replay_.state();
+    result_.slots = std::move(replay_.slots());
+    return absl::OkStatus();
+  }
+
+  bool oldest_is_missing(const Link& link) const {
+    return link.header && link.header->predecessor != 0 && link.header->predecessor >= first_live_;
+  }
+
+  // Batches below `sure` are durable: what does not verify there is rot. From there on the first flaw ends the log.
+  void replay_segment(const Link& link, std::string_view bytes, bool newest) {
+    const uint32_t sure = sure_end(link, newest);
+    size_t at = kFirstBatchOffset;
+    while (at < sure || (newest && at < bytes.size())) {
+      if (newest && at <= sure) result_.sure_previous = replay_.previous();
+      const std::optional<FoundBatch> batch = find_batch(bytes, at, key(link.segment));
+      if (!batch && at >= sure) break;
+      if (!batch) {
+        const size_t next = next_batch(bytes, at, sure, link.segment);
+        replay_.lost(find_records(bytes, at, std::min(next, bytes.size()), key(link.segment)));
+        if (newest) result_.newest_whole = false;
+        at = next;
+        continue;
+      }
+      const std::vector<Record> records = find_records(bytes, at, batch->end(), key(link.segment));
+      const bool flawed = !whole(*batch, records);
+      if (flawed && at >= sure) break;
+      if (flawed && newest) result_.newest_whole = false;
+      replay_.batch(batch->mark, records);
+      at = batch->end();
+    }
+    if (newest && at <= sure) result_.sure_previous = replay_.previous();
+    if (newest) result_.newest_end = static_cast<uint32_t>(at);
+  }
+
+  size_t next_batch(std::string_view bytes, size_t at, size_t sure, uint32_t segment) const {
+    for (at += kBlockBytes; at < sure; at += kBlockBytes) {
+      if (find_batch(bytes, at, key(segment))) return at;
+    }
+    return sure;
+  }
+
+  void name_unused() {
+    std::erase_if(result_.unused, [this](const ParsedName& name) {
+      return name.use == FileUse::Segment && std::any_of(result_.chain.begin(), result_.chain.end(),
+                                                         [&](const SegmentFile& f) { return f.segment == name.number; });
+    });
+  }
+
+  FileSystem& files_;
+  const StoreId store_;
+  std::vector<uint32_t> present_;
+  std::vector<Link> links_;  // oldest first
+  uint32_t first_live_ = 1;
+  Replay replay_;
+  Recovery result_;
+};
+
+}  // namespace
+
+absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store) {
+  return Recoverer(files, store).run();
+}
+
+}  // namespace coordkit::log

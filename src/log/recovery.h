@@ -1,0 +1,41 @@
+// Recovery: from the files of the log's directory to what the log says. A function of the bytes; it changes nothing, so doing
+// it twice equals doing it once. First every batch boundary of every live segment is read, only then is judged: what lies
+// below the highest durable mark and does not verify is rot and stays a hole, what lies above it is a torn tail and is cut.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordkit/file_system.h"
+#include "coordkit/log_store.h"
+#include "log/replay.h"
+#include "log/segment.h"
+
+namespace coordkit::log {
+
+struct SegmentFile {
+  uint32_t segment = 0;
+  uint64_t bytes = 0;
+};
+
+struct Recovery {
+  LogState state;                  // at the end of the valid log
+  std::deque<Slot> slots;          // from state.base + 1 to state.last
+  DiskPosition durable;            // the highest mark; nothing from it on may be relied on before it is rewritten
+  std::vector<SegmentFile> chain;  // the live segments, oldest first; empty for a new log
+  std::vector<ParsedName> unused;  // every other file of the log
+  uint32_t number_max = 0;         // the highest number any file carries
+
+  // About the newest segment of the chain, so that it can be replaced as a whole.
+  std::optional<SegmentHeader> newest;
+  uint32_t newest_end = 0;                // end of its last valid batch
+  bool newest_whole = true;               // nothing of it was lost
+  std::vector<Identity> older_previous;   // entries of the last batch before it
+  std::vector<Identity> sure_previous;    // entries of the last batch of it below `durable`
+};
+
+absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store);
+
+}  // namespace coordkit::log

@@ -1,0 +1,117 @@
+#include "log/replay.h"
+
+#include <algorithm>
+
+namespace coordkit::log {
+
+void Replay::segment(uint32_t number, const LogState& state) {
+  segment_ = number;
+  enter(state, {});
+  state_.truncated_to = LogState().truncated_to;
+}
+
+void Replay::segment_unreadable(uint32_t number) {
+  segment_ = number;
+  lost_ = truncation_unknown_ = true;
+}
+
+void Replay::batch(const Mark& mark, std::span<const Record> records) {
+  enter(mark.state, mark.previous);
+  previous_.clear();
+  for (const Record& record : records) apply(record);
+  lost_ = records.size() != mark.records;
+}
+
+void Replay::lost(std::span<const Record> records) {
+  lost_ = true;
+  previous_.clear();
+  for (const Record& record : records) apply(record);
+}
+
+// If nothing was lost the replayed state agrees with the stated one, except where a header cuts a tail that was rewritten.
+void Replay::enter(const LogState& state, std::span<const Identity> previous) {
+  if (lost_ && state.truncations != state_.truncations) {
+    const Index sure = truncation_unknown_ ? Index() : state.truncated_to;
+    for (Slot& slot : slots_) {
+      if (slot.index > sure) slot = hole(slot.index);
+    }
+  }
+  if (state.base.index < state_.base.index) slots_.clear();  // only a lost reset goes back
+  state_ = state;
+  forget_up_to(state.base.index);
+  for (const Identity& identity : previous) {
+    const bool known = !slots_.empty() && identity.index >= slots_.front().index && identity.index <= last();
+    const Slot* slot = known ? &slots_[identity.index - slots_.front().index] : nullptr;
+    if (slot != nullptr && slot->term == identity.term && slot->content_sum == identity.content_sum) continue;
+    Slot missing = hole(identity.index);
+    missing.term = identity.term;
+    missing.content_sum = identity.content_sum;
+    put(std::move(missing));
+  }
+  truncate(state.last.index);
+  extend_with_holes(state.last.index);
+  if (!slots_.empty() && slots_.back().term != state.last.term) {
+    slots_.back() = hole(state.last.index);
+    slots_.back().term = state.last.term;
+  }
+  lost_ = truncation_unknown_ = false;
+}
+
+void Replay::apply(const Record& record) {
+  switch (record.kind) {
+    case RecordKind::Entry: {
+      Slot slot{.index = record.index,
+                .term = record.term,
+                .content_sum = record.content_sum,
+                .at = {segment_, record.offset}};
+      if (record.payload_intact) {
+        slot.entry = raft::Entry{.index = record.index,
+                                 .term = record.term,
+                                 .kind = static_cast<raft::EntryKind>(record.detail),
+                                 .content_sum = record.content_sum,
+                                 .payload = SharedBytes(std::string(record.payload))};
+      }
+      const Identity identity{slot.index, slot.term, slot.content_sum};
+      put(std::move(slot));
+      previous_.push_back(identity);
+      break;
+    }
+    case RecordKind::HardState: state_.hard_state = {record.term, ReplicaId(record.index.value())}; break;
+    case RecordKind::TruncateTo:
+      ++state_.truncations;
+      state_.truncated_to = std::min(state_.truncated_to, record.index);
+      if (record.detail == static_cast<uint8_t>(TruncateDetail::Reset)) {
+        slots_.clear();
+        previous_.clear();
+        state_.base = {record.index, record.term};
+      } else {
+        truncate(record.index);
+      }
+      break;
+    case RecordKind::Mark:
+    case RecordKind::SegmentHeader: break;
+  }
+  state_.last = slots_.empty() ? state_.base : Position{slots_.back().index, slots_.back().term};
+}
+
+void Replay::put(Slot slot) {
+  if (slot.index <= state_.base.index) return;
+  truncate(slot.index.previous());
+  extend_with_holes(slot.index.previous());
+  slots_.push_back(std::move(slot));
+}
+
+void Replay::truncate(Index keep) {
+  while (!slots_.empty() && slots_.back().index > keep) slots_.pop_back();
+  std::erase_if(previous_, [keep](const Identity& identity) { return identity.index > keep; });
+}
+
+void Replay::extend_with_holes(Index wanted) {
+  while (last() < wanted) slots_.push_back(hole(last().next()));
+}
+
+void Replay::forget_up_to(Index index) {
+  while (!slots_.empty() && slots_.front().index <= index) slots_.pop_front();
+}
+
+}  // namespace coordkit::log

@@ -1,0 +1,59 @@
+// Replay: the state of the log after each record, and what can still be said about it after bytes were lost. A lost stretch
+// is closed by the next state on disk: that state tells the hard state, where the log ends, and whether (and how deep) it was
+// truncated meanwhile. What cannot be proved to be current becomes a hole, never an entry.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "log/batch.h"
+
+namespace coordkit::log {
+
+// One entry of the recovered log. Without an entry it is a hole, whose identity is known or (sum zero) not.
+struct Slot {
+  Index index;
+  Term term;
+  uint64_t content_sum = 0;
+  DiskPosition at;  // of the record; of a hole: somewhere in the segment that held it
+  std::optional<raft::Entry> entry;
+};
+
+class Replay {
+ public:
+  // The state at the start of a segment; afterwards truncations are counted for this segment alone.
+  void segment(uint32_t number, const LogState& state);
+  // The header of this segment cannot be read.
+  void segment_unreadable(uint32_t number);
+  // Records of one batch whose mark verified.
+  void batch(const Mark& mark, std::span<const Record> records);
+  // A stretch without a readable mark; these records verified in it.
+  void lost(std::span<const Record> records);
+  // A whole segment is missing.
+  void segment_missing() { lost_ = truncation_unknown_ = true; }
+
+  const LogState& state() const { return state_; }
+  const std::vector<Identity>& previous() const { return previous_; }
+  std::deque<Slot>& slots() { return slots_; }
+
+ private:
+  void enter(const LogState& state, std::span<const Identity> previous);
+  void apply(const Record& record);
+  void put(Slot slot);
+  void truncate(Index keep);
+  void extend_with_holes(Index last);
+  Slot hole(Index index) const { return {.index = index, .at = {segment_, kBlockBytes}}; }
+  Index last() const { return slots_.empty() ? state_.base.index : slots_.back().index; }
+  void forget_up_to(Index index);
+
+  uint32_t segment_ = 0;
+  LogState state_;
+  std::deque<Slot> slots_;
+  std::vector<Identity> previous_;
+  bool lost_ = false;                // records may be missing since the last state was read
+  bool truncation_unknown_ = false;  // the next state does not cover all truncations since
+};
+
+}  // namespace coordkit::log

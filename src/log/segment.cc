@@ -1,0 +1,137 @@
+#include "log/segment.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/fixed.h"
+
+namespace coordkit::log {
+namespace {
+
+constexpr std::string_view kMagic = "coordlog";
+constexpr size_t kPrefixBytes = 16;  // magic, format version, zero: readable before any sum can be checked
+constexpr size_t kHeaderPayloadBytes = 24 + kLogStateBytes;
+constexpr uint64_t kFillBytes = 256 << 10;
+constexpr size_t kNameDigits = 8;
+
+void append_u32(std::string& out, uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void append_u64(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+std::string_view suffix(FileUse use) {
+  switch (use) {
+    case FileUse::Segment: return ".seg";
+    case FileUse::Spare: return ".spare";
+    case FileUse::Filling: return ".fill";
+  }
+  return "";
+}
+
+std::optional<SegmentHeader> find_copy(std::string_view segment, size_t block, const RecordKey& key) {
+  const std::optional<Record> record = parse_record(segment, block + kPrefixBytes, key);
+  if (!record || record->kind != RecordKind::SegmentHeader || !record->payload_intact) return std::nullopt;
+  if (record->payload.size() != kHeaderPayloadBytes) return std::nullopt;
+  const char* at = record->payload.data();
+  return SegmentHeader{.segment = load_u32(at),
+                       .store = key.store,
+                       .capacity = load_u64(at + 8),
+                       .predecessor = load_u32(at + 16),
+                       .predecessor_end = load_u32(at + 20),
+                       .synced_end = record->mark.offset,
+                       .state = load_state(at + 24)};
+}
+
+bool newer_format(std::string_view segment, size_t block) {
+  if (segment.size() < block + kPrefixBytes || segment.substr(block, kMagic.size()) != kMagic) return false;
+  return load_u32(segment.data() + block + kMagic.size()) > kFormatVersion;
+}
+
+}  // namespace
+
+std::string encode(const SegmentHeader& header, GroupId group) {
+  std::string payload;
+  append_u32(payload, header.segment);
+  append_u32(payload, 0);
+  append_u64(payload, header.capacity);
+  append_u32(payload, header.predecessor);
+  append_u32(payload, header.predecessor_end);
+  append_state(payload, header.state);
+
+  std::string out;
+  for (const size_t block : {size_t{0}, kBlockBytes}) {
+    out.resize(block);
+    out.append(kMagic);
+    append_u32(out, kFormatVersion);
+    append_u32(out, 0);
+    append_record(out,
+                  {.kind = RecordKind::SegmentHeader,
+                   .group = group,
+                   .term = header.state.last.term,
+                   .index = header.state.last.index,
+                   .mark = {header.segment, header.synced_end},
+                   .payload = payload},
+                  {header.store, header.segment}, static_cast<uint32_t>(out.size()));
+  }
+  out.resize(kFirstBatchOffset);
+  return out;
+}
+
+FoundHeader find_header(std::string_view segment, const RecordKey& key) {
+  for (const size_t block : {size_t{0}, kBlockBytes}) {
+    if (std::optional<SegmentHeader> header = find_copy(segment, block, key)) return {std::move(header), HeaderFault::None};
+  }
+  const bool newer = newer_format(segment, 0) && newer_format(segment, kBlockBytes);
+  return {std::nullopt, newer ? HeaderFault::NewerFormat : HeaderFault::Unreadable};
+}
+
+std::string file_name(FileUse use, uint32_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name(kNameDigits, '0');
+  for (size_t i = kNameDigits; number != 0; number >>= 4) name[--i] = kDigits[number & 15];
+  return name.append(suffix(use));
+}
+
+std::optional<ParsedName> parse_name(std::string_view name) {
+  if (name.size() < kNameDigits) return std::nullopt;
+  ParsedName parsed;
+  std::from_chars(name.data(), name.data() + kNameDigits, parsed.number, 16);
+  for (const FileUse use : {FileUse::Segment, FileUse::Spare, FileUse::Filling}) {
+    parsed.use = use;
+    if (parsed.number != 0 && name == file_name(use, parsed.number)) return parsed;
+  }
+  return std::nullopt;
+}
+
+absl::Status fill_with_zeros(File& file, uint64_t first, uint64_t end) {
+  const std::string zeros(std::min(kFillBytes, end - first), '\0');
+  for (uint64_t at = first; at < end; at += zeros.size()) {
+    const uint64_t size = std::min<uint64_t>(zeros.size(), end - at);
+    if (absl::Status status = file.pwrite(at, std::string_view(zeros).substr(0, size)); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> SpareMaker::step(uint64_t bytes) {
+  if (!file_) {
+    absl::StatusOr<std::unique_ptr<File>> file = files_.open(file_name(FileUse::Filling, number_), OpenMode::CreateNew);
+    if (!file.ok()) return file.status();
+    file_ = *std::move(file);
+  }
+  const uint64_t end = std::min(capacity_, written_ + bytes);
+  if (absl::Status status = fill_with_zeros(*file_, written_, end); !status.ok()) return status;
+  if (absl::Status status = file_->sync(); !status.ok()) return status;
+  written_ = end;
+  if (written_ < capacity_) return false;
+  file_.reset();
+  absl::Status status = files_.rename(file_name(FileUse::Filling, number_), file_name(FileUse::Spare, number_));
+  if (status.ok()) status = files_.sync_dir();
+  if (!status.ok()) return status;
+  return true;
+}
+
+absl::Status SpareMaker::discard() {
+  file_.reset();
+  written_ = 0;
+  return files_.remove(file_name(FileUse::Filling, number_));
+}
+
+}  // namespace coordkit::log

@@ -1,0 +1,74 @@
+// A segment: one file of the log. Two blocks with one copy of the header each, then batches, then zeros (or bytes of an
+// earlier life, which never verify). A file is visible as a segment only once its header was synced and its name after that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "coordkit/file_system.h"
+#include "log/batch.h"
+#include "log/record.h"
+
+namespace coordkit::log {
+
+inline constexpr uint32_t kFirstBatchOffset = 2 * kBlockBytes;
+inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 31;
+
+// Links a segment to what came before. Only this authorises ignoring older bytes: those of the predecessor from
+// `predecessor_end` on, and every segment that is not on the chain of predecessors.
+struct SegmentHeader {
+  uint32_t segment = 0;
+  StoreId store;
+  uint64_t capacity = 0;
+  uint32_t predecessor = 0;      // 0: none is needed
+  uint32_t predecessor_end = 0;  // valid bytes of it
+  uint32_t synced_end = kFirstBatchOffset;  // batches below were synced before the segment became visible
+  LogState state;                // at that point
+};
+
+// Both copies, kFirstBatchOffset bytes.
+std::string encode(const SegmentHeader& header, GroupId group);
+
+enum class HeaderFault : uint8_t { None, Unreadable, NewerFormat };
+struct FoundHeader {
+  std::optional<SegmentHeader> header;
+  HeaderFault fault = HeaderFault::None;
+};
+FoundHeader find_header(std::string_view segment, const RecordKey& key);
+
+// Names of files in the log's directory.
+enum class FileUse : uint8_t { Segment, Spare, Filling };
+std::string file_name(FileUse use, uint32_t number);
+struct ParsedName {
+  FileUse use = FileUse::Segment;
+  uint32_t number = 0;
+};
+std::optional<ParsedName> parse_name(std::string_view name);
+
+// Makes a file of zeros that a segment can be written over, in steps so that a caller is never held up for long:
+// preallocated, written, synced, and only then called a spare.
+class SpareMaker {
+ public:
+  SpareMaker(FileSystem& files, uint32_t number, uint64_t capacity) : files_(files), number_(number), capacity_(capacity) {}
+
+  // Writes at most `bytes` more and syncs them; true when the spare is ready. After an error: discard().
+  absl::StatusOr<bool> step(uint64_t bytes);
+  absl::Status discard();
+  uint32_t number() const { return number_; }
+  uint64_t capacity() const { return capacity_; }
+
+ private:
+  FileSystem& files_;
+  const uint32_t number_;
+  const uint64_t capacity_;
+  std::unique_ptr<File> file_;
+  uint64_t written_ = 0;
+};
+
+// Zero-fills [0, bytes) of a new file in moderate pieces; not synced.
+absl::Status fill_with_zeros(File& file, uint64_t first, uint64_t end);
+
+}  // namespace coordkit::log

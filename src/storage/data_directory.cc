@@ -1,0 +1,120 @@
+#include "coordkit/storage/data_directory.h"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "storage/identity.h"
+#include "storage/posix_file_system.h"
+
+namespace coordkit {
+
+using storage::Identity;
+using storage::PosixFileSystem;
+
+struct DataDirectory::Lock {
+  std::unique_ptr<PosixFileSystem> files;
+};
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kOurNames = {"identity", "identity.new", "log", "state"};
+
+absl::Status validate(const DataDirectoryOptions& options) {
+  if (options.path.empty()) return absl::InvalidArgumentError("data_dir is empty: name a directory of this replica's own");
+  if (options.cluster.empty()) return absl::InvalidArgumentError("the cluster name is empty: choose one for all members");
+  if (options.cluster.size() > storage::kClusterBytesMax) {
+    return absl::InvalidArgumentError("the cluster name is longer than 255 bytes");
+  }
+  return absl::OkStatus();
+}
+
+// Creates the directory itself, not its parents: a mistyped path should not silently become a blank replica elsewhere.
+absl::Status create(const std::string& path) {
+  if (::mkdir(path.c_str(), 0750) != 0) {
+    if (errno == EEXIST) return absl::OkStatus();
+    const std::string hint = errno == ENOENT ? " (its parent does not exist: create it first)" : "";
+    return storage::errno_status(errno, "cannot create the data directory " + path + hint);
+  }
+  const std::string parent = std::filesystem::absolute(path).lexically_normal().parent_path();
+  absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(parent);
+  return files.ok() ? (*files)->sync_dir() : files.status();
+}
+
+absl::Status refuse_foreign_files(FileSystem& files, const std::string& path) {
+  absl::StatusOr<std::vector<std::string>> names = files.list();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (std::find(kOurNames.begin(), kOurNames.end(), name) != kOurNames.end()) continue;
+    return absl::FailedPreconditionError("the data directory " + path + " holds '" + name +
+                                         "', which is not coordkit's; choose an empty or a new directory");
+  }
+  const bool data = std::find(names->begin(), names->end(), "log") != names->end() ||
+                    std::find(names->begin(), names->end(), "state") != names->end();
+  if (data && std::find(names->begin(), names->end(), "identity") == names->end()) {
+    return absl::DataLossError("the data directory " + path + " has data but its identity file is missing");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StoreId> random_store_id() {
+  for (;;) {
+    uint64_t value = 0;
+    const ssize_t got = ::getrandom(&value, sizeof value, 0);
+    if (got < 0 && errno != EINTR) return storage::errno_status(errno, "cannot get random bytes");
+    if (got == sizeof value && value != 0) return StoreId(value);
+  }
+}
+
+// The identity of this open: the stored one, checked, or a new one.
+absl::StatusOr<Identity> next_identity(FileSystem& files, const DataDirectoryOptions& options) {
+  absl::StatusOr<Identity> identity = storage::load_identity(files);
+  if (absl::IsNotFound(identity.status())) {
+    const absl::StatusOr<StoreId> store = random_store_id();
+    if (!store.ok()) return store.status();
+    return Identity{.store = *store, .boot = BootCounter(1), .replica = options.replica, .cluster = options.cluster};
+  }
+  if (!identity.ok()) return identity;
+  if (identity->cluster != options.cluster) {
+    return absl::FailedPreconditionError("the data directory " + options.path + " belongs to cluster '" + identity->cluster +
+                                         "', not to '" + options.cluster + "'");
+  }
+  if (identity->replica && options.replica && identity->replica != options.replica) {
+    return absl::FailedPreconditionError("the data directory " + options.path + " belongs to replica " +
+                                         std::to_string(identity->replica.value()) + ", not to " +
+                                         std::to_string(options.replica.value()));
+  }
+  if (options.replica) identity->replica = options.replica;
+  identity->boot = identity->boot.next();
+  return identity;
+}
+
+}  // namespace
+
+DataDirectory::DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock> lock, StoreId store, BootCounter boot)
+    : options_(std::move(options)), lock_(std::move(lock)), store_(store), boot_(boot) {}
+
+DataDirectory::~DataDirectory() = default;
+
+absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDirectoryOptions& options) {
+  if (absl::Status status = validate(options); !status.ok()) return status;
+  if (absl::Status status = create(options.path); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
+  if (!files.ok()) return files.status();
+  if (absl::Status status = (*files)->lock(); !status.ok()) return status;
+  if (absl::Status status = refuse_foreign_files(**files, options.path); !status.ok()) return status;
+  absl::StatusOr<Identity> identity = next_identity(**files, options);
+  if (!identity.ok()) return identity.status();
+  if (absl::Status status = storage::store_identity(**files, *identity); !status.ok()) return status;
+  for (const std::string_view name : {"log", "state"}) {
+    if (absl::Status status = (*files)->make_directory(name); !status.ok()) return status;
+  }
+  auto lock = std::make_unique<Lock>(Lock{*std::move(files)});
+  return std::shared_ptr<DataDirectory>(new DataDirectory(options, std::move(lock), identity->store, identity->boot));
+}
+
+}  // namespace coordkit

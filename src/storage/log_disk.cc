@@ -1,0 +1,245 @@
+#include "storage/log_disk.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace coordkit {
+namespace {
+
+constexpr uint64_t kFillStepBytes = 512 << 10;           // of a spare, between two syncs
+constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
+
+size_t bytes_of(const log::Step& step) {
+  size_t bytes = 0;
+  for (const raft::Entry& entry : step.write.entries) bytes += entry.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+SegmentedLogStore::Disk::Disk(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options)
+    : store_(store), boot_(boot), files_factory_(std::move(files)), options_(options) {}
+
+absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
+  if (absl::Status status = options_.validate(); !status.ok()) return status;
+  if (sink_ != nullptr) return absl::FailedPreconditionError("this log store was opened before; make a new one");
+  for (std::unique_ptr<FileSystem>* files : {&files_, &preparer_files_}) {
+    absl::StatusOr<std::unique_ptr<FileSystem>> made = files_factory_();
+    if (!made.ok()) return made.status();
+    *files = *std::move(made);
+  }
+  absl::StatusOr<log::OpenedLog> opened = log::Log::open(
+      *files_,
+      {.store = store_, .segment_bytes = options_.segment_bytes, .small_segment_bytes = options_.small_segment_bytes});
+  if (!opened.ok()) return opened.status();
+  log_ = std::move(opened->log);
+  sink_ = &sink;
+  disk_thread_ = std::thread([this] { run(); });
+  preparer_thread_ = std::thread([this] { prepare(); });
+  return RecoveredLog{.store = store_,
+                      .boot = boot_,
+                      .hard_state = opened->hard_state,
+                      .base = opened->base,
+                      .entries = std::move(opened->entries),
+                      .damaged = std::move(opened->damaged)};
+}
+
+void SegmentedLogStore::Disk::close() {
+  {
+    std::scoped_lock lock(mutex_);
+    closing_ = stop_preparer_ = true;
+  }
+  disk_wakes_.notify_one();
+  preparer_wakes_.notify_one();
+  if (preparer_thread_.joinable()) preparer_thread_.join();
+  if (disk_thread_.joinable()) disk_thread_.join();
+}
+
+void SegmentedLogStore::Disk::post(Task task) {
+  {
+    std::scoped_lock lock(mutex_);
+    if (final_) return;
+    if (closing_ && !std::holds_alternative<SpareReady>(task) && !std::holds_alternative<SpareFailed>(task)) return;
+    waiting_.push_back(std::move(task));
+  }
+  disk_wakes_.notify_one();
+}
+
+void SegmentedLogStore::Disk::run() try {
+  order_spare();
+  while (wait()) {
+    perform_all();
+    if (final_) return;
+    order_spare();
+  }
+  if (!stalled_ && log_->mark_due()) write_mark();
+} catch (const CheckFailure& failure) {
+  fail(absl::InternalError(failure.what()));
+}
+
+bool SegmentedLogStore::Disk::wait() {
+  std::unique_lock lock(mutex_);
+  const auto ready = [this] { return closing_ || !waiting_.empty(); };
+  if (stalled_) {
+    disk_wakes_.wait_for(lock, kSpaceRetry, ready);
+    if (closing_) return false;
+  } else if (!log_->mark_due()) {
+    disk_wakes_.wait(lock, ready);
+  } else if (!disk_wakes_.wait_until(lock, last_write_ + options_.idle_before_mark, ready)) {
+    lock.unlock();
+    write_mark();
+    return !final_;
+  }
+  if (waiting_.empty() && closing_) return false;
+  std::move(waiting_.begin(), waiting_.end(), std::back_inserter(tasks_));
+  waiting_.clear();
+  return true;
+}
+
+void SegmentedLogStore::Disk::perform_all() {
+  if (stalled_) stall();
+  while (!stalled_ && !final_ && !tasks_.empty()) {
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    perform(std::move(task));
+  }
+  if (!stalled_ && !final_ && !batch_.empty()) write_batch().IgnoreError();
+}
+
+void SegmentedLogStore::Disk::perform(Task task) {
+  if (log::Step* step = std::get_if<log::Step>(&task)) {
+    batch_bytes_ += bytes_of(*step);
+    batch_.push_back(std::move(*step));
+    if (batch_bytes_ >= options_.batch_bytes_max) write_batch().IgnoreError();
+    return;
+  }
+  if (const SpareReady* spare = std::get_if<SpareReady>(&task)) {
+    log_->spare_ready(spare->number, spare->capacity);
+    ordered_ = false;
+    space_ = LogSpace::Ample;
+    return;
+  }
+  if (SpareFailed* failed = std::get_if<SpareFailed>(&task)) return fail(std::move(failed->why));
+
+  // The others see every write submitted before them.
+  if (!batch_.empty() && !write_batch().ok()) {
+    if (!final_) tasks_.push_front(std::move(task));
+    return;
+  }
+  if (const Read* read = std::get_if<Read>(&task)) {
+    sink_->log_read(read->first, log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
+  } else if (const Compact* compact = std::get_if<Compact>(&task)) {
+    if (absl::Status status = log_->compact(compact->through); !status.ok()) fail(std::move(status));
+  }
+}
+
+absl::Status SegmentedLogStore::Disk::write_batch() {
+  const WriteNumber highest = batch_.back().write.number;
+  absl::Status status = log_->append(batch_);
+  if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
+    stalled_ = true;
+    space_ = LogSpace::Full;
+    return status;
+  }
+  if (status.ok()) status = log_->sync();
+  if (!status.ok()) {
+    fail(status);
+    return status;
+  }
+  batch_.clear();
+  batch_bytes_ = 0;
+  last_write_ = Clock::now();
+  sink_->written(highest);
+  return absl::OkStatus();
+}
+
+// No space for the next segment. What frees some goes first: compaction, then the waiting batch is tried again.
+void SegmentedLogStore::Disk::stall() {
+  std::deque<Task> rest;
+  const uint32_t first_segment = log_->state().first_segment;
+  for (Task& task : tasks_) {
+    if (const Compact* compact = std::get_if<Compact>(&task)) {
+      if (absl::Status status = log_->compact(compact->through); !status.ok()) return fail(std::move(status));
+    } else {
+      rest.push_back(std::move(task));
+    }
+  }
+  tasks_ = std::move(rest);
+  if (log_->state().first_segment != first_segment) write_mark();
+  if (final_) return;
+  stalled_ = false;
+  if (write_batch().ok()) space_ = log_->wants_spare() ? LogSpace::Low : LogSpace::Ample;
+}
+
+void SegmentedLogStore::Disk::write_mark() {
+  absl::Status status = log_->append_mark();
+  if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
+    last_write_ = Clock::now() + kSpaceRetry;  // the batch before is safe, only the mark has no place yet
+    return;
+  }
+  if (status.ok()) status = log_->sync();
+  if (!status.ok()) fail(std::move(status));
+}
+
+void SegmentedLogStore::Disk::order_spare() {
+  if (ordered_ || !log_->wants_spare()) return;
+  ordered_ = true;
+  {
+    std::scoped_lock lock(mutex_);
+    order_ = SpareOrder{log_->take_number(), log_->segment_bytes()};
+  }
+  preparer_wakes_.notify_one();
+}
+
+void SegmentedLogStore::Disk::fail(absl::Status why) {
+  {
+    std::scoped_lock lock(mutex_);
+    if (final_) return;
+    final_ = stop_preparer_ = true;
+    waiting_.clear();
+  }
+  preparer_wakes_.notify_one();
+  sink_->log_failed(std::move(why));
+}
+
+void SegmentedLogStore::Disk::prepare() {
+  for (;;) {
+    SpareOrder order;
+    {
+      std::unique_lock lock(mutex_);
+      preparer_wakes_.wait(lock, [this] { return stop_preparer_ || order_; });
+      if (stop_preparer_) return;
+      order = *order_;
+    }
+    const absl::StatusOr<bool> made = make_spare(order);
+    if (!made.ok() && !absl::IsResourceExhausted(made.status())) return post(SpareFailed{made.status()});
+    std::unique_lock lock(mutex_);
+    if (stop_preparer_) return;
+    if (made.ok()) {
+      order_.reset();
+      lock.unlock();
+      post(SpareReady{order.number, order.capacity});
+      continue;
+    }
+    if (space_ == LogSpace::Ample) space_ = LogSpace::Low;
+    preparer_wakes_.wait_for(lock, kSpaceRetry, [this] { return stop_preparer_; });
+  }
+}
+
+// False: stopped on the way. What is left behind is removed by the next open.
+absl::StatusOr<bool> SegmentedLogStore::Disk::make_spare(const SpareOrder& order) {
+  log::SpareMaker maker(*preparer_files_, order.number, order.capacity);
+  for (;;) {
+    const absl::StatusOr<bool> ready = maker.step(kFillStepBytes);
+    if (!ready.ok()) {
+      maker.discard().IgnoreError();
+      return ready;
+    }
+    if (*ready) return true;
+    std::scoped_lock lock(mutex_);
+    if (stop_preparer_) return false;
+  }
+}
+
+}  // namespace coordkit

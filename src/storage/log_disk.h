@@ -1,0 +1,103 @@
+// The two threads of the segmented log store. The disk thread owns the log: it takes everything that waits, writes and syncs
+// it as one batch, and reports. The preparer makes the next segment beside it, in small synced pieces, so that the commit
+// path never waits for a large fill.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "coordkit/storage/segmented_log_store.h"
+#include "log/log.h"
+
+namespace coordkit {
+
+class SegmentedLogStore::Disk {
+ public:
+  Disk(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options);
+  ~Disk() { close(); }
+
+  absl::StatusOr<RecoveredLog> open(LogSink& sink);
+  void close();
+
+  struct Read {
+    Index first;
+    Index last;
+    size_t bytes_max = 0;
+  };
+  struct Compact {
+    Position through;
+  };
+  struct SpareReady {
+    uint32_t number = 0;
+    uint64_t capacity = 0;
+  };
+  struct SpareFailed {
+    absl::Status why;
+  };
+  using Task = std::variant<log::Step, Read, Compact, SpareReady, SpareFailed>;
+  void post(Task task);
+
+  LogSpace space() const { return space_.load(std::memory_order_relaxed); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct SpareOrder {
+    uint32_t number = 0;
+    uint64_t capacity = 0;
+  };
+
+  // The disk thread.
+  void run();
+  bool wait();  // for work, or for the time of a mark; false: closing and nothing left
+  void perform_all();
+  void perform(Task task);
+  absl::Status write_batch();
+  void stall();
+  void write_mark();
+  void order_spare();
+  void fail(absl::Status why);
+
+  // The preparer.
+  void prepare();
+  absl::StatusOr<bool> make_spare(const SpareOrder& order);
+
+  const StoreId store_;
+  const BootCounter boot_;
+  const FileSystemFactory files_factory_;
+  const SegmentedLogOptions options_;
+
+  LogSink* sink_ = nullptr;
+  std::thread disk_thread_;
+  std::thread preparer_thread_;
+  std::atomic<LogSpace> space_{LogSpace::Ample};
+
+  std::mutex mutex_;
+  std::condition_variable disk_wakes_;
+  std::condition_variable preparer_wakes_;
+  std::deque<Task> waiting_;
+  std::optional<SpareOrder> order_;  // for the preparer
+  bool closing_ = false;
+  bool stop_preparer_ = false;
+  bool final_ = false;  // failed: nothing is accepted
+
+  // Of the disk thread alone.
+  std::unique_ptr<FileSystem> files_;
+  std::unique_ptr<log::Log> log_;
+  std::deque<Task> tasks_;             // taken over from waiting_
+  std::vector<log::Step> batch_;       // being gathered
+  size_t batch_bytes_ = 0;
+  bool stalled_ = false;               // no space: batch_ waits
+  bool ordered_ = false;
+  Clock::time_point last_write_;
+
+  std::unique_ptr<FileSystem> preparer_files_;
+};
+
+}  // namespace coordkit

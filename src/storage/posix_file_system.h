@@ -1,0 +1,56 @@
+// The FileSystem port on a directory of this machine. All names are resolved relative to a descriptor of the directory, so
+// that renaming one of its parents changes nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "coordkit/file_system.h"
+
+namespace coordkit::storage {
+
+// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// What errno means at a door; `what` names the call and the file.
+absl::Status errno_status(int error, const std::string& what);
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  static absl::StatusOr<std::unique_ptr<PosixFileSystem>> open(const std::string& path);
+
+  absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override;
+  absl::Status rename(std::string_view from, std::string_view to) override;
+  absl::Status remove(std::string_view name) override;
+  absl::Status sync_dir() override;
+  absl::StatusOr<std::vector<std::string>> list() override;
+  absl::StatusOr<uint64_t> free_bytes() override;
+
+  // Beyond the port, for the data directory.
+  absl::Status make_directory(std::string_view name);  // and syncs this one; fine if it is there
+  absl::Status lock();                                 // flock, for the life of this object; kFailedPrecondition if taken
+
+ private:
+  PosixFileSystem(std::string path, Descriptor directory) : path_(std::move(path)), directory_(std::move(directory)) {}
+  std::string in(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+  const std::string path_;
+  const Descriptor directory_;
+};
+
+}  // namespace coordkit::storage

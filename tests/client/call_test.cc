@@ -1,0 +1,394 @@
+// The life of any call: the door, the deadline, exactly one answer, and the end of the client.
+#include "tests/client/bench.h"
+
+namespace coordkit::test {
+namespace {
+
+using CallTest = ClientBench;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(ClientOptionsTest, EveryProblemIsNamedAtOnce) {
+  const absl::Status status =
+      ClientOptions{.election_timeout = 0s, .rate_error_ppm = 600'000, .slack = -1ns, .call_timeout = 0s, .calls_max = 0}
+          .validate();
+  EXPECT_EQ(reason_of(status), Reason::InvalidArgument);
+  for (const char* name : {"election_timeout", "rate_error_ppm", "slack", "call_timeout", "calls_max"}) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr(name));
+  }
+  EXPECT_TRUE(ClientOptions{}.validate().ok());
+}
+
+TEST_F(CallTest, BadInputIsRefusedBeforeTheLogWithASentence) {
+  const SessionRef session = open();
+  engine.posted.clear();
+  std::vector<std::pair<std::string, absl::Status>> answers;
+  const auto note = [&](std::string what) {
+    return [&answers, what](auto answer) {
+      if constexpr (std::is_same_v<decltype(answer), absl::Status>) {
+        answers.emplace_back(what, answer);
+      } else {
+        answers.emplace_back(what, answer.status());
+      }
+    };
+  };
+  client.open_session({.ttl = 0s}, note("ttl zero"));
+  client.open_session({.ttl = -1s}, note("ttl negative"));
+  client.open_session({.ttl = Duration::max()}, note("ttl large"));
+  client.open_session({.ttl = 1s, .metadata = std::string(4097, 'm')}, note("metadata"));
+  client.acquire(session, "", {}, note("empty name"));
+  client.acquire(session, std::string(1025, 'n'), {}, note("long name"));
+  client.acquire(session, "a", {.value = std::string(4097, 'v')}, note("hold value"));
+  client.acquire(session, "a", {.owner_tag = std::string(257, 't')}, note("owner tag"));
+  client.acquire(session, "a", {.wait = LockWait::timed(0s)}, note("no wait"));
+  client.acquire(session, "a", {.wait = LockWait::timed(-1s)}, note("negative wait"));
+  client.acquire(nullptr, "a", {}, note("no session"));
+  client.close(nullptr, note("close nothing"));
+  client.release(nullptr, note("release nothing"));
+  client.check(nullptr, note("check nothing"));
+  client.holders("", note("holders"));
+  client.queue(std::string(1025, 'n'), note("queue"));
+  client.put("", "v", note("put empty"));
+  client.put(std::string(8193, 'k'), "v", note("put key"));
+  client.put("k", std::string((1 << 20) + 1, 'v'), note("put value"));
+  client.get("", note("get empty"));
+  client.erase("", note("erase empty"));
+  EXPECT_THAT(answers, IsEmpty());  // never inside the call
+  EXPECT_EQ(client.next_turn(now), 0ns);
+  turn();
+  EXPECT_THAT(answers, SizeIs(21));
+  EXPECT_THAT(engine.posted, IsEmpty());
+  for (const auto& [what, status] : answers) {
+    EXPECT_FALSE(status.ok()) << what;
+    EXPECT_EQ(outcome_of(status), Outcome::None) << what;
+    EXPECT_GT(status.message().size(), 30u) << what;
+  }
+  EXPECT_EQ(reason_of(answers[2].second), Reason::TtlTooLarge);
+  EXPECT_EQ(reason_of(answers[16].second), Reason::EmptyKey);
+}
+
+TEST_F(CallTest, S59_ADeadlineThatIsPastEndsTheCallBeforeAnythingIsSent) {
+  Answer<PutResult> put;
+  client.put("k", "v", put.callback(), now.lagging);
+  turn();
+  EXPECT_EQ(put.reason(), Reason::CallTimeout);
+  EXPECT_EQ(put.outcome(), Outcome::None);
+  EXPECT_THAT(engine.posted, IsEmpty());
+}
+
+TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
+  const SessionRef session = open(1000, 1h);
+  const HoldRef grant = hold(session);
+  Answer<SessionRef> opened;
+  Answer<HoldRef> acquired;
+  Answer<PutResult> put;
+  Answer<GetResult> got;
+  Answer<EraseResult> erased;
+  Answer<LockInfo> holders;
+  Answer<QueueInfo> queue;
+  Answer<SessionInfo> info;
+  Answer<SessionList> list;
+  Answer<bool> checked;
+  Answer<void> released, closed;
+  client.open_session({.ttl = 1s}, opened.callback());
+  client.acquire(session, "b", {}, acquired.callback());
+  client.put("k", "v", put.callback());
+  client.get("k", got.callback());
+  client.erase("k", erased.callback());
+  client.holders("a", holders.callback());
+  client.queue("a", queue.callback());
+  client.session_info(session->id(), info.callback());
+  client.sessions({}, 0, list.callback());
+  client.check(grant, checked.callback());
+  client.release(grant, released.callback());
+  turn();
+  run(10s - 1ns);
+  EXPECT_EQ(client.status().calls, 11u);
+  run(1ns);
+  EXPECT_EQ(client.status().calls, 0u);
+  client.close(session, closed.callback());
+  run(10s);
+  EXPECT_EQ(opened.reason(), Reason::CallTimeout);
+  EXPECT_EQ(opened.outcome(), Outcome::Unknown);
+  EXPECT_EQ(acquired.outcome(), Outcome::Unknown);
+  EXPECT_EQ(put.outcome(), Outcome::Unknown);
+  EXPECT_EQ(erased.outcome(), Outcome::Unknown);
+  EXPECT_EQ(released.outcome(), Outcome::Unknown);
+  EXPECT_EQ(closed.outcome(), Outcome::Unknown);
+  for (const Outcome outcome : {got.outcome(), holders.outcome(), queue.outcome(), info.outcome(), list.outcome(),
+                                checked.outcome()}) {
+    EXPECT_EQ(outcome, Outcome::None);  // reads are never unknown
+  }
+  EXPECT_EQ(engine.take<Forget>().size(), 8u);  // what nobody pursues is forgotten in the engine too
+}
+
+TEST_F(CallTest, KeysAndLooksReturnWhatTheMachineAnswers) {
+  Answer<PutResult> put;
+  Answer<EraseResult> erased;
+  Answer<GetResult> got, absent;
+  Answer<SessionInfo> info;
+  client.put("k", "v", put.callback());
+  client.erase("k", erased.callback());
+  client.get("k", got.callback());
+  client.get("x", absent.callback(), {}, Consistency::Local);
+  client.session_info(SessionId(4), info.callback());
+  turn();
+  engine.complete(engine.take_commands<machine::Put>().at(0).first.ticket, {.revision = Revision(2)});
+  engine.complete(engine.take_commands<machine::Delete>().at(0).first.ticket, {.revision = Revision(3), .deleted = 1});
+  const auto asks = engine.take<Ask>();
+  ASSERT_THAT(asks, SizeIs(3));
+  EXPECT_EQ(asks[1].consistency, Consistency::Local);
+  engine.complete_bytes(asks[0].ticket, machine::encode(machine::KeysReply{
+                                            .keys = {{"k", "v", Revision(2), Revision(2), 1}}, .revision = Revision(2)}));
+  engine.complete_bytes(asks[1].ticket, machine::encode(machine::KeysReply{.revision = Revision(2)}));
+  engine.complete_bytes(asks[2].ticket, machine::encode(machine::SessionReply{}));
+  turn();
+  EXPECT_EQ((*put).revision, Revision(2));
+  EXPECT_EQ((*put).index, Index(1));
+  EXPECT_EQ((*erased).deleted, 1u);
+  EXPECT_EQ((*got).entry, (KeyValue{"k", "v", Revision(2), Revision(2), 1}));
+  EXPECT_EQ((*absent).entry, std::nullopt);
+  EXPECT_EQ(info.reason(), Reason::SessionNotFound);
+}
+
+TEST_F(CallTest, UnreadableAnswersAreCorruptAndNeverTrusted) {
+  Answer<GetResult> got;
+  Answer<PutResult> put;
+  client.get("k", got.callback());
+  client.put("k", "v", put.callback());
+  turn();
+  engine.complete_bytes(engine.take<Ask>().at(0).ticket, "\xff\xff\xff");
+  engine.complete_bytes(engine.take<Submit>().at(0).ticket, "\xff\xff\xff");
+  turn();
+  EXPECT_EQ(got.reason(), Reason::Corrupt);
+  EXPECT_EQ(put.reason(), Reason::Corrupt);
+  EXPECT_EQ(put.outcome(), Outcome::Unknown);
+}
+
+TEST_F(CallTest, AnswersToTicketsOfOthersAreIgnored) {
+  engine.complete(Ticket(1), {});
+  engine.complete(Ticket((uint64_t{1} << 63) + 1000), {});
+  engine.next.events.push_back({MachineId(2), Index(1), "not ours"});
+  engine.next.events.push_back({kCoordination, Index(1), "\xff\xff"});
+  turn();
+  EXPECT_EQ(client.status().calls, 0u);
+}
+
+TEST_F(CallTest, CallsBeyondTheLimitAreRefusedAtTheDoorButReleasesAreNot) {
+  Client small(engine, ClientOptions{.calls_max = 2});
+  std::vector<std::optional<Reason>> reasons;
+  for (int i = 0; i < 3; ++i) small.get("k", [&](auto answer) { reasons.push_back(reason_of(answer.status())); });
+  small.before_turn(now);
+  EXPECT_THAT(reasons, ElementsAre(Reason::TooManyRequests));
+  small.stop();
+  EXPECT_THAT(reasons, SizeIs(3));
+}
+
+TEST_F(CallTest, R79_ACallbackMayCallAnythingAgain) {
+  const SessionRef session = open();
+  std::vector<std::string> order;
+  Answer<HoldRef> nested;
+  client.put("k", "v", [&](auto) {
+    order.push_back("put");
+    client.get("k", [&](auto) { order.push_back("get"); });
+    client.acquire(session, "", {}, [&](auto) { order.push_back("refused"); });
+    client.close(session, [&](auto) { order.push_back("closed"); });
+    client.cancel(CallId(1));
+    client.abandon(CallId(12345));
+  });
+  turn();
+  engine.complete(engine.take<Submit>().at(0).ticket, {});
+  turn();
+  EXPECT_THAT(order, ElementsAre("put", "refused"));
+  EXPECT_EQ(client.next_turn(now), 0ns);
+  turn();
+  engine.complete_bytes(engine.take<Ask>().at(0).ticket, machine::encode(machine::KeysReply{}));
+  engine.complete(engine.take_commands<machine::CloseSession>().at(0).first.ticket, {});
+  turn();
+  EXPECT_THAT(order, ElementsAre("put", "refused", "get", "closed"));
+}
+
+TEST_F(CallTest, R79_ACallbackMayStopTheClient) {
+  const SessionRef session = open();
+  Answer<void> other;
+  int calls = 0;
+  client.put("k", "v", [&](auto) {
+    ++calls;
+    client.stop();
+    client.put("k", "v", [&](auto answer) {
+      ++calls;
+      EXPECT_EQ(reason_of(answer.status()), Reason::Closed);
+    });
+  });
+  turn();
+  client.close(session, other.callback());
+  engine.complete(engine.take<Submit>().at(0).ticket, {});
+  turn();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(other.reason(), Reason::Stopped);
+  EXPECT_TRUE(client.stopped());
+  EXPECT_EQ(client.next_turn(now), Duration::max());
+}
+
+TEST_F(CallTest, R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  bool stopped = false;
+  std::stop_callback on_lost(grant->lost_token(), [&] { stopped = true; });
+  Answer<PutResult> sent, unsent;
+  client.put("k", "v", sent.callback());
+  turn();
+  client.put("k", "v", unsent.callback());
+  client.stop();
+  client.stop();
+  EXPECT_EQ(sent.reason(), Reason::Stopped);
+  EXPECT_EQ(sent.outcome(), Outcome::Unknown);
+  EXPECT_EQ(unsent.reason(), Reason::Stopped);
+  EXPECT_EQ(unsent.outcome(), Outcome::None);
+  EXPECT_TRUE(stopped);
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_FALSE(session->valid(now.leading));
+  EXPECT_TRUE(session->closed());
+  EXPECT_EQ(phases.back(), SessionPhase::Lost);
+  engine.posted.clear();
+  engine.complete(Ticket((uint64_t{1} << 63) + 3), {});
+  turn();
+  EXPECT_THAT(engine.posted, IsEmpty());
+  EXPECT_EQ(sent.times(), 1);
+}
+
+TEST_F(CallTest, R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  client.stop();
+  Answer<SessionRef> opened;
+  Answer<HoldRef> acquired;
+  Answer<void> released, closed;
+  Answer<bool> checked;
+  client.open_session({.ttl = 1s}, opened.callback());
+  client.acquire(session, "a", {}, acquired.callback());
+  client.release(grant, released.callback());
+  client.release_later(grant);
+  client.close(session, closed.callback());
+  client.check(grant, checked.callback());
+  for (const auto& reason : {opened.reason(), acquired.reason(), released.reason(), closed.reason(), checked.reason()}) {
+    EXPECT_EQ(reason, Reason::Closed);
+  }
+  owned.release();  // the fixture's reference must not dangle: destroyed here, leaked there
+  delete &client;
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_FALSE(session->valid(now.leading));
+  EXPECT_EQ(session->phase(), SessionPhase::Lost);
+  owned = std::make_unique<Client>(engine, ClientOptions{});
+}
+
+TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  Answer<void> released;
+  client.release(grant, released.callback());
+  turn();
+  engine.next.halted = absl::DataLossError("disk");
+  engine.fail(engine.take_commands<machine::Release>().at(0).first.ticket,
+              make_error(Reason::ReplicaFailed, Outcome::Unknown, "the disk failed"));
+  turn();
+  EXPECT_EQ(released.reason(), Reason::ReplicaFailed);
+  engine.posted.clear();
+  run(20s);
+  EXPECT_EQ(session->phase(), SessionPhase::Lost);  // by its own clock
+  EXPECT_THAT(engine.take_commands<machine::Release>(), IsEmpty());
+}
+
+// A fixed history that touches everything; the client is stopped before each of its steps in turn.
+TEST(StopTest, R76_R80_EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
+  using machine::ResultCode;
+  size_t steps = 1;
+  for (size_t stop_at = 0; stop_at <= steps; ++stop_at) {
+    FakeEngine engine;
+    Now now{LaggingTime(1h), LeadingTime(1h)};
+    EngineEffects effects;
+    int made = 0;
+    uint64_t opened = 9;
+    std::map<int, int> answered;
+    const auto count = [&] { return [&answered, id = made++](auto) { ++answered[id]; }; };
+    SessionRef session;
+    HoldRef grant;
+    CallId waiting;
+    size_t step = 0;
+    auto client = std::make_unique<Client>(engine, ClientOptions{});
+    const auto next = [&] {
+      if (step++ == stop_at) client->stop();
+    };
+    const auto turn = [&] {
+      next();
+      client->before_turn(now);
+      next();
+      engine.turn(now, effects);
+      client->after_turn(now, effects);
+      now.lagging += 10ms;
+      now.leading += 10ms;
+    };
+    const auto reply_all = [&] {
+      for (const Submit& submit : engine.take<Submit>()) {
+        const auto request = machine::decode_request(submit.command.view());
+        machine::Result result;
+        if (std::holds_alternative<machine::OpenSession>(request->body)) result = {.session = SessionId(++opened), .ttl = 1s};
+        if (std::holds_alternative<machine::Acquire>(request->body)) result = {.code = ResultCode::Granted, .token = Token(5)};
+        engine.complete(submit.ticket, result);
+      }
+      for (const Ask& ask : engine.take<Ask>()) engine.complete_bytes(ask.ticket, machine::encode(machine::KeysReply{}));
+    };
+    client->open_session({.ttl = 1s}, [&, done = count()](auto answer) mutable {
+      if (answer.ok()) session = *answer;
+      done(std::move(answer));
+    });
+    turn();
+    reply_all();
+    turn();
+    if (!session) session = std::make_shared<SessionState>(SessionId(10), 1s);
+    next();
+    client->acquire(session, "a", {}, [&, done = count()](auto answer) mutable {
+      if (answer.ok()) grant = *answer;
+      done(std::move(answer));
+    });
+    client->put("k", "v", count());
+    client->get("k", count());
+    turn();
+    reply_all();
+    turn();
+    if (!grant) grant = std::make_shared<HoldState>(session, "a", "", Token(5), Index(1));
+    waiting = client->acquire(session, "b", {.wait = LockWait::forever()}, count());
+    const CallId abandoned = client->acquire(session, "c", {.wait = LockWait::forever()}, count());
+    client->check(grant, count());
+    turn();
+    for (const Submit& submit : engine.take<Submit>()) engine.complete(submit.ticket, {.code = ResultCode::Queued}, ApplyOutput::Stage::Queued);
+    turn();
+    next();
+    client->cancel(waiting);
+    next();
+    client->abandon(abandoned);
+    turn();
+    client->release(grant, count());
+    client->release_later(grant);
+    turn();
+    client->open_session({.ttl = 1s, .deadline = now.lagging + 5ms}, count());
+    turn();
+    next();
+    client->close(session, count());
+    client->holders("a", count());
+    turn();
+    reply_all();
+    turn();
+    steps = step;
+    client.reset();
+    ASSERT_EQ(answered.size(), static_cast<size_t>(made)) << "stopped before step " << stop_at;
+    for (const auto& [id, times] : answered) ASSERT_EQ(times, 1) << "call " << id << ", stopped before step " << stop_at;
+    ASSERT_EQ(session->phase(), SessionPhase::Lost) << stop_at;
+  }
+  EXPECT_GT(steps, 20u);
+}
+
+}  // namespace
+}  // namespace coordkit::test

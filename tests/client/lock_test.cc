@@ -1,0 +1,466 @@
+// Acquire, cancel and release against a scripted engine: what is posted when, and what becomes of late answers.
+#include "tests/client/bench.h"
+
+namespace coordkit::test {
+namespace {
+
+using LockTest = ClientBench;
+using machine::ResultCode;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+constexpr auto kQueued = ApplyOutput::Stage::Queued;
+
+TEST_F(LockTest, S36_AGrantCarriesItsTokenAndTheEntryThatGaveIt) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "billing", {.wait = LockWait::timed(2s), .owner_tag = "t", .value = "v"}, answer.callback());
+  turn();
+  const auto [submit, request] = engine.take_commands<machine::Acquire>().at(0);
+  EXPECT_EQ(std::get<machine::Acquire>(request.body),
+            (machine::Acquire{.session = session->id(), .owner_tag = "t", .name = "billing",
+                              .wait = machine::Wait::timed(2s), .value = "v"}));
+  engine.complete(submit.ticket, {.code = ResultCode::Queued}, kQueued);
+  turn();
+  EXPECT_EQ(answer.times(), 0);
+  engine.complete(submit.ticket, {.code = ResultCode::Granted, .token = Token(77), .since = Index(9)});
+  turn();
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ((*answer)->token(), Token(77));
+  EXPECT_EQ((*answer)->since(), Index(9));
+  EXPECT_EQ((*answer)->name(), "billing");
+  EXPECT_EQ((*answer)->owner_tag(), "t");
+  EXPECT_TRUE((*answer)->valid(now.leading));
+  EXPECT_EQ(client.status().holds, 1u);
+}
+
+TEST_F(LockTest, S59_TheDefaultDeadlineIsTheWaitAndTwoElectionTimeoutsOrTenSeconds) {
+  const SessionRef session = open();
+  Answer<HoldRef> timed, tried, forever;
+  client.acquire(session, "a", {.wait = LockWait::timed(2s)}, timed.callback());
+  client.acquire(session, "b", {}, tried.callback());
+  client.acquire(session, "c", {.wait = LockWait::forever()}, forever.callback());
+  turn();
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(3));
+  EXPECT_EQ(sent[0].first.deadline, now.lagging + 2s + 600ms);
+  EXPECT_EQ(sent[1].first.deadline, now.lagging + 10s);
+  EXPECT_EQ(sent[2].first.deadline, LaggingTime::max());
+}
+
+TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
+  const SessionRef session = open();
+  const std::pair<ResultCode, Reason> table[] = {
+      {ResultCode::Held, Reason::Held},           {ResultCode::WaitTimeout, Reason::WaitTimeout},
+      {ResultCode::Cancelled, Reason::Cancelled}, {ResultCode::AlreadyHeld, Reason::AlreadyHeld},
+      {ResultCode::AlreadyWaiting, Reason::AlreadyWaiting}, {ResultCode::LimitExceeded, Reason::LimitExceeded},
+      {ResultCode::SessionNotFound, Reason::SessionNotFound}};
+  for (const auto& [code, reason] : table) {
+    Answer<HoldRef> answer;
+    client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+    turn();
+    engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket, {.code = code});
+    turn();
+    EXPECT_EQ(answer.reason(), reason);
+    EXPECT_NE(answer.outcome(), Outcome::Unknown);
+  }
+  EXPECT_EQ(session->phase(), SessionPhase::Lost);  // told SessionNotFound by the last one
+}
+
+TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+  run(1s);  // this engine says nothing at the deadline: the client ends the call itself
+  EXPECT_EQ(answer.reason(), Reason::CallTimeout);
+  EXPECT_EQ(answer.outcome(), Outcome::Unknown);
+  engine.complete(ticket, {.code = ResultCode::Granted, .token = Token(77)});
+  turn();
+  turn();
+  const auto releases = engine.take_commands<machine::Release>();
+  ASSERT_THAT(releases, SizeIs(1));
+  EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(77));
+  EXPECT_EQ(releases[0].first.urgency, Urgency::Reserved);
+  engine.complete(releases[0].first.ticket, {});
+  turn();
+  EXPECT_EQ(answer.times(), 1);
+  EXPECT_EQ(client.status().releases, 0u);
+  EXPECT_EQ(client.status().holds, 0u);
+}
+
+TEST_F(LockTest, S59_AWaitThatOutlivesItsCallIsCancelledByItsRequest) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+  engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
+  run(1s);
+  EXPECT_EQ(answer.reason(), Reason::CallTimeout);
+  const auto cancels = engine.take_commands<machine::CancelAcquire>();
+  ASSERT_THAT(cancels, SizeIs(1));
+  EXPECT_EQ(std::get<machine::CancelAcquire>(cancels[0].second.body).acquire, engine.request_of(ticket));
+  EXPECT_EQ(cancels[0].first.urgency, Urgency::Reserved);
+  engine.complete(ticket, {.code = ResultCode::Cancelled});
+  engine.complete(cancels[0].first.ticket, {.code = ResultCode::Cancelled});
+  turn();
+  EXPECT_EQ(client.status().tickets, 0u);
+}
+
+TEST_F(LockTest, S59_AWaitQueuedAfterItsCallEndedIsCancelledThen) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  const CallId call = client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+  client.abandon(call);
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::CancelPending);
+  EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), IsEmpty());  // its request is not known yet
+  engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), SizeIs(1));
+}
+
+// The engine gave up with an unknown outcome; the cancel finds that the lock was granted.
+TEST_F(LockTest, S59_AGrantFoundByTheCancelOfAnUnknownAcquireIsReleased) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+  engine.fail(ticket, make_error(Reason::CallTimeout, "late"), FakeEngine::Sent::Yes);
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::CallTimeout);
+  const auto cancels = engine.take_commands<machine::CancelAcquire>();
+  ASSERT_THAT(cancels, SizeIs(1));
+  engine.complete(cancels[0].first.ticket, {.code = ResultCode::Granted, .token = Token(88)});
+  turn();
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
+}
+
+TEST_F(LockTest, S59_AnAcquireThatNeverReachedTheLogNeedsNoCancelAndSaysNone) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
+  turn();
+  engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+              make_error(Reason::CallTimeout, Outcome::None, "held back"));
+  turn();
+  EXPECT_EQ(answer.outcome(), Outcome::None);
+  EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), IsEmpty());
+}
+
+TEST_F(LockTest, S59_AnUnansweredCancelIsRepeated) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
+  turn();
+  engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket, make_error(Reason::CallTimeout, "late"),
+              FakeEngine::Sent::Yes);
+  turn();
+  for (int i = 0; i < 3; ++i) {
+    const auto cancels = engine.take_commands<machine::CancelAcquire>();
+    ASSERT_THAT(cancels, SizeIs(1));
+    engine.fail(cancels[0].first.ticket, make_error(Reason::NotReady, "not now"));
+    turn();
+    run(300ms);
+  }
+}
+
+// F-08 in all orders: exactly one of granted and cancelled, and the client's books agree.
+TEST_F(LockTest, REG_F08_ACancelAgainstAGrantEndsAsExactlyOneOfThem) {
+  const SessionRef session = open();
+  for (const bool granted : {false, true}) {
+    for (const bool answered_before_acquire : {false, true}) {
+      Answer<HoldRef> answer;
+      const CallId call = client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+      turn();
+      const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+      engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
+      turn();
+      client.cancel(call);
+      client.cancel(call);  // a repeat changes nothing
+      turn();
+      const auto cancels = engine.take_commands<machine::CancelAcquire>();
+      ASSERT_THAT(cancels, SizeIs(1));
+      const machine::Result decided = granted ? machine::Result{.code = ResultCode::Granted, .token = Token(5)}
+                                              : machine::Result{.code = ResultCode::Cancelled};
+      if (answered_before_acquire) engine.complete(cancels[0].first.ticket, decided);
+      engine.complete(ticket, decided);
+      if (!answered_before_acquire) engine.complete(cancels[0].first.ticket, decided);
+      turn();
+      EXPECT_EQ(answer.times(), 1);
+      EXPECT_EQ(answer.ok(), granted);
+      EXPECT_EQ(answer.reason(), granted ? std::nullopt : std::optional(Reason::Cancelled));
+      EXPECT_EQ(client.status().holds, granted ? 1u : 0u);
+      turn();
+      EXPECT_THAT(engine.take_commands<machine::Release>(), IsEmpty());  // what the caller got is not taken away
+      if (granted) client.release_later(*answer);
+      turn();
+      for (const auto& [submit, request] : engine.take_commands<machine::Release>()) engine.complete(submit.ticket, {});
+      turn();
+    }
+  }
+}
+
+TEST_F(LockTest, S59_ACancelUndecidedAtTheDeadlineIsCancelPending) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  const CallId call =
+      client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+  turn();
+  client.cancel(call);
+  run(1s);
+  EXPECT_EQ(answer.reason(), Reason::CancelPending);
+  EXPECT_EQ(answer.outcome(), Outcome::Unknown);
+}
+
+TEST_F(LockTest, S59_ACancelBeforeAnythingWasSentIsDefinite) {
+  const SessionRef session = open();
+  engine.posted.clear();
+  Answer<HoldRef> answer;
+  const CallId call = client.acquire(session, "a", {}, answer.callback());
+  client.cancel(call);
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::Cancelled);
+  EXPECT_EQ(answer.outcome(), Outcome::None);
+  EXPECT_THAT(engine.take_commands<machine::Acquire>(), IsEmpty());
+}
+
+// ---- sessions that end
+
+TEST_F(LockTest, REG_F51_AnAcquireUnderWayWhenItsSessionIsClosedEndsLostAndLeavesNothing) {
+  for (const bool queued : {false, true}) {
+    const SessionRef session = open(queued ? 2000 : 1000);
+    Answer<HoldRef> answer;
+    client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+    turn();
+    const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+    if (queued) engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
+    turn();
+    client.close(session, [](absl::Status) {});
+    turn();
+    EXPECT_EQ(answer.reason(), Reason::Lost);
+    EXPECT_EQ(answer.outcome(), Outcome::Done);
+    engine.complete(ticket, {.code = ResultCode::Granted, .token = Token(9)});  // the close takes it
+    engine.complete(engine.take_commands<machine::CloseSession>().at(0).first.ticket, {});
+    turn();
+    turn();
+    EXPECT_EQ(answer.times(), 1);
+    EXPECT_EQ(client.status().holds, 0u);
+    EXPECT_EQ(client.status().sessions, 0u);
+    EXPECT_THAT(engine.take_commands<machine::Release>(), IsEmpty());
+  }
+}
+
+TEST_F(LockTest, T9_ASessionInJeopardyMayAcquireButTheHoldIsNotValidYet) {
+  const SessionRef session = open();
+  run(v);
+  ASSERT_EQ(session->phase(), SessionPhase::Jeopardy);
+  const HoldRef grant = hold(session);
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_TRUE(grant->lost_token().stop_requested());
+  engine.confirm(next_renewal());
+  turn();
+  EXPECT_TRUE(grant->valid(now.leading));
+}
+
+TEST_F(LockTest, S45_ALostSessionGetsLostWithoutALogEntry) {
+  const SessionRef session = open();
+  engine.end_session(session->id());
+  turn();
+  engine.posted.clear();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {}, answer.callback());
+  EXPECT_EQ(answer.times(), 0);  // never inside the call
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::Lost);
+  EXPECT_THAT(engine.posted, IsEmpty());
+}
+
+// ---- releases
+
+TEST_F(LockTest, T8_AHoldIsInvalidBeforeItsReleaseIsPosted) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  engine.posted.clear();
+  Answer<void> released;
+  client.release(grant, released.callback());
+  EXPECT_FALSE(grant->valid(now.leading));
+  EXPECT_THAT(engine.posted, IsEmpty());
+  EXPECT_FALSE(grant->lost_token().stop_requested());  // its owner knows
+  turn();
+  const auto sent = engine.take_commands<machine::Release>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<machine::Release>(sent[0].second.body),
+            (machine::Release{.session = session->id(), .name = "a", .token = Token(5000)}));
+  engine.complete(sent[0].first.ticket, {});
+  turn();
+  EXPECT_TRUE(released.ok());
+}
+
+TEST_F(LockTest, T10_AnUnansweredReleaseIsRepeatedUntilAcknowledgedAlsoPastTheCallsDeadline) {
+  const SessionRef session = open(1000, 100s);
+  const HoldRef grant = hold(session);
+  Answer<void> released;
+  client.release(grant, released.callback(), now.lagging + 500ms);
+  turn();
+  for (int i = 0; i < 10; ++i) {
+    const auto sent = engine.take_commands<machine::Release>();
+    ASSERT_THAT(sent, SizeIs(1)) << i;
+    EXPECT_EQ(sent[0].first.deadline, LaggingTime::max());
+    engine.fail(sent[0].first.ticket, make_error(Reason::LeadershipLost, "again"));
+    turn();
+    run(300ms);
+    turn();
+  }
+  EXPECT_EQ(released.reason(), Reason::CallTimeout);
+  engine.complete(engine.take_commands<machine::Release>().at(0).first.ticket, {.code = ResultCode::NotOwner});
+  turn();  // an earlier one was it
+  EXPECT_EQ(client.status().releases, 0u);
+  EXPECT_EQ(released.times(), 1);
+}
+
+TEST_F(LockTest, S43_EveryLaterCommandOfTheSessionCarriesItsUnansweredReleases) {
+  const SessionRef session = open();
+  client.release_later(hold(session, "a", 5000));
+  client.release_later(hold(session, "b", 5001));
+  turn();
+  Answer<HoldRef> answer;
+  const CallId call = client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  turn();
+  const auto acquires = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(acquires, SizeIs(1));
+  EXPECT_THAT(acquires[0].second.prior_releases,
+              ElementsAre(machine::PriorRelease{"a", Token(5000)}, machine::PriorRelease{"b", Token(5001)}));
+  engine.take_commands<machine::Release>();
+  engine.complete(acquires[0].first.ticket, {.code = ResultCode::Queued}, kQueued);
+  turn();
+  EXPECT_EQ(client.status().releases, 0u);  // performed by the acquire's apply
+  client.cancel(call);
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::CancelAcquire>().at(0).second.prior_releases, IsEmpty());
+}
+
+TEST_F(LockTest, S43_ARefusedCarrierLeavesTheReleasesUnanswered) {
+  const SessionRef session = open();
+  client.release_later(hold(session, "a", 5000));
+  turn();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  turn();
+  engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket, make_error(Reason::TooManyRequests, "full"));
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::TooManyRequests);
+  EXPECT_EQ(client.status().releases, 1u);
+}
+
+TEST_F(LockTest, S43_ReleasesOfOneTurnGoInOneCommand) {
+  const SessionRef session = open();
+  std::vector<HoldRef> holds;
+  for (uint64_t i = 0; i < 5; ++i) holds.push_back(hold(session, "n" + std::to_string(i), 5000 + i));
+  std::vector<Answer<void>> answers(5);
+  for (size_t i = 0; i < 5; ++i) client.release(holds[i], answers[i].callback());
+  turn();
+  const auto sent = engine.take_commands<machine::Release>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].second.prior_releases, SizeIs(4));
+  engine.complete(sent[0].first.ticket, {});
+  turn();
+  for (const auto& answer : answers) EXPECT_TRUE(answer.ok());
+}
+
+TEST_F(LockTest, S43_AFailedBatchOfReleasesIsRepeatedWhole) {
+  const SessionRef session = open();
+  client.release_later(hold(session, "a", 5000));
+  client.release_later(hold(session, "b", 5001));
+  turn();
+  engine.fail(engine.take_commands<machine::Release>().at(0).first.ticket, make_error(Reason::NotReady, "not now"));
+  turn();
+  run(300ms);
+  turn();
+  const auto again = engine.take_commands<machine::Release>();
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_THAT(again[0].second.prior_releases, SizeIs(1));
+}
+
+TEST_F(LockTest, S38_ARepeatedReleaseJoinsTheFirstAndIsNotOwnerAfterwards) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  Answer<void> first, second, third;
+  client.release(grant, first.callback());
+  client.release(grant, second.callback());
+  turn();
+  const auto sent = engine.take_commands<machine::Release>();
+  ASSERT_THAT(sent, SizeIs(1));
+  engine.complete(sent[0].first.ticket, {});
+  turn();
+  EXPECT_TRUE(first.ok());
+  EXPECT_TRUE(second.ok());
+  client.release(grant, third.callback());
+  turn();
+  EXPECT_EQ(third.reason(), Reason::NotOwner);
+}
+
+TEST_F(LockTest, S38_AReleaseAfterTheSessionEndedIsLost) {
+  const SessionRef session = open();
+  const HoldRef early = hold(session, "a", 5000);
+  const HoldRef late = hold(session, "b", 5001);
+  Answer<void> under_way, after;
+  client.release(early, under_way.callback());
+  turn();
+  engine.end_session(session->id());
+  turn();
+  client.release(late, after.callback());
+  turn();
+  EXPECT_EQ(under_way.reason(), Reason::Lost);
+  EXPECT_EQ(after.reason(), Reason::Lost);
+  EXPECT_EQ(client.status().releases, 0u);
+}
+
+TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  for (const bool held : {true, false}) {
+    Answer<bool> answer;
+    client.check(grant, answer.callback());
+    turn();
+    const auto asks = engine.take<Ask>();
+    ASSERT_THAT(asks, SizeIs(1));
+    EXPECT_EQ(asks[0].consistency, Consistency::Linearizable);
+    engine.complete_bytes(asks[0].ticket, machine::encode(machine::TokenStillHeldReply{held}));
+    turn();
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(*answer, held);
+    EXPECT_EQ(grant->valid(now.leading), held);
+    EXPECT_EQ(grant->lost_token().stop_requested(), !held);
+  }
+  EXPECT_EQ(session->phase(), SessionPhase::Valid);
+}
+
+TEST_F(LockTest, R75_AHundredThousandTimedOutCallsLeaveNothingBehind) {
+  const SessionRef session = open(1000, 1h);
+  size_t answers = 0;
+  for (int round = 0; round < 1000; ++round) {
+    for (int i = 0; i < 100; ++i) {
+      client.acquire(session, "a", {.deadline = now.lagging + 1ms}, [&](auto) { ++answers; });
+      if (i % 10 == 0) client.get("k", [&](auto) { ++answers; }, now.lagging + 1ms);
+    }
+    turn();
+    for (const auto& [submit, request] : engine.take_commands<machine::Acquire>()) {
+      engine.fail(submit.ticket, make_error(Reason::CallTimeout, Outcome::None, "held back"));
+    }
+    run(1ms);
+    engine.posted.clear();
+  }
+  EXPECT_EQ(answers, 110'000u);
+  EXPECT_EQ(client.status().calls, 0u);
+  EXPECT_EQ(client.status().tickets, 0u);
+}
+
+}  // namespace
+}  // namespace coordkit::test

@@ -1,0 +1,69 @@
+// A state machine for tests: a counter with waiters and timers, driven by words.
+//
+//   add N           total += N; answers the new total        wait            queued until somebody says wake
+//   arm ID GEN MS [NODE BOOT INCARNATION]                    wake            answers all waiters, then itself
+//   disarm ID                                                say WORD        an event
+//   throw           breaks the contract of apply             forget          breaks it too: no answer
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "coordkit/state_machine.h"
+
+namespace coordkit::engine {
+
+class Counter final : public StateMachine {
+ public:
+  explicit Counter(MachineId id = kCoordination) : id_(id) {}
+
+  void found(ClusterId cluster, uint64_t token_base) override;
+  void apply(std::span<const Command> commands, ApplyOutput& output) override;
+  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
+  absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"
+  void checkpoint(CheckpointBatch& batch) override;
+  absl::Status restore(const CheckpointView& view) override;
+  void timers(std::vector<TimerOp>& out) const override;
+  uint64_t digest() const override;
+
+  int64_t total() const { return total_; }
+  const std::vector<std::string>& executed() const { return executed_; }  // every command, in order
+  const std::vector<size_t>& batches() const { return batches_; }         // sizes of apply calls; not part of the state
+  const absl::btree_map<TimerId, TimerOp>& armed() const { return armed_; }
+  const std::vector<FiredTimer>& fired() const { return fired_; }
+  ClusterId cluster() const { return cluster_; }
+
+  bool throw_in_checkpoint = false;
+
+ private:
+  void execute(const Command& command, ApplyOutput& output);
+  std::string state() const;
+
+  MachineId id_;
+  ClusterId cluster_;
+  uint64_t token_base_ = 0;
+  int64_t total_ = 0;
+  std::vector<std::string> executed_;
+  std::vector<RequestId> waiters_;
+  absl::btree_map<TimerId, TimerOp> armed_;
+  std::vector<FiredTimer> fired_;
+  std::vector<size_t> batches_;
+};
+
+// What batches leave behind; a StateStore in a map.
+class Table final : public CheckpointView {
+ public:
+  void commit(const CheckpointBatch& batch);
+  Position applied() const override { return applied_; }
+  absl::Status scan(std::string_view prefix, Visitor visit) const override;
+
+  std::map<std::string, std::string> rows;
+
+ private:
+  Position applied_;
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,154 @@
+#include "engine/founding.h"
+
+#include <gtest/gtest.h>
+
+#include "base/entry_codec.h"
+#include "base/sums.h"
+
+namespace coordkit::engine {
+namespace {
+
+constexpr ClusterId kCluster{99};
+StoreId store_of(uint64_t id) { return StoreId(100 + id); }
+
+EngineOptions options(uint64_t self, const std::vector<uint64_t>& members) {
+  EngineOptions made{.new_cluster = ClusterId(self), .token_base = self * 1000};
+  made.raft.self = ReplicaId(self);
+  for (const uint64_t id : members) made.members.push_back({ReplicaId(id), "host-" + std::to_string(id)});
+  return made;
+}
+
+Hello blank(uint64_t from) { return {.from = ReplicaId(from), .store = store_of(from), .boot = BootCounter(1)}; }
+Hello founded(uint64_t from) {
+  Hello hello = blank(from);
+  hello.cluster = kCluster;
+  return hello;
+}
+
+raft::Genesis genesis(const std::vector<uint64_t>& members) {
+  raft::Genesis made{kCluster, 7, {}};
+  for (const uint64_t id : members) made.configuration.voters.push_back({ReplicaId(id), store_of(id), ""});
+  return made;
+}
+
+TEST(FoundingTest, ASingleMemberFoundsAtOnce) {
+  const EngineOptions mine = options(1, {1});
+  Founding founding(mine, store_of(1));
+  const auto made = founding.take_pending();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->cluster, ClusterId(1));
+  EXPECT_EQ(made->token_base, 1000u);
+  EXPECT_EQ(made->configuration.voters, (std::vector<raft::Member>{{ReplicaId(1), store_of(1), "host-1"}}));
+  EXPECT_FALSE(founding.take_pending());
+}
+
+TEST(FoundingTest, TheLowestIdFoundsWhenAllAreHereAndBlank) {
+  const EngineOptions mine = options(1, {3, 1, 2});
+  Founding founding(mine, store_of(1));
+  EXPECT_FALSE(founding.take_pending());
+  EXPECT_NE(founding.reason().find("not seen yet: 3, 2"), std::string::npos) << founding.reason();
+  founding.hello(blank(2));
+  founding.hello(blank(2));
+  EXPECT_FALSE(founding.take_pending());
+  founding.hello(blank(3));
+  const auto made = founding.take_pending();
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->configuration.voters.size(), 3u);
+  for (uint64_t id = 1; id <= 3; ++id) {  // ascending, each with its own store
+    EXPECT_EQ(made->configuration.voters[id - 1], (raft::Member{ReplicaId(id), store_of(id), "host-" + std::to_string(id)}));
+  }
+}
+
+TEST(FoundingTest, OthersWaitForTheLowestId) {
+  const EngineOptions mine = options(2, {1, 2});
+  Founding founding(mine, store_of(2));
+  founding.hello(blank(1));
+  EXPECT_FALSE(founding.take_pending());
+  EXPECT_NE(founding.reason().find("replica 1"), std::string::npos) << founding.reason();
+  EXPECT_FALSE(founding.quarantined());
+}
+
+TEST(FoundingTest, NobodyFoundsBesideAClusterThatExists) {
+  const EngineOptions mine = options(1, {1, 2});
+  Founding founding(mine, store_of(1));
+  founding.hello(founded(2));
+  EXPECT_FALSE(founding.take_pending());
+  EXPECT_NE(founding.reason().find("waiting for its offer"), std::string::npos) << founding.reason();
+}
+
+TEST(FoundingTest, TheNewestHelloOfAMemberCounts) {
+  const EngineOptions mine = options(1, {1, 2, 3});
+  Founding founding(mine, store_of(1));
+  founding.hello(blank(2));
+  Hello replaced = blank(2);
+  replaced.store = StoreId(777);
+  founding.hello(replaced);
+  founding.hello(blank(3));
+  const auto made = founding.take_pending();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->configuration.voters[1].store, StoreId(777));
+}
+
+TEST(FoundingTest, StrangersAreNotCounted) {
+  const EngineOptions mine = options(1, {1, 2});
+  Founding founding(mine, store_of(1));
+  founding.hello(blank(9));
+  EXPECT_FALSE(founding.take_pending());
+}
+
+TEST(FoundingTest, ABlankMemberAdoptsTheGenesisThatNamesItsStore) {
+  const EngineOptions mine = options(2, {1, 2});
+  Founding founding(mine, store_of(2));
+  founding.offered(ReplicaId(1), genesis({1, 2}));
+  EXPECT_EQ(founding.take_pending(), genesis({1, 2}));
+  founding.offered(ReplicaId(1), genesis({1, 2}));  // a second copy
+  EXPECT_FALSE(founding.take_pending());
+}
+
+TEST(FoundingTest, TheOfferOfABlankMembersPeerComesFromAnyMember) {
+  const EngineOptions mine = options(3, {1, 2, 3});
+  Founding founding(mine, store_of(3));
+  founding.offered(ReplicaId(2), genesis({1, 2, 3}));
+  EXPECT_EQ(founding.take_pending(), genesis({1, 2, 3}));
+}
+
+TEST(FoundingTest, AnOfferOfSomebodyTheGenesisDoesNotNameIsIgnored) {
+  const EngineOptions mine = options(2, {1, 2});
+  Founding founding(mine, store_of(2));
+  founding.offered(ReplicaId(9), genesis({1, 2}));
+  EXPECT_FALSE(founding.take_pending());
+  EXPECT_FALSE(founding.quarantined());
+}
+
+TEST(FoundingTest, FLT_AnotherDataDirectoryUnderAKnownIdIsQuarantined) {
+  const EngineOptions mine = options(2, {1, 2});
+  Founding founding(mine, StoreId(555));  // wiped
+  founding.offered(ReplicaId(1), genesis({1, 2}));
+  EXPECT_FALSE(founding.take_pending());
+  EXPECT_TRUE(founding.quarantined());
+  EXPECT_NE(founding.reason().find("another data directory"), std::string::npos);
+  founding.offered(ReplicaId(1), genesis({1, 2}));
+  EXPECT_FALSE(founding.take_pending());
+}
+
+TEST(FoundingTest, AMemberThatTheGenesisDoesNotNameIsQuarantined) {
+  const EngineOptions mine = options(3, {1, 2, 3});
+  Founding founding(mine, store_of(3));
+  founding.offered(ReplicaId(1), genesis({1, 2}));
+  EXPECT_TRUE(founding.quarantined());
+  founding.hello(blank(1));
+  founding.hello(blank(2));
+  EXPECT_FALSE(founding.take_pending());
+}
+
+TEST(FoundingTest, GenesisEntryIsTheSameBytesEverywhere) {
+  const raft::Entry entry = genesis_entry(kOnlyGroup, genesis({1, 2}));
+  EXPECT_EQ(entry, genesis_entry(kOnlyGroup, genesis({1, 2})));
+  EXPECT_EQ(entry.position(), (Position{Index(1), Term(1)}));
+  EXPECT_EQ(entry.kind, raft::EntryKind::Genesis);
+  EXPECT_TRUE(content_intact(kOnlyGroup, entry));
+  EXPECT_EQ(*decode_genesis(entry.payload.view()), genesis({1, 2}));
+}
+
+}  // namespace
+}  // namespace coordkit::engine

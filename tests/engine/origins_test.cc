@@ -1,0 +1,286 @@
+#include "engine/origins.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "tests/engine/counter.h"
+
+namespace coordkit::engine {
+namespace {
+
+using Verdict = Origins::Verdict;
+
+constexpr Origin kOrigin{ReplicaId(1), StoreId(11), BootCounter(1)};
+constexpr Origin kReborn{ReplicaId(1), StoreId(11), BootCounter(2)};
+constexpr uint64_t kHash = 77;
+
+Request request(uint64_t sequence, uint64_t lowest = 1, Origin origin = kOrigin) {
+  return {{origin, Sequence(sequence)}, Sequence(lowest), kCoordination, {}};
+}
+
+void run(Origins& origins, const Request& one, std::string_view answer) {
+  ASSERT_EQ(origins.admit(one, kHash, Index(1)).verdict, Verdict::Execute);
+  origins.store(one.id, ApplyOutput::Stage::Final, answer, Index(1));
+}
+
+Origins restored(Origins& origins) {
+  Table table;
+  CheckpointBatch batch;
+  origins.checkpoint("o", batch);
+  table.commit(batch);
+  Origins copy;
+  EXPECT_TRUE(copy.restore("o", table).ok());
+  return copy;
+}
+
+TEST(OriginsTest, S42_UnknownOriginIsRefusedBeforeAnythingElse) {
+  Origins origins;
+  const auto admission = origins.admit(request(1), kHash, Index(1));
+  EXPECT_EQ(admission.verdict, Verdict::Refuse);
+  EXPECT_EQ(admission.refusal, Reason::UnknownOrigin);
+}
+
+TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  ASSERT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Verdict::Executing);
+  origins.store(request(1).id, ApplyOutput::Stage::Queued, std::string("a\0b", 3), Index(5));
+  const auto again = origins.admit(request(1), kHash, Index(9));
+  ASSERT_EQ(again.verdict, Verdict::Repeat);
+  EXPECT_EQ(again.answer->bytes, std::string("a\0b", 3));
+  EXPECT_EQ(again.answer->stage, ApplyOutput::Stage::Queued);
+  EXPECT_EQ(again.answer->index, Index(5));
+}
+
+TEST(OriginsTest, S41_SequencesMayBeExecutedInAnyOrder) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  for (const uint64_t sequence : {3, 1, 2}) run(origins, request(sequence), std::to_string(sequence));
+  for (const uint64_t sequence : {1, 2, 3}) {
+    const auto again = origins.admit(request(sequence), kHash, Index(9));
+    ASSERT_EQ(again.verdict, Verdict::Repeat);
+    EXPECT_EQ(again.answer->bytes, std::to_string(sequence));
+  }
+}
+
+TEST(OriginsTest, S43_WhatTheOriginNoLongerAwaitsIsRetired) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  for (uint64_t sequence = 1; sequence <= 3; ++sequence) run(origins, request(sequence), "x");
+  run(origins, request(5, 3), "y");
+  for (const uint64_t sequence : {1, 2}) {
+    const auto late = origins.admit(request(sequence), kHash, Index(9));
+    EXPECT_EQ(late.verdict, Verdict::Refuse);
+    EXPECT_EQ(late.refusal, Reason::SequenceRetired);
+  }
+  EXPECT_EQ(origins.admit(request(3), kHash, Index(9)).verdict, Verdict::Repeat);
+  EXPECT_EQ(origins.admit(request(4), kHash, Index(9)).verdict, Verdict::Execute);  // never executed, still awaited
+}
+
+TEST(OriginsTest, S43_ACommandOfASequenceThatWasGivenUpNeverExecutesLater) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(9, 9), "x");  // 1 to 8 were given up
+  EXPECT_EQ(origins.admit(request(8), kHash, Index(9)).refusal, Reason::SequenceRetired);
+}
+
+TEST(OriginsTest, S43_RetiredMarkNeverFalls) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(5, 5), "x");
+  run(origins, request(6, 2), "x");  // an older copy came later
+  EXPECT_EQ(origins.admit(request(3, 1), kHash, Index(9)).refusal, Reason::SequenceRetired);
+}
+
+TEST(OriginsTest, S44_TheSameIdWithAnotherCommandIsRefused) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), "x");
+  const auto other = origins.admit(request(1), kHash + 1, Index(9));
+  EXPECT_EQ(other.verdict, Verdict::Refuse);
+  EXPECT_EQ(other.refusal, Reason::SequenceReused);
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).verdict, Verdict::Repeat);
+}
+
+TEST(OriginsTest, S42_ANewerBootDeletesTheOlderOne) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), "x");
+  origins.enroll(kReborn);
+  EXPECT_FALSE(origins.registered(kOrigin));
+  EXPECT_TRUE(origins.registered(kReborn));
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).refusal, Reason::UnknownOrigin);
+  EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Execute);
+}
+
+TEST(OriginsTest, S42_ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
+  Origins origins;
+  origins.enroll(kReborn);
+  run(origins, request(1, 1, kReborn), "x");
+  const uint64_t before = origins.digest();
+  origins.enroll(kOrigin);
+  origins.enroll(kReborn);
+  EXPECT_EQ(origins.digest(), before);
+  EXPECT_FALSE(origins.registered(kOrigin));
+  EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Repeat);
+}
+
+TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesTheFormerWhateverItsBoot) {
+  Origins origins;
+  origins.enroll(kReborn);
+  const Origin replaced{ReplicaId(1), StoreId(12), BootCounter(1)};
+  origins.enroll(replaced);
+  EXPECT_FALSE(origins.registered(kReborn));
+  EXPECT_TRUE(origins.registered(replaced));
+}
+
+TEST(OriginsTest, ASequenceBeyondTheWindowIsRefusedAndReservesNothing) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax), kHash, Index(1)).verdict, Verdict::Execute);
+  const auto beyond = origins.admit(request(Origins::kAnswersMax + 1), kHash, Index(1));
+  EXPECT_EQ(beyond.verdict, Verdict::Refuse);
+  EXPECT_EQ(beyond.refusal, Reason::TooManyInFlight);
+  EXPECT_EQ(origins.admit(request(~uint64_t{0}), kHash, Index(1)).refusal, Reason::TooManyInFlight);
+  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax + 1, 2), kHash, Index(1)).verdict, Verdict::Execute);
+}
+
+TEST(OriginsTest, S43_BeyondTheBytesOfStoredAnswersARequestIsRefusedForGood) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), std::string(Origins::kAnswerBytesMax + 1, 'x'));
+  const auto refused = origins.admit(request(2), kHash, Index(2));
+  ASSERT_EQ(refused.verdict, Verdict::Repeat);
+  EXPECT_EQ(refused.answer->refused, Reason::TooManyInFlight);
+  run(origins, request(3, 2), "room again");  // the origin no longer awaits the large one
+  const auto again = origins.admit(request(2), kHash, Index(3));
+  ASSERT_EQ(again.verdict, Verdict::Repeat);
+  EXPECT_EQ(again.answer->refused, Reason::TooManyInFlight);
+}
+
+TEST(OriginsTest, AnswersOfUnknownOrRetiredRequestsAreDropped) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  const uint64_t before = origins.digest();
+  origins.store(request(1).id, ApplyOutput::Stage::Final, "x", Index(1));
+  origins.store(request(1, 1, kReborn).id, ApplyOutput::Stage::Final, "x", Index(1));
+  EXPECT_EQ(origins.digest(), before);
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Verdict::Execute);
+}
+
+TEST(OriginsTest, TheFirstAnswerStays) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), "first");
+  origins.store(request(1).id, ApplyOutput::Stage::Final, "second", Index(2));
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(3)).answer->bytes, "first");
+}
+
+// Whatever happened, a table restored from its checkpoint cannot be told from the original by anything that comes after.
+TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    Origins origins;
+    Table table;
+    std::vector<Origins> copies;
+    const auto step = [&](Origins& one_table, uint64_t kind, const Request& one, uint64_t hash) -> std::string {
+      if (kind == 0) {
+        one_table.enroll(one.id.origin);
+        return {};
+      }
+      const auto admission = one_table.admit(one, hash, Index(one.id.sequence.value()));
+      std::string seen = std::to_string(static_cast<int>(admission.verdict)) + "/";
+      if (admission.verdict == Verdict::Refuse) seen += name_of(admission.refusal);
+      if (admission.answer) seen += admission.answer->bytes;
+      if (admission.verdict == Verdict::Execute) {
+        one_table.store(one.id, ApplyOutput::Stage::Final, "answer " + std::to_string(hash), Index(1));
+      }
+      return seen;
+    };
+    for (int i = 0; i < 120; ++i) {
+      const Origin origin{ReplicaId(random.between(1, 2)), StoreId(11), BootCounter(random.between(1, 2))};
+      const uint64_t sequence = random.between(1, 30);
+      const Request one = request(sequence, random.between(1, sequence), origin);
+      const uint64_t kind = random.below(6);
+      const uint64_t hash = random.below(20) == 0 ? kHash + 1 : kHash;
+      const std::string expected = step(origins, kind, one, hash);
+      for (Origins& copy : copies) {
+        ASSERT_EQ(step(copy, kind, one, hash), expected) << "seed " << seed << " step " << i;
+        ASSERT_EQ(copy.digest(), origins.digest());
+      }
+      if (i % 10 != 0) continue;
+      CheckpointBatch batch;
+      origins.checkpoint("o", batch);
+      table.commit(batch);
+      ASSERT_TRUE(copies.emplace_back().restore("o", table).ok());
+    }
+  }
+}
+
+TEST(OriginsTest, CheckpointsAreIncrementalAndTogetherComplete) {
+  Origins origins;
+  Table table;
+  const auto checkpoint = [&] {
+    CheckpointBatch batch;
+    origins.checkpoint("o", batch);
+    table.commit(batch);
+    return batch.rows.size();
+  };
+  const Origin other{ReplicaId(2), StoreId(22), BootCounter(1)};
+  origins.enroll(kOrigin);
+  origins.enroll(other);
+  EXPECT_EQ(checkpoint(), 3u);  // both, and the digest
+  run(origins, request(1, 1, other), "x");
+  EXPECT_EQ(checkpoint(), 2u);
+  EXPECT_EQ(checkpoint(), 1u);
+  // A refused request may retire answers, and that alone makes the row change.
+  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax + 9, 3, other), kHash, Index(2)).refusal, Reason::TooManyInFlight);
+  EXPECT_EQ(checkpoint(), 2u);
+
+  Origins copy;
+  ASSERT_TRUE(copy.restore("o", table).ok());
+  EXPECT_EQ(copy.digest(), origins.digest());
+  EXPECT_TRUE(copy.registered(kOrigin));
+  EXPECT_EQ(copy.admit(request(2, 1, other), kHash, Index(3)).refusal, Reason::SequenceRetired);
+}
+
+TEST(OriginsTest, MalformedRowsAreDataLoss) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), "x");
+  Table sound;
+  CheckpointBatch batch;
+  origins.checkpoint("o", batch);
+  sound.commit(batch);
+  const auto code = [](const Table& table) {
+    Origins copy;
+    return copy.restore("o", table).code();
+  };
+  Table bad_key = sound;
+  bad_key.rows["oxyz"] = "";
+  EXPECT_EQ(code(bad_key), absl::StatusCode::kDataLoss);
+  Table torn = sound;
+  for (auto& [key, value] : torn.rows) {
+    if (key.size() == 9) value.pop_back();
+  }
+  EXPECT_EQ(code(torn), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code(sound), absl::StatusCode::kOk);
+}
+
+TEST(OriginsTest, RestoreForgetsWhatWasThere) {
+  Origins empty;
+  Table table;
+  CheckpointBatch batch;
+  empty.checkpoint("o", batch);
+  table.commit(batch);
+  Origins origins;
+  origins.enroll(kOrigin);
+  ASSERT_TRUE(origins.restore("o", table).ok());
+  EXPECT_FALSE(origins.registered(kOrigin));
+  EXPECT_EQ(origins.digest(), empty.digest());
+  EXPECT_EQ(restored(origins).digest(), empty.digest());
+}
+
+}  // namespace
+}  // namespace coordkit::engine

@@ -1,0 +1,117 @@
+#include "engine/renewals.h"
+
+#include <gtest/gtest.h>
+
+namespace coordkit::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
+const TimerGroup kGroup{ReplicaId(7), BootCounter(1), 1, 100ms};
+
+struct RenewalsTest : testing::Test {
+  RenewalsTest() {
+    keeper.lead(at(0ms));
+    keeper.apply(kCoordination, {TimerOp::Kind::Arm, TimerId(1), Generation(0), 100ms, kGroup}, at(0ms));
+  }
+  void receive(uint64_t attempt, Duration when) {
+    RenewRequest request{.attempt = attempt, .groups = {{kGroup, TimerId(1), 1, timer_set_hash(TimerId(1)), {}}}};
+    renewals.receive({ReplicaId(7), at(when), std::move(request)});
+  }
+  std::vector<uint64_t> answered(uint64_t applied) {
+    std::vector<AnsweredRenewal> out;
+    renewals.answer(Index(applied), keeper, out);
+    std::vector<uint64_t> attempts;
+    for (const AnsweredRenewal& one : out) {
+      EXPECT_EQ(one.to, ReplicaId(7));
+      EXPECT_EQ(one.reply.groups.size(), 1u);
+      attempts.push_back(one.reply.attempt);
+    }
+    return attempts;
+  }
+
+  TimerKeeper keeper;
+  Renewals renewals;
+};
+
+using Attempts = std::vector<uint64_t>;
+
+TEST_F(RenewalsTest, LT_3_NothingIsAnsweredBeforeItsRoundHeld) {
+  receive(1, 10ms);
+  EXPECT_TRUE(renewals.unconfirmed());
+  EXPECT_EQ(answered(9), Attempts{});
+  renewals.question(Ticket(1));
+  EXPECT_FALSE(renewals.unconfirmed());
+  EXPECT_EQ(answered(9), Attempts{});
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(9), Attempts{1});
+  EXPECT_EQ(answered(9), Attempts{});
+}
+
+TEST_F(RenewalsTest, LT_3_ARoundSpeaksOnlyForWhatWasReceivedBeforeItBegan) {
+  receive(1, 10ms);
+  receive(2, 11ms);
+  renewals.question(Ticket(1));
+  receive(3, 12ms);
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(9), (Attempts{1, 2}));
+  EXPECT_TRUE(renewals.unconfirmed());
+  renewals.question(Ticket(2));
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(9), Attempts{});
+  renewals.confirmed(Ticket(2), Index(5));
+  EXPECT_EQ(answered(9), Attempts{3});
+}
+
+TEST_F(RenewalsTest, LT_3_TheStateOfThatMomentMustBeApplied) {
+  receive(1, 10ms);
+  renewals.question(Ticket(1));
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(4), Attempts{});
+  EXPECT_EQ(answered(5), Attempts{1});
+}
+
+TEST_F(RenewalsTest, LT_3_ALeaderThatHasNotAppliedItsFirstEntryAnswersNothing) {
+  keeper.follow();
+  receive(1, 10ms);
+  renewals.question(Ticket(1));
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(9), Attempts{});
+  keeper.lead(at(20ms));
+  EXPECT_EQ(answered(9), Attempts{1});
+}
+
+TEST_F(RenewalsTest, LT_3_AChangeOfRoleDropsAllOfThem) {
+  receive(1, 10ms);
+  renewals.question(Ticket(1));
+  receive(2, 11ms);
+  renewals.drop_all();
+  EXPECT_FALSE(renewals.unconfirmed());
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(9), Attempts{});
+}
+
+TEST_F(RenewalsTest, LT_2_TheDeadlineCountsFromTheReceiptNotTheAnswer) {
+  receive(1, 10ms);
+  renewals.question(Ticket(1));
+  renewals.confirmed(Ticket(1), Index(5));
+  EXPECT_EQ(answered(9), Attempts{1});  // however late this is
+  EXPECT_FALSE(keeper.collect(at(110ms - 1ns), 10));
+  EXPECT_TRUE(keeper.collect(at(110ms), 10));
+}
+
+TEST_F(RenewalsTest, LT_4_AnEndProposedInBetweenIsNotAcknowledged) {
+  receive(1, 99ms);
+  renewals.question(Ticket(1));
+  ASSERT_TRUE(keeper.collect(at(100ms), 10));
+  renewals.confirmed(Ticket(1), Index(5));
+  std::vector<AnsweredRenewal> out;
+  renewals.answer(Index(9), keeper, out);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].reply.groups[0].coverage, RenewReply::Coverage::AllExcept);
+  EXPECT_EQ(out[0].reply.groups[0].listed, std::vector<TimerId>{TimerId(1)});
+}
+
+}  // namespace
+}  // namespace coordkit::engine

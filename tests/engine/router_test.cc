@@ -1,0 +1,383 @@
+#include "engine/router.h"
+
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "base/entry_codec.h"
+#include "base/random.h"
+#include "tests/engine/counter.h"
+
+namespace coordkit::engine {
+namespace {
+
+using Stage = ApplyOutput::Stage;
+
+constexpr Origin kOne{ReplicaId(1), StoreId(11), BootCounter(1)};
+constexpr Origin kReborn{ReplicaId(1), StoreId(11), BootCounter(2)};
+constexpr Origin kTwo{ReplicaId(2), StoreId(22), BootCounter(1)};
+constexpr MachineId kSecond{2};
+
+raft::Genesis genesis() {
+  return {ClusterId(5), 77, {.voters = {{ReplicaId(1), StoreId(11), "a"}, {ReplicaId(2), StoreId(22), "b"}}}};
+}
+
+// A router with two counters, fed entry by entry.
+struct Rig {
+  Rig() : Rig(false) { add(raft::EntryKind::Genesis, coordkit::encode(genesis())); }
+  explicit Rig(bool) {
+    std::vector<HostedMachine> machines;
+    for (const MachineId id : {kCoordination, kSecond}) {
+      auto counter = std::make_unique<Counter>(id);
+      counters[id] = counter.get();
+      machines.push_back({id, std::move(counter)});
+    }
+    router = std::make_unique<Router>(std::move(machines));
+  }
+
+  void queue(raft::EntryKind kind, std::string payload) {
+    queued.push_back({router->applied().index + queued.size() + 1, term, kind, 0, SharedBytes(std::move(payload))});
+  }
+  const RouterOutput& flush() {
+    output.clear();
+    router->apply(std::exchange(queued, {}), output);
+    return output;
+  }
+  const RouterOutput& add(raft::EntryKind kind, std::string payload) {
+    queue(kind, std::move(payload));
+    return flush();
+  }
+  const RouterOutput& command(std::string payload) { return add(raft::EntryKind::Command, std::move(payload)); }
+  const RouterOutput& lead(uint64_t in) {
+    term = Term(in);
+    return add(raft::EntryKind::LeaderStart, {});
+  }
+  void enroll(Origin origin) { command(encode(RegisterOrigin{origin})); }
+  Answer ask(Origin origin, uint64_t sequence, std::string_view words, uint64_t lowest = 1, MachineId machine = kCoordination) {
+    const auto& seen = command(encode(Request{{origin, Sequence(sequence)}, Sequence(lowest), machine, words}));
+    EXPECT_FALSE(seen.answers.empty());
+    return seen.answers.empty() ? Answer{} : seen.answers.back();
+  }
+  Counter& counter(MachineId id = kCoordination) { return *counters.at(id); }
+
+  std::map<MachineId, Counter*> counters;
+  std::unique_ptr<Router> router;
+  Term term{1};
+  std::vector<raft::Entry> queued;
+  RouterOutput output;
+};
+
+TEST(RouterTest, GenesisFoundsEveryMachineOnce) {
+  Rig rig;
+  EXPECT_EQ(rig.counter().cluster(), ClusterId(5));
+  EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId(5));
+  EXPECT_EQ(rig.router->genesis(), genesis());
+  EXPECT_EQ(rig.router->configuration(), genesis().configuration);
+  EXPECT_THROW(rig.add(raft::EntryKind::Genesis, coordkit::encode(genesis())), CheckFailure);
+}
+
+TEST(RouterTest, EntriesMustFollowWithoutAGap) {
+  Rig rig;
+  rig.queue(raft::EntryKind::LeaderStart, {});
+  rig.queued[0].index = Index(3);
+  EXPECT_THROW(rig.flush(), CheckFailure);
+}
+
+TEST(RouterTest, FLT_V2_AnEntryOrCommandOfALaterVersionStopsTheReplicaBeforeIt) {
+  Rig kind;
+  EXPECT_THROW(kind.add(static_cast<raft::EntryKind>(9), {}), CheckFailure);
+  Rig command;
+  EXPECT_THROW(command.command("\x7a\x01z"), CheckFailure);
+  EXPECT_EQ(command.router->applied().index, Index(1));
+}
+
+TEST(RouterTest, S42_RegistrationIsOnlyForTheMembersOwnStore) {
+  Rig rig;
+  rig.enroll({ReplicaId(1), StoreId(99), BootCounter(9)});
+  rig.enroll({ReplicaId(3), StoreId(11), BootCounter(1)});
+  EXPECT_FALSE(rig.router->origins().registered({ReplicaId(1), StoreId(99), BootCounter(9)}));
+  EXPECT_FALSE(rig.router->origins().registered({ReplicaId(3), StoreId(11), BootCounter(1)}));
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1").refused, Reason::UnknownOrigin);
+  rig.enroll(kOne);
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1").bytes, "1");
+}
+
+TEST(RouterTest, S41_ARepeatIsAnsweredFromMemoryAndNotExecuted) {
+  Rig rig;
+  rig.enroll(kOne);
+  const Answer first = rig.ask(kOne, 1, "add 5");
+  rig.ask(kOne, 2, "add 1");
+  const Answer again = rig.ask(kOne, 1, "add 5");
+  EXPECT_EQ(again.bytes, first.bytes);
+  EXPECT_EQ(again.index, first.index);
+  EXPECT_EQ(again.stage, first.stage);
+  EXPECT_EQ(rig.counter().total(), 6);
+}
+
+TEST(RouterTest, S41_ARepeatWithinOneBatchIsExecutedOnce) {
+  Rig rig;
+  rig.enroll(kOne);
+  for (const uint64_t sequence : {1, 1, 2, 1}) {
+    rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(sequence)}, Sequence(1), kCoordination, "add 1"}));
+  }
+  const RouterOutput& seen = rig.flush();
+  ASSERT_EQ(seen.answers.size(), 4u);
+  EXPECT_EQ(rig.counter().total(), 2);
+  for (const Answer& answer : seen.answers) EXPECT_EQ(answer.bytes, answer.request.sequence == Sequence(1) ? "1" : "2");
+}
+
+TEST(RouterTest, S42_UnknownOriginComesBeforeStoredBeforeRetired) {
+  Rig rig;
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1").refused, Reason::UnknownOrigin);
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "add 1");
+  rig.ask(kOne, 2, "add 1");
+  EXPECT_EQ(rig.ask(kOne, 2, "add 1", 2).bytes, "2");                     // stored, although it retires sequence 1
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1").refused, Reason::SequenceRetired);  // and this was stored once
+  rig.enroll(kReborn);
+  EXPECT_EQ(rig.ask(kOne, 2, "add 1").refused, Reason::UnknownOrigin);
+  EXPECT_EQ(rig.counter().total(), 2);
+}
+
+TEST(RouterTest, S44_TheSameIdWithAnotherCommandOrMachineIsRefused) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "add 1");
+  EXPECT_EQ(rig.ask(kOne, 1, "add 2").refused, Reason::SequenceReused);
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond).refused, Reason::SequenceReused);
+  EXPECT_EQ(rig.counter(kSecond).total(), 0);
+}
+
+TEST(RouterTest, S42_ANewerBootReplacesTheOlderAndStartsItsSequencesAgain) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "add 1");
+  rig.enroll(kReborn);
+  EXPECT_EQ(rig.ask(kReborn, 1, "add 1").bytes, "2");
+  rig.enroll(kOne);  // a late copy
+  EXPECT_EQ(rig.ask(kReborn, 1, "add 1").bytes, "2");
+}
+
+TEST(RouterTest, OriginsDoNotShareSequences) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.enroll(kTwo);
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1").bytes, "1");
+  EXPECT_EQ(rig.ask(kTwo, 1, "add 1").bytes, "2");
+}
+
+TEST(RouterTest, AnUnhostedMachineIsUnsupported) {
+  Rig rig;
+  rig.enroll(kOne);
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, MachineId(9)).refused, Reason::Unsupported);
+}
+
+TEST(RouterTest, ConsecutiveRequestsOfOneMachineAreOneCall) {
+  Rig rig;
+  rig.enroll(kOne);
+  const auto queue = [&](uint64_t sequence, MachineId machine) {
+    rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(sequence)}, Sequence(1), machine, "add 1"}));
+  };
+  for (const uint64_t sequence : {1, 2, 3}) queue(sequence, kCoordination);
+  queue(4, kSecond);
+  queue(5, kCoordination);
+  rig.queue(raft::EntryKind::LeaderStart, {});
+  queue(6, kCoordination);
+  rig.flush();
+  EXPECT_EQ(rig.counter().batches(), (std::vector<size_t>{3, 1, 1}));
+  EXPECT_EQ(rig.counter(kSecond).batches(), (std::vector<size_t>{1}));
+}
+
+TEST(RouterTest, S43_QueuedThenFinalAreTwoAnswersUnderOneId) {
+  Rig rig;
+  rig.enroll(kOne);
+  EXPECT_EQ(rig.ask(kOne, 1, "wait").stage, Stage::Queued);
+  EXPECT_EQ(rig.ask(kOne, 1, "wait").stage, Stage::Queued);  // a repeat joins, it does not wait twice
+  rig.ask(kOne, 2, "wake", 2);
+  ASSERT_EQ(rig.output.answers.size(), 2u);
+  EXPECT_EQ(rig.output.answers[0].request.sequence, Sequence(1));
+  EXPECT_EQ(rig.output.answers[0].stage, Stage::Final);
+  EXPECT_EQ(rig.output.answers[0].bytes, "woken");
+}
+
+TEST(RouterTest, AMachineThatOwesAnAnswerStopsTheReplica) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.command(encode(Request{{kOne, Sequence(1)}, Sequence(1), kCoordination, "forget"}));
+  EXPECT_THROW(rig.ask(kOne, 1, "forget"), CheckFailure);
+}
+
+TEST(RouterTest, EventsAndTimersSayWhichMachineTheyAreOf) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "say hello", 1, kSecond);
+  ASSERT_EQ(rig.output.events.size(), 1u);
+  EXPECT_EQ(rig.output.events[0].machine, kSecond);
+  EXPECT_EQ(rig.output.events[0].bytes, "hello");
+  EXPECT_EQ(rig.output.events[0].index, rig.router->applied().index);
+  rig.ask(kOne, 2, "arm 3 1 100", 1, kSecond);
+  ASSERT_EQ(rig.output.timer_ops.size(), 1u);
+  EXPECT_EQ(rig.output.timer_ops[0].machine, kSecond);
+}
+
+FireTimers firing(uint64_t term, uint64_t generation = 1) {
+  return {Term(term), kCoordination, {{TimerId(3), Generation(generation)}}};
+}
+
+TEST(RouterTest, LT_4_TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
+  Rig rig;
+  rig.lead(2);
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "arm 3 1 100");
+  rig.command(encode(firing(1)));  // of a former leader, appended by this one
+  EXPECT_TRUE(rig.counter().fired().empty());
+  rig.term = Term(3);
+  rig.command(encode(firing(3)));  // of a leader whose first entry is not there
+  rig.command(encode(firing(2)));  // of the leader before
+  EXPECT_TRUE(rig.counter().fired().empty());
+  rig.lead(3);
+  rig.command(encode(firing(2)));
+  EXPECT_TRUE(rig.counter().fired().empty());
+  rig.command(encode(firing(3)));
+  EXPECT_EQ(rig.counter().fired().size(), 1u);
+}
+
+TEST(RouterTest, LT_4_AnotherGenerationDoesNotFire) {
+  Rig rig;
+  rig.lead(2);
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "arm 3 1 100");
+  rig.ask(kOne, 2, "arm 3 2 100");
+  rig.command(encode(firing(2, 1)));
+  EXPECT_TRUE(rig.counter().fired().empty());
+  rig.command(encode(firing(2, 2)));
+  EXPECT_EQ(rig.counter().fired().size(), 1u);
+}
+
+TEST(RouterTest, RequestsBeforeATimerInOneBatchAreExecutedBeforeIt) {
+  Rig rig;
+  rig.lead(2);
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "arm 3 1 100");
+  rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(2)}, Sequence(1), kCoordination, "disarm 3"}));
+  rig.queue(raft::EntryKind::Command, encode(firing(2)));
+  rig.flush();
+  EXPECT_TRUE(rig.counter().fired().empty());
+}
+
+TEST(RouterTest, AConfigurationReplacesTheFormer) {
+  Rig rig;
+  raft::Configuration configuration = genesis().configuration;
+  configuration.voters.push_back({ReplicaId(3), StoreId(33), "c"});
+  EXPECT_TRUE(rig.add(raft::EntryKind::Configuration, coordkit::encode(configuration)).configuration_changed);
+  EXPECT_EQ(rig.router->configuration(), configuration);
+  const Origin three{ReplicaId(3), StoreId(33), BootCounter(1)};
+  rig.enroll(three);
+  EXPECT_EQ(rig.ask(three, 1, "add 1").bytes, "1");
+}
+
+// One history of random entries; a copy restored from the incremental checkpoints at any step cannot be told from the
+// original by anything that comes after, retired marks and the term guard included.
+TEST(RouterTest, S44_ARestoredReplicaBehavesLikeTheOriginalFromAnyStepOn) {
+  size_t refusals = 0, repeats = 0;
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Rig original;
+    Table table;
+    std::vector<std::unique_ptr<Rig>> copies;
+    const auto feed = [](Rig& rig, Term term, raft::EntryKind kind, const std::string& payload) {
+      rig.term = term;
+      const RouterOutput& seen = rig.add(kind, payload);
+      std::string text;
+      for (const Answer& answer : seen.answers) {
+        text += std::to_string(answer.request.sequence.value()) + "/" + std::to_string(static_cast<int>(answer.stage)) + "/" +
+                (answer.refused ? std::string(name_of(*answer.refused)) : answer.bytes) + "@" +
+                std::to_string(answer.index.value()) + " ";
+      }
+      for (const MachineEvent& event : seen.events) text += event.bytes + " ";
+      return text + std::to_string(seen.timer_ops.size()) + "/" + std::to_string(rig.router->digest());
+    };
+    uint64_t term = 1;
+    for (int step = 0; step < 150; ++step) {
+      raft::EntryKind kind = raft::EntryKind::Command;
+      std::string payload;
+      const Origin origins[] = {kOne, kReborn, kTwo};
+      const Origin origin = origins[random.below(3)];
+      switch (random.below(8)) {
+        case 0: payload = encode(RegisterOrigin{origin}); break;
+        case 1:
+          payload = encode(FireTimers{Term(random.between(term - 1, term)),
+                                      MachineId(random.between(1, 2)),
+                                      {{TimerId(random.between(1, 3)), Generation(random.between(1, 2))}}});
+          break;
+        case 2:
+          kind = raft::EntryKind::LeaderStart;
+          ++term;
+          break;
+        default: {
+          const uint64_t sequence = random.between(1, 25);
+          const std::string words[] = {"add 1", "wait", "wake", "say x",
+                                       "arm " + std::to_string(random.between(1, 3)) + " 1 100"};
+          payload = encode(Request{{origin, Sequence(sequence)},
+                                   Sequence(random.between(1, sequence)),
+                                   MachineId(random.between(1, 2)),
+                                   words[random.below(5)]});
+        }
+      }
+      const size_t executed = original.counter().executed().size();
+      const std::string expected = feed(original, Term(term), kind, payload);
+      for (const Answer& answer : original.output.answers) {
+        refusals += answer.refused.has_value();
+        repeats += !answer.refused && original.counter().executed().size() == executed;
+      }
+      for (auto& copy : copies) ASSERT_EQ(feed(*copy, Term(term), kind, payload), expected) << "step " << step;
+      if (step % 7 != 0) continue;
+      CheckpointBatch batch;
+      original.router->checkpoint(batch);
+      table.commit(batch);
+      copies.push_back(std::make_unique<Rig>(false));
+      ASSERT_TRUE(copies.back()->router->restore(table).ok());
+      EXPECT_EQ(copies.back()->router->applied(), original.router->applied());
+      EXPECT_EQ(copies.back()->router->configuration(), original.router->configuration());
+      EXPECT_EQ(copies.back()->router->digest(), original.router->digest());
+    }
+  }
+  EXPECT_GT(refusals, 200u);
+  EXPECT_GT(repeats, 200u);
+}
+
+TEST(RouterTest, TimersAreEnumeratedAfterARestore) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "arm 3 1 100");
+  rig.ask(kOne, 2, "arm 4 1 100 7 1 1", 1, kSecond);
+  Table table;
+  CheckpointBatch batch;
+  rig.router->checkpoint(batch);
+  table.commit(batch);
+  Rig copy(false);
+  ASSERT_TRUE(copy.router->restore(table).ok());
+  std::vector<MachineTimerOp> timers;
+  copy.router->timers(timers);
+  ASSERT_EQ(timers.size(), 2u);
+  EXPECT_EQ(timers[0].machine, kCoordination);
+  EXPECT_EQ(timers[0].op.id, TimerId(3));
+  EXPECT_EQ(timers[1].machine, kSecond);
+  EXPECT_EQ(timers[1].op.group.node, ReplicaId(7));
+}
+
+TEST(RouterTest, ACheckpointWithoutGenesisOrWithTornRowsIsDataLoss) {
+  Rig copy(false);
+  Table empty;
+  EXPECT_EQ(copy.router->restore(empty).code(), absl::StatusCode::kDataLoss);
+  Rig rig;
+  CheckpointBatch batch;
+  rig.router->checkpoint(batch);
+  Table torn;
+  torn.commit(batch);
+  torn.rows.begin()->second.pop_back();
+  EXPECT_EQ(Rig(false).router->restore(torn).code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace coordkit::engine

@@ -1,0 +1,176 @@
+// What is on the disk after a crash at any point, in any mixture of what was not synced, and what the log makes of it.
+#include <gtest/gtest.h>
+
+#include "tests/log/log_workload.h"
+
+namespace coordkit::testing {
+namespace {
+
+constexpr size_t kExhaustiveMax = 4;  // pieces: up to 16 images per point of time
+
+absl::StatusOr<log::OpenedLog> open(RecordingFs& disk) { return log::Log::open(disk, tiny_segments()); }
+
+std::string summary(const log::OpenedLog& opened) {
+  std::string text = "base " + std::to_string(opened.base.index.value()) + "/" + std::to_string(opened.base.term.value()) + ", entries";
+  for (const raft::Entry& entry : opened.entries) {
+    text += " " + std::to_string(entry.index.value()) + "/" + std::to_string(entry.term.value());
+  }
+  for (const DamagedRange& range : opened.damaged) {
+    text += ", damaged " + std::to_string(range.first.value()) + "-" + std::to_string(range.last.value());
+  }
+  return text + ", term " + std::to_string(opened.hard_state.term.value());
+}
+
+class CrashTest : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(CrashTest, INV_S01_S02_FLT_D01_D16_D17_EveryCrashImageRecoversWhatWasDurableAndNothingElse) {
+  RecordingFs disk;
+  LogWorkload work(disk, GetParam());
+  ASSERT_TRUE(work.open().ok());
+  for (int i = 0; i < 25; ++i) {
+    const absl::Status status = work.step();
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    if (i != 12) continue;
+    ASSERT_TRUE(work.open().ok());  // a restart amid, so that segments are replaced
+  }
+  size_t images = 0;
+  for_each_crash(disk, kExhaustiveMax, 3, GetParam(), [&](size_t count, const Image& image) {
+    if (::testing::Test::HasFailure()) return;
+    ++images;
+    RecordingFs after(image);
+    const auto opened = open(after);
+    ASSERT_TRUE(opened.ok()) << "after " << count << " changes: " << opened.status().ToString();
+    ASSERT_TRUE(opened->damaged.empty()) << "after " << count << " changes: " << summary(*opened);
+    ASSERT_TRUE(work.allows(count, *opened)) << "after " << count << " changes, " << opened->entries.size() << " entries";
+
+    RecordingFs again(after.now());
+    const auto twice = open(again);
+    ASSERT_TRUE(twice.ok()) << twice.status().ToString();
+    ASSERT_TRUE(same(*opened, *twice)) << "recovering twice is not recovering once, after " << count << " changes: " << summary(*opened)
+                                       << " then " << summary(*twice);
+    RecordingFs lost(after.crash(after.changes().size(), [] { return false; }));
+    const auto synced = open(lost);
+    ASSERT_TRUE(synced.ok()) << synced.status().ToString();
+    ASSERT_TRUE(same(*opened, *synced)) << "open() returned before it was durable, after " << count << " changes";
+  });
+  EXPECT_GT(images, 100u);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, CrashTest, ::testing::Range<uint64_t>(1, 7));
+
+// The tail of an unclean open exists in the page cache only; each crash inside recovery must leave it, or what was durable.
+TEST(CrashTest, FLT_P09_REG_R31_CrashInsideRecoveryLosesNothing) {
+  RecordingFs disk;
+  LogWorkload work(disk, 99);
+  ASSERT_TRUE(work.open().ok());
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(work.step().ok());
+  const size_t count = disk.changes().size();
+  RecordingFs first(disk.crash(count, [] { return true; }));
+  ASSERT_TRUE(open(first).ok());
+  for_each_crash(first, kExhaustiveMax, 5, 5, [&](size_t, const Image& image) {
+    RecordingFs second(image);
+    const auto opened = open(second);
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    ASSERT_TRUE(work.model().agrees_with(*opened));
+  });
+}
+
+TEST(CrashTest, FLT_P09_INV_S07_RestartsDoNotPileUpFiles) {
+  Image image;
+  for (int i = 0; i < 200; ++i) {
+    RecordingFs disk(image);
+    auto opened = open(disk);
+    ASSERT_TRUE(opened.ok());
+    const uint64_t last = opened->log->state().last.index.value();
+    const log::Step step{.write = {.entries = entries(last + 1, 1, 1)}};
+    ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+    ASSERT_TRUE(opened->log->sync().ok());
+    image = disk.now();
+    // Files without a name are garbage of the model.
+    std::erase_if(image.files, [&](const auto& file) {
+      return std::none_of(image.names.begin(), image.names.end(), [&](const auto& name) { return name.second == file.first; });
+    });
+  }
+  RecordingFs disk(image);
+  const auto opened = open(disk);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(opened->entries, entries(1, 200, 1));
+  EXPECT_LE(disk.now().names.size(), 5u);
+}
+
+class FailingCallTest : public ::testing::TestWithParam<absl::StatusCode> {};
+
+// One call in the whole life of a log fails: the error is reported, nothing acknowledged is lost, the next open works.
+TEST_P(FailingCallTest, FLT_D03_D04_D15_REG_R31_EveryCallFailsOnce) {
+  uint64_t calls = 0;
+  {
+    RecordingFs disk;
+    LogWorkload work(disk, 3);
+    ASSERT_TRUE(work.open().ok());
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(work.step().ok());
+    calls = disk.calls();
+  }
+  for (uint64_t failing = 1; failing <= calls; ++failing) {
+    RecordingFs disk;
+    disk.fail_call(failing, absl::Status(GetParam(), "injected"));
+    LogWorkload work(disk, 3);
+    absl::Status status = work.open();
+    for (int i = 0; i < 30 && status.ok(); ++i) status = work.step();
+    ASSERT_TRUE(disk.has_failed());
+    ASSERT_FALSE(status.ok()) << "call " << failing << " failed and nobody said so";
+    const size_t count = disk.changes().size();
+    for (const bool survives : {false, true}) {
+      RecordingFs after(disk.crash(count, [survives] { return survives; }));
+      const auto opened = open(after);
+      ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+      ASSERT_TRUE(opened->damaged.empty());
+      ASSERT_TRUE(!work.log_is_open() || work.allows(count, *opened)) << "call " << failing;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Errors, FailingCallTest,
+                         ::testing::Values(absl::StatusCode::kDataLoss, absl::StatusCode::kResourceExhausted));
+
+TEST(LogFailureTest, FLT_D03_AFailedSyncIsFinal) {
+  RecordingFs disk;
+  auto opened = open(disk);
+  ASSERT_TRUE(opened.ok());
+  const log::Step step{.write = {.entries = entries(1, 1, 1)}};
+  ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+  disk.fail_call(disk.calls() + 1, absl::DataLossError("EIO"));
+  EXPECT_FALSE(opened->log->sync().ok());
+  const uint64_t calls = disk.calls();
+  EXPECT_FALSE(opened->log->sync().ok());
+  EXPECT_FALSE(opened->log->append_mark().ok());
+  EXPECT_FALSE(opened->log->read(Index(1), Index(1), 100).ok());
+  EXPECT_EQ(disk.calls(), calls) << "nothing later may be attempted";
+}
+
+TEST(LogFailureTest, FLT_D04_NoSpaceForASegmentIsNotFinalAndCompactionFreesSome) {
+  RecordingFs disk;
+  auto opened = open(disk);
+  ASSERT_TRUE(opened.ok());
+  log::Log& log = *opened->log;
+  disk.limit_space(2 * tiny_segments().small_segment_bytes + 1000);
+  uint64_t index = 0;
+  absl::Status status;
+  while (status.ok()) {
+    const log::Step step{.write = {.entries = entries(index + 1, 1, 1)}};
+    status = log.append({&step, 1});
+    if (status.ok()) {
+      ++index;
+      ASSERT_TRUE(log.sync().ok());
+    }
+    ASSERT_LT(index, 100u);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_TRUE(log.failure().ok());
+  ASSERT_TRUE(log.read(Index(1), Index(index), 1 << 20).ok());
+  ASSERT_TRUE(log.compact({Index(index), Term(1)}).ok());
+  ASSERT_TRUE(log.append_mark().ok()) << "a segment must keep room for the mark that frees older ones";
+  ASSERT_TRUE(log.sync().ok());
+  const log::Step step{.write = {.entries = entries(index + 1, 1, 1)}};
+  EXPECT_TRUE(log.append({&step, 1}).ok());
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,48 @@
+// The naive twin of the log: what it must say after each step, in a few lines.
+#pragma once
+
+#include <ostream>
+#include <vector>
+
+#include "log/log.h"
+
+namespace coordkit::testing {
+
+struct LogModel {
+  raft::HardState hard_state;
+  Position floor;  // of the last reset
+  Position base;   // of the last compaction; what recovery says may lag behind it
+  std::vector<raft::Entry> entries;  // from floor + 1 on, compacted or not
+
+  Position last() const { return entries.empty() ? floor : entries.back().position(); }
+
+  void apply(const log::Step& step) {
+    if (step.write.hard_state) hard_state = *step.write.hard_state;
+    if (step.reset) {
+      floor = base = *step.reset;
+      entries.clear();
+    }
+    while (step.write.truncate_after && last().index > *step.write.truncate_after) entries.pop_back();
+    entries.insert(entries.end(), step.write.entries.begin(), step.write.entries.end());
+  }
+
+  std::vector<raft::Entry> after(Index index) const {
+    return {entries.begin() + static_cast<std::ptrdiff_t>(index - floor.index), entries.end()};
+  }
+
+  bool agrees_with(const log::OpenedLog& opened) const {
+    return opened.hard_state == hard_state && opened.base.index >= floor.index && opened.base.index <= base.index &&
+           opened.entries == after(opened.base.index);
+  }
+};
+
+// What two openings must have in common.
+inline bool same(const log::OpenedLog& a, const log::OpenedLog& b) {
+  const auto same_ranges = [](const std::vector<DamagedRange>& x, const std::vector<DamagedRange>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const DamagedRange& p, const DamagedRange& q) { return p.first == q.first && p.last == q.last; });
+  };
+  return a.hard_state == b.hard_state && a.base == b.base && a.entries == b.entries && same_ranges(a.damaged, b.damaged);
+}
+
+}  // namespace coordkit::testing

@@ -1,0 +1,95 @@
+// A disk in memory that remembers every change, so that a test can ask: what if the power had gone just here? It fails the
+// n-th call on request, and builds every image a crash may leave: what was synced is there; of what was not, any 512-byte
+// sectors and any changes of names, in any combination.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "coordkit/file_system.h"
+
+namespace coordkit::testing {
+
+inline constexpr size_t kSectorBytes = 512;
+
+using FileId = uint64_t;
+
+// What a disk holds: files by id, and the names of some.
+struct Image {
+  std::map<FileId, std::string> files;
+  std::map<std::string, FileId> names;
+
+  std::string& operator[](const std::string& name) { return files[names.at(name)]; }
+};
+
+// One change, in the order they were made.
+struct Change {
+  enum class Kind : uint8_t { Create, Write, Sync, Rename, Remove, SyncDirectory };
+  Kind kind = Kind::Write;
+  FileId file = 0;
+  uint64_t offset = 0;
+  std::string bytes;
+  std::string name;  // Create, Remove; Rename: from
+  std::string to;
+};
+
+class RecordingFs final : public FileSystem {
+ public:
+  explicit RecordingFs(Image start = {}) : start_(start), now_(std::move(start)) {
+    if (!now_.files.empty()) next_file_ = now_.files.rbegin()->first + 1;
+  }
+
+  absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override;
+  absl::Status rename(std::string_view from, std::string_view to) override;
+  absl::Status remove(std::string_view name) override;
+  absl::Status sync_dir() override;
+  absl::StatusOr<std::vector<std::string>> list() override;
+  absl::StatusOr<uint64_t> free_bytes() override { return space_ - used(); }
+
+  const Image& now() const { return now_; }
+  const std::vector<Change>& changes() const { return changes_; }
+
+  // The call with this number (from 1) fails with this; all later ones work again.
+  void fail_call(uint64_t number, absl::Status why) { failing_ = number, why_ = std::move(why); }
+  // Every call from now on fails.
+  void fail_all_calls(absl::Status why) { all_fail_ = true, why_ = std::move(why); }
+  uint64_t calls() const { return calls_; }
+  bool has_failed() const { return failing_ != 0 && calls_ >= failing_; }
+  // Files may take up this much in all.
+  void limit_space(uint64_t bytes) { space_ = bytes; }
+
+  // The image after the first `count` changes if everything unsynced by then is decided by `survives`.
+  Image crash(size_t count, const std::function<bool()>& survives) const;
+  // How many undecided pieces crash(count, ...) asks about.
+  size_t undecided(size_t count) const;
+
+ private:
+  class RecordingFile;
+  absl::Status enter(std::string_view what);
+  void record(Change change);
+  uint64_t used() const;
+
+  const Image start_;
+  Image now_;
+  std::vector<Change> changes_;
+  FileId next_file_ = 1;
+  uint64_t calls_ = 0;
+  uint64_t failing_ = 0;
+  bool all_fail_ = false;
+  absl::Status why_;
+  uint64_t space_ = uint64_t{1} << 40;
+};
+
+// Calls `check` with images a crash after any prefix of the changes may leave: all of them where few pieces are undecided,
+// else none, all, and `samples` random ones.
+void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t samples, uint64_t seed,
+                    const std::function<void(size_t count, const Image& image)>& check);
+
+}  // namespace coordkit::testing

@@ -1,0 +1,149 @@
+// Rows out and in: what is written, what is refused, and that nothing is left behind.
+#include <gtest/gtest.h>
+
+#include "machine/rows.h"
+#include "tests/machine/driver.h"
+
+namespace coordkit::machine {
+namespace {
+
+using namespace std::chrono_literals;
+
+CheckpointBatch checkpoint(Machine& machine) {
+  CheckpointBatch batch;
+  machine.checkpoint(batch);
+  return batch;
+}
+
+// A state with a row of every table.
+Driver populated() {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  d.acquire(a, "n");
+  d.acquire(b, "n", Wait::timed(3s), "tag");
+  d.acquire(a, "m");
+  d.submit(Put{"key", "value"});
+  d.submit(Request{CancelAcquire{a, "", "q", {kOrigin, Sequence(500)}}, {}}, Sequence(501));
+  return d;
+}
+
+TEST(CheckpointTest, OnlyWhatChangedIsWritten) {
+  Driver d = populated();
+  EXPECT_EQ(checkpoint(d.machine).rows.size(), 1u + 2 + 2 + 1 + 1 + 1);
+  EXPECT_TRUE(checkpoint(d.machine).rows.empty());
+  d.submit(Put{"key", "other"});
+  EXPECT_EQ(checkpoint(d.machine).rows.size(), 3u) << "counters, the new row, the old row";
+}
+
+TEST(CheckpointTest, ALockTakenAndReleasedBetweenTwoCheckpointsIsNeverWritten) {
+  Driver d = populated();
+  const SessionId c = d.open();
+  checkpoint(d.machine);
+  for (int i = 0; i < 10; ++i) d.release(c, "brief", d.acquire(c, "brief").token);
+  const CheckpointBatch batch = checkpoint(d.machine);
+  ASSERT_EQ(batch.rows.size(), 1u);
+  EXPECT_EQ(batch.rows[0].key[2], 'c') << "the counters only: tokens must not return";
+}
+
+TEST(CheckpointTest, KeysHaveAFixedWidthBelow64BytesWithTheLongestPrefix) {
+  const std::string prefix(rows::kPrefixBytesMax, 'p');
+  Driver d(kBase, prefix);
+  d.acquire(d.open(), std::string(kNameBytesMax, 'n'));
+  d.submit(Put{std::string(kKeyBytesMax, 'k'), ""});
+  RowsView view;
+  view.add(checkpoint(d.machine));
+  for (const auto& [key, value] : view.rows) EXPECT_LT(key.size(), 64u);
+  Machine copy(prefix);
+  ASSERT_TRUE(copy.restore(view).ok());
+  EXPECT_EQ(copy.digest(), d.machine.digest());
+  EXPECT_THROW(Machine(prefix + "p"), CheckFailure);
+}
+
+TEST(CheckpointTest, RowsOfOtherPrefixesAreLeftAlone) {
+  Driver d = populated();
+  RowsView view;
+  view.add(checkpoint(d.machine));
+  view.rows["m0zzz"] = "another machine's";
+  view.rows["m2"] = "and another's";
+  Machine copy("m1");
+  ASSERT_TRUE(copy.restore(view).ok());
+  EXPECT_EQ(copy.digest(), d.machine.digest());
+}
+
+TEST(CheckpointTest, AnEmptyViewRestoresABlankMachineThatCanBeFounded) {
+  Driver d = populated();
+  ASSERT_TRUE(d.machine.restore(RowsView()).ok());
+  EXPECT_EQ(d.machine.digest(), Machine("m1").digest());
+  d.machine.found(ClusterId(9), kBase);
+  EXPECT_EQ(d.open(), SessionId(kBase + 1));
+}
+
+TEST(CheckpointTest, REG_F31_EveryMissingRowThatOthersNeedIsNoticed) {
+  Driver d = populated();
+  RowsView view;
+  view.add(checkpoint(d.machine));
+  for (const auto& [key, value] : view.rows) {
+    RowsView damaged = view;
+    damaged.rows.erase(key);
+    Machine copy("m1");
+    const absl::Status status = copy.restore(damaged);
+    EXPECT_TRUE(!status.ok() || copy.digest() != d.machine.digest()) << key;
+    const bool needed = key[2] == 'c' || key[2] == 's';
+    EXPECT_TRUE(!needed || status.code() == absl::StatusCode::kDataLoss) << key;
+    EXPECT_TRUE(status.ok() || copy.digest() == Machine("m1").digest()) << "the former state stays";
+  }
+}
+
+TEST(CheckpointTest, EveryFlippedByteIsRefusedOrShowsInTheDigestAndNeverCrashes) {
+  Driver d = populated();
+  RowsView view;
+  view.add(checkpoint(d.machine));
+  for (const auto& [key, value] : view.rows) {
+    for (size_t i = 0; i < value.size(); ++i) {
+      RowsView damaged = view;
+      damaged.rows[key][i] = static_cast<char>(damaged.rows[key][i] ^ 0x11);
+      Machine copy("m1");
+      const absl::Status status = copy.restore(damaged);
+      EXPECT_TRUE(!status.ok() || copy.digest() != d.machine.digest()) << key[2] << i;
+    }
+  }
+}
+
+TEST(CheckpointTest, UnknownRowsAreRefused) {
+  for (const std::string& key :
+       {std::string("m1"), std::string("m1s"), "m1z" + std::string(8, '\0'), "m1s" + std::string(9, '\0')}) {
+    Driver d = populated();
+    RowsView view;
+    view.add(checkpoint(d.machine));
+    view.rows[key] = "";
+    EXPECT_EQ(Machine("m1").restore(view).code(), absl::StatusCode::kDataLoss);
+  }
+}
+
+// Straight through apply, because a million decoded answers would be the whole cost.
+TEST(CheckpointTest, REG_F76_AMillionDistinctNamesLeaveNothing) {
+  Driver d;
+  const SessionId a = d.open();
+  checkpoint(d.machine);
+  const auto apply = [&](Request::Body body) {
+    d.index = d.index.next();
+    const std::string payload = encode(Request{std::move(body), {}});
+    const Command command{d.index, {kOrigin, Sequence(d.index.value())}, payload};
+    ApplyOutput output;
+    d.machine.apply({&command, 1}, output);
+  };
+  for (uint64_t i = 0; i < 1'000'000; ++i) {
+    const std::string name = "name-" + std::to_string(i);
+    apply(Acquire{a, "", name, Wait::none(), "", 0});
+    apply(Release{a, std::nullopt, name, Token(d.machine.last_token())});
+  }
+  EXPECT_EQ(d.machine.last_token(), a.value() + 1'000'000) << "every acquire was granted";
+  EXPECT_EQ(d.machine.lock_names(), 0u);
+  EXPECT_EQ(d.machine.lock_claims(), 0u);
+  EXPECT_EQ(checkpoint(d.machine).rows.size(), 1u) << "the counters";
+  EXPECT_EQ(d.acquire(a, "name-7").code, ResultCode::Granted) << "usable again at once";
+  d.machine.verify();
+}
+
+}  // namespace
+}  // namespace coordkit::machine

@@ -1,0 +1,70 @@
+// The door: what is dropped without a trace.
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+TEST(AdmissionTest, NothingHappensOnAMessageNoCorrectMemberSends) {
+  Entry tampered = command(2, 2);
+  tampered.payload = bytes("y");
+  const uint64_t huge = ~uint64_t{0};
+  const auto append = [](uint64_t term, Position previous, std::vector<Entry> entries) {
+    return AppendRequest{.term = Term(term), .stream = 1, .previous = previous, .entries = std::move(entries)};
+  };
+  const std::pair<uint64_t, Message> cases[] = {
+      {9, Heartbeat{.term = Term(5)}},  // no member
+      {1, Heartbeat{.term = Term(5)}},  // ourselves
+      {2, Heartbeat{.term = Term(0)}},
+      {2, Heartbeat{.term = Term(huge)}},
+      {2, Heartbeat{.term = Term(5), .commit = Index(huge)}},
+      {2, VoteRequest{.kind = VoteKind::Real, .term = Term(huge), .last = at(1, 1)}},
+      {2, VoteRequest{.kind = VoteKind::Real, .term = Term(5), .last = at(9, 6)}},
+      {2, VoteRequest{.kind = VoteKind{7}, .term = Term(5), .last = at(9, 4)}},
+      {2, append(5, at(1, 1), {command(3, 2)})},  // a gap
+      {2, append(5, at(1, 1), {command(2, 6)})},  // from the future
+      {2, append(5, at(1, 3), {command(2, 2)})},  // a falling term
+      {2, append(5, at(1, 1), {command(2, 2), command(2, 2)})},
+      {2, append(5, at(1, 1), {tampered})},
+      {2, append(5, at(1, 1), {make_entry(Index(2), Term(2), EntryKind::Configuration, "rubbish")})},
+      {2, append(5, at(huge, 1), {})},
+      {2, append(5, at(0, 3), {})},
+      {2, AppendReply{.term = Term(1), .match = Index(1)}},  // we do not lead
+      {2, HeartbeatReply{.term = Term(1)}},
+      {2, VoteReply{.term = Term(1), .granted = Answer::Yes}},
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    Solo solo(3);
+    solo.receive(cases[i].first, cases[i].second);
+    EXPECT_TRUE(solo.effects.sends.empty()) << i;
+    EXPECT_FALSE(solo.effects.write) << i;
+    EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(1), ReplicaId()})) << i;
+  }
+}
+
+TEST(AdmissionTest, ASecondLeaderOfOneTermIsNotBelieved) {
+  Solo solo(3);
+  solo.receive(2, Heartbeat{.term = Term(5)});
+  solo.receive(3, Heartbeat{.term = Term(5)});
+  EXPECT_TRUE(solo.effects.sends.empty());
+  EXPECT_EQ(solo.core().leadership().leader, ReplicaId(2));
+  Solo leader(3);
+  leader.lead({2});
+  leader.receive(3, leader.append(leader.term().value(), at(1, 1), {}));
+  EXPECT_EQ(leader.role(), Role::Leader);
+}
+
+TEST(AdmissionTest, AMatchBeyondOurLogIsAbsurd) {
+  Solo solo(3);
+  solo.lead({2});
+  solo.accept(2, 100);
+  EXPECT_EQ(solo.core().commit(), Index(1));
+  solo.accept(2, 2);
+  solo.written();
+  EXPECT_EQ(solo.core().commit(), Index(2));
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing

@@ -1,0 +1,127 @@
+// The follower's half: what it accepts, what it acknowledges, what it never gives up.
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+TEST(FollowerTest, REG_R05_AcknowledgesWhatTheRequestProvedNotItsOwnSuffix) {
+  Solo solo(3, {2, 2, 2, 2});  // last 5@2
+  solo.receive(2, solo.append(3, at(2, 2), {command(3, 2, "e2")}));
+  EXPECT_EQ(solo.only<AppendReply>(2).match, Index(3));
+  EXPECT_EQ(solo.last(), Index(5)) << "nothing contradicted the rest";
+  solo.receive(2, Heartbeat{.term = Term(3), .stream = 1, .round = 1});
+  EXPECT_EQ(solo.only<HeartbeatReply>(2).match, Index(3));
+}
+
+TEST(FollowerTest, REG_R17_AcceptanceWaitsForEveryEntryUpToItsMatchAlsoIfThisRequestWroteNothing) {
+  Solo solo(3);
+  solo.receive(2, solo.append(1, at(1, 1), {command(2, 1)}));
+  ASSERT_TRUE(solo.effects.write);
+  const WriteNumber write = solo.effects.write->number;
+  EXPECT_EQ(solo.effects.sends.at(0).after, write);
+  solo.receive(2, solo.append(1, at(1, 1), {command(2, 1)}));  // repeated
+  EXPECT_FALSE(solo.effects.write);
+  EXPECT_EQ(solo.effects.sends.at(0).after, write);
+  solo.written();
+  solo.receive(2, solo.append(1, at(1, 1), {command(2, 1)}));
+  EXPECT_EQ(solo.effects.sends.at(0).after, WriteNumber());
+}
+
+TEST(FollowerTest, REG_R19_ADelayedAppendCutsNothingThatMatches) {
+  Solo solo(3, {2, 2, 2});  // last 4@2
+  solo.receive(2, solo.append(2, at(1, 1), {command(2, 2, "e2")}));
+  EXPECT_EQ(solo.last(), Index(4));
+  EXPECT_FALSE(solo.effects.write);
+  solo.receive(2, solo.append(3, at(2, 2), {command(3, 3)}));
+  EXPECT_EQ(solo.last(), Index(3));
+  EXPECT_EQ(solo.effects.write->truncate_after, Index(2));
+}
+
+TEST(FollowerTest, REG_R19_INV_R10_CommittedEntriesAreNeverTruncated) {
+  Solo solo(3, {2, 2, 2});
+  solo.receive(2, solo.append(2, at(4, 2), {}, 4));
+  ASSERT_EQ(solo.core().commit(), Index(4));
+  EXPECT_THROW(solo.receive(2, solo.append(9, at(1, 1), {command(2, 9)})), CheckFailure);
+}
+
+TEST(FollowerTest, REG_R21_PreviousAroundZeroAndTheBase) {
+  Recovered recovered{
+      .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(5, 2)};
+  for (uint64_t i = 5; i <= 6; ++i) recovered.entries.push_back(command(i, 2));
+  struct Case {
+    Position previous;
+    size_t entries;
+    AppendVerdict verdict;
+    uint64_t match;
+  };
+  using V = AppendVerdict;
+  const Case cases[] = {{at(0, 0), 0, V::Accepted, 0}, {at(0, 0), 2, V::Accepted, 2}, {at(2, 1), 4, V::Accepted, 6},
+                        {at(3, 1), 0, V::Accepted, 3}, {at(3, 2), 2, V::Accepted, 5}, {at(4, 2), 2, V::Accepted, 6},
+                        {at(4, 2), 4, V::Accepted, 8}, {at(5, 2), 0, V::Accepted, 5}, {at(6, 2), 1, V::Accepted, 7},
+                        {at(6, 3), 0, V::Conflict, 0}, {at(7, 2), 0, V::Conflict, 0}};
+  for (const Case& c : cases) {
+    Solo solo(recovered);
+    std::vector<Entry> entries;
+    for (size_t i = 1; i <= c.entries; ++i) entries.push_back(command(c.previous.index.value() + i, 2));
+    solo.receive(2, solo.append(3, c.previous, entries));
+    const AppendReply reply = solo.only<AppendReply>(2);
+    EXPECT_EQ(reply.verdict, c.verdict) << c.previous.index.value();
+    EXPECT_EQ(reply.match, Index(c.match)) << c.previous.index.value();
+    if (reply.verdict == V::Conflict) {
+      EXPECT_EQ(reply.hint, at(6, 2));
+    }
+    EXPECT_EQ(solo.last(), Index(std::max<uint64_t>(6, c.match)));
+  }
+}
+
+TEST(FollowerTest, REG_R24_CommitIsClampedToWhatIsKnownToBeTheLeaders) {
+  Solo solo(3, {2, 2, 2});  // 2..4 may not be the leader's
+  solo.receive(2, Heartbeat{.term = Term(3), .commit = Index(4)});
+  EXPECT_EQ(solo.core().commit(), Index(1));
+  solo.receive(2, solo.append(3, at(2, 2), {}, 4));
+  EXPECT_EQ(solo.core().commit(), Index(2));
+  solo.receive(2, solo.append(3, at(4, 2), {}, 1000));
+  EXPECT_EQ(solo.core().commit(), Index(4));
+  solo.receive(2, Heartbeat{.term = Term(4), .commit = Index(2)});
+  EXPECT_EQ(solo.core().commit(), Index(4)) << "INV_R03";
+}
+
+TEST(FollowerTest, INV_R17_AnswersOfANewTermWaitUntilItIsDurable) {
+  Solo solo(3);
+  solo.receive(2, Heartbeat{.term = Term(5)});
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.effects.sends.at(0).after, solo.effects.write->number);
+  solo.written();
+  solo.receive(2, Heartbeat{.term = Term(5)});
+  EXPECT_EQ(solo.effects.sends.at(0).after, WriteNumber());
+}
+
+TEST(FollowerTest, AnOldLeaderIsToldOfTheNewTerm) {
+  Solo solo(3, {}, {Term(5), {}});
+  solo.receive(2, solo.append(3, at(1, 1), {command(2, 3)}));
+  EXPECT_EQ(solo.only<AppendReply>(2).term, Term(5));
+  EXPECT_EQ(solo.only<AppendReply>(2).verdict, AppendVerdict::Conflict);
+  solo.receive(2, Heartbeat{.term = Term(3)});
+  EXPECT_EQ(solo.only<HeartbeatReply>(2).term, Term(5));
+  EXPECT_EQ(solo.last(), Index(1));
+}
+
+TEST(FollowerTest, OneTurnOneWriteHoweverManySteps) {
+  Solo solo(3, {1, 1});
+  solo.core().step(Received{ReplicaId(2), solo.append(2, at(1, 1), {command(2, 2), command(3, 2)})}, solo.now);
+  solo.core().step(Received{ReplicaId(2), solo.append(2, at(3, 2), {command(4, 2)})}, solo.now);
+  solo.core().step(Received{ReplicaId(3), solo.append(3, at(2, 2), {command(3, 3)})}, solo.now);
+  solo.drain();
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.effects.write->number, WriteNumber(1));
+  EXPECT_EQ(solo.effects.write->hard_state, (HardState{Term(3), {}}));
+  EXPECT_EQ(solo.effects.write->truncate_after, Index(1));
+  ASSERT_EQ(solo.effects.write->entries.size(), 2u);
+  EXPECT_EQ(solo.effects.write->entries[1], command(3, 3));
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing
