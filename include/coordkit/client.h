@@ -72,6 +72,7 @@ class Client {
   CallId holders(std::string name, Callback<LockInfo> done, CallDeadline deadline = {});
   CallId queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline = {});
   CallId session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline = {});  // SessionNotFound
+  // Sessions with ids above `after`; limit 0: as many as one answer holds.
   CallId sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline = {});
 
   // ---- keys

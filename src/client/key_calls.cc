@@ -139,7 +139,8 @@ CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallD
 }
 
 CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline) {
-  return impl_->ask<SessionList>({.query = machine::SessionsQuery{.after = after, .limit = limit}, .deadline = deadline},
+  const uint64_t rows = limit == 0 ? machine::kQueryRowsMax : limit;
+  return impl_->ask<SessionList>({.query = machine::SessionsQuery{.after = after, .limit = rows}, .deadline = deadline},
                                  std::move(done), read_sessions);
 }
 

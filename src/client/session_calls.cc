@@ -41,6 +41,10 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
     fail(id, result.ok() ? client::status_of(*result, "session") : result.status());
     return;
   }
+  if (sessions_.find(result->session) != nullptr) {
+    fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine gave a session id that is in use"));
+    return;
+  }
   const TimerGroup group{.node = engine_.self(), .boot = engine_.boot(), .incarnation = 0, .ttl = result->ttl};
   const bool wanted = find(id) != nullptr;
   Session& session = sessions_.add(std::make_shared<SessionState>(result->session, result->ttl), group, reference,

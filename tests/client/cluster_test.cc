@@ -1,0 +1,387 @@
+// The client over the real machine: lock semantics end to end, and random histories with cut links and skewed clocks.
+#include "base/random.h"
+#include "tests/client/bench.h"
+#include "tests/client/fake_cluster.h"
+
+namespace coordkit::test {
+namespace {
+
+using testing::SizeIs;
+
+// One node with its client. Its clocks run at a rate of their own.
+struct Member {
+  Member(FakeCluster& cluster, uint64_t id, double lagging_rate = 1, double leading_rate = 1)
+      : node(cluster, id), client(node, ClientOptions{}), lagging(lagging_rate), leading(leading_rate) {}
+
+  Now at(Duration truth) const {
+    const auto scaled = [truth](double rate) { return Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * rate)); };
+    return {LaggingTime(scaled(lagging) + 1h), LeadingTime(scaled(leading) + 2h)};
+  }
+  void turn(Duration truth) {
+    const Now now = at(truth);
+    client.before_turn(now);
+    node.turn(now, effects);
+    client.after_turn(now, effects);
+  }
+  bool due(Duration truth) const {
+    const Now now = at(truth);
+    return client.next_turn(now) == Duration(0) || node.next_deadline() <= now.lagging;
+  }
+
+  FakeNode node;
+  Client client;
+  double lagging;
+  double leading;
+  EngineEffects effects;
+};
+
+class ClusterTest : public ::testing::Test {
+ public:
+  FakeCluster cluster;
+  Member one{cluster, 1};
+  Member two{cluster, 2};
+  Duration truth{};
+
+  void turn() {
+    for (int i = 0; i < 3; ++i) {
+      cluster.tick(LaggingTime(truth));
+      one.turn(truth);
+      two.turn(truth);
+    }
+  }
+  void run(Duration by) {
+    for (const Duration end = truth + by; truth < end;) {
+      truth = std::min(end, truth + 1ms);
+      turn();
+    }
+  }
+  SessionRef open(Member& member, Duration ttl = 3s) {
+    Answer<SessionRef> answer;
+    member.client.open_session({.ttl = ttl}, answer.callback());
+    turn();
+    EXPECT_TRUE(answer.ok());
+    return *answer;
+  }
+  Answer<HoldRef> acquire(Member& member, const SessionRef& session, LockWait wait = LockWait::none(), std::string tag = {}) {
+    Answer<HoldRef> answer;
+    member.client.acquire(session, "a", {.wait = wait, .owner_tag = std::move(tag)}, answer.callback());
+    turn();
+    return answer;
+  }
+  void TearDown() override {
+    one.client.stop();
+    two.client.stop();
+  }
+};
+
+TEST_F(ClusterTest, S48_AReleasedLockGoesToTheFirstWaiterWithALargerToken) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  const auto first = acquire(one, mine);
+  const auto second = acquire(two, theirs, LockWait::forever());
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(second.times(), 0);
+  Answer<void> released;
+  one.client.release(*first, released.callback());
+  turn();
+  EXPECT_TRUE(released.ok());
+  ASSERT_TRUE(second.ok());
+  EXPECT_GT((*second)->token(), (*first)->token());
+}
+
+TEST_F(ClusterTest, S48_AFailedTryCostsNoLogEntry) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  ASSERT_TRUE(acquire(one, mine).ok());
+  const size_t before = cluster.index;
+  EXPECT_EQ(acquire(two, theirs).reason(), Reason::Held);
+  EXPECT_EQ(cluster.index, before);
+}
+
+TEST_F(ClusterTest, S38_AnOwnerThatTriesAgainIsToldThatItHoldsTheLock) {
+  const SessionRef mine = open(one);
+  ASSERT_TRUE(acquire(one, mine).ok());
+  EXPECT_EQ(acquire(one, mine).reason(), Reason::AlreadyHeld);
+  EXPECT_EQ(acquire(one, mine, LockWait::none(), "other thread").reason(), Reason::Held);
+}
+
+TEST_F(ClusterTest, S43_ATryAfterAReleaseNobodyWaitedForSucceeds) {
+  const SessionRef mine = open(one);
+  auto held = acquire(one, mine);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(held.ok());
+    one.client.release_later(*held);
+    held = acquire(one, mine);
+  }
+}
+
+TEST_F(ClusterTest, S36_ATimedWaitEndsByItsEntryAndLeavesNoTrace) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  ASSERT_TRUE(acquire(one, mine).ok());
+  const auto waiting = acquire(two, theirs, LockWait::timed(500ms));
+  run(501ms);
+  EXPECT_EQ(waiting.reason(), Reason::WaitTimeout);
+  EXPECT_EQ(waiting.outcome(), Outcome::Done);
+  Answer<QueueInfo> queue;
+  one.client.queue("a", queue.callback());
+  turn();
+  EXPECT_THAT((*queue).waiters, SizeIs(0));
+}
+
+TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  const auto held = acquire(one, mine, LockWait::none(), "t");
+  const auto waiting = acquire(two, theirs, LockWait::forever());
+  Answer<LockInfo> holders;
+  Answer<QueueInfo> queue;
+  Answer<SessionList> sessions;
+  Answer<SessionInfo> info;
+  two.client.holders("a", holders.callback());
+  two.client.queue("a", queue.callback());
+  two.client.sessions({}, 0, sessions.callback());
+  two.client.session_info(mine->id(), info.callback());
+  turn();
+  ASSERT_THAT((*holders).holders, SizeIs(1));
+  EXPECT_EQ((*holders).holders[0].token, (*held)->token());
+  EXPECT_EQ((*holders).holders[0].owner_tag, "t");
+  EXPECT_EQ((*holders).waiters, 1u);
+  ASSERT_THAT((*queue).waiters, SizeIs(1));
+  EXPECT_EQ((*queue).waiters[0].session, theirs->id());
+  EXPECT_THAT((*sessions).sessions, SizeIs(2));
+  EXPECT_EQ((*info).node, ReplicaId(1));
+  EXPECT_EQ((*info).holds, 1u);
+  EXPECT_EQ(waiting.times(), 0);
+}
+
+TEST_F(ClusterTest, REG_F02_ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  const auto held = acquire(one, mine);
+  const auto waiting = acquire(two, theirs, LockWait::forever());
+  run(2s);
+  EXPECT_TRUE((*held)->valid(one.at(truth).leading));
+  one.node.speaks = one.node.listens = false;
+  while (waiting.times() == 0) {
+    ASSERT_LT(truth, 20s);
+    run(1ms);
+  }
+  EXPECT_FALSE((*held)->valid(one.at(truth).leading));
+  EXPECT_TRUE((*held)->lost_token().stop_requested());
+  EXPECT_TRUE((*waiting)->valid(two.at(truth).leading));
+  one.node.speaks = one.node.listens = true;
+  run(1s);
+  EXPECT_EQ(mine->phase(), SessionPhase::Lost);  // told by the end of the session
+  EXPECT_TRUE((*held)->lost());
+}
+
+TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
+  const SessionRef mine = open(one, 200ms);
+  ASSERT_TRUE(acquire(one, mine).ok());
+  one.node.listens = false;  // its renewals still arrive, so that nothing expires
+  run(5s);
+  EXPECT_EQ(mine->phase(), SessionPhase::Lost);
+  one.node.listens = true;
+  run(1s);
+  EXPECT_EQ(cluster.machine.sessions(), 0u);
+  EXPECT_EQ(cluster.machine.lock_claims(), 0u);
+}
+
+// Everything at random: sessions, locks, cancels, callers who give up, links cut in either direction, and clocks at both
+// ends of the permitted rates (F-79). At every moment of true time a name has at most one valid hold; every call ends
+// once; and when all is calm again, nothing is held or open that no client knows (S-59).
+class History {
+ public:
+  explicit History(uint64_t seed) : random_(seed) {
+    const double rates[] = {0.99, 1.0, 1.01};
+    for (uint64_t id = 1; id <= 3; ++id) {
+      members_.push_back(std::make_unique<Member>(cluster_, id, rates[random_.below(3)], rates[random_.below(3)]));
+    }
+    leader_rate_ = rates[random_.below(3)];
+  }
+  ~History() {
+    for (auto& member : members_) member->client.stop();
+  }
+
+  void play() {
+    for (int step = 0; step < 3000; ++step) {
+      truth_ += Duration(random_.between(1'000, 5'000'000));
+      act();
+      turn();
+      ASSERT_NO_FATAL_FAILURE(check());
+    }
+    calm();
+  }
+  int grants() const { return grants_; }
+  int hand_overs() const { return hand_overs_; }
+
+ private:
+  struct Owned {
+    SessionRef session;
+    Member* member = nullptr;
+    std::vector<HoldRef> holds;
+  };
+
+  template <typename T>
+  Callback<T> expect(std::function<void(T)> then = {}) {
+    ++made_;
+    return [this, then = std::move(then), answered = std::make_shared<bool>(false)](absl::StatusOr<T> value) {
+      EXPECT_FALSE(std::exchange(*answered, true));
+      ++ended_;
+      if (value.ok() && then) then(*value);
+    };
+  }
+  DoneCallback expect_done() {
+    ++made_;
+    return [this, answered = std::make_shared<bool>(false)](absl::Status) {
+      EXPECT_FALSE(std::exchange(*answered, true));
+      ++ended_;
+    };
+  }
+
+  void act() {
+    Member& member = *members_[random_.below(members_.size())];
+    if (random_.chance(0.004)) member.node.speaks = !member.node.speaks;
+    if (random_.chance(0.004)) member.node.listens = !member.node.listens;
+    if (random_.chance(0.02)) member.node.speaks = member.node.listens = true;
+    if (owned_.size() < 6 && random_.chance(0.1)) open(member);
+    if (owned_.empty()) return;
+    Owned& owned = *owned_[random_.below(owned_.size())];
+    const uint64_t what = random_.below(100);
+    if (what < 25) {
+      acquire(owned);
+    } else if (what < 45 && !owned.holds.empty()) {
+      release(owned);
+    } else if (what < 50 && !calls_.empty()) {
+      const auto& [client, call] = calls_[random_.below(calls_.size())];
+      random_.chance(0.5) ? client->cancel(call) : client->abandon(call);
+    } else if (what < 52) {
+      owned.member->client.close(owned.session, expect_done());
+      std::erase_if(owned_, [&](const auto& each) { return each.get() == &owned; });
+    }
+  }
+  void open(Member& member) {
+    const Duration ttl = std::chrono::milliseconds(random_.between(50, 800));
+    const CallId call = member.client.open_session({.ttl = ttl, .deadline = soon(member)},
+                                                   expect<SessionRef>([this, &member](SessionRef session) {
+                                                     owned_.push_back(std::make_unique<Owned>(Owned{session, &member, {}}));
+                                                   }));
+    remember(member, call);
+  }
+  void acquire(Owned& owned) {
+    const LockWait waits[] = {LockWait::none(), LockWait::timed(std::chrono::milliseconds(random_.between(1, 400))),
+                              LockWait::forever()};
+    const std::string name = random_.chance(0.7) ? "a" : "b";
+    AcquireOptions options{.wait = waits[random_.below(3)], .owner_tag = random_.chance(0.5) ? "x" : "y",
+                           .deadline = random_.chance(0.5) ? soon(*owned.member) : CallDeadline{}};
+    const CallId call = owned.member->client.acquire(
+        owned.session, name, std::move(options), expect<HoldRef>([this, session = owned.session](HoldRef hold) {
+          ++grants_;
+          for (auto& each : owned_) {
+            if (each->session == session) return each->holds.push_back(hold);
+          }
+        }));
+    remember(*owned.member, call);
+  }
+  void release(Owned& owned) {
+    HoldRef hold = owned.holds.back();
+    owned.holds.pop_back();
+    if (random_.chance(0.5)) {
+      owned.member->client.release_later(hold);
+    } else {
+      owned.member->client.release(hold, expect_done(), soon(*owned.member));
+    }
+    EXPECT_FALSE(hold->valid(owned.member->at(truth_).leading));
+  }
+  CallDeadline soon(const Member& member) {
+    return member.at(truth_).lagging + std::chrono::milliseconds(random_.between(1, 600));
+  }
+  void remember(Member& member, CallId call) {
+    calls_.emplace_back(&member.client, call);
+    if (calls_.size() > 20) calls_.erase(calls_.begin());
+  }
+
+  void turn() {
+    cluster_.tick(LaggingTime(Duration(static_cast<int64_t>(static_cast<double>(truth_.count()) * leader_rate_))));
+    for (auto& member : members_) {
+      if (random_.chance(0.5) || member->due(truth_)) member->turn(truth_);
+    }
+  }
+  void check() {
+    std::map<std::string, Token> valid;
+    for (const auto& owned : owned_) {
+      for (const HoldRef& hold : owned->holds) {
+        if (!hold->valid(owned->member->at(truth_).leading)) continue;
+        const auto [other, fresh] = valid.emplace(hold->name(), hold->token());
+        ASSERT_TRUE(fresh) << "two valid holds of " << hold->name() << ": " << other->second.value() << " and "
+                           << hold->token().value() << " at " << truth_.count();
+        Token& last = last_[hold->name()];
+        if (hold->token() > last) last = hold->token(), ++hand_overs_;
+        ASSERT_EQ(hold->token(), last) << "an older hold became valid again";
+      }
+    }
+  }
+  // All links whole, nobody asks for anything: everything must end and agree.
+  void calm() {
+    for (auto& member : members_) member->node.speaks = member->node.listens = true;
+    for (auto& [client, call] : calls_) client->abandon(call);
+    for (int step = 0; step < 12'000; ++step) {
+      truth_ += 1ms;
+      turn();
+      ASSERT_NO_FATAL_FAILURE(check());
+    }
+    for (auto& owned : owned_) {  // a forever wait ends with its session
+      for (const HoldRef& hold : owned->holds) owned->member->client.release_later(hold);
+    }
+    for (int step = 0; step < 10; ++step) truth_ += 1ms, turn();
+    size_t sessions = 0;
+    size_t holds = 0;
+    for (auto& member : members_) {
+      const ClientStatus status = member->client.status();
+      EXPECT_EQ(status.opens, 0u);
+      EXPECT_EQ(status.releases, 0u);
+      EXPECT_EQ(status.orphans, 0u);
+      EXPECT_EQ(status.tickets, status.calls);
+      sessions += status.sessions;
+      holds += status.holds;
+      pending_ += status.calls;
+    }
+    EXPECT_EQ(cluster_.machine.sessions(), sessions);
+    EXPECT_EQ(cluster_.machine.lock_claims(), holds + pending_);  // what remains waits forever by request
+    for (auto& member : members_) member->client.stop();
+    EXPECT_EQ(ended_, made_);
+  }
+
+  Random random_;
+  FakeCluster cluster_;
+  std::vector<std::unique_ptr<Member>> members_;
+  double leader_rate_ = 1;
+  Duration truth_{};
+  std::vector<std::unique_ptr<Owned>> owned_;
+  std::vector<std::pair<Client*, CallId>> calls_;
+  std::map<std::string, Token> last_;
+  int made_ = 0;
+  int ended_ = 0;
+  int grants_ = 0;
+  int hand_overs_ = 0;
+  size_t pending_ = 0;
+};
+
+TEST(ClusterHistoryTest, S52_S59_REG_F79_RandomHistoriesKeepLocksExclusiveAndLeakNothing) {
+  int grants = 0;
+  int hand_overs = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    History history(seed);
+    history.play();
+    grants += history.grants();
+    hand_overs += history.hand_overs();
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GT(grants, 1000);
+  EXPECT_GT(hand_overs, 500);
+}
+
+}  // namespace
+}  // namespace coordkit::test
