@@ -7,6 +7,10 @@ namespace coordkit::engine {
 void Reads::ask(Ask ask) {
   deadlines_.insert({ask.deadline, ask.ticket});
   waiting_.emplace(ask.ticket, ask.deadline);
+  if (ask.consistency == Consistency::Local) {  // whatever is applied here will do (S-10)
+    confirmed_.emplace_back(Index(), std::move(ask));
+    return;
+  }
   if (newest_ == asked_) ++newest_;
   batches_[newest_].push_back(std::move(ask));
 }

@@ -16,7 +16,9 @@ namespace coordkit::engine {
 
 class Reads {
  public:
-  explicit Reads(Duration retry) : retry_(retry) {}
+  // Ids start anew with every boot, above those of all boots before: an answer to a question of an earlier incarnation,
+  // late on the wire, must not confirm a read of this one.
+  Reads(Duration retry, BootCounter boot) : retry_(retry), newest_(boot.value() << 32), asked_(newest_) {}
 
   void ask(Ask ask);
   void forget(Ticket ticket);
@@ -38,8 +40,8 @@ class Reads {
 
  private:
   Duration retry_;
-  uint64_t newest_ = 0;    // batch that new questions join
-  uint64_t asked_ = 0;     // newest batch the leader was asked about
+  uint64_t newest_;        // batch that new questions join
+  uint64_t asked_;         // newest batch the leader was asked about
   LaggingTime ask_again_{};
   absl::btree_map<uint64_t, std::vector<Ask>> batches_;   // not yet confirmed
   std::deque<std::pair<Index, Ask>> confirmed_;           // waiting for apply
