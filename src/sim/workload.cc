@@ -202,9 +202,9 @@ void Workload::acquire(Worker& worker) {
   const std::string mark = label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, mark);
   auto done = then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
-    if (answer.ok()) locks_.granted(worker.node, *answer);
     witness_.acquired(call, answer);
     if (!answer.ok()) return;
+    locks_.granted(worker.node, *answer);
     worker.hold = *answer;
     worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
   });

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, DefectTest,
     testing::Values(Planted{"written_before_durable", &Defects::written_before_durable, {"INV_R08", "INV_R17", "INV_R02"}},
                     Planted{"forgets_vote", &Defects::forgets_vote, {"INV_R02", "INV_R03", "INV_S01"}},
-                    Planted{"forgets_tail", &Defects::forgets_tail, {"INV_S01"}},
+                    Planted{"forgets_tail", &Defects::forgets_tail, {"INV_R06", "INV_R08", "INV_R18", "INV_R10"}},
                     Planted{"corrupts_entry", &Defects::corrupts_entry, {"INV_R04", "INV_R07"}},
                     Planted{"heartbeats_echoed", &Defects::heartbeats_echoed, {"INV_L10", "INV_R15", "INV_L02", "INV_R20"}},
                     Planted{"clocks_beyond_bound", &Defects::clocks_beyond_bound, {"INV_L10", "INV_L02"}},
