@@ -78,6 +78,8 @@ class Cluster final : private NodeWatcher {
   void run_until(TrueTime end);
   template <typename Condition>
   bool run_until(TrueTime end, Condition condition);
+  void bury_the_dead();
+  SessionId dead_session() const;
   bool has_leader() const;
   bool level() const;
   bool locks_free() const;

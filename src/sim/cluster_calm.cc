@@ -61,10 +61,12 @@ std::string Cluster::describe() const {
 void Cluster::calm_phase() {
   heal();
   const TrueTime healed = world_.now();
+  const uint64_t elections_before = consensus_.elections();
   // Connections are made again within 100 ms; parcels of the storm may still be under way.
   const TrueTime leader_by = healed + 10 * plan_.election_timeout + milliseconds(500);
   if (!run_until(leader_by, [&] { return has_leader(); })) throw Violation("INV_R20", "no leader: " + describe());
 
+  bury_the_dead();
   workload_->wind_down();
   // Every call has a deadline of some seconds; what is held by the dead ends with its session, at most a TTL after the last
   // takeover; workers then give back what they are granted, one after the other.
@@ -78,6 +80,27 @@ void Cluster::calm_phase() {
     throw Violation(id, "not converged: " + describe());
   }
   for (uint32_t node = 0; node < plan_.nodes; ++node) compare_with_model(node);
+  const uint64_t elections = consensus_.elections() - elections_before;
+  if (elections > 5) throw Violation("INV_R19", fmt::format("{} elections after all faults were over", elections));
+}
+
+// INV_L11: what a dead process left behind ends within its TTL by the leader's clock, after the last change of leaders.
+void Cluster::bury_the_dead() {
+  const Duration ttl = plan_.work.ttl_max + milliseconds(50);
+  while (true) {
+    const uint64_t elections = consensus_.elections();
+    const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1);
+    if (run_until(until, [&] { return !dead_session(); })) return;
+    if (consensus_.elections() != elections) continue;
+    throw Violation("INV_L11", fmt::format("session {} of a dead process lives on: {}", dead_session().value(), describe()));
+  }
+}
+
+SessionId Cluster::dead_session() const {
+  for (const auto& [id, session] : model_.sessions()) {
+    if (nodes_[session.node.value() - 1]->log().boot() != session.boot) return id;
+  }
+  return SessionId();
 }
 
 }  // namespace coordkit::sim

@@ -23,8 +23,11 @@ class ForgetfulMachine final : public StateMachine {
   void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (Command command : commands) {
-      const bool chosen = command.index.value() % 7 == 0 && (!releases_only_ || is_release(command.payload));
-      if (chosen) command.payload = "nonsense";
+      std::string other;
+      if (command.index.value() % 7 == 0) {
+        other = releases_only_ ? missed_release(command.payload) : "nonsense";
+        command.payload = other;
+      }
       inner_->apply({&command, 1}, output);
     }
   }
@@ -36,9 +39,13 @@ class ForgetfulMachine final : public StateMachine {
   uint64_t digest() const override { return inner_->digest(); }
 
  private:
-  static bool is_release(std::string_view payload) {
-    const auto request = machine::decode_request(payload);
-    return request.ok() && std::holds_alternative<machine::Release>(request->body);
+  // A release that names another token; any other command as it is.
+  static std::string missed_release(std::string_view payload) {
+    auto request = machine::decode_request(payload);
+    if (!request.ok()) return std::string(payload);
+    auto* release = std::get_if<machine::Release>(&request->body);
+    if (release) release->token = release->token.previous();
+    return release ? machine::encode(*request) : std::string(payload);
   }
   std::unique_ptr<StateMachine> inner_;
   bool releases_only_;

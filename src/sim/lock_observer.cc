@@ -66,6 +66,19 @@ void LockObserver::looked(uint32_t node) {
   for (const KnownSession& known : expired_) {
     if (known.node == node) refuse_valid(known);
   }
+  for (const auto& [name, holds] : holds_) {
+    for (const Known& known : holds) {
+      if (known.node == node) demand_announcement(known);
+    }
+  }
+}
+
+// The first turn at or after the deadline has told the owner.
+void LockObserver::demand_announcement(const Known& known) const {
+  const HoldState& hold = *known.hold;
+  if (hold.released() || hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
+  throw Violation("INV_L16", fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
+                                         known.node + 1, hold.name(), hold.token().value()));
 }
 
 void LockObserver::refuse_valid(const Known& known) const {

@@ -1,6 +1,6 @@
 // Watches what holders may believe, in true time. It knows every session and hold that the workload was given, asks their
 // valid() with the reading of their own machine's clock at the true instant, and compares with what was applied anywhere.
-// (invariants.md section 2: L02, L03, L04, L10, L14.)
+// (invariants.md section 2: L02, L03, L10, L14, L16.)
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,7 @@ class LockObserver {
   LeadingTime reading(uint32_t node) const { return nodes_[node]->clock().read(world_.now()).leading; }
   void refuse_valid(const Known& known) const;
   void refuse_valid(const KnownSession& known) const;
+  void demand_announcement(const Known& known) const;
 
   World& world_;
   const Model& model_;

@@ -17,7 +17,7 @@ void Network::connect(uint32_t a, uint32_t b) {
 void Network::send(uint32_t from, uint32_t to, Message message) {
   ++counters_.sent;
   Link& wire = link(from, to);
-  if (wire.connection == 0 || wire.cuts != 0 || lucky(quality_.drop_per_million)) {
+  if (wire.connection == 0 || wire.cuts != 0 || quality_.lost_kind == message.index() || lucky(quality_.drop_per_million)) {
     ++counters_.dropped;
     return;
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "coordkit/message.h"
@@ -19,6 +20,7 @@ struct LinkQuality {
   Duration delay_min = std::chrono::microseconds(100);
   Duration delay_max = std::chrono::milliseconds(1);
   uint64_t drop_per_million = 0;
+  std::optional<size_t> lost_kind;  // messages of this alternative never arrive
   uint64_t duplicate_per_million = 0;
   uint64_t reorder_per_million = 0;  // parcels that may overtake and be overtaken
   uint64_t tail_per_million = 0;     // parcels that take up to `tail`

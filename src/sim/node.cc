@@ -44,6 +44,8 @@ EngineOptions Node::engine_options() const {
   options.raft.heartbeat_interval = plan.heartbeat_interval;
   options.raft.append_bytes_max = plan.append_bytes_max;
   options.raft.cache_bytes_max = plan.cache_bytes_max;
+  options.raft.append_messages_in_flight = plan.append_messages_in_flight;
+  options.window = plan.window;
   options.members = members_of(plan);
   options.token_base = uint64_t{1} << 58;
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;

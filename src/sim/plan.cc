@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <variant>
 
 namespace coordkit::sim {
 namespace {
@@ -29,6 +30,8 @@ void draw_cluster(Plan& plan, const SimOptions& options, Random& random) {
   plan.heartbeat_interval = plan.election_timeout / static_cast<int64_t>(random.between(4, 8));
   plan.checkpoint_entries = random.chance(0.5) ? random.between(5, 200) : 4096;
   plan.append_bytes_max = random.chance(0.3) ? random.between(64, 1024) : 1 << 20;
+  plan.append_messages_in_flight = random.chance(0.3) ? random.between(1, 4) : 64;
+  plan.window = random.chance(0.3) ? random.between(1, 8) : 1024;
   plan.cache_bytes_max = random.chance(0.3) ? random.between(256, 8192) : 64 << 20;
   plan.apply_bytes_per_turn = random.chance(0.3) ? random.between(1, 1024) : 1 << 20;
   plan.timers_per_entry = random.chance(0.3) ? random.between(1, 3) : 1024;
@@ -55,6 +58,10 @@ void draw_qualities(Plan& plan, Random& random) {
   if (random.chance(0.6)) plan.storm.duplicate_per_million = random.below(400'000);
   if (random.chance(0.6)) plan.storm.reorder_per_million = random.below(800'000);
   if (random.chance(0.5)) plan.storm.tail_per_million = random.below(50'000);
+  if (random.chance(0.2)) {  // all of one kind of message, and no other
+    plan.storm.lost_kind = random.below(std::variant_size_v<Message>);
+    plan.storm.drop_per_million = 0;
+  }
   plan.storm.tail = draw_wide(random, milliseconds(10), seconds(30));
   plan.disk.sync_max = draw_wide(random, microseconds(100), plan.election_timeout / 20);
   if (random.chance(0.2)) plan.disk.spike_per_million = random.below(10'000);
@@ -95,7 +102,7 @@ void draw_faults(Plan& plan, Random& random) {
 
 void draw_work(Plan& plan, Random& random) {
   WorkPlan& work = plan.work;
-  work.workers_per_node = static_cast<uint32_t>(random.between(1, 4));
+  work.workers_per_node = static_cast<uint32_t>(random.chance(0.1) ? random.between(8, 20) : random.between(1, 4));
   work.locks = static_cast<uint32_t>(random.between(1, 3));
   work.keys = static_cast<uint32_t>(random.between(1, 4));
   work.ttl_min = random.chance(0.3) ? milliseconds(50) : milliseconds(500);

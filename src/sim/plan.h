@@ -37,6 +37,8 @@ struct Plan {
   Duration heartbeat_interval{};
   uint64_t checkpoint_entries = 0;
   size_t append_bytes_max = 0;
+  size_t append_messages_in_flight = 0;
+  size_t window = 0;
   size_t cache_bytes_max = 0;
   size_t apply_bytes_per_turn = 0;
   size_t timers_per_entry = 0;

@@ -162,7 +162,19 @@ CallDeadline Workload::call_deadline(Worker& worker) {
   return nodes_[worker.node]->clock_now().lagging + draw(worker.random, milliseconds(1), seconds(3));
 }
 
+// Several threads of control may share a session; their tags tell them apart, or not.
+bool Workload::borrow_session(Worker& worker) {
+  if (!worker.random.chance(0.3)) return false;
+  for (const Worker& other : workers_) {
+    if (other.node != worker.node || !other.session || other.session->phase() == SessionPhase::Lost) continue;
+    worker.session = other.session;
+    return true;
+  }
+  return false;
+}
+
 void Workload::open(Worker& worker) {
+  if (borrow_session(worker)) return schedule(worker, plan_.work.think_max);
   OpenOptions options;
   options.ttl = draw(worker.random, plan_.work.ttl_min, plan_.work.ttl_max);
   options.metadata = label(worker);

@@ -60,6 +60,7 @@ class Workload {
   void act_holding(Worker& worker);
   void act_winding_down(Worker& worker);
 
+  bool borrow_session(Worker& worker);
   void open(Worker& worker);
   void close(Worker& worker);
   void acquire(Worker& worker);
