@@ -58,7 +58,9 @@ class Bench : public ::testing::Test {
   std::unique_ptr<Client> owned = std::make_unique<Client>(engine, ClientOptions{});
   Client& client = *owned;
 
-  void TearDown() override { client.stop(); }
+  void TearDown() override {
+    if (owned) owned->stop();
+  }
 
   void turn() {
     client.before_turn(now);

@@ -276,12 +276,10 @@ TEST_F(CallTest, R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
   for (const auto& reason : {opened.reason(), acquired.reason(), released.reason(), closed.reason(), checked.reason()}) {
     EXPECT_EQ(reason, Reason::Closed);
   }
-  owned.release();  // the fixture's reference must not dangle: destroyed here, leaked there
-  delete &client;
+  owned.reset();
   EXPECT_FALSE(grant->valid(now.leading));
   EXPECT_FALSE(session->valid(now.leading));
   EXPECT_EQ(session->phase(), SessionPhase::Lost);
-  owned = std::make_unique<Client>(engine, ClientOptions{});
 }
 
 TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
