@@ -40,6 +40,7 @@ struct EngineOptions {
   uint64_t token_base = 0;
 
   size_t requests_max = 65536;             // calls under way; more get TooManyRequests. Legal: 1 and up
+  size_t request_bytes_max = 3 << 19;      // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
   size_t window = 1024;                    // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
   size_t apply_bytes_per_turn = 1 << 20;   // lane of life is served in between. Legal: 1 and up
   uint64_t checkpoint_entries = 4096;      // applied between two checkpoints. Legal: 1 and up
@@ -114,7 +115,8 @@ struct Renew {
   RenewRequest request;
 };
 
-// The caller stopped listening: no completion will come for this ticket. The command's fate is untouched.
+// The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
+// and Ask are the host's, all different.
 struct Forget {
   Ticket ticket;
 };

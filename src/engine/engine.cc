@@ -1,5 +1,6 @@
 // Birth of an engine: options checked, state restored from the checkpoint, the log's tail handed to the core.
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,8 @@ absl::Status EngineOptions::validate() const {
   }
   if (!new_cluster) problem("new_cluster must be a random non-zero id");
   if (requests_max == 0) problem("requests_max must be at least 1");
+  if (request_bytes_max == 0 || request_bytes_max > 15 << 20) problem("request_bytes_max must be 1 to 15 MiB");
+  if (apply_bytes_per_turn == 0) problem("apply_bytes_per_turn must be at least 1");
   if (window == 0 || window > 1024) problem("window must be 1 to 1024");
   if (checkpoint_entries == 0) problem("checkpoint_entries must be at least 1");
   if (timers_per_entry == 0 || timers_per_entry > engine::kFiredTimersMax) {
@@ -54,9 +57,19 @@ void EngineEffects::clear() {
 absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, std::vector<HostedMachine> machines,
                                                         RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
-  auto engine = std::make_unique<engine::EngineImpl>(std::move(options), std::move(machines), log);
-  if (absl::Status status = engine->start(std::move(log), checkpoint, now); !status.ok()) return status;
-  return engine;
+  absl::btree_set<MachineId> ids;
+  for (const HostedMachine& hosted : machines) {
+    if (!hosted.machine || !hosted.id || !ids.insert(hosted.id).second) {
+      return make_error(Reason::InvalidArgument, "every machine needs an id of its own, from 1");
+    }
+  }
+  try {
+    auto engine = std::make_unique<engine::EngineImpl>(std::move(options), std::move(machines), log);
+    if (absl::Status status = engine->start(std::move(log), checkpoint, now); !status.ok()) return status;
+    return engine;
+  } catch (const std::exception& error) {  // what the stores gave makes no sense to a machine or to the core
+    return absl::DataLossError(error.what());
+  }
 }
 
 }  // namespace coordkit
@@ -69,7 +82,7 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       router_(std::move(machines)),
       founding_(options_, log.store),
       proposals_(options_, origin_),
-      reads_(options_.raft.election_timeout) {}
+      reads_(options_.raft.election_timeout, log.boot) {}
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (!log.damaged.empty()) {
@@ -95,6 +108,13 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
                                std::to_string(last.value()) + " but the checkpoint was taken at " +
                                std::to_string(applied.index.value()) +
                                ": the two do not belong together; restore both from the same moment, or replace this member");
+  }
+  const Term logged = applied.index == log.base.index ? log.base.term
+                                                      : log.entries[applied.index - log.base.index.next()].term;
+  if (logged != applied.term) {
+    return absl::DataLossError("the entry under the checkpoint has term " + std::to_string(logged.value()) +
+                               " in the log and term " + std::to_string(applied.term.value()) +
+                               " in the checkpoint: the two do not belong together");
   }
   EngineEffects ignored;  // nothing is sent before the first turn
   effects_ = &ignored;

@@ -6,6 +6,7 @@
 // part comes later, else in the next, which next_deadline() then asks for at once.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -48,15 +49,22 @@ class EngineImpl final : public Engine {
   };
   struct RenewalRound {};
   struct GapCheck {};
+  struct Handed {
+    Sequence sequence;
+    Proposals::Handing handing;
+  };
   using Purpose = std::variant<PeerRead, OwnRead, RenewalRound, GapCheck>;
 
   // The turn, in order (engine_turn.cc).
   void run(Now now);
   void notice_gap(Now now);
   void take_inputs(Now now);
-  void found(Now now);
+  void found();
+  void offer_genesis(Now now);
+  LaggingTime next_offer() const;
   void ask_questions(Now now);
   void propose(Now now);
+  void forward(std::vector<Proposals::Handover> handovers);
   void fire_timers(Now now);
   void drain(Now now);
   void apply(Now now);
@@ -100,7 +108,7 @@ class EngineImpl final : public Engine {
   void refresh_members();
   void welcome(const Hello& hello, Now now);
   Proposals::Road road() const;
-  absl::Status refusal_at_door() const;  // OK: calls are taken
+  absl::Status refusal_at_door(Urgency urgency) const;  // OK: the call is taken
   Ticket confirm(Purpose purpose, Now now);
   void start_core(raft::Recovered recovered, LaggingTime now);
   void refuse(ReplicaId to, Refusal::Why why);
@@ -121,7 +129,9 @@ class EngineImpl final : public Engine {
   RouterOutput router_output_;
   absl::btree_map<ReplicaId, Hello> hellos_;  // of connected peers
   absl::btree_set<ReplicaId> members_;        // connected peers whose store is the one the configuration names
-  std::vector<EngineInput> inbox_, batch_;
+  absl::btree_set<ReplicaId> blank_;          // connected peers that have not shown that they know the genesis
+  LaggingTime offer_again_ = LaggingTime::min();
+  std::deque<EngineInput> inbox_;
 
   uint64_t writes_before_core_ = 0;  // the genesis write comes before the core's own numbers
   std::optional<raft::Genesis> founding_write_;
@@ -131,7 +141,9 @@ class EngineImpl final : public Engine {
   Ticket next_ticket_{1};
   absl::btree_map<Ticket, Purpose> questions_;
   absl::btree_map<Ticket, FireTimers> firing_;        // proposals whose place in the log is not known yet
-  absl::btree_map<Ticket, Sequence> handed_;          // likewise, of own requests
+  absl::btree_map<Ticket, Handed> handed_;            // likewise, of own requests
+  LaggingTime fire_again_ = LaggingTime::min();       // the log had no room for what fired
+  std::vector<Ask> ready_;                            // reads to be answered in this turn
 
   Index checkpointed_;
   bool checkpoint_under_way_ = false;
@@ -139,7 +151,7 @@ class EngineImpl final : public Engine {
 
   std::optional<Now> last_turn_;
   LaggingTime promised_ = LaggingTime::max();  // next_deadline() after the last turn
-  bool gap_unconfirmed_ = false;               // T6: nothing expires before leadership is confirmed again
+  std::optional<Ticket> gap_check_;            // T6: nothing expires before this question is answered
   bool more_to_apply_ = false;
   bool quarantined_ = false;
   std::string reason_;

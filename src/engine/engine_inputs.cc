@@ -6,11 +6,11 @@
 namespace coordkit::engine {
 
 void EngineImpl::take_inputs(Now now) {
-  batch_.swap(inbox_);
-  for (EngineInput& input : batch_) {
+  while (!inbox_.empty()) {
+    EngineInput input = std::move(inbox_.front());  // first of all, so that it is not seen twice if it makes us halt
+    inbox_.pop_front();
     std::visit([&](auto& one) { take(one, now); }, input);
   }
-  batch_.clear();
 }
 
 void EngineImpl::take(PeerConnected& input, Now now) {
@@ -24,12 +24,16 @@ void EngineImpl::take(PeerConnected& input, Now now) {
 void EngineImpl::take(PeerLost& input, Now) {
   hellos_.erase(input.peer);
   members_.erase(input.peer);
+  blank_.erase(input.peer);
 }
 
 // A connected peer is either one of us, blank and named in the genesis, or a stranger that is not listened to.
 void EngineImpl::welcome(const Hello& hello, Now now) {
-  if (!hello.cluster && router_.genesis()) {
-    effects_->sends.push_back({hello.from, GenesisOffer{*router_.genesis()}});
+  if (hello.cluster) {
+    blank_.erase(hello.from);
+  } else {
+    blank_.insert(hello.from);
+    offer_again_ = LaggingTime::min();
   }
   if (members_.contains(hello.from)) core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
 }
@@ -48,6 +52,7 @@ void EngineImpl::refresh_members() {
 void EngineImpl::take(MessageReceived& input, Now now) {
   if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
   if (!core_ || !members_.contains(input.from)) return;  // before genesis, or not the store we know (R03, M3)
+  blank_.erase(input.from);
   std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
 }
 
@@ -118,14 +123,17 @@ void EngineImpl::take(StateCheckpointed& input, Now now) {
 
 void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
 
-absl::Status EngineImpl::refusal_at_door() const {
+absl::Status EngineImpl::refusal_at_door(Urgency urgency) const {
   if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
-  return absl::OkStatus();
+  const size_t requests = proposals_.size() + reads_.size();
+  if (urgency == Urgency::Reserved || requests < options_.requests_max) return absl::OkStatus();
+  return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
+                                                 " calls under way; wait for some to end before starting more");
 }
 
 void EngineImpl::take(Submit& input, Now) {
-  if (absl::Status refusal = refusal_at_door(); !refusal.ok()) {
+  if (absl::Status refusal = refusal_at_door(input.urgency); !refusal.ok()) {
     effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
     return;
   }
@@ -133,15 +141,21 @@ void EngineImpl::take(Submit& input, Now) {
 }
 
 void EngineImpl::take(Ask& input, Now) {
-  absl::Status refusal = refusal_at_door();
+  const bool local = input.consistency == Consistency::Local;
+  absl::Status refusal = refusal_at_door(Urgency::Normal);
   if (refusal.ok() && !router_.machine(input.machine)) {
     refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
   }
+  if (refusal.ok() && local && !core_) refusal = make_error(Reason::NotReady, "this replica has no state yet: " + founding_.reason());
   if (!refusal.ok()) {
     effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
     return;
   }
-  reads_.ask(std::move(input));
+  if (local) {
+    ready_.push_back(std::move(input));
+  } else {
+    reads_.ask(std::move(input));
+  }
 }
 
 void EngineImpl::take(Renew& input, Now now) {
@@ -156,6 +170,7 @@ void EngineImpl::take(Renew& input, Now now) {
 void EngineImpl::take(Forget& input, Now) {
   proposals_.forget(input.ticket);
   reads_.forget(input.ticket);
+  std::erase_if(ready_, [&](const Ask& ask) { return ask.ticket == input.ticket; });
 }
 
 }  // namespace coordkit::engine

@@ -7,6 +7,11 @@
 #include "engine/engine_impl.h"
 
 namespace coordkit::engine {
+namespace {
+
+constexpr size_t kFiredEntriesPerTurn = 8;
+
+}  // namespace
 
 void EngineImpl::turn(Now now, EngineEffects& effects) {
   effects.clear();
@@ -15,7 +20,10 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
     run(now);
   } catch (const std::exception& error) {  // a check that did not hold, or a host machine that threw (A7)
     halt(absl::InternalError(error.what()));
+  } catch (...) {
+    halt(absl::InternalError("a machine threw something that is no std::exception"));
   }
+  if (halted_) take_inputs(now);  // whoever still knocked is told so
   effects_ = nullptr;
   last_turn_ = now;
   promised_ = next_deadline();
@@ -25,8 +33,9 @@ void EngineImpl::run(Now now) {
   if (!halted_) notice_gap(now);
   take_inputs(now);
   if (halted_) return;
-  found(now);
+  found();
   if (core_) {
+    offer_genesis(now);
     if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
     fire_timers(now);
     propose(now);
@@ -47,11 +56,10 @@ void EngineImpl::notice_gap(Now now) {
   const Duration suspended = (now.leading - last_turn_->leading) - (now.lagging - last_turn_->lagging);
   if (late <= delta && suspended <= delta) return;
   if (late > delta) keeper_.shift(late);
-  gap_unconfirmed_ = true;
-  confirm(GapCheck{}, now);
+  gap_check_ = confirm(GapCheck{}, now);
 }
 
-void EngineImpl::found(Now now) {
+void EngineImpl::found() {
   if (core_ || quarantined_ || founding_write_) return;
   if (founding_.quarantined()) {
     quarantined_ = true;
@@ -62,7 +70,6 @@ void EngineImpl::found(Now now) {
   }
   std::optional<raft::Genesis> genesis = founding_.take_pending();
   if (!genesis) return;
-  (void)now;
   writes_before_core_ = 1;
   effects_->writes.push_back({.number = WriteNumber(1),
                               .hard_state = raft::HardState{Term(1), ReplicaId()},
@@ -82,10 +89,21 @@ void EngineImpl::start_core(raft::Recovered recovered, LaggingTime now) {
   for (const auto& [peer, hello] : hellos_) welcome(hello, {now, {}});
 }
 
+// A peer that was blank when it connected hears of the genesis until it speaks as a member: messages may get lost. Members
+// speak to their leader, so it is the leader's business once there is one.
+void EngineImpl::offer_genesis(Now now) {
+  if (now.lagging < next_offer()) return;
+  offer_again_ = now.lagging + options_.raft.election_timeout;
+  for (const ReplicaId peer : blank_) effects_->sends.push_back({peer, GenesisOffer{*router_.genesis()}});
+}
+
+// Many deaths at once take several turns, so that the living are served in between (F-26).
 void EngineImpl::fire_timers(Now now) {
-  if (!leads() || gap_unconfirmed_) return;
+  if (!leads() || gap_check_ || now.lagging < fire_again_) return;
   raft::Propose propose;
-  while (auto fired = keeper_.collect(now.lagging, options_.timers_per_entry)) {
+  while (propose.proposals.size() < kFiredEntriesPerTurn) {
+    auto fired = keeper_.collect(now.lagging, options_.timers_per_entry);
+    if (!fired) break;
     fired->term = leadership_.term;
     const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
     propose.proposals.push_back({ticket, raft::EntryKind::Command, SharedBytes(encode(*fired))});
@@ -99,19 +117,29 @@ void EngineImpl::propose(Now now) {
   std::vector<Proposals::Handover> handovers;
   proposals_.collect(now.lagging, router_.origins().registered(origin_), handovers);
   if (handovers.empty()) return;
-  if (!leads()) {
-    Forward forward;
-    for (Proposals::Handover& handover : handovers) forward.commands.push_back(std::move(handover.payload));
-    effects_->sends.push_back({leadership_.leader, std::move(forward)});
-    return;
-  }
+  if (!leads()) return forward(std::move(handovers));
   raft::Propose propose;
   for (Proposals::Handover& handover : handovers) {
     const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-    if (handover.sequence) handed_.emplace(ticket, handover.sequence);
+    if (handover.sequence) handed_.emplace(ticket, Handed{handover.sequence, handover.handing});
     propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(handover.payload)});
   }
   core_->step(std::move(propose), now.lagging);
+}
+
+// In messages of about the size of an append.
+void EngineImpl::forward(std::vector<Proposals::Handover> handovers) {
+  Forward message;
+  size_t bytes = 0;
+  for (Proposals::Handover& handover : handovers) {
+    if (!message.commands.empty() && bytes + handover.payload.size() > options_.raft.append_bytes_max) {
+      effects_->sends.push_back({leadership_.leader, std::exchange(message, {})});
+      bytes = 0;
+    }
+    bytes += handover.payload.size();
+    message.commands.push_back(std::move(handover.payload));
+  }
+  effects_->sends.push_back({leadership_.leader, std::move(message)});
 }
 
 Ticket EngineImpl::confirm(Purpose purpose, Now now) {
@@ -135,6 +163,7 @@ void EngineImpl::ask_questions(Now now) {
 
 void EngineImpl::drain(Now now) {
   core_->drain(core_effects_);
+  for (const raft::ProposalFate& fate : core_effects_.fates) settle(fate, now);
   if (core_effects_.leadership) settle(*core_effects_.leadership);
   if (core_effects_.write) {
     LogWrite write = *std::move(core_effects_.write);
@@ -142,7 +171,6 @@ void EngineImpl::drain(Now now) {
     effects_->writes.push_back(std::move(write));
   }
   for (raft::Send& one : core_effects_.sends) send(std::move(one));
-  for (const raft::ProposalFate& fate : core_effects_.fates) settle(fate, now);
   for (const raft::Confirmation& confirmation : core_effects_.confirmations) settle(confirmation);
   effects_->log_reads.insert(effects_->log_reads.end(), core_effects_.reads.begin(), core_effects_.reads.end());
   if (core_effects_.compact) effects_->compact = core_effects_.compact;
@@ -172,18 +200,27 @@ void EngineImpl::settle(const raft::Leadership& leadership) {
   keeper_.follow();
   firing_.clear();
   handed_.clear();
-  gap_unconfirmed_ = false;
+  gap_check_.reset();
+  fire_again_ = LaggingTime::min();
 }
 
 void EngineImpl::settle(const raft::ProposalFate& fate, Now now) {
   const bool appended = fate.kind == raft::ProposalFate::Kind::Appended;
+  const LaggingTime later = now.lagging + options_.raft.heartbeat_interval;
   if (const auto fired = firing_.find(fate.ticket); fired != firing_.end()) {
-    if (!appended) keeper_.unfire(fired->second);
+    if (!appended) {
+      keeper_.unfire(fired->second);
+      fire_again_ = later;
+    }
     firing_.erase(fired);
   }
   if (const auto own = handed_.find(fate.ticket); own != handed_.end()) {
     // Appended in this term it stays in the log as long as the term lasts, and the next change of leadership starts over.
-    proposals_.postpone(own->second, appended ? LaggingTime::max() : now.lagging + options_.raft.heartbeat_interval);
+    if (appended) {
+      proposals_.postpone(own->second.sequence, LaggingTime::max());
+    } else {
+      proposals_.refused(own->second.sequence, own->second.handing, later);
+    }
     handed_.erase(own);
   }
 }
@@ -200,8 +237,8 @@ void EngineImpl::settle(const raft::Confirmation& confirmation) {
     if (held) reads_.confirmed(own->id, confirmation.read_index);
   } else if (std::holds_alternative<RenewalRound>(purpose)) {
     if (held) renewals_.confirmed(confirmation.ticket, confirmation.read_index);
-  } else if (held) {
-    gap_unconfirmed_ = false;
+  } else if (held && gap_check_ == confirmation.ticket) {  // an older question would not speak for the newest gap
+    gap_check_.reset();
   }
 }
 
@@ -236,9 +273,10 @@ void EngineImpl::checkpoint() {
 }
 
 void EngineImpl::answer(Now now) {
-  std::vector<Ask> ready;
-  reads_.collect(router_.applied().index, ready);
-  for (const Ask& ask : ready) {
+  reads_.collect(router_.applied().index, ready_);
+  std::reverse(ready_.begin(), ready_.end());
+  for (; !ready_.empty(); ready_.pop_back()) {
+    const Ask& ask = ready_.back();
     absl::StatusOr<std::string> result = router_.machine(ask.machine)->query(ask.request);
     Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
     if (result.ok()) {
@@ -269,23 +307,37 @@ void EngineImpl::halt(absl::Status why) {
   effects_->sends.clear();
   effects_->writes.clear();
   effects_->renewals.clear();
+  effects_->log_reads.clear();
+  effects_->checkpoint.reset();  // a machine may have thrown half way through it
+  effects_->compact.reset();
   effects_->halted = std::move(why);
   leadership_ = {raft::Role::Follower, leadership_.term, ReplicaId()};
   effects_->leadership = leadership_;
   proposals_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
   reads_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
+  for (const Ask& ask : std::exchange(ready_, {})) {
+    effects_->completions.push_back({.ticket = ask.ticket, .status = make_error(Reason::ReplicaFailed, Outcome::None, reason_)});
+  }
   renewals_.drop_all();
   keeper_.follow();
+  outbox_.clear();
+  founding_write_.reset();
   core_.reset();
 }
 
 LaggingTime EngineImpl::next_deadline() const {
-  if (!inbox_.empty() || more_to_apply_) return LaggingTime::min();
+  if (!inbox_.empty() || !last_turn_) return LaggingTime::min();
   if (halted_) return LaggingTime::max();
+  if (more_to_apply_) return LaggingTime::min();
   LaggingTime next = std::min(proposals_.next_deadline(road()), reads_.next_deadline(knows_leader()));
   if (!core_) return next;
-  if (!gap_unconfirmed_) next = std::min(next, keeper_.next_deadline());
-  return std::min(next, core_->next_deadline());
+  if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
+  return std::min({next, next_offer(), core_->next_deadline()});
+}
+
+LaggingTime EngineImpl::next_offer() const {
+  const bool mine = leads() || !leadership_.leader;
+  return mine && !blank_.empty() && router_.genesis() ? offer_again_ : LaggingTime::max();
 }
 
 }  // namespace coordkit::engine

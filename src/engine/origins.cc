@@ -19,9 +19,8 @@ void write_answer(pbf_writer& out, Sequence sequence, const StoredAnswer& answer
   body.add_uint64(1, sequence.value());
   body.add_fixed64(2, answer.command_hash);
   body.add_uint32(3, static_cast<uint32_t>(answer.stage));
-  if (answer.refused) body.add_uint32(4, static_cast<uint32_t>(*answer.refused));
-  body.add_bytes(5, answer.bytes);
-  body.add_uint64(6, answer.index.value());
+  body.add_bytes(4, answer.bytes);
+  body.add_uint64(5, answer.index.value());
 }
 
 std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
@@ -32,9 +31,8 @@ std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
       case tag_and_type(1, pbf_wire_type::varint): sequence = Sequence(in.get_uint64()); break;
       case tag_and_type(2, pbf_wire_type::fixed64): answer.command_hash = in.get_fixed64(); break;
       case tag_and_type(3, pbf_wire_type::varint): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
-      case tag_and_type(4, pbf_wire_type::varint): answer.refused = static_cast<Reason>(in.get_uint32()); break;
-      case tag_and_type(5, pbf_wire_type::length_delimited): answer.bytes = in.get_bytes(); break;
-      case tag_and_type(6, pbf_wire_type::varint): answer.index = Index(in.get_uint64()); break;
+      case tag_and_type(4, pbf_wire_type::length_delimited): answer.bytes = in.get_bytes(); break;
+      case tag_and_type(5, pbf_wire_type::varint): answer.index = Index(in.get_uint64()); break;
       default: in.skip();
     }
   }
@@ -49,10 +47,7 @@ Origins::State* Origins::find(const Origin& origin) {
   return &it->second;
 }
 
-void Origins::touch(ReplicaId replica, uint64_t what) {
-  dirty_.insert(replica);
-  digest_ = hash_mix(hash_mix(digest_, replica.value()), what);
-}
+uint64_t Origins::digest() const { return hash_mix(admitted_digest_, answered_digest_); }
 
 Origins::Admission Origins::admit(const Request& request, uint64_t command_hash, Index index) {
   State* state = find(request.id.origin);
@@ -60,6 +55,7 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   if (request.lowest_unanswered > state->retired) {
     retire(*state, request.lowest_unanswered);
     dirty_.insert(request.id.origin.replica);
+    admitted_digest_ = hash_mix(admitted_digest_, request.lowest_unanswered.value());
   }
   const Sequence sequence = request.id.sequence;
   if (sequence < state->retired) return {Verdict::Refuse, Reason::SequenceRetired, nullptr};
@@ -72,16 +68,16 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   if (slot) return {slot->answered ? Verdict::Repeat : Verdict::Executing, {}, &*slot};
 
   slot = StoredAnswer{.command_hash = command_hash, .index = index};
-  touch(request.id.origin.replica, command_hash ^ sequence.value());
-  if (state->bytes <= kAnswerBytesMax) return {Verdict::Execute, {}, nullptr};
-  slot->answered = true;  // refused for good: a repeat must not execute later
-  slot->refused = Reason::TooManyInFlight;
-  return {Verdict::Repeat, {}, &*slot};
+  dirty_.insert(request.id.origin.replica);
+  admitted_digest_ = hash_mix(hash_mix(hash_mix(admitted_digest_, request.id.origin.replica.value()), sequence.value()), command_hash);
+  return {Verdict::Execute, {}, nullptr};
 }
 
 void Origins::store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index) {
   State* state = find(id.origin);
-  if (!state || id.sequence < state->retired) return;
+  if (!state) return;
+  answered_digest_ = hash_mix(hash_mix(answered_digest_, id.sequence.value()), hash_bytes(bytes, static_cast<uint64_t>(stage)));
+  if (id.sequence < state->retired) return;  // by a later request of the batch at hand, or long ago
   const uint64_t place = id.sequence - state->retired;
   if (place >= state->answers.size()) return;
   std::optional<StoredAnswer>& slot = state->answers[place];
@@ -90,13 +86,11 @@ void Origins::store(const RequestId& id, ApplyOutput::Stage stage, std::string_v
   slot->stage = stage;
   slot->bytes = bytes;
   slot->index = index;
-  state->bytes += bytes.size();
-  touch(id.origin.replica, hash_bytes(bytes, static_cast<uint64_t>(stage)));
+  dirty_.insert(id.origin.replica);
 }
 
 void Origins::retire(State& state, Sequence lowest) {
   while (state.retired < lowest && !state.answers.empty()) {
-    if (state.answers.front()) state.bytes -= state.answers.front()->bytes.size();
     state.answers.pop_front();
     state.retired = state.retired.next();
   }
@@ -104,10 +98,11 @@ void Origins::retire(State& state, Sequence lowest) {
 }
 
 void Origins::enroll(const Origin& origin) {
-  State& state = states_[origin.replica];
-  if (state.store == origin.store && origin.boot <= state.boot) return;
-  state = State{.store = origin.store, .boot = origin.boot};
-  touch(origin.replica, origin.boot.value());
+  const auto [it, fresh] = states_.try_emplace(origin.replica);
+  if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
+  it->second = State{.store = origin.store, .boot = origin.boot};
+  dirty_.insert(origin.replica);
+  admitted_digest_ = hash_mix(hash_mix(admitted_digest_, origin.store.value()), origin.boot.value());
 }
 
 bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }
@@ -128,19 +123,21 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
     batch.put(std::move(key), std::move(value));
   }
   dirty_.clear();
-  std::string digest(8, '\0');
-  store_u64(digest.data(), digest_);
+  std::string digest(16, '\0');
+  store_u64(digest.data(), admitted_digest_);
+  store_u64(digest.data() + 8, answered_digest_);
   batch.put(std::string(prefix), std::move(digest));
 }
 
 absl::Status Origins::restore(std::string_view prefix, const CheckpointView& view) try {
   states_.clear();
   dirty_.clear();
-  digest_ = 0;
+  admitted_digest_ = answered_digest_ = 0;
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());
-    if (key.empty() && value.size() == 8) {
-      digest_ = load_u64(value.data());
+    if (key.empty() && value.size() == 16) {
+      admitted_digest_ = load_u64(value.data());
+      answered_digest_ = load_u64(value.data() + 8);
       return absl::OkStatus();
     }
     if (key.size() != 8) return absl::DataLossError("an origin row with a malformed key");
@@ -156,7 +153,6 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
           const uint64_t place = sequence - state.retired;
           if (sequence < state.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
           if (place >= state.answers.size()) state.answers.resize(place + 1);
-          state.bytes += answer.bytes.size();
           state.answers[place] = std::move(answer);
           break;
         }

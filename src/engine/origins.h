@@ -1,8 +1,10 @@
 // Exactly once: who may submit requests, and what was answered to those it still waits for (S-41..S-44).
 //
 // Replicated state, changed only in apply. An origin is one incarnation of one replica; a newer boot replaces the older one
-// and its answers. Answers are kept from `retired` on: the origin itself says which sequences it no longer awaits.
-// Invariants: L9 a sequence executes at most once; |answers| <= kAnswersMax.
+// and its answers. Answers are kept from `retired` on: the origin itself says which sequences it no longer awaits, and it
+// sends nothing more while too many bytes of answers are kept for it (Proposals).
+// Invariants: L9 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
+// admit() and store() each, never on how the two are interleaved: replicas apply the same log in different batches.
 #pragma once
 
 #include <deque>
@@ -24,15 +26,13 @@ struct StoredAnswer {
   uint64_t command_hash = 0;  // the same id with another command is SequenceReused
   bool answered = false;      // false: executing within the batch at hand
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
-  std::optional<Reason> refused;  // by the router itself, with no effect
   std::string bytes;
   Index index;
 };
 
 class Origins {
  public:
-  static constexpr size_t kAnswersMax = 4096;             // stored per origin; the engine's own window is smaller
-  static constexpr size_t kAnswerBytesMax = 64 << 20;     // stored per origin
+  static constexpr size_t kAnswersMax = 4096;  // stored per origin; the engine's own window is smaller
 
   enum class Verdict : uint8_t { Execute, Repeat, Executing, Refuse };
   struct Admission {
@@ -51,7 +51,7 @@ class Origins {
 
   void checkpoint(std::string_view prefix, CheckpointBatch& batch);
   absl::Status restore(std::string_view prefix, const CheckpointView& view);
-  uint64_t digest() const { return digest_; }
+  uint64_t digest() const;
 
  private:
   struct State {
@@ -59,15 +59,14 @@ class Origins {
     BootCounter boot;
     Sequence retired{1};  // answers below it are gone. I: answers[i] belongs to sequence retired + i
     std::deque<std::optional<StoredAnswer>> answers;
-    size_t bytes = 0;
   };
   State* find(const Origin& origin);
   void retire(State& state, Sequence lowest);
-  void touch(ReplicaId replica, uint64_t what);
-
   absl::btree_map<ReplicaId, State> states_;
   absl::btree_set<ReplicaId> dirty_;
-  uint64_t digest_ = 0;  // chained over every change, so equal histories give equal digests
+  // Chained over all admissions and over all answers: equal histories give equal digests.
+  uint64_t admitted_digest_ = 0;
+  uint64_t answered_digest_ = 0;
 };
 
 }  // namespace coordkit::engine

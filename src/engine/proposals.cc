@@ -11,35 +11,44 @@ constexpr LaggingTime kNow = LaggingTime::min();  // as soon as a leader is know
 
 void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
   const Ticket ticket = submit.ticket;
-  if (submit.urgency == Urgency::Normal && calls_.size() >= options_.requests_max) {
+  if (submit.command.size() > options_.request_bytes_max) {
     completions.push_back({.ticket = ticket,
-                           .status = make_error(Reason::TooManyRequests,
-                                                "this replica has " + std::to_string(calls_.size()) +
-                                                    " calls under way; wait for some to end before starting more")});
+                           .status = make_error(Reason::RequestTooLarge,
+                                                "the command has " + std::to_string(submit.command.size()) + " bytes; at most " +
+                                                    std::to_string(options_.request_bytes_max) + " are taken")});
     return;
   }
+  const uint64_t arrival = ++arrivals_;
   deadlines_.insert({submit.deadline, ticket});
-  (submit.urgency == Urgency::Reserved ? waiting_reserved_ : waiting_).push_back(ticket);
-  calls_.emplace(ticket, Call{.submit = std::move(submit)});
+  line(submit.urgency).emplace(arrival, ticket);
+  calls_.emplace(ticket, Call{.submit = std::move(submit), .arrival = arrival});
 }
 
 Sequence Proposals::lowest_unanswered() const { return unanswered_.empty() ? next_ : unanswered_.begin()->first; }
 
 // Gives sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves.
 void Proposals::admit_waiting() {
-  const auto admit = [&](std::deque<Ticket>& from, uint64_t window) {
-    while (!from.empty() && window_used() < window) {
-      const auto it = calls_.find(from.front());
-      from.pop_front();
-      if (it == calls_.end()) continue;  // timed out while it waited
-      it->second.sequence = next_;
-      unanswered_.emplace(next_, it->first);
+  for (Line* from : {&waiting_reserved_, &waiting_}) {
+    while (!from->empty() && room(*from)) {
+      const Ticket ticket = from->begin()->second;
+      from->erase(from->begin());
+      Call& call = calls_.find(ticket)->second;
+      call.sequence = next_;
+      unanswered_.emplace(next_, ticket);
       next_ = next_.next();
-      schedule(it->second, kNow);
+      schedule(call, kNow);
     }
-  };
-  admit(waiting_reserved_, window_reserved());
-  admit(waiting_, options_.window);
+  }
+}
+
+bool Proposals::room(const Line& from) const {
+  if (&from == &waiting_reserved_) return window_used() < options_.window + options_.window / 4 + 1;
+  return window_used() < options_.window && kept_bytes_ <= kAnswerBytesMax;
+}
+
+// Answers are kept until the origin says that it awaits nothing so old any more.
+void Proposals::note_kept(const Answer& answer) {
+  if (!answer.refused && kept_.emplace(answer.request.sequence, answer.bytes.size()).second) kept_bytes_ += answer.bytes.size();
 }
 
 void Proposals::schedule(Call& call, LaggingTime when) {
@@ -66,12 +75,19 @@ void Proposals::postpone(Sequence sequence, LaggingTime when) {
   schedule(call, when);
 }
 
+void Proposals::refused(Sequence sequence, Handing handing, LaggingTime when) {
+  const auto ticket = unanswered_.find(sequence);
+  if (ticket == unanswered_.end()) return;
+  if (handing == Handing::First) calls_.find(ticket->second)->second.handed = false;
+  postpone(sequence, when);
+}
+
 void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>& out) {
   const LaggingTime again = now + options_.raft.election_timeout;
   if (!registered) {
     if (now < register_at_) return;
     register_at_ = again;
-    out.push_back({Sequence(), SharedBytes(encode(RegisterOrigin{origin_}))});
+    out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_}))});
     return;
   }
   admit_waiting();
@@ -80,15 +96,23 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
     Call& call = calls_.find(unanswered_.at(sequence))->second;
     unschedule(call);
     schedule(call, again);
-    call.handed = true;
-    out.push_back({sequence, SharedBytes(encode(Request{{origin_, sequence}, lowest_unanswered(), call.submit.machine,
-                                                        call.submit.command.view()}))});
+    const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
+    const Request request{{origin_, sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
+    out.push_back({sequence, handing, SharedBytes(encode(request))});
+  }
+}
+
+void Proposals::release_kept() {
+  while (!kept_.empty() && kept_.begin()->first < lowest_unanswered()) {
+    kept_bytes_ -= kept_.begin()->second;
+    kept_.erase(kept_.begin());
   }
 }
 
 void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   if (answer.request.origin != origin_) return;
   const Sequence sequence = answer.request.sequence;
+  if (sequence >= lowest_unanswered()) note_kept(answer);
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
   Completion completion{.stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
   if (const auto waiting = unanswered_.find(sequence); waiting != unanswered_.end()) {
@@ -99,6 +123,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
     if (!queued) return complete(call, std::move(completion), completions);
     unschedule(call->second);
     unanswered_.erase(waiting);
+    release_kept();
     call->second.queued = true;
     queued_.emplace(sequence, call->first);
     completion.ticket = call->first;
@@ -124,6 +149,9 @@ void Proposals::drop(Calls::iterator it) {
   } else if (call.sequence) {
     unschedule(call);
     unanswered_.erase(call.sequence);
+    release_kept();
+  } else {
+    line(call.submit.urgency).erase(call.arrival);
   }
   calls_.erase(it);
 }
@@ -151,17 +179,15 @@ void Proposals::fail_all(Reason reason, std::string_view why, std::vector<Comple
     const Outcome outcome = it->second.handed ? Outcome::Unknown : Outcome::None;
     complete(it, {.status = make_error(reason, outcome, why)}, completions);
   }
-  waiting_.clear();
-  waiting_reserved_.clear();
 }
 
 LaggingTime Proposals::next_deadline(Road road) const {
   LaggingTime next = deadlines_.empty() ? LaggingTime::max() : deadlines_.begin()->first;
   if (road == Road::NoLeader) return next;
   if (road == Road::Unregistered) return std::min(next, register_at_);
-  const bool room = (!waiting_.empty() && window_used() < options_.window) ||
-                    (!waiting_reserved_.empty() && window_used() < window_reserved());
-  if (room) return kNow;
+  for (const Line* from : {&waiting_reserved_, &waiting_}) {
+    if (!from->empty() && room(*from)) return kNow;
+  }
   if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
   return next;
 }

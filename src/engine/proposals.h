@@ -3,10 +3,9 @@
 // A call gets the next sequence of this incarnation when it fits the window, is handed to the leader (here or over the
 // network), and is handed over again whenever leadership changes or nothing is heard, until its answer comes out of this
 // replica's own apply or its deadline passes. Repeats are recognised in apply, so handing over twice is always safe.
-// Invariants: an accepted call completes exactly once; lowest_unanswered() never falls.
+// Invariants: an accepted call completes exactly once and leaves nothing behind (R75); lowest_unanswered() never falls.
 #pragma once
 
-#include <deque>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -19,6 +18,8 @@ namespace coordkit::engine {
 
 class Proposals {
  public:
+  static constexpr size_t kAnswerBytesMax = 64 << 20;  // kept by all replicas for this origin; beyond it calls are held back
+
   Proposals(const EngineOptions& options, Origin origin) : options_(options), origin_(origin) {}
 
   // At the door. Refused ones complete at once.
@@ -27,12 +28,17 @@ class Proposals {
 
   // Somebody new leads (or nobody): everything unanswered is handed over again.
   void leadership_changed();
-  // The leader said no, or did not say yes: hand over again at `when`.
+  // The leader took it, or did not say: hand over again at `when`.
   void postpone(Sequence sequence, LaggingTime when);
+
+  enum class Handing : uint8_t { First, Repeated };
+  // The leader said no. If it was never handed over before, it certainly has no effect so far.
+  void refused(Sequence sequence, Handing handing, LaggingTime when);
 
   // What is to be handed to the leader now, ready to be an entry; registration first. Call only when a leader is known.
   struct Handover {
     Sequence sequence;  // zero: the registration
+    Handing handing = Handing::First;
     SharedBytes payload;
   };
   void collect(LaggingTime now, bool registered, std::vector<Handover>& out);
@@ -53,16 +59,21 @@ class Proposals {
   struct Call {
     Submit submit;
     Sequence sequence;       // zero: still waiting for a place in the window
-    bool handed = false;     // ever: from then on the outcome is unknown until answered
+    uint64_t arrival = 0;    // its place in line for the window
+    bool handed = false;     // ever, and not refused: from then on the outcome is unknown until answered
     bool queued = false;     // accepted by the machine, waiting in its state
     LaggingTime retry_at{};  // unanswered: when to hand over (again)
   };
   using Calls = absl::flat_hash_map<Ticket, Call>;
+  using Line = absl::btree_map<uint64_t, Ticket>;  // by arrival
 
   Sequence lowest_unanswered() const;
   uint64_t window_used() const { return next_ - lowest_unanswered(); }
-  uint64_t window_reserved() const { return options_.window + options_.window / 4 + 1; }
   void admit_waiting();
+  Line& line(Urgency urgency) { return urgency == Urgency::Reserved ? waiting_reserved_ : waiting_; }
+  bool room(const Line& from) const;
+  void note_kept(const Answer& answer);
+  void release_kept();
   void schedule(Call& call, LaggingTime when);
   void unschedule(const Call& call);
   void complete(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
@@ -71,12 +82,15 @@ class Proposals {
   const EngineOptions& options_;
   Origin origin_;
   Sequence next_{1};
+  uint64_t arrivals_ = 0;
   Calls calls_;                                              // every call under way
-  std::deque<Ticket> waiting_, waiting_reserved_;            // without a sequence yet
+  Line waiting_, waiting_reserved_;                          // without a sequence yet
   absl::btree_map<Sequence, Ticket> unanswered_;             // I: what lowest_unanswered is the first of
   absl::flat_hash_map<Sequence, Ticket> queued_;
   absl::btree_set<std::pair<LaggingTime, Sequence>> retries_;  // I: exactly the unanswered ones
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;
+  absl::btree_map<Sequence, size_t> kept_;  // bytes of the answers from lowest_unanswered() on
+  size_t kept_bytes_ = 0;
   LaggingTime register_at_{LaggingTime::min()};
 };
 

@@ -5,54 +5,54 @@
 namespace coordkit::engine {
 
 void Reads::ask(Ask ask) {
-  deadlines_.insert({ask.deadline, ask.ticket});
-  waiting_.emplace(ask.ticket, ask.deadline);
   if (newest_ == asked_) ++newest_;
-  batches_[newest_].push_back(std::move(ask));
+  const Ticket ticket = ask.ticket;
+  deadlines_.insert({ask.deadline, ticket});
+  unconfirmed_.insert({newest_, ticket});
+  reads_.emplace(ticket, Read{.ask = std::move(ask), .batch = newest_});
+}
+
+Ask Reads::take(Ticket ticket) {
+  const auto it = reads_.find(ticket);
+  Read read = std::move(it->second);
+  reads_.erase(it);
+  deadlines_.erase({read.ask.deadline, ticket});
+  if (read.index) {
+    confirmed_.erase({*read.index, ticket});
+  } else {
+    unconfirmed_.erase({read.batch, ticket});
+  }
+  return std::move(read.ask);
 }
 
 uint64_t Reads::question(LaggingTime now) {
-  if (batches_.empty()) return 0;
-  const bool fresh = batches_.rbegin()->first > asked_;
-  if (!fresh && now < ask_again_) return 0;
+  if (unconfirmed_.empty() || (!fresh() && now < ask_again_)) return 0;
   asked_ = newest_;
   ask_again_ = now + retry_;
   return asked_;
 }
 
 void Reads::confirmed(uint64_t id, Index read_index) {
-  while (!batches_.empty() && batches_.begin()->first <= id) {
-    for (Ask& ask : batches_.begin()->second) confirmed_.emplace_back(read_index, std::move(ask));
-    batches_.erase(batches_.begin());
+  while (!unconfirmed_.empty() && unconfirmed_.begin()->first <= id) {
+    const Ticket ticket = unconfirmed_.begin()->second;
+    unconfirmed_.erase(unconfirmed_.begin());
+    confirmed_.insert({read_index, ticket});
+    reads_.find(ticket)->second.index = read_index;
   }
 }
 
 void Reads::collect(Index applied, std::vector<Ask>& ready) {
-  for (auto it = confirmed_.begin(); it != confirmed_.end();) {
-    if (it->first > applied) {
-      ++it;
-      continue;
-    }
-    Ask ask = std::move(it->second);
-    it = confirmed_.erase(it);
-    if (waiting_.erase(ask.ticket) == 0) continue;  // forgotten or expired meanwhile
-    deadlines_.erase({ask.deadline, ask.ticket});
-    ready.push_back(std::move(ask));
-  }
+  while (!confirmed_.empty() && confirmed_.begin()->first <= applied) ready.push_back(take(confirmed_.begin()->second));
 }
 
 void Reads::forget(Ticket ticket) {
-  const auto it = waiting_.find(ticket);
-  if (it == waiting_.end()) return;
-  deadlines_.erase({it->second, ticket});
-  waiting_.erase(it);
+  if (reads_.contains(ticket)) take(ticket);
 }
 
 void Reads::expire(LaggingTime now, std::vector<Completion>& completions) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const Ticket ticket = deadlines_.begin()->second;
-    deadlines_.erase(deadlines_.begin());
-    waiting_.erase(ticket);
+    take(ticket);
     completions.push_back({.ticket = ticket,
                            .status = make_error(Reason::NoLeader, Outcome::None,
                                                 "no leader confirmed the read before the deadline of the call")});
@@ -60,20 +60,17 @@ void Reads::expire(LaggingTime now, std::vector<Completion>& completions) {
 }
 
 void Reads::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {
-  for (const auto& [deadline, ticket] : deadlines_) {
+  while (!deadlines_.empty()) {
+    const Ticket ticket = deadlines_.begin()->second;
+    take(ticket);
     completions.push_back({.ticket = ticket, .status = make_error(reason, Outcome::None, why)});
   }
-  deadlines_.clear();
-  batches_.clear();
-  confirmed_.clear();
-  waiting_.clear();
 }
 
 LaggingTime Reads::next_deadline(bool leader_known) const {
-  LaggingTime next = deadlines_.empty() ? LaggingTime::max() : deadlines_.begin()->first;
-  if (!leader_known || batches_.empty()) return next;
-  const bool fresh = batches_.rbegin()->first > asked_;
-  return std::min(next, fresh ? LaggingTime::min() : ask_again_);
+  const LaggingTime next = deadlines_.empty() ? LaggingTime::max() : deadlines_.begin()->first;
+  if (!leader_known || unconfirmed_.empty()) return next;
+  return std::min(next, fresh() ? LaggingTime::min() : ask_again_);
 }
 
 }  // namespace coordkit::engine

@@ -1,13 +1,14 @@
 // This replica's linearizable reads, from the door to the moment when its own applied state may answer (thesis 6.4).
 //
 // Reads are gathered into batches. On the leader a batch costs one confirmation; elsewhere one message to
-// the leader, with growing ids, so that one answer releases every older batch (regressions R64).
+// the leader, with growing ids, so that one answer releases every older batch (regressions R64). Ids grow over boots too:
+// an answer to an earlier incarnation's question is older than everything this one asks, and releases nothing.
+// Invariants: every read ends once; a read that ended leaves nothing behind (R75).
 #pragma once
 
-#include <deque>
+#include <optional>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "coordkit/engine.h"
@@ -16,7 +17,9 @@ namespace coordkit::engine {
 
 class Reads {
  public:
-  explicit Reads(Duration retry) : retry_(retry) {}
+  // Ids start anew with every boot, above those of all boots before: an answer to a question of an earlier incarnation,
+  // late on the wire, must not confirm a read of this one.
+  Reads(Duration retry, BootCounter boot) : retry_(retry), newest_(boot.value() << 32), asked_(newest_) {}
 
   void ask(Ask ask);
   void forget(Ticket ticket);
@@ -34,17 +37,26 @@ class Reads {
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
   LaggingTime next_deadline(bool leader_known) const;
-  size_t size() const { return deadlines_.size(); }
+  size_t size() const { return reads_.size(); }
 
  private:
+  struct Read {
+    Ask ask;
+    uint64_t batch = 0;
+    std::optional<Index> index;  // confirmed: to be answered from a state that is at least this
+  };
+  bool fresh() const { return unconfirmed_.rbegin()->first > asked_; }
+  Ask take(Ticket ticket);
+
   Duration retry_;
-  uint64_t newest_ = 0;    // batch that new questions join
-  uint64_t asked_ = 0;     // newest batch the leader was asked about
+  uint64_t newest_;  // batch that new reads join
+  uint64_t asked_;   // newest batch the leader was asked about
   LaggingTime ask_again_{};
-  absl::btree_map<uint64_t, std::vector<Ask>> batches_;   // not yet confirmed
-  std::deque<std::pair<Index, Ask>> confirmed_;           // waiting for apply
+  absl::flat_hash_map<Ticket, Read> reads_;
+  // I: every read is in deadlines_ and in exactly one of the other two.
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;
-  absl::flat_hash_map<Ticket, LaggingTime> waiting_;      // I: the same tickets as deadlines_
+  absl::btree_set<std::pair<uint64_t, Ticket>> unconfirmed_;  // by batch
+  absl::btree_set<std::pair<Index, Ticket>> confirmed_;       // waiting for apply
 };
 
 }  // namespace coordkit::engine

@@ -2,6 +2,7 @@
 
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "base/check.h"
@@ -27,6 +28,15 @@ constexpr MachineId kRouterRows{0};  // the router's own rows sort before every 
 std::string meta_key() { return row_prefix(kRouterRows) + "m"; }
 std::string origins_prefix() { return row_prefix(kRouterRows) + "o"; }
 
+// A machine must not throw. If it does, whoever repairs this needs to know where.
+template <typename Call>
+void run_machine(MachineId machine, Index first, Index last, Call call) try {
+  call();
+} catch (const std::exception& error) {
+  throw std::runtime_error("machine " + std::to_string(machine.value()) + " threw at entries " + std::to_string(first.value()) +
+                           " to " + std::to_string(last.value()) + ": " + error.what());
+}
+
 }  // namespace
 
 void RouterOutput::clear() {
@@ -49,12 +59,14 @@ StateMachine* Router::find(MachineId id) {
 const StateMachine* Router::machine(MachineId id) const { return const_cast<Router*>(this)->find(id); }
 
 void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
+  Position at = applied_;
   for (const raft::Entry& entry : entries) {
-    COORDKIT_CHECK_MSG(entry.index == applied_.index.next(), "entries are applied in order, without a gap");
+    COORDKIT_CHECK_MSG(entry.index == at.index.next(), "entries are applied in order, without a gap");
     apply_one(entry, output);
-    applied_ = entry.position();
+    at = entry.position();
   }
   flush(output);
+  applied_ = at;  // not before the machines have executed all of it
 }
 
 void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
@@ -111,7 +123,7 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   }
   if (admission.verdict == Origins::Verdict::Repeat) {
     const StoredAnswer& stored = *admission.answer;
-    output.answers.push_back({request.id, stored.stage, stored.refused, stored.bytes, stored.index});
+    output.answers.push_back({request.id, stored.stage, std::nullopt, stored.bytes, stored.index});
     return;
   }
   if (admission.verdict != Origins::Verdict::Execute) {
@@ -135,13 +147,14 @@ void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, Rout
   const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: a former leader's word is void
   StateMachine* machine = find(fired.machine);
   if (!current || !machine) return;
-  machine->fire(entry.index, fired.timers, machine_output_);
+  run_machine(fired.machine, entry.index, entry.index, [&] { machine->fire(entry.index, fired.timers, machine_output_); });
   collect(fired.machine, output);
 }
 
 void Router::flush(RouterOutput& output) {
   if (batch_.empty()) return;
-  find(batch_machine_)->apply(batch_, machine_output_);
+  run_machine(batch_machine_, batch_.front().index, batch_.back().index,
+              [&] { find(batch_machine_)->apply(batch_, machine_output_); });
   batch_.clear();
   collect(batch_machine_, output);
 }

@@ -318,10 +318,14 @@ template <typename M>
 void Writer::repeated(uint32_t tag, const std::vector<M>& items, size_t limit) {
   COORDKIT_CHECK(items.size() <= limit);
   for (const M& item : items) {
-    pbf_writer parent(buffer);  // one for each: protozero 1.7 takes one child of known size per parent
-    const pbf_writer brackets(parent, tag, body_bytes(item));
-    Writer inner{buffer};
-    fields(inner, item);
+    const size_t before = buffer.size();
+    {
+      pbf_writer parent(buffer);  // one for each: protozero 1.7 takes one child of known size per parent
+      const pbf_writer brackets(parent, tag, body_bytes(item));
+      Writer inner{buffer};
+      fields(inner, item);
+    }
+    if (buffer.size() == before) out.add_message(tag, "", 0);  // protozero leaves out what is empty; the count matters
   }
 }
 

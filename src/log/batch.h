@@ -18,11 +18,11 @@ namespace coordkit::log {
 // What every mark and every segment header states about the log as it was before them.
 struct LogState {
   raft::HardState hard_state;
-  Position base;                // entries up to here are not needed any more
-  Position last;                // the newest entry, or base
-  uint64_t truncations = 0;     // and resets, since the store was made
-  Index truncated_to{~0ULL};    // the lowest of them since the segment before was opened; bounds what a lost one can have cut
-  uint32_t first_segment = 1;   // older segments are to be ignored
+  Position base;               // entries up to here are not needed any more
+  Position last;               // the newest entry, or base
+  uint64_t truncations = 0;    // and resets, since the store was made
+  Index truncated_to{~0ULL};   // the lowest of them since the segment before was opened; bounds what a lost one can have cut
+  uint32_t first_segment = 1;  // older segments are to be ignored
   friend bool operator==(const LogState&, const LogState&) = default;
 };
 inline constexpr size_t kLogStateBytes = 72;
@@ -64,8 +64,8 @@ struct Placed {
 struct BatchPlace {
   RecordKey key;
   GroupId group;
-  uint32_t offset = 0;     // of the batch in its segment
-  DiskPosition durable;    // the durable mark
+  uint32_t offset = 0;   // of the batch in its segment
+  DiskPosition durable;  // the durable mark
 };
 
 // An upper bound of the bytes encode_batch() will make.

@@ -198,7 +198,8 @@ absl::Status Log::roll(size_t batch_bytes) {
 }
 
 absl::Status Log::hasty_spare(size_t batch_bytes) {
-  const uint64_t capacity = std::max<uint64_t>(options_.small_segment_bytes, align_up(kFirstBatchOffset + batch_bytes, kBlockBytes));
+  const uint64_t capacity =
+      std::max<uint64_t>(options_.small_segment_bytes, align_up(kFirstBatchOffset + batch_bytes, kBlockBytes));
   SpareMaker maker(files_, take_number(), capacity);
   const absl::StatusOr<bool> made = maker.step(capacity);
   if (made.ok()) {

@@ -42,7 +42,7 @@ class Log {
   // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
   absl::Status append(std::span<const Step> steps);
   absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
-  absl::Status sync();  // of everything appended; then recycles what compaction has freed
+  absl::Status sync();                               // of everything appended; then recycles what compaction has freed
 
   // Whether a mark would tell recovery something new: the last batch is not yet below one, or space waits to be freed.
   bool mark_due() const { return mark_due_; }
@@ -79,7 +79,7 @@ class Log {
   };
 
   Log(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
-  absl::Status start(const Recovery& recovery);                  // log_open.cc
+  absl::Status start(const Recovery& recovery);  // log_open.cc
   SegmentHeader plan(const Recovery& recovery, DiskPosition from);
   absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
   absl::Status clean_up(const Recovery& recovery);
@@ -99,17 +99,17 @@ class Log {
   absl::Status failure_;  // set once
 
   LogState state_;
-  std::vector<Identity> previous_;     // entries of the newest batch
-  std::deque<Location> index_;         // of the entries from state_.base + 1 on
+  std::vector<Identity> previous_;  // entries of the newest batch
+  std::deque<Location> index_;      // of the entries from state_.base + 1 on
   std::map<uint32_t, Segment> segments_;
   std::vector<Spare> spares_;
   uint32_t next_number_ = 1;
 
-  uint32_t current_ = 0;               // the segment in use
+  uint32_t current_ = 0;  // the segment in use
   uint64_t capacity_ = 0;
-  uint32_t end_ = 0;                   // of its last batch
-  DiskPosition durable_;               // synced up to here
-  uint32_t first_segment_durable_ = 1; // what a durable batch allows to recycle
+  uint32_t end_ = 0;                    // of its last batch
+  DiskPosition durable_;                // synced up to here
+  uint32_t first_segment_durable_ = 1;  // what a durable batch allows to recycle
   bool mark_due_ = false;
 };
 

@@ -125,7 +125,8 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     advance({&step, 1}, placed, static_cast<uint32_t>(batch.size()));
   }
   header.synced_end = end_;
-  header.capacity = align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + options_.small_segment_bytes / 2), kBlockBytes);
+  header.capacity =
+      align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + options_.small_segment_bytes / 2), kBlockBytes);
   bytes.replace(0, kFirstBatchOffset, encode(header, options_.group));
 
   const std::string filling = file_name(FileUse::Filling, current_);

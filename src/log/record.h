@@ -15,7 +15,7 @@
 namespace coordkit::log {
 
 inline constexpr uint32_t kFormatVersion = 1;
-inline constexpr size_t kBlockBytes = 4096;        // batches start on one, and no smaller unit is assumed to survive
+inline constexpr size_t kBlockBytes = 4096;  // batches start on one, and no smaller unit is assumed to survive
 inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kRecordAlignment = 8;
 

@@ -11,10 +11,10 @@ constexpr uint32_t kUnknownEnd = 0;  // the successor that would tell is lost
 // One segment of the chain, newest first while the chain is followed.
 struct Link {
   uint32_t segment = 0;
-  uint32_t end = kUnknownEnd;     // where it validly ends; unused for the newest
-  bool missing_after = false;     // the successor its data belongs to is missing
+  uint32_t end = kUnknownEnd;  // where it validly ends; unused for the newest
+  bool missing_after = false;  // the successor its data belongs to is missing
   std::optional<SegmentHeader> header;
-  DiskPosition mark;              // the highest in it
+  DiskPosition mark;  // the highest in it
   uint64_t bytes = 0;
 };
 
@@ -225,8 +225,6 @@ class Recoverer {
 
 }  // namespace
 
-absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store) {
-  return Recoverer(files, store).run();
-}
+absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store) { return Recoverer(files, store).run(); }
 
 }  // namespace coordkit::log

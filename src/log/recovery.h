@@ -30,10 +30,10 @@ struct Recovery {
 
   // About the newest segment of the chain, so that it can be replaced as a whole.
   std::optional<SegmentHeader> newest;
-  uint32_t newest_end = 0;                // end of its last valid batch
-  bool newest_whole = true;               // nothing of it was lost
-  std::vector<Identity> older_previous;   // entries of the last batch before it
-  std::vector<Identity> sure_previous;    // entries of the last batch of it below `durable`
+  uint32_t newest_end = 0;               // end of its last valid batch
+  bool newest_whole = true;              // nothing of it was lost
+  std::vector<Identity> older_previous;  // entries of the last batch before it
+  std::vector<Identity> sure_previous;   // entries of the last batch of it below `durable`
 };
 
 absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store);

@@ -60,10 +60,7 @@ void Replay::enter(const LogState& state, std::span<const Identity> previous) {
 void Replay::apply(const Record& record) {
   switch (record.kind) {
     case RecordKind::Entry: {
-      Slot slot{.index = record.index,
-                .term = record.term,
-                .content_sum = record.content_sum,
-                .at = {segment_, record.offset}};
+      Slot slot{.index = record.index, .term = record.term, .content_sum = record.content_sum, .at = {segment_, record.offset}};
       if (record.payload_intact) {
         slot.entry = raft::Entry{.index = record.index,
                                  .term = record.term,
@@ -76,7 +73,9 @@ void Replay::apply(const Record& record) {
       previous_.push_back(identity);
       break;
     }
-    case RecordKind::HardState: state_.hard_state = {record.term, ReplicaId(record.index.value())}; break;
+    case RecordKind::HardState:
+      state_.hard_state = {record.term, ReplicaId(record.index.value())};
+      break;
     case RecordKind::TruncateTo:
       ++state_.truncations;
       state_.truncated_to = std::min(state_.truncated_to, record.index);
@@ -89,7 +88,8 @@ void Replay::apply(const Record& record) {
       }
       break;
     case RecordKind::Mark:
-    case RecordKind::SegmentHeader: break;
+    case RecordKind::SegmentHeader:
+      break;
   }
   state_.last = slots_.empty() ? state_.base : Position{slots_.back().index, slots_.back().term};
 }

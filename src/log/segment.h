@@ -23,10 +23,10 @@ struct SegmentHeader {
   uint32_t segment = 0;
   StoreId store;
   uint64_t capacity = 0;
-  uint32_t predecessor = 0;      // 0: none is needed
-  uint32_t predecessor_end = 0;  // valid bytes of it
+  uint32_t predecessor = 0;                 // 0: none is needed
+  uint32_t predecessor_end = 0;             // valid bytes of it
   uint32_t synced_end = kFirstBatchOffset;  // batches below were synced before the segment became visible
-  LogState state;                // at that point
+  LogState state;                           // at that point
 };
 
 // Both copies, kFirstBatchOffset bytes.

@@ -30,6 +30,10 @@ struct Fields {
 };
 
 void write_fields(pbf_writer& query, Kind kind, const Fields& fields) {
+  if (fields.first.empty() && fields.second.empty() && fields.id == 0 && fields.limit == 0) {
+    query.add_message(kind, "", 0);  // a sub-writer leaves out what stays empty, and with it the kind
+    return;
+  }
   pbf_writer out(query, kind);
   put_bytes(out, 1, fields.first);
   put_bytes(out, 2, fields.second);

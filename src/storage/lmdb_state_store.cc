@@ -28,11 +28,11 @@ class LmdbStateStore::Writer {
   absl::StatusOr<Position> open(StateSink& sink) {
     if (absl::Status status = options_.validate(); !status.ok()) return status;
     if (table_) return absl::FailedPreconditionError("this state store was opened before; make a new one");
-    absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table =
-        storage::LmdbTable::open({.path = directory_->state_path(),
-                                  .store = directory_->store(),
-                                  .map_bytes = options_.map_bytes,
-                                  .views_max = options_.views_max});
+    absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::open({.path = directory_->state_path(),
+                                                                                          .store = directory_->store(),
+                                                                                          .map_bytes = options_.map_bytes,
+                                                                                          .views_max = options_.views_max,
+                                                                                          .keep_alive = directory_});
     if (!table.ok()) return table.status();
     table_ = *std::move(table);
     sink_ = &sink;

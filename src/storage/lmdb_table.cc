@@ -20,15 +20,21 @@ constexpr mdb_mode_t kFileMode = 0640;
 absl::Status lmdb_status(int error, const std::string& what) {
   const std::string text = "the state store cannot " + what + ": " + ::mdb_strerror(error);
   switch (error) {
-    case MDB_SUCCESS: return absl::OkStatus();
-    case MDB_MAP_FULL: return absl::ResourceExhaustedError(text + " (raise map_bytes)");
-    case MDB_READERS_FULL: return absl::ResourceExhaustedError(text + " (raise views_max, or end views earlier)");
-    case MDB_VERSION_MISMATCH: return absl::FailedPreconditionError(text + " (it was made by another version of LMDB)");
+    case MDB_SUCCESS:
+      return absl::OkStatus();
+    case MDB_MAP_FULL:
+      return absl::ResourceExhaustedError(text + " (raise map_bytes)");
+    case MDB_READERS_FULL:
+      return absl::ResourceExhaustedError(text + " (raise views_max, or end views earlier)");
+    case MDB_VERSION_MISMATCH:
+      return absl::FailedPreconditionError(text + " (it was made by another version of LMDB)");
     case MDB_INVALID:
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
-    case MDB_PANIC: return absl::DataLossError(text);
-    default: return error > 0 ? errno_status(error, "the state store cannot " + what) : absl::InternalError(text);
+    case MDB_PANIC:
+      return absl::DataLossError(text);
+    default:
+      return error > 0 ? errno_status(error, "the state store cannot " + what) : absl::InternalError(text);
   }
 }
 
@@ -88,6 +94,39 @@ absl::Status for_each(MDB_txn* txn, MDB_dbi table, std::string_view prefix, Chec
   return error == 0 || error == MDB_NOTFOUND ? absl::OkStatus() : lmdb_status(error, "read");
 }
 
+absl::Status refuse_foreign_files(FileSystem& files) {
+  absl::StatusOr<std::vector<std::string>> names = files.list();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (name == "data.mdb" || name == "lock.mdb") continue;
+    return absl::FailedPreconditionError("the state directory holds '" + name + "', which is not coordkit's; move it away");
+  }
+  return absl::OkStatus();
+}
+
+class LmdbView final : public CheckpointView {
+ public:
+  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, MDB_dbi rows, Position applied)
+      : table_(std::move(table)), transaction_(std::move(transaction)), rows_(rows), applied_(applied) {}
+
+  Position applied() const override { return applied_; }
+
+  absl::Status scan(std::string_view prefix, Visitor visit) const override {
+    return for_each(transaction_.get(), rows_, prefix, [&](std::string_view key, std::string_view stored) -> absl::Status {
+      const absl::StatusOr<std::string_view> value = verified(key, stored);
+      return value.ok() ? visit(key, *value) : value.status();
+    });
+  }
+
+ private:
+  const std::shared_ptr<LmdbTable> table_;  // outlives the transaction
+  const Transaction transaction_;
+  const MDB_dbi rows_;
+  const Position applied_;
+};
+
+}  // namespace
+
 std::string encode(const Checkpoint& checkpoint) {
   std::string bytes(kMetaBytes, '\0');
   char* at = bytes.data();
@@ -116,29 +155,6 @@ absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes) {
                     .digest = {load_u64(at + 32), load_u64(at + 40), load_u64(at + 48)}};
 }
 
-class LmdbView final : public CheckpointView {
- public:
-  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, MDB_dbi rows, Position applied)
-      : table_(std::move(table)), transaction_(std::move(transaction)), rows_(rows), applied_(applied) {}
-
-  Position applied() const override { return applied_; }
-
-  absl::Status scan(std::string_view prefix, Visitor visit) const override {
-    return for_each(transaction_.get(), rows_, prefix, [&](std::string_view key, std::string_view stored) -> absl::Status {
-      const absl::StatusOr<std::string_view> value = verified(key, stored);
-      return value.ok() ? visit(key, *value) : value.status();
-    });
-  }
-
- private:
-  const std::shared_ptr<LmdbTable> table_;  // outlives the transaction
-  const Transaction transaction_;
-  const MDB_dbi rows_;
-  const Position applied_;
-};
-
-}  // namespace
-
 uint64_t value_sum(std::string_view key, std::string_view value) { return hash_bytes(value, hash_bytes(key)); }
 
 void Digest::add(std::string_view key, uint64_t value_sum) {
@@ -160,7 +176,10 @@ LmdbTable::~LmdbTable() {
 }
 
 absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open(const Options& options) {
-  std::shared_ptr<LmdbTable> table(new LmdbTable(options.store));
+  absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
+  if (!files.ok()) return files.status();
+  if (absl::Status status = refuse_foreign_files(**files); !status.ok()) return status;
+  std::shared_ptr<LmdbTable> table(new LmdbTable(options));
   int error = ::mdb_env_create(&table->environment_);
   if (error == 0) error = ::mdb_env_set_mapsize(table->environment_, options.map_bytes);
   if (error == 0) error = ::mdb_env_set_maxdbs(table->environment_, 2);
@@ -170,6 +189,7 @@ absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open(const Options& option
   if (error == 0) error = ::mdb_reader_check(table->environment_, &dead);
   if (error != 0) return lmdb_status(error, "open " + options.path);
   if (absl::Status status = table->open_tables(); !status.ok()) return status;
+  if (absl::Status status = (*files)->sync_dir(); !status.ok()) return status;  // the files' names
   if (absl::Status status = table->verify(); !status.ok()) return status;
   return table;
 }
@@ -216,12 +236,13 @@ absl::Status LmdbTable::verify() {
   if (!stored.ok()) return stored.status();
   if (stored->store != store_) return absl::FailedPreconditionError("the state directory belongs to another data directory");
   Digest digest;
-  absl::Status status = for_each(transaction->get(), rows_, "", [&](std::string_view key, std::string_view row) -> absl::Status {
-    const absl::StatusOr<std::string_view> value = verified(key, row);
-    if (!value.ok()) return value.status();
-    digest.add(key, load_u64(row.data()));
-    return absl::OkStatus();
-  });
+  absl::Status status =
+      for_each(transaction->get(), rows_, "", [&](std::string_view key, std::string_view row) -> absl::Status {
+        const absl::StatusOr<std::string_view> value = verified(key, row);
+        if (!value.ok()) return value.status();
+        digest.add(key, load_u64(row.data()));
+        return absl::OkStatus();
+      });
   if (!status.ok()) return status;
   if (digest != stored->digest) return rotten("its rows are not those of its digest");
   applied_ = stored->applied;

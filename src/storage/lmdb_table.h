@@ -29,6 +29,9 @@ struct Checkpoint {
   Digest digest;
 };
 
+std::string encode(const Checkpoint& checkpoint);
+absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes);
+
 inline constexpr size_t kStateKeyBytesMax = 64;
 
 // The sum stored before a value.
@@ -41,6 +44,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
     StoreId store;
     uint64_t map_bytes = 0;
     uint32_t views_max = 0;
+    std::shared_ptr<const void> keep_alive;  // held as long as the files are open
   };
   // Opens, clears dead readers, verifies every row and the digest.
   static absl::StatusOr<std::shared_ptr<LmdbTable>> open(const Options& options);
@@ -48,18 +52,19 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   LmdbTable(const LmdbTable&) = delete;
   LmdbTable& operator=(const LmdbTable&) = delete;
 
-  Position applied() const { return applied_; }  // as of open
+  Position applied() const { return applied_; }      // as of open
   absl::Status write(const CheckpointBatch& batch);  // durable when it returns
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
 
  private:
-  explicit LmdbTable(StoreId store) : store_(store) {}
+  explicit LmdbTable(const Options& options) : store_(options.store), keep_alive_(options.keep_alive) {}
   absl::Status open_tables();
   absl::Status verify();
   absl::StatusOr<Checkpoint> checkpoint(MDB_txn* transaction) const;
   absl::Status write_rows(MDB_txn* transaction, const CheckpointBatch& batch);
 
   const StoreId store_;
+  const std::shared_ptr<const void> keep_alive_;
   MDB_env* environment_ = nullptr;
   MDB_dbi rows_ = 0;
   MDB_dbi meta_ = 0;

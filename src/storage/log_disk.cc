@@ -7,7 +7,7 @@
 namespace coordkit {
 namespace {
 
-constexpr uint64_t kFillStepBytes = 512 << 10;           // of a spare, between two syncs
+constexpr uint64_t kFillStepBytes = 512 << 10;  // of a spare, between two syncs
 constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 
 size_t bytes_of(const log::Step& step) {
@@ -30,8 +30,7 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
     *files = *std::move(made);
   }
   absl::StatusOr<log::OpenedLog> opened = log::Log::open(
-      *files_,
-      {.store = store_, .segment_bytes = options_.segment_bytes, .small_segment_bytes = options_.small_segment_bytes});
+      *files_, {.store = store_, .segment_bytes = options_.segment_bytes, .small_segment_bytes = options_.small_segment_bytes});
   if (!opened.ok()) return opened.status();
   log_ = std::move(opened->log);
   sink_ = &sink;
@@ -128,7 +127,8 @@ void SegmentedLogStore::Disk::perform(Task task) {
     return;
   }
   if (const Read* read = std::get_if<Read>(&task)) {
-    sink_->log_read(read->first, log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
+    sink_->log_read(read->first,
+                    log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
   } else if (const Compact* compact = std::get_if<Compact>(&task)) {
     if (absl::Status status = log_->compact(compact->through); !status.ok()) fail(std::move(status));
   }

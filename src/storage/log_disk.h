@@ -90,10 +90,10 @@ class SegmentedLogStore::Disk {
   // Of the disk thread alone.
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
-  std::deque<Task> tasks_;             // taken over from waiting_
-  std::vector<log::Step> batch_;       // being gathered
+  std::deque<Task> tasks_;        // taken over from waiting_
+  std::vector<log::Step> batch_;  // being gathered
   size_t batch_bytes_ = 0;
-  bool stalled_ = false;               // no space: batch_ waits
+  bool stalled_ = false;  // no space: batch_ waits
   bool ordered_ = false;
   Clock::time_point last_write_;
 

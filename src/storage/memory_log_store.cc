@@ -12,11 +12,8 @@ absl::StatusOr<RecoveredLog> MemoryLogStore::open(LogSink& sink) {
   failed_ = false;
   pending_.clear();
   boot_ = boot_.next();
-  return RecoveredLog{.store = store_,
-                      .boot = boot_,
-                      .hard_state = hard_state_,
-                      .base = base_,
-                      .entries = {durable_.begin(), durable_.end()}};
+  return RecoveredLog{
+      .store = store_, .boot = boot_, .hard_state = hard_state_, .base = base_, .entries = {durable_.begin(), durable_.end()}};
 }
 
 void MemoryLogStore::submit(LogWrite write) { start({std::move(write), std::nullopt}); }

@@ -98,6 +98,7 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
   }
   if (absl::Status status = bind(); !status.ok()) return status;
   self_ = std::move(self);
+  cluster_ = self_.cluster.value();
   sink_ = &sink;
   links_ = std::move(links);
   open_.store(true, std::memory_order_release);
@@ -129,13 +130,18 @@ void Network::close() {
 }
 
 void Network::set_cluster(ClusterId cluster) {
-  asio::dispatch(io_, [self = shared_from_this(), cluster] {
-    self->self_.cluster = cluster;
-    for (const auto& [id, link] : self->links_) {
-      if (const auto dialed = link->dialed) dialed->tell_cluster();
-      if (const auto accepted = link->accepted) accepted->tell_cluster();
-    }
-  });
+  cluster_ = cluster.value();
+  if (!open_ || cluster_pending_.exchange(true)) return;
+  asio::dispatch(io_, [self = shared_from_this()] { self->tell_cluster(); });
+}
+
+void Network::tell_cluster() {
+  cluster_pending_ = false;  // before the value is read: a later one comes with a call of its own
+  self_.cluster = ClusterId(cluster_);
+  for (const auto& [id, link] : links_) {
+    if (const auto dialed = link->dialed) dialed->tell_cluster();
+    if (const auto accepted = link->accepted) accepted->tell_cluster();
+  }
 }
 
 void Network::tick() {
@@ -368,8 +374,9 @@ void Network::push(ReplicaId to, std::vector<Frame> frames) {
   wake = wake && !std::exchange(link->pump_scheduled, true);
   if (lock) lock.unlock();
   count(dropped);
-  if (oversize) {
+  if (oversize && link != nullptr && !oversize_pending_.exchange(true)) {
     asio::post(io_, [self = shared_from_this(), to] {
+      self->oversize_pending_ = false;
       if (!self->closed_) self->report({TcpEvent::Kind::OversizeFrame, Side::Dialed, to, CloseReason::Oversize, {}});
     });
   }

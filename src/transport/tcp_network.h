@@ -4,7 +4,7 @@
 //   Link.dialed: dialing -> established; when it ends, dialed again after a back-off
 //   A peer is up while one of both is established, and one incarnation holds both (incarnation.h).
 //
-// Threads: the one that runs the io_context, but push(), which any thread may call, and counters().
+// Threads: the one that runs the io_context, but push(), set_cluster(), port() and counters(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -82,6 +82,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   CloseReason settle_incarnation(Link& link, const Connection& connection);
   void dialed_closed(Link& link, const Connection& connection);
   void pump(Link& link);
+  void tell_cluster();
   void tick();
   Link* link_of(ReplicaId id) const;
   uint64_t nonce();
@@ -103,6 +104,10 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   TimePoint ticked_;
   bool closed_ = false;
   std::atomic<bool> open_{false};  // push() may look at links_
+  // What other threads hand over: one value or flag each, never a queue, and nothing once closed.
+  std::atomic<uint64_t> cluster_{0};
+  std::atomic<bool> cluster_pending_{false};
+  std::atomic<bool> oversize_pending_{false};
   std::atomic<uint16_t> port_{0};
   Tally tally_;
 };

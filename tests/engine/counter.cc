@@ -25,7 +25,7 @@ void Counter::execute(const Command& command, ApplyOutput& output) {
   const auto answer = [&](std::string bytes, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
     output.results.push_back({command.index, command.request, stage, std::move(bytes)});
   };
-  if (verb == "throw") throw std::runtime_error("the counter broke");
+  if (throw_in_apply) throw std::runtime_error("the counter broke");
   if (verb == "forget") return;
   executed_.emplace_back(command.payload);
   if (verb == "add") {

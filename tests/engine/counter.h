@@ -3,7 +3,7 @@
 //   add N           total += N; answers the new total        wait            queued until somebody says wake
 //   arm ID GEN MS [NODE BOOT INCARNATION]                    wake            answers all waiters, then itself
 //   disarm ID                                                say WORD        an event
-//   throw           breaks the contract of apply             forget          breaks it too: no answer
+//   forget          breaks the contract of apply: no answer
 #pragma once
 
 #include <map>
@@ -36,6 +36,7 @@ class Counter final : public StateMachine {
   const std::vector<FiredTimer>& fired() const { return fired_; }
   ClusterId cluster() const { return cluster_; }
 
+  bool throw_in_apply = false;  // of this replica only
   bool throw_in_checkpoint = false;
 
  private:

@@ -346,6 +346,54 @@ TEST(RouterTest, S44_ARestoredReplicaBehavesLikeTheOriginalFromAnyStepOn) {
   EXPECT_GT(repeats, 200u);
 }
 
+// Replicas apply the same log in batches of different sizes: state, digest and answers must not show it.
+TEST(RouterTest, BatchBoundariesLeaveNoTrace) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Rig one_by_one, batched;
+    std::vector<std::string> expected, seen;
+    const auto note = [](const RouterOutput& output, std::vector<std::string>& to) {
+      for (const Answer& answer : output.answers) {
+        to.push_back(std::to_string(answer.request.origin.replica.value()) + "/" +
+                     std::to_string(answer.request.sequence.value()) +
+                     (answer.refused ? std::string(name_of(*answer.refused)) : answer.bytes) + "@" +
+                     std::to_string(answer.index.value()));
+      }
+    };
+    for (int step = 0; step < 200; ++step) {
+      raft::EntryKind kind = raft::EntryKind::Command;
+      std::string payload;
+      const Origin origin = random.below(2) == 0 ? kOne : kTwo;
+      if (const uint64_t what = random.below(20); what == 0) {
+        kind = raft::EntryKind::LeaderStart;
+      } else if (what < 3) {
+        payload = encode(RegisterOrigin{origin});
+      } else {
+        const uint64_t sequence = static_cast<uint64_t>(step) / 8 + random.between(1, 6);
+        const std::string_view words[] = {"add 1", "wait", "wake", "say x"};
+        payload = encode(Request{{origin, Sequence(sequence)},
+                                 Sequence(sequence - random.below(std::min<uint64_t>(sequence, 6))),
+                                 MachineId(random.below(8) == 0 ? 2 : 1),
+                                 words[random.below(4)]});
+      }
+      note(one_by_one.add(kind, payload), expected);
+      batched.queue(kind, payload);
+      if (random.below(6) == 0) note(batched.flush(), seen);
+    }
+    note(batched.flush(), seen);
+    std::sort(expected.begin(), expected.end());
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(seen, expected);
+    EXPECT_EQ(batched.router->digest(), one_by_one.router->digest());
+    CheckpointBatch left, right;
+    one_by_one.router->checkpoint(left);
+    batched.router->checkpoint(right);
+    EXPECT_EQ(right.rows, left.rows);
+    EXPECT_NE(batched.counter().batches(), one_by_one.counter().batches());
+  }
+}
+
 TEST(RouterTest, TimersAreEnumeratedAfterARestore) {
   Rig rig;
   rig.enroll(kOne);

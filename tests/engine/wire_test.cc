@@ -182,6 +182,14 @@ TEST(WireTest, UnknownFieldsAreSkipped) {
   EXPECT_TRUE(decode(body).value() == Message(raft::Heartbeat{.term = Term(5), .round = 9}));
 }
 
+// Found by the fuzzer: protozero drops empty sub-messages, and with them the count.
+TEST(WireTest, AGroupOfZerosIsStillAGroup) {
+  RenewRequest request{.attempt = 1};
+  request.groups.resize(3);
+  request.groups[1].count = 7;
+  EXPECT_TRUE(decode(encode(request)).value() == Message(request));
+}
+
 TEST(WireTest, UnknownMessageKindIsUnimplementedNotDataLoss) {
   EXPECT_EQ(decode("\x40").status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(decode("").status().code(), absl::StatusCode::kDataLoss);

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     script.remove_prefix(taken.size());
     return taken;
   };
-  const auto byte = [&] { return script.empty() ? 0 : static_cast<uint8_t>(take(1)[0]); };
+  const auto byte = [&] { return script.empty() ? uint8_t{0} : static_cast<uint8_t>(take(1)[0]); };
   const size_t piece = 1 + byte();
   std::string stream;
   uint64_t number = 0;

@@ -11,7 +11,8 @@ constexpr size_t kExhaustiveMax = 4;  // pieces: up to 16 images per point of ti
 absl::StatusOr<log::OpenedLog> open(RecordingFs& disk) { return log::Log::open(disk, tiny_segments()); }
 
 std::string summary(const log::OpenedLog& opened) {
-  std::string text = "base " + std::to_string(opened.base.index.value()) + "/" + std::to_string(opened.base.term.value()) + ", entries";
+  std::string text =
+      "base " + std::to_string(opened.base.index.value()) + "/" + std::to_string(opened.base.term.value()) + ", entries";
   for (const raft::Entry& entry : opened.entries) {
     text += " " + std::to_string(entry.index.value()) + "/" + std::to_string(entry.term.value());
   }
@@ -46,8 +47,8 @@ TEST_P(CrashTest, INV_S01_S02_FLT_D01_D16_D17_EveryCrashImageRecoversWhatWasDura
     RecordingFs again(after.now());
     const auto twice = open(again);
     ASSERT_TRUE(twice.ok()) << twice.status().ToString();
-    ASSERT_TRUE(same(*opened, *twice)) << "recovering twice is not recovering once, after " << count << " changes: " << summary(*opened)
-                                       << " then " << summary(*twice);
+    ASSERT_TRUE(same(*opened, *twice)) << "recovering twice is not recovering once, after " << count
+                                       << " changes: " << summary(*opened) << " then " << summary(*twice);
     RecordingFs lost(after.crash(after.changes().size(), [] { return false; }));
     const auto synced = open(lost);
     ASSERT_TRUE(synced.ok()) << synced.status().ToString();

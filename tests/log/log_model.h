@@ -10,8 +10,8 @@ namespace coordkit::testing {
 
 struct LogModel {
   raft::HardState hard_state;
-  Position floor;  // of the last reset
-  Position base;   // of the last compaction; what recovery says may lag behind it
+  Position floor;                    // of the last reset
+  Position base;                     // of the last compaction; what recovery says may lag behind it
   std::vector<raft::Entry> entries;  // from floor + 1 on, compacted or not
 
   Position last() const { return entries.empty() ? floor : entries.back().position(); }

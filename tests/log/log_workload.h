@@ -14,9 +14,7 @@ namespace coordkit::testing {
 
 inline constexpr StoreId kStore{0x1122334455667788};
 
-inline log::LogOptions tiny_segments() {
-  return {.store = kStore, .segment_bytes = 48 << 10, .small_segment_bytes = 32 << 10};
-}
+inline log::LogOptions tiny_segments() { return {.store = kStore, .segment_bytes = 48 << 10, .small_segment_bytes = 32 << 10}; }
 
 class LogWorkload {
  public:

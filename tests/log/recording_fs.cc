@@ -12,13 +12,18 @@ void write_at(std::string& file, uint64_t offset, std::string_view bytes) {
 
 void apply_name(Image& image, const Change& change) {
   switch (change.kind) {
-    case Change::Kind::Create: image.names[change.name] = change.file; break;
-    case Change::Kind::Remove: image.names.erase(change.name); break;
+    case Change::Kind::Create:
+      image.names[change.name] = change.file;
+      break;
+    case Change::Kind::Remove:
+      image.names.erase(change.name);
+      break;
     case Change::Kind::Rename:
       image.names.erase(change.name);
       image.names[change.to] = change.file;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -64,7 +69,7 @@ class RecordingFs::RecordingFile final : public File {
 
 absl::Status RecordingFs::enter(std::string_view what) {
   ++calls_;
-  if (calls_ != failing_) return absl::OkStatus();
+  if (calls_ != failing_ && !all_fail_) return absl::OkStatus();
   return absl::Status(why_.code(), std::string(what) + ": " + std::string(why_.message()));
 }
 
@@ -179,10 +184,10 @@ void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t sampl
       for (uint64_t subset = 0; subset < uint64_t{1} << pieces; ++subset) {
         uint64_t bits = subset;
         check(count, disk.crash(count, [&bits] {
-                const bool bit = (bits & 1) != 0;
-                bits >>= 1;
-                return bit;
-              }));
+          const bool bit = (bits & 1) != 0;
+          bits >>= 1;
+          return bit;
+        }));
       }
       continue;
     }

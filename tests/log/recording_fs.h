@@ -58,6 +58,8 @@ class RecordingFs final : public FileSystem {
 
   // The call with this number (from 1) fails with this; all later ones work again.
   void fail_call(uint64_t number, absl::Status why) { failing_ = number, why_ = std::move(why); }
+  // Every call from now on fails.
+  void fail_all_calls(absl::Status why) { all_fail_ = true, why_ = std::move(why); }
   uint64_t calls() const { return calls_; }
   bool has_failed() const { return failing_ != 0 && calls_ >= failing_; }
   // Files may take up this much in all.
@@ -80,6 +82,7 @@ class RecordingFs final : public FileSystem {
   FileId next_file_ = 1;
   uint64_t calls_ = 0;
   uint64_t failing_ = 0;
+  bool all_fail_ = false;
   absl::Status why_;
   uint64_t space_ = uint64_t{1} << 40;
 };

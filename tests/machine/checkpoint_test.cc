@@ -120,8 +120,13 @@ TEST(CheckpointTest, UnknownRowsAreRefused) {
   }
 }
 
-// Straight through apply, because a million decoded answers would be the whole cost.
-TEST(CheckpointTest, REG_F76_AMillionDistinctNamesLeaveNothing) {
+// Straight through apply, because the decoded answers would be the whole cost. Unoptimised builds do a tenth.
+#ifdef NDEBUG
+constexpr uint64_t kDistinctNames = 1'000'000;
+#else
+constexpr uint64_t kDistinctNames = 100'000;
+#endif
+TEST(CheckpointTest, REG_F76_DistinctNamesLeaveNothing) {
   Driver d;
   const SessionId a = d.open();
   checkpoint(d.machine);
@@ -132,16 +137,16 @@ TEST(CheckpointTest, REG_F76_AMillionDistinctNamesLeaveNothing) {
     ApplyOutput output;
     d.machine.apply({&command, 1}, output);
   };
-  for (uint64_t i = 0; i < 1'000'000; ++i) {
-    const std::string name = "name-" + std::to_string(i);
+  for (uint64_t i = 0; i < kDistinctNames; ++i) {
+    const std::string name = std::to_string(i);
     apply(Acquire{a, "", name, Wait::none(), "", 0});
     apply(Release{a, std::nullopt, name, Token(d.machine.last_token())});
   }
-  EXPECT_EQ(d.machine.last_token(), a.value() + 1'000'000) << "every acquire was granted";
+  EXPECT_EQ(d.machine.last_token(), a.value() + kDistinctNames) << "every acquire was granted";
   EXPECT_EQ(d.machine.lock_names(), 0u);
   EXPECT_EQ(d.machine.lock_claims(), 0u);
   EXPECT_EQ(checkpoint(d.machine).rows.size(), 1u) << "the counters";
-  EXPECT_EQ(d.acquire(a, "name-7").code, ResultCode::Granted) << "usable again at once";
+  EXPECT_EQ(d.acquire(a, "7").code, ResultCode::Granted) << "usable again at once";
   d.machine.verify();
 }
 

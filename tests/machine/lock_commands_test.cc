@@ -267,7 +267,7 @@ TEST(LockCommandsTest, S47_TokensGrowOverAllLocksAndNeverReturnAfterALockIsGone)
   const SessionId a = d.open();
   Token highest;
   for (int i = 0; i < 50; ++i) {
-    const std::string name = "n" + std::to_string(i % 7);
+    const std::string name = std::to_string(i % 7);
     const Token token = d.acquire(a, name).token;
     EXPECT_GT(token, highest);
     highest = token;

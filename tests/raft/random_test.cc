@@ -20,7 +20,7 @@ class Storm {
     repeat_ = swarm(0.1);
     shuffle_ = swarm(0.3);
     crashes_ = swarm(0.01);
-    partitions_ = swarm(0.01);
+    partitions_ = swarm(0.02);
     stalls_ = swarm(0.02);
     checkpoints_ = swarm(0.1);
     silence_ = swarm(0.5);
@@ -75,7 +75,7 @@ class Storm {
         return cluster_.confirm(id);
       case 3:
       case 4:
-        return cluster_.advance(id, Duration(random_.below(40'000'000)));
+        return cluster_.advance(id, Duration(random_.below(id == slow_ ? 1'000'000 : 40'000'000)));
       case 5:
         return random_.chance(silence_) ? silence() : void();
       case 6:
@@ -96,7 +96,9 @@ class Storm {
   // Nobody hears anything for long enough that somebody campaigns.
   void silence() {
     if (random_.chance(0.5)) cluster_.clear_network();
-    for (auto& [id, node] : cluster_.nodes()) node.now += Duration(random_.between(50'000'000, 150'000'000));
+    for (auto& [id, node] : cluster_.nodes()) {
+      if (id != slow_) node.now += Duration(random_.between(50'000'000, 150'000'000));
+    }
     for (auto& [id, node] : cluster_.nodes()) {
       if (random_.chance(0.7)) cluster_.step(id, Tick{});
     }
@@ -106,7 +108,22 @@ class Storm {
     const uint64_t from = any();
     const uint64_t to = any();
     if (random_.chance(0.3)) return cluster_.isolate(from);
+    if (const uint64_t leader = cluster_.leader(); leader != 0 && random_.chance(0.3)) return usurp(leader);
     if (from != to) cluster_.cut(from, to);
+  }
+
+  // The leader is cut off and its clock hardly runs, so that it believes in itself while the others elect and commit.
+  void usurp(uint64_t old) {
+    slow_ = old;
+    cluster_.isolate(old);
+    for (int attempt = 0; attempt < 3 && cluster_.leader() == old; ++attempt) {
+      silence();
+      cluster_.quiesce();
+    }
+    if (const uint64_t leader = cluster_.leader(); leader != 0) cluster_.propose(leader, "usurper");
+    cluster_.quiesce();
+    cluster_.confirm(old);
+    cluster_.advance(old, Duration(1000));
   }
 
   void mail() {
@@ -122,6 +139,7 @@ class Storm {
   Cluster cluster_;
   size_t size_;
   double loss_, repeat_, shuffle_, crashes_, partitions_, stalls_, checkpoints_, silence_;
+  uint64_t slow_ = 0;  // the clock of this one hardly runs: confirmations must not depend on clocks
 };
 
 constexpr size_t kSizes[] = {3, 5, 3, 4, 3, 5, 2, 3, 1, 5};
@@ -133,7 +151,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 
 TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   const uint64_t first = setting("COORDKIT_SEED", 1);
-  const uint64_t runs = setting("COORDKIT_RUNS", 1000);
+  const uint64_t runs = setting("COORDKIT_RUNS", 800);
   uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
     SCOPED_TRACE("COORDKIT_SEED=" + std::to_string(seed) + " COORDKIT_RUNS=1");

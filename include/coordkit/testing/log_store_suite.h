@@ -7,18 +7,15 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "coordkit/log_store.h"
 #include "coordkit/testing/entries.h"
+#include "coordkit/testing/sink_probes.h"
 
 namespace coordkit::testing {
 
@@ -30,65 +27,6 @@ class LogStoreHarness {
   virtual LogStore& restart() = 0;
 };
 using LogStoreHarnessFactory = std::function<std::unique_ptr<LogStoreHarness>()>;
-
-// A sink that remembers, and that a test can wait on. Waiting ends with the event or, in a broken store, after ten seconds.
-class LogSinkProbe final : public LogSink {
- public:
-  void written(WriteNumber number) override {
-    const std::scoped_lock lock(mutex_);
-    in_order_ = in_order_ && number > written_;
-    written_ = number;
-    changed_.notify_all();
-  }
-  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
-    const std::scoped_lock lock(mutex_);
-    reads_.insert_or_assign(first, std::move(entries));
-    changed_.notify_all();
-  }
-  void log_failed(absl::Status why) override {
-    const std::scoped_lock lock(mutex_);
-    failures_.push_back(std::move(why));
-    changed_.notify_all();
-  }
-
-  bool wait_written(WriteNumber number) {
-    return wait([&] { return written_ >= number || !failures_.empty(); }) && written() >= number;
-  }
-  bool wait_failed() {
-    return wait([&] { return !failures_.empty(); });
-  }
-  absl::StatusOr<std::vector<raft::Entry>> wait_read(Index first) {
-    if (!wait([&] { return reads_.contains(first); })) return absl::DeadlineExceededError("no answer to a read");
-    const std::scoped_lock lock(mutex_);
-    return std::move(reads_.extract(first).mapped());
-  }
-  WriteNumber written() const {
-    const std::scoped_lock lock(mutex_);
-    return written_;
-  }
-  bool in_order() const {
-    const std::scoped_lock lock(mutex_);
-    return in_order_;
-  }
-  std::vector<absl::Status> failures() const {
-    const std::scoped_lock lock(mutex_);
-    return failures_;
-  }
-
- private:
-  template <typename Condition>
-  bool wait(Condition condition) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), condition);
-  }
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  WriteNumber written_;
-  bool in_order_ = true;
-  std::map<Index, absl::StatusOr<std::vector<raft::Entry>>> reads_;
-  std::vector<absl::Status> failures_;
-};
 
 class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
  protected:

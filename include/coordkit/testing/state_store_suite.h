@@ -3,17 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "coordkit/state_store.h"
+#include "coordkit/testing/sink_probes.h"
 
 namespace coordkit::testing {
 
@@ -24,39 +22,6 @@ class StateStoreHarness {
   virtual StateStore& restart() = 0;
 };
 using StateStoreHarnessFactory = std::function<std::unique_ptr<StateStoreHarness>()>;
-
-class StateSinkProbe final : public StateSink {
- public:
-  void checkpointed(Position applied) override {
-    const std::scoped_lock lock(mutex_);
-    applied_ = applied;
-    changed_.notify_all();
-  }
-  void checkpoint_failed(absl::Status why) override {
-    const std::scoped_lock lock(mutex_);
-    failures_.push_back(std::move(why));
-    changed_.notify_all();
-  }
-  bool wait_applied(Position applied) {
-    std::unique_lock lock(mutex_);
-    const auto done = [&] { return applied_ == applied || !failures_.empty(); };
-    return changed_.wait_for(lock, std::chrono::seconds(10), done) && applied_ == applied;
-  }
-  bool wait_failed() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return !failures_.empty(); });
-  }
-  std::vector<absl::Status> failures() const {
-    const std::scoped_lock lock(mutex_);
-    return failures_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  Position applied_;
-  std::vector<absl::Status> failures_;
-};
 
 using Rows = std::map<std::string, std::string>;
 
@@ -155,13 +120,16 @@ TEST_P(StateStoreSuite, LaterCommitsDoNotChangeAView) {
 TEST_P(StateStoreSuite, EmptyValuesAndLargeValuesAreFine) {
   commit(1, {{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}});
   reopen();
-  EXPECT_EQ(rows_of(*view()), (Rows{{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}}));
+  EXPECT_EQ(rows_of(*view()),
+            (Rows{{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}}));
 }
 
 TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
   Rows expected;
   uint64_t seed = 42;
-  const auto random = [&seed](uint64_t below) { return (seed = seed * 6364136223846793005u + 1442695040888963407u) / 7 % below; };
+  const auto random = [&seed](uint64_t below) {
+    return (seed = seed * 6364136223846793005u + 1442695040888963407u) / 7 % below;
+  };
   for (uint64_t batch = 1; batch <= 20; ++batch) {
     Rows changed;
     std::vector<CheckpointBatch::Row> rows;
@@ -169,8 +137,10 @@ TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
     for (auto& [key, value] : changed) {
       const bool erase = random(3) == 0;
       rows.push_back({key, erase ? std::nullopt : std::optional(value)});
-      if (erase) expected.erase(key);
-      else expected[key] = value;
+      if (erase)
+        expected.erase(key);
+      else
+        expected[key] = value;
     }
     commit(batch, std::move(rows));
     if (batch % 5 == 0) {

@@ -1,0 +1,89 @@
+#include "bench/cluster/cluster.h"
+
+#include <map>
+#include <stdexcept>
+
+#include "tools/support/child.h"
+#include "tools/support/lines.h"
+#include "tools/support/loopback.h"
+
+namespace coordkit::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kMembers = 3;
+constexpr auto kStartLimit = 60s;
+constexpr auto kAnswerLimit = 60s;  // beyond the length of the load
+
+class Cluster {
+ public:
+  explicit Cluster(const std::filesystem::path& data) : addresses_(support::free_loopback_addresses(kMembers)) {
+    for (int id = 1; id <= kMembers; ++id) {
+      members_[id].process =
+          support::Child::start({"member", "--id", std::to_string(id), "--data", data / std::to_string(id), "--members",
+                                 addresses_[0], addresses_[1], addresses_[2]});
+      lines_.add(id, members_[id].process.output());
+    }
+  }
+
+  nlohmann::ordered_json run(const LoadOptions& load) {
+    const support::Deadline start = support::in(kStartLimit);
+    while (!leader()) listen(start, "the three replicas elect a leader");
+    members_[leader()].process.send(nlohmann::json(load).dump());
+    const auto length = std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(load.warmup_s + load.seconds));
+    const support::Deadline answer = support::in(length + kAnswerLimit);
+    while (result_.is_null()) listen(answer, "the load ends");
+    return result_;
+  }
+
+ private:
+  struct Member {
+    support::Child process;
+    bool ready = false;
+    bool leads = false;
+    uint64_t term = 0;
+  };
+
+  int leader() const {
+    int found = 0;
+    uint64_t newest = 0;
+    for (const auto& [id, member] : members_) {
+      if (!member.ready) return 0;
+      if (member.term > newest || (member.term == newest && member.leads)) found = member.leads ? id : 0;
+      newest = std::max(newest, member.term);
+    }
+    return found;
+  }
+
+  void listen(support::Deadline deadline, const std::string& what) {
+    const std::optional<support::Line> line = lines_.next(deadline);
+    if (!line) throw std::runtime_error("waited in vain until " + what);
+    if (line->ended) throw std::runtime_error("replica " + std::to_string(line->from) + " ended before " + what);
+    const auto said = nlohmann::ordered_json::parse(line->text);
+    Member& member = members_[line->from];
+    if (said.contains("error")) throw std::runtime_error("replica " + std::to_string(line->from) + ": " + std::string(said["error"]));
+    if (said.contains("ready")) member.ready = true;
+    if (said.contains("result")) result_ = said["result"];
+    if (said.contains("term")) {
+      member.term = said["term"];
+      member.leads = said["leads"];
+    }
+  }
+
+  const std::vector<std::string> addresses_;
+  std::map<int, Member> members_;
+  support::LineReader lines_;
+  nlohmann::ordered_json result_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json run_cluster(const std::filesystem::path& data, const LoadOptions& load) {
+  std::filesystem::create_directories(data);
+  nlohmann::ordered_json result = Cluster(data).run(load);
+  std::filesystem::remove_all(data);
+  return result;
+}
+
+}  // namespace coordkit::bench

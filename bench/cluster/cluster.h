@@ -1,0 +1,26 @@
+// Three replica processes on loopback, started and ended by this program, with default options.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/cluster/load.h"
+
+namespace coordkit::bench {
+
+// Starts a cluster on an empty folder, lets the leader's process run the load, ends the cluster, removes the folder.
+// Throws std::runtime_error with a sentence: a process failed, or no answer came within the bounds.
+nlohmann::ordered_json run_cluster(const std::filesystem::path& data, const LoadOptions& load);
+
+struct MemberOptions {
+  uint64_t id = 0;
+  std::vector<std::string> addresses;  // of members 1, 2, 3
+  std::string data_dir;
+};
+
+// One of the processes: a replica that takes commands on standard input.
+int run_member(const MemberOptions& options);
+
+}  // namespace coordkit::bench

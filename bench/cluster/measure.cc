@@ -1,0 +1,111 @@
+#include "bench/cluster/measure.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+#include "tools/support/child.h"
+
+namespace coordkit::bench {
+namespace {
+
+constexpr Seconds kProbe(0.3);
+constexpr Seconds kProbeWarmup(0.1);
+constexpr size_t kProbeBytes = 256;
+
+long magic_of(const std::string& directory) {
+  struct statfs about {};
+  if (statfs(directory.c_str(), &about) != 0) throw std::system_error(errno, std::generic_category(), directory);
+  return static_cast<long>(about.f_type);
+}
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  }
+  return "unknown";
+}
+
+double one_digit(double value) { return std::round(value * 10) / 10; }
+
+}  // namespace
+
+double Latencies::quantile(double q) {
+  if (us_.empty()) return -1;
+  if (!std::is_sorted(us_.begin(), us_.end())) std::sort(us_.begin(), us_.end());
+  const auto at = static_cast<size_t>(q * static_cast<double>(us_.size()));
+  return one_digit(us_[std::min(at, us_.size() - 1)]);
+}
+
+nlohmann::ordered_json summary(Latencies& cycles, Seconds length) {
+  return {{"cycles_per_s", std::round(static_cast<double>(cycles.count()) / length.count())},
+          {"p50_us", cycles.quantile(0.5)},
+          {"p99_us", cycles.quantile(0.99)},
+          {"p999_us", cycles.quantile(0.999)}};
+}
+
+nlohmann::ordered_json probe_disk(const std::string& directory) {
+  const std::string path = directory + "/probe";
+  const support::Descriptor file(open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644));
+  const std::array<char, kProbeBytes> record{};
+  Latencies latencies;
+  const Window window = Window::after(kProbeWarmup, kProbe);
+  for (TimePoint from = Clock::now(); from < window.end;) {
+    if (write(file.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size()) || fdatasync(file.get()) != 0) {
+      throw std::system_error(errno, std::generic_category(), path);
+    }
+    const TimePoint to = Clock::now();
+    if (window.contains(from, to)) latencies.add(from, to);
+    from = to;
+  }
+  unlink(path.c_str());
+  return {{"fdatasync_per_s", std::round(static_cast<double>(latencies.count()) / kProbe.count())},
+          {"p50_us", latencies.quantile(0.5)},
+          {"p99_us", latencies.quantile(0.99)}};
+}
+
+std::string file_system_of(const std::string& directory) {
+  switch (const long magic = magic_of(directory)) {
+    case EXT4_SUPER_MAGIC: return "ext4";
+    case XFS_SUPER_MAGIC: return "xfs";
+    case BTRFS_SUPER_MAGIC: return "btrfs";
+    case OVERLAYFS_SUPER_MAGIC: return "overlay";
+    case TMPFS_MAGIC: return "tmpfs";
+    case RAMFS_MAGIC: return "ramfs";
+    default: return "number " + std::to_string(magic);
+  }
+}
+
+bool in_memory(const std::string& directory) {
+  const long magic = magic_of(directory);
+  return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
+}
+
+nlohmann::ordered_json describe_machine(const std::string& directory) {
+  utsname kernel{};
+  uname(&kernel);
+  std::array<char, 32> started{};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  std::strftime(started.data(), started.size(), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+  return {{"name", "machine"},
+          {"cpus", std::thread::hardware_concurrency()},
+          {"cpu", cpu_model()},
+          {"kernel", kernel.release},
+          {"file_system", file_system_of(directory)},
+          {"started", started.data()}};
+}
+
+}  // namespace coordkit::bench

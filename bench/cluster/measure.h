@@ -1,0 +1,55 @@
+// What a measurement is made of: a clock, a window, latencies, and the disk it all stands on.
+//
+// Latencies are microseconds. Only cycles that begin and end inside the window count; percentiles are taken from all of
+// them, not from buckets. The loops are closed (a caller sends its next operation when the last one is answered), so
+// cycles per second = callers / mean latency, and nothing corrects for coordinated omission.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace coordkit::bench {
+
+using Clock = std::chrono::steady_clock;
+using TimePoint = Clock::time_point;
+using Seconds = std::chrono::duration<double>;
+
+struct Window {
+  TimePoint start;
+  TimePoint end;
+
+  static Window after(Seconds warmup, Seconds length) {
+    const TimePoint start = Clock::now() + std::chrono::ceil<Clock::duration>(warmup);
+    return {start, start + std::chrono::ceil<Clock::duration>(length)};
+  }
+  bool contains(TimePoint from, TimePoint to) const { return from >= start && to < end; }
+};
+
+class Latencies {
+ public:
+  explicit Latencies(size_t expected = 0) { us_.reserve(expected); }
+  void add(TimePoint from, TimePoint to) { us_.push_back(std::chrono::duration<float, std::micro>(to - from).count()); }
+  void add(const Latencies& other) { us_.insert(us_.end(), other.us_.begin(), other.us_.end()); }
+  size_t count() const { return us_.size(); }
+  // The q-quantile with one digit behind the point; -1 when there is nothing. Sorts.
+  double quantile(double q);
+
+ private:
+  std::vector<float> us_;
+};
+
+// cycles_per_s, p50_us, p99_us, p999_us
+nlohmann::ordered_json summary(Latencies& cycles, Seconds length);
+
+// How often this directory's disk makes an appended record of 256 bytes durable, measured for 0.3 s: fdatasync_per_s,
+// p50_us, p99_us. The file is removed. Throws std::system_error.
+nlohmann::ordered_json probe_disk(const std::string& directory);
+
+std::string file_system_of(const std::string& directory);  // "ext4", "tmpfs", ..., or its number
+bool in_memory(const std::string& directory);              // a sync costs nothing there and keeps nothing
+
+nlohmann::ordered_json describe_machine(const std::string& directory);
+
+}  // namespace coordkit::bench

@@ -1,0 +1,62 @@
+// One replica process of the benchmark. Standard input: one JSON object of LoadOptions a line, run one after the other.
+// Standard output: {"term", "leads"} at each change, {"ready"}, {"result"} of each load, {"error"}.
+#include <iostream>
+#include <mutex>
+
+#include "bench/cluster/cluster.h"
+#include "coordkit/replica.h"
+
+namespace coordkit::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+void say(const nlohmann::ordered_json& line) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::cout << line.dump() << std::endl;
+}
+
+int fail(const absl::Status& status) {
+  say({{"error", status.ToString()}});
+  return 1;
+}
+
+ReplicaOptions replica_options(const MemberOptions& options) {
+  ReplicaOptions replica{.id = options.id, .cluster = "bench", .data_dir = options.data_dir};
+  for (size_t i = 0; i < options.addresses.size(); ++i) replica.members.push_back({i + 1, options.addresses[i]});
+  replica.security = PlainText{};
+  replica.on_leadership = [](const raft::Leadership& now) {
+    say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});
+  };
+  replica.on_halt = [](const absl::Status& why) { say({{"error", "halted: " + why.ToString()}}); };
+  return replica;
+}
+
+// The figures are those of callers beside the leader: if it did not lead from beginning to end, they are worth nothing.
+nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) {
+  const Health before = replica.health();
+  nlohmann::ordered_json result = run_load(replica, load);
+  const Health after = replica.health();
+  if (before.role != raft::Role::Leader || after.role != raft::Role::Leader || before.term != after.term) {
+    result["errors"] = result["errors"].get<uint64_t>() + 1;
+    if (!result.contains("first_error")) result["first_error"] = "leadership changed during the measurement";
+  }
+  return result;
+}
+
+}  // namespace
+
+int run_member(const MemberOptions& options) {
+  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(replica_options(options));
+  if (!replica.ok()) return fail(replica.status());
+  if (const absl::Status ready = (*replica)->wait_ready(60s); !ready.ok()) return fail(ready);
+  say({{"ready", true}});
+  for (std::string line; std::getline(std::cin, line);) {
+    say({{"result", run_as_leader(**replica, nlohmann::json::parse(line).get<LoadOptions>())}});
+  }
+  const absl::Status closed = (*replica)->close();
+  return closed.ok() ? 0 : fail(closed);
+}
+
+}  // namespace coordkit::bench

@@ -1,0 +1,80 @@
+// Fence gates: the check at the protected resource that refuses a holder whose time is over (semantics S-55).
+//
+// A lock alone cannot stop a holder that was paused after its last check. The resource can: it keeps the newest token it
+// has seen and refuses older ones. Put the gate where the effect happens and do admit() and the effect as one step (under
+// one mutex, in one transaction, on one thread). Tokens come from Grant::token(). Not meaningful for semaphores.
+//
+//   FenceGate       in memory: for a resource whose state does not outlive the process either
+//   FileFenceGate   in a file: the new state is durable before admit() answers, so a restart forgets nothing
+//
+// Threads: every method may be called from any thread. Example: examples/01_first_lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/file_system.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+enum class FenceMode : uint8_t { Exclusive = 1, Shared = 2 };
+
+// What a gate remembers, and the whole rule. INV_L14: highest and last_exclusive never fall.
+struct FenceState {
+  Token highest;         // last_exclusive <= highest
+  Token last_exclusive;  // the newest exclusive token admitted
+
+  constexpr bool admits(Token token, FenceMode mode) const {
+    return mode == FenceMode::Exclusive ? token >= highest : token > last_exclusive;
+  }
+  // The state after admitting such a token.
+  constexpr FenceState after(Token token, FenceMode mode) const {
+    if (mode == FenceMode::Exclusive) return {token, token};
+    return {token > highest ? token : highest, last_exclusive};
+  }
+  friend constexpr bool operator==(const FenceState&, const FenceState&) = default;
+};
+
+// The newest token a gate had seen when it refused with Fenced; nothing for any other status.
+std::optional<Token> fenced_by(const absl::Status& refusal);
+
+class FenceGate {
+ public:
+  // OK: the holder of this token may act. kFailedPrecondition (Fenced, outcome NONE): a newer one was here; fenced_by()
+  // says which. kInvalidArgument: token zero.
+  absl::Status admit(Token token, FenceMode mode = FenceMode::Exclusive);
+  FenceState state() const;
+
+ private:
+  mutable std::mutex mutex_;
+  FenceState state_;
+};
+
+class FileFenceGate {
+ public:
+  // Opens or makes the file; its directory must exist. One gate per file at a time, over all processes: a second one gets
+  // kFailedPrecondition. kDataLoss: the file is no gate or no longer readable. May block.
+  static absl::StatusOr<std::unique_ptr<FileFenceGate>> open(const std::string& path);
+  // The same over any file, for tests; without the lock.
+  static absl::StatusOr<std::unique_ptr<FileFenceGate>> over(std::unique_ptr<File> file);
+  ~FileFenceGate();
+
+  // As FenceGate::admit; blocks for one write and sync when the state changes, and not when the same holder comes again.
+  // The first failed write or sync is final, and its status is everybody's answer from then on: whether that token was
+  // stored is known after the next open().
+  absl::Status admit(Token token, FenceMode mode = FenceMode::Exclusive);
+  FenceState state() const;
+
+ private:
+  struct Rep;
+  explicit FileFenceGate(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,87 @@
+// What to simulate and what came out. One run is one seed: the seed draws the cluster, the faults and the work.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+enum class FaultKind : uint8_t {
+  Storm,           // the network loses, copies, delays and reorders
+  OneWayCut,       // one directed link
+  PairCut,         // both directions between two nodes; others reach both
+  Isolation,       // one node, often the leader
+  Split,           // two groups
+  Flap,            // a link cut and mended in short turns
+  Clog,            // parcels of a link are held and released at once
+  ConnectionLoss,  // a connection breaks and is made again
+  Crash,           // a process dies with its unsynced writes
+  CrashInTurn,     // between the effects of one turn
+  PowerLoss,       // every process at once
+  Pause,           // a process is frozen, its clocks go on
+  Suspend,         // a machine sleeps: the lagging reading stands
+  SlowDisk,        // syncs take up to seconds
+  ClockRate,       // a machine's clock changes its rate within the bound
+};
+inline constexpr size_t kFaultKinds = 15;
+std::string_view name_of(FaultKind kind);
+
+// Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the checks are tested.
+struct Defects {
+  bool written_before_durable = false;  // the disk reports a write when it is submitted
+  bool forgets_vote = false;            // a crash loses the durable vote of the present term
+  bool forgets_tail = false;            // a crash loses the last durable entries
+  bool corrupts_entry = false;          // an append arrives with another payload and a matching sum
+  bool heartbeats_echoed = false;       // a leader is confirmed by replies that nobody sent
+  bool clocks_beyond_bound = false;     // rates 0.5 and 1.5
+  bool late_send_reading = false;       // the holder's clock is read 500 ms late when it sends
+  bool one_machine_diverges = false;    // one replica skips commands
+  bool forgets_release = false;         // every replica skips some releases
+  bool token_lowered = false;           // clients are shown an older token
+  bool answer_changed = false;          // clients are shown another result than apply decided
+  bool stale_read = false;              // linearizable questions are answered from local state
+  bool submits_twice = false;           // the client's commands go to the log as two requests
+  bool gate_open = false;               // the protected resource lets every token pass
+};
+
+struct SimOptions {
+  uint64_t seed = 1;
+  std::string profile = "swarm";
+  Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
+  bool verbose = false;                              // every trace line on stderr
+  Defects defects;
+};
+
+struct Report {
+  uint64_t seed = 0;
+  // Empty id: nothing was violated.
+  std::string violation;
+  std::string what;
+  std::vector<std::string> last_events;
+  Duration virtual_time{};
+  uint64_t events = 0;
+  uint64_t turns = 0;
+  uint64_t grants = 0;
+  uint64_t releases = 0;
+  uint64_t expiries = 0;
+  uint64_t elections = 0;
+  uint64_t crashes = 0;
+  uint64_t operations = 0;
+  uint64_t entries = 0;
+  uint64_t messages = 0;
+  std::array<uint64_t, kFaultKinds> faults{};
+  uint64_t trace_hash = 0;
+};
+
+// The names a profile option may have.
+std::vector<std::string_view> profiles();
+
+// Runs one seed to its end or to the first violation. kInvalidArgument is a violation named OPTIONS.
+Report simulate(const SimOptions& options);
+
+}  // namespace coordkit::sim

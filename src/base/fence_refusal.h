@@ -1,0 +1,12 @@
+// The refusal that all fence gates give: Fenced, with the newest token as a payload.
+#pragma once
+
+#include "absl/status/status.h"
+#include "coordkit/fence.h"
+
+namespace coordkit {
+
+// OK, or why this token is not admitted in this state.
+absl::Status judge(const FenceState& state, Token token, FenceMode mode);
+
+}  // namespace coordkit

@@ -1,0 +1,201 @@
+#include "sim/cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "machine/query.h"
+#include "sim/defects.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+
+using std::chrono::milliseconds;
+
+Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
+    : world_(world),
+      plan_(plan),
+      options_(options),
+      random_(world.fork_random()),
+      network_(world, plan.nodes, world.fork_random()),
+      consensus_(world, plan.nodes),
+      locks_(world, model_, nodes_),
+      witness_(world, model_),
+      slow_(plan.nodes) {
+  network_.set_quality(plan.calm);
+  network_.set_stale_delivery(plan.stale_delivery);
+  for (uint32_t i = 0; i < plan.nodes; ++i) {
+    const NodeParts parts{world_, network_, *this, plan_, options_.defects};
+    nodes_.push_back(std::make_unique<Node>(parts, i, world.fork_random()));
+    consensus_.own(i, nodes_[i]->log());
+  }
+  workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, world.fork_random());
+}
+
+// Clients end their calls when they go: the work they were made for must still be there.
+Cluster::~Cluster() {
+  for (auto& node : nodes_) node->retire();
+}
+
+void Cluster::run() {
+  for (auto& node : nodes_) node->start();
+  hostile_phase();
+  calm_phase();
+  witness_.finish();
+}
+
+void Cluster::dispatch(const Event& event) {
+  switch (event.kind) {
+    case EventKind::Turn: return nodes_[event.node]->turn_event(event);
+    case EventKind::Timer: return nodes_[event.node]->timer_event(event);
+    case EventKind::Deliver: return deliver(event);
+    case EventKind::Connect: return connect(event.node, static_cast<uint32_t>(event.item));
+    case EventKind::Disconnect: return disconnect(event.node, static_cast<uint32_t>(event.item));
+    case EventKind::LogSynced: return nodes_[event.node]->log_synced(event);
+    case EventKind::LogReadDone: return nodes_[event.node]->log().read_done(event);
+    case EventKind::StateSynced: return nodes_[event.node]->state().synced(event);
+    case EventKind::Worker: return workload_->worker_event(event);
+    case EventKind::Resource: return workload_->resource_event(event);
+    case EventKind::FaultBegin: return fault_begin(event);
+    case EventKind::FaultEnd: return fault_end(event);
+    case EventKind::Restart: return restart(event.node);
+    case EventKind::Resume:
+      if (event.epoch == nodes_[event.node]->epoch() && nodes_[event.node]->frozen()) {
+        nodes_[event.node]->resume();
+        workload_->process_resumed(event.node);
+      }
+      return;
+  }
+}
+
+// ---- the wires
+
+void Cluster::deliver(const Event& event) {
+  std::unique_ptr<Parcel> parcel = network_.arrive(event.item);
+  if (!parcel) return;
+  Node& node = *nodes_[parcel->to];
+  if (!node.up()) return;
+  change_message(options_.defects, random_, parcel->message);
+  world_.mix(parcel->message.index());
+  world_.trace(parcel->to, "receives message kind {} from n{}", parcel->message.index(), parcel->from + 1);
+  node.post(MessageReceived{ReplicaId(parcel->from + 1), std::move(parcel->message)});
+}
+
+// Both processes must run, and both directions must pass, or it is tried again later.
+void Cluster::connect(uint32_t a, uint32_t b) {
+  if (network_.connected(a, b) && network_.connected(b, a)) return;
+  Node& left = *nodes_[a];
+  Node& right = *nodes_[b];
+  if (!left.up() || !right.up()) return;  // the restart will try
+  if (!network_.passes(a, b) || !network_.passes(b, a)) {
+    return world_.schedule(world_.now() + milliseconds(20) + Duration(random_.below(50'000'000)), EventKind::Connect, a, 0, b);
+  }
+  network_.connect(a, b);
+  world_.trace(a, "is connected with n{}", b + 1);
+  left.post(PeerConnected{right.hello_to(left)});
+  right.post(PeerConnected{left.hello_to(right)});
+}
+
+void Cluster::disconnect(uint32_t node, uint32_t peer) {
+  if (!network_.connected(node, peer)) return;
+  network_.disconnect(node, peer);
+  world_.trace(node, "has lost n{}", peer + 1);
+  nodes_[node]->post(PeerLost{ReplicaId(peer + 1)});
+  world_.schedule(world_.now() + Duration(random_.below(20'000'000)), EventKind::Connect, node, 0, peer);
+}
+
+void Cluster::reconnect_all(uint32_t node, Duration longest) {
+  for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
+    if (peer == node) continue;
+    world_.schedule(world_.now() + Duration(random_.below(longest.count())), EventKind::Connect, node, 0, peer);
+  }
+}
+
+// ---- watching
+
+void Cluster::started(uint32_t node) {
+  consensus_.attach(node, *nodes_[node]->engine());
+  reconnect_all(node, milliseconds(20));
+  if (workload_) workload_->process_started(node);
+}
+
+void Cluster::stopped(uint32_t node) {
+  ++crashes_;
+  consensus_.detach(node);
+  for (ActiveFault& fault : faults_) {
+    if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a machine that starts is awake
+  }
+  workload_->process_died(node);
+  for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
+    if (peer == node) continue;
+    network_.disconnect(node, peer);
+    // The peer notices soon, late, or only when the process is back.
+    const Duration notice = Duration(random_.below(random_.chance(0.5) ? 5'000'000 : 2'000'000'000));
+    world_.schedule(world_.now() + notice, EventKind::Disconnect, peer, 0, node);
+  }
+}
+
+void Cluster::writing(uint32_t node, const LogWrite& write) { consensus_.write(node, write); }
+void Cluster::synced(uint32_t node) { consensus_.synced(node); }
+void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) { consensus_.send(node, to, message); }
+
+void Cluster::turned(uint32_t node, EngineEffects&) {
+  consensus_.after_turn(node);
+  while (model_.applied() < consensus_.applied()) {
+    const Index next = model_.applied().next();
+    const CommittedEntry& entry = consensus_.at(next);
+    model_.apply(next, entry.term, entry.kind, entry.payload.view());
+    locks_.entry_applied();
+  }
+}
+
+void Cluster::answered(uint32_t node) {
+  locks_.looked(node);
+  if (nodes_[node]->turns() % 32 == 0 && nodes_[node]->engine()->applied() == model_.applied()) compare_with_model(node);
+}
+
+// INV_L01, L05, L06, L07: what this replica would answer equals the model, lock by lock.
+void Cluster::compare_with_model(uint32_t node) {
+  const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
+  for (uint32_t i = 0; i < plan_.work.locks; ++i) {
+    const std::string name = fmt::format("lock-{}", i);
+    const Model::Lock* expected = model_.lock(name);
+    const auto holders_bytes = machine->query(machine::encode(machine::Query(machine::HoldersQuery{name})));
+    const auto queue_bytes = machine->query(machine::encode(machine::Query(machine::QueueQuery{name, 0})));
+    if (!holders_bytes.ok() || !queue_bytes.ok()) throw Violation("INV_K1", "a look at a lock fails");
+    const auto holders = machine::decode_holders(*holders_bytes);
+    const auto queue = machine::decode_queue(*queue_bytes);
+    const bool held = expected && expected->hold;
+    if (holders->holders.size() != (held ? 1u : 0u) || (held && holders->holders[0].token != expected->hold->token)) {
+      throw Violation("INV_L01", fmt::format("n{}: the holder of {} after {} differs from the log's", node + 1, name,
+                                             model_.applied().value()));
+    }
+    bool same = queue->waiters.size() == (expected ? expected->waiters.size() : 0u);
+    for (size_t w = 0; same && w < queue->waiters.size(); ++w) {
+      same = queue->waiters[w].request == expected->waiters[w].request;
+    }
+    if (!same) {
+      throw Violation("INV_L05", fmt::format("n{}: the queue of {} after {} differs from the log's", node + 1, name,
+                                             model_.applied().value()));
+    }
+  }
+}
+
+void Cluster::fill(Report& report) const {
+  report.virtual_time = world_.now().time_since_epoch();
+  report.events = world_.events();
+  report.trace_hash = world_.trace_hash();
+  for (const auto& node : nodes_) report.turns += node->turns();
+  report.grants = model_.grants();
+  report.releases = model_.releases();
+  report.expiries = model_.expiries();
+  report.elections = consensus_.elections();
+  report.crashes = crashes_;
+  report.operations = witness_.operations();
+  report.entries = consensus_.committed().value();
+  report.messages = network_.counters().sent;
+  report.faults = fault_counts_;
+}
+
+}  // namespace coordkit::sim

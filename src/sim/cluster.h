@@ -1,0 +1,109 @@
+// The whole of one run: nodes, wires, faults, work and watchers on one world. It hands each event to its owner, strikes
+// with the faults of the plan while the run is hostile, then heals everything and demands convergence.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "coordkit/sim/options.h"
+#include "sim/consensus_observer.h"
+#include "sim/lock_observer.h"
+#include "sim/model.h"
+#include "sim/network.h"
+#include "sim/node.h"
+#include "sim/plan.h"
+#include "sim/witness.h"
+#include "sim/workload.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class Cluster final : private NodeWatcher {
+ public:
+  Cluster(World& world, const Plan& plan, const SimOptions& options);
+  ~Cluster() override;
+
+  // To the end, or until a Violation is thrown.
+  void run();
+  void fill(Report& report) const;
+
+ private:
+  // What a fault in force has to undo.
+  struct ActiveFault {
+    FaultKind kind = FaultKind::Crash;
+    std::vector<std::pair<uint32_t, uint32_t>> links;
+    uint32_t node = 0;
+    uint32_t epoch = 0;
+    Duration period{};  // Flap
+    TrueTime until{};
+    bool on = true;
+  };
+
+  // NodeWatcher
+  void started(uint32_t node) override;
+  void stopped(uint32_t node) override;
+  void writing(uint32_t node, const LogWrite& write) override;
+  void synced(uint32_t node) override;
+  void turned(uint32_t node, EngineEffects& effects) override;
+  void sending(uint32_t node, ReplicaId to, const Message& message) override;
+  void answered(uint32_t node) override;
+
+  void dispatch(const Event& event);
+  void deliver(const Event& event);
+  void connect(uint32_t a, uint32_t b);
+  void disconnect(uint32_t node, uint32_t peer);
+  void reconnect_all(uint32_t node, Duration longest);
+
+  // Faults (cluster_faults.cc).
+  void plan_fault(size_t index);
+  void fault_begin(const Event& event);
+  void fault_end(const Event& event);
+  void strike(FaultKind kind, Duration length);
+  void undo(ActiveFault& fault);
+  void heal();
+  void cut_links(ActiveFault& fault);
+  void mend_links(ActiveFault& fault);
+  void notice_cuts(const ActiveFault& fault);
+  uint64_t remember(ActiveFault fault, Duration length);
+  uint32_t victim();
+  void crash(uint32_t node, Duration down);
+  void restart(uint32_t node);
+  void freeze(uint32_t node, Duration length, FaultKind kind);
+  std::vector<std::pair<uint32_t, uint32_t>> links_of(FaultKind kind);
+
+  // Convergence (cluster_calm.cc).
+  void hostile_phase();
+  void calm_phase();
+  void run_until(TrueTime end);
+  template <typename Condition>
+  bool run_until(TrueTime end, Condition condition);
+  void bury_the_dead();
+  SessionId dead_session() const;
+  bool has_leader() const;
+  bool level() const;
+  bool locks_free() const;
+  std::string describe() const;
+  void compare_with_model(uint32_t node);
+
+  World& world_;
+  const Plan& plan_;
+  const SimOptions& options_;
+  Random random_;
+  Network network_;
+  Model model_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  ConsensusObserver consensus_;
+  LockObserver locks_;
+  Witness witness_;
+  std::unique_ptr<Workload> workload_;
+  std::vector<ActiveFault> faults_;
+  std::array<uint64_t, kFaultKinds> fault_counts_{};
+  uint64_t crashes_ = 0;
+  uint64_t storms_ = 0;      // in force
+  std::vector<int> slow_;    // slow-disk faults in force, per node
+  bool hostile_ = true;
+  bool clocks_free_ = true;  // may change their rates
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,106 @@
+// The calendar of a run: hostile, then calm until converged. What is owed once faults are over (INV_R20, L11, L12): a leader
+// within ten election timeouts, every call ends, the replicas are level, and every lock can be had again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/cluster.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+void Cluster::run_until(TrueTime end) {
+  while (!world_.empty() && world_.next_time() <= end) dispatch(world_.pop());
+}
+
+// Looks at the condition between events, not at every one.
+template <typename Condition>
+bool Cluster::run_until(TrueTime end, Condition condition) {
+  while (!world_.empty() && world_.next_time() <= end) {
+    for (int i = 0; i < 16 && !world_.empty() && world_.next_time() <= end; ++i) dispatch(world_.pop());
+    if (condition()) return true;
+  }
+  return condition();
+}
+
+void Cluster::hostile_phase() {
+  for (size_t i = 0; i < plan_.faults.size(); ++i) plan_fault(i);
+  run_until(world_.now() + plan_.hostile);
+}
+
+bool Cluster::has_leader() const { return consensus_.leader().has_value(); }
+
+bool Cluster::level() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+    return node->up() && node->engine()->applied() == consensus_.committed();
+  });
+}
+
+bool Cluster::locks_free() const { return model_.locks().empty() && model_.sessions().empty(); }
+
+std::string Cluster::describe() const {
+  std::string text = fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
+                                 witness_.pending_count(), witness_.pending(), model_.locks().size(), model_.sessions().size());
+  for (const auto& node : nodes_) {
+    if (!node->up()) {
+      text += fmt::format(" n{}: down;", node->number() + 1);
+      continue;
+    }
+    const EngineStatus status = node->engine()->status();
+    const raft::Leadership& leadership = node->engine()->leadership();
+    text += fmt::format(" n{}: state {} role {} term {} leader {} applied {} requests {} {};", node->number() + 1,
+                        static_cast<int>(status.state), static_cast<int>(leadership.role), leadership.term.value(),
+                        leadership.leader.value(), status.applied.value(), status.requests, status.reason);
+  }
+  return text;
+}
+
+void Cluster::calm_phase() {
+  heal();
+  const TrueTime healed = world_.now();
+  const uint64_t elections_before = consensus_.elections();
+  // Connections are made again within 100 ms; parcels of the storm may still be under way.
+  const TrueTime leader_by = healed + 10 * plan_.election_timeout + milliseconds(500);
+  if (!run_until(leader_by, [&] { return has_leader(); })) throw Violation("INV_R20", "no leader: " + describe());
+
+  bury_the_dead();
+  workload_->wind_down();
+  // Every call has a deadline of some seconds; what is held by the dead ends with its session, at most a TTL after the last
+  // takeover; workers then give back what they are granted, one after the other.
+  const Duration ttl = plan_.work.ttl_max + milliseconds(100);
+  const TrueTime idle_by = healed + seconds(60) + 4 * ttl;
+  const bool converged = run_until(idle_by, [&] {
+    return witness_.pending_count() == 0 && workload_->idle() && locks_free() && has_leader() && level();
+  });
+  if (!converged) {
+    const char* id = witness_.pending_count() != 0 ? "INV_L08" : locks_free() ? "INV_R20" : "INV_L12";
+    throw Violation(id, "not converged: " + describe());
+  }
+  for (uint32_t node = 0; node < plan_.nodes; ++node) compare_with_model(node);
+  const uint64_t elections = consensus_.elections() - elections_before;
+  if (elections > 5) throw Violation("INV_R19", fmt::format("{} elections after all faults were over", elections));
+}
+
+// INV_L11: what a dead process left behind ends within its TTL by the leader's clock, after the last change of leaders.
+void Cluster::bury_the_dead() {
+  const Duration ttl = plan_.work.ttl_max + milliseconds(50);
+  while (true) {
+    const uint64_t elections = consensus_.elections();
+    const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1);
+    if (run_until(until, [&] { return !dead_session(); })) return;
+    if (consensus_.elections() != elections) continue;
+    throw Violation("INV_L11", fmt::format("session {} of a dead process lives on: {}", dead_session().value(), describe()));
+  }
+}
+
+SessionId Cluster::dead_session() const {
+  for (const auto& [id, session] : model_.sessions()) {
+    if (nodes_[session.node.value() - 1]->log().boot() != session.boot) return id;
+  }
+  return SessionId();
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,219 @@
+// How faults strike and how they are undone. Each fault in force is remembered with what it did, so that undoing it never
+// touches another one.
+#include <algorithm>
+#include <utility>
+
+#include "sim/cluster.h"
+
+namespace coordkit::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+void Cluster::plan_fault(size_t index) {
+  const Duration mean = plan_.faults[index].interval;
+  world_.schedule(world_.now() + mean / 4 + Duration(random_.below(mean.count() * 3 / 2)), EventKind::FaultBegin, kNoNode, 0,
+                  index);
+}
+
+void Cluster::fault_begin(const Event& event) {
+  if (!hostile_) return;
+  const FaultPlan& fault = plan_.faults[event.item];
+  strike(fault.kind, Duration(random_.between(fault.length_min.count(), fault.length_max.count())));
+  plan_fault(event.item);
+}
+
+// Often the leader: most of the protocol is about losing it.
+uint32_t Cluster::victim() {
+  const std::optional<uint32_t> leader = consensus_.leader();
+  if (leader && random_.chance(0.5)) return *leader;
+  return static_cast<uint32_t>(random_.below(plan_.nodes));
+}
+
+void Cluster::strike(FaultKind kind, Duration length) {
+  ++fault_counts_[static_cast<size_t>(kind)];
+  world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
+  ActiveFault fault{.kind = kind, .node = victim()};
+  switch (kind) {
+    case FaultKind::Storm:
+      ++storms_;
+      network_.set_quality(plan_.storm);
+      remember(std::move(fault), length);
+      return;
+    case FaultKind::OneWayCut:
+    case FaultKind::PairCut:
+    case FaultKind::Isolation:
+    case FaultKind::Split:
+    case FaultKind::Flap:
+      fault.links = links_of(kind);
+      fault.until = world_.now() + length;
+      fault.period = Duration(random_.between(1'000'000, 500'000'000));
+      cut_links(fault);
+      if (kind != FaultKind::Flap) notice_cuts(fault);
+      remember(fault, kind == FaultKind::Flap ? fault.period : length);
+      return;
+    case FaultKind::Clog:
+      fault.links = links_of(FaultKind::OneWayCut);
+      for (const auto& [from, to] : fault.links) network_.clog(from, to);
+      remember(std::move(fault), length);
+      return;
+    case FaultKind::ConnectionLoss:
+      for (const auto& [from, to] : links_of(FaultKind::PairCut)) disconnect(from, to);
+      return;
+    case FaultKind::Crash: return crash(fault.node, length);
+    case FaultKind::CrashInTurn:
+      if (!nodes_[fault.node]->up()) return;
+      nodes_[fault.node]->crash_in_next_turn();
+      world_.schedule(world_.now() + length, EventKind::Restart, fault.node);
+      return;
+    case FaultKind::PowerLoss:
+      for (uint32_t node = 0; node < plan_.nodes; ++node) crash(node, Duration(random_.below(length.count() + 1)));
+      return;
+    case FaultKind::Pause:
+    case FaultKind::Suspend: return freeze(fault.node, length, kind);
+    case FaultKind::SlowDisk:
+      ++slow_[fault.node];
+      nodes_[fault.node]->log().set_quality(plan_.slow_disk);
+      nodes_[fault.node]->state().set_quality(plan_.slow_disk);
+      remember(std::move(fault), length);
+      return;
+    case FaultKind::ClockRate:
+      nodes_[fault.node]->clock().set_rate(world_.now(), static_cast<int64_t>(random_.below(20'001)) - 10'000);
+      return;
+  }
+}
+
+uint64_t Cluster::remember(ActiveFault fault, Duration length) {
+  faults_.push_back(std::move(fault));
+  world_.schedule(world_.now() + length, EventKind::FaultEnd, kNoNode, 0, faults_.size() - 1);
+  return faults_.size() - 1;
+}
+
+void Cluster::fault_end(const Event& event) {
+  ActiveFault& fault = faults_[event.item];
+  if (fault.kind == FaultKind::Flap && hostile_ && world_.now() < fault.until) {
+    fault.on ? mend_links(fault) : cut_links(fault);
+    return world_.schedule(world_.now() + fault.period, EventKind::FaultEnd, kNoNode, 0, event.item);
+  }
+  undo(fault);
+}
+
+void Cluster::undo(ActiveFault& fault) {
+  switch (fault.kind) {
+    case FaultKind::Storm:
+      if (fault.on && --storms_ == 0) network_.set_quality(plan_.calm);
+      fault.on = false;
+      return;
+    case FaultKind::Clog:
+      if (std::exchange(fault.on, false)) {
+        for (const auto& [from, to] : fault.links) network_.unclog(from, to);
+      }
+      return;
+    case FaultKind::SlowDisk:
+      if (std::exchange(fault.on, false) && --slow_[fault.node] == 0) {
+        nodes_[fault.node]->log().set_quality(plan_.disk);
+        nodes_[fault.node]->state().set_quality(plan_.disk);
+      }
+      return;
+    case FaultKind::Suspend:
+      if (std::exchange(fault.on, false)) nodes_[fault.node]->clock().wake(world_.now());
+      return;
+    default:
+      if (fault.on) mend_links(fault);
+      return;
+  }
+}
+
+void Cluster::cut_links(ActiveFault& fault) {
+  fault.on = true;
+  for (const auto& [from, to] : fault.links) network_.cut(from, to);
+}
+
+void Cluster::mend_links(ActiveFault& fault) {
+  fault.on = false;
+  for (const auto& [from, to] : fault.links) network_.mend(from, to);
+}
+
+// Some ends of a cut connection notice it; the others only see silence.
+void Cluster::notice_cuts(const ActiveFault& fault) {
+  for (const auto& [from, to] : fault.links) {
+    if (!random_.chance(0.4)) continue;
+    world_.schedule(world_.now() + Duration(random_.below(1'000'000'000)), EventKind::Disconnect, from, 0, to);
+  }
+}
+
+std::vector<std::pair<uint32_t, uint32_t>> Cluster::links_of(FaultKind kind) {
+  std::vector<std::pair<uint32_t, uint32_t>> links;
+  if (plan_.nodes < 2) return links;
+  const uint32_t one = victim();
+  const uint32_t other = static_cast<uint32_t>((one + 1 + random_.below(plan_.nodes - 1)) % plan_.nodes);
+  if (kind == FaultKind::OneWayCut) {
+    links.emplace_back(one, other);
+    if (random_.chance(0.5)) std::swap(links[0].first, links[0].second);
+    return links;
+  }
+  const auto both = [&](uint32_t a, uint32_t b) {
+    links.emplace_back(a, b);
+    links.emplace_back(b, a);
+  };
+  if (kind == FaultKind::PairCut || kind == FaultKind::Flap) {
+    both(one, other);
+    return links;
+  }
+  std::vector<bool> side(plan_.nodes);
+  side[one] = true;
+  if (kind == FaultKind::Split) {
+    for (uint32_t node = 0; node < plan_.nodes; ++node) side[node] = random_.chance(0.5);
+  }
+  for (uint32_t a = 0; a < plan_.nodes; ++a) {
+    for (uint32_t b = a + 1; b < plan_.nodes; ++b) {
+      if (side[a] != side[b]) both(a, b);
+    }
+  }
+  return links;
+}
+
+void Cluster::crash(uint32_t node, Duration down) {
+  if (!nodes_[node]->up()) return;
+  nodes_[node]->crash();
+  world_.schedule(world_.now() + down, EventKind::Restart, node);
+}
+
+void Cluster::restart(uint32_t node) {
+  if (!nodes_[node]->up()) nodes_[node]->start();
+}
+
+void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
+  if (!nodes_[node]->up() || nodes_[node]->frozen()) return;
+  if (kind == FaultKind::Suspend) {
+    for (const ActiveFault& other : faults_) {
+      if (other.kind == FaultKind::Suspend && other.on && other.node == node) return;
+    }
+    nodes_[node]->clock().suspend(world_.now());
+    remember({.kind = kind, .node = node}, length);
+  }
+  nodes_[node]->freeze();
+  world_.trace(node, "is frozen");
+  world_.schedule(world_.now() + length, EventKind::Resume, node, nodes_[node]->epoch());
+}
+
+void Cluster::heal() {
+  hostile_ = false;
+  for (ActiveFault& fault : faults_) undo(fault);
+  for (uint32_t node = 0; node < plan_.nodes; ++node) {
+    restart(node);
+    nodes_[node]->spare();
+    if (!nodes_[node]->frozen()) continue;
+    nodes_[node]->resume();
+    workload_->process_resumed(node);
+  }
+  for (uint32_t a = 0; a < plan_.nodes; ++a) {
+    for (uint32_t b = a + 1; b < plan_.nodes; ++b) {
+      disconnect(a, b);
+      disconnect(b, a);
+    }
+  }
+  world_.trace(kNoNode, "all faults are over");
+}
+
+}  // namespace coordkit::sim

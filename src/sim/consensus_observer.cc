@@ -1,0 +1,291 @@
+#include "sim/consensus_observer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+uint32_t position_of(ReplicaId id) { return static_cast<uint32_t>(id.value() - 1); }
+
+}  // namespace
+
+void ConsensusObserver::attach(uint32_t node, const Engine& engine) {
+  views_[node].engine = &engine;
+  Seen& seen = seen_[node];
+  seen.commit = Index{};
+  seen.applied = engine.applied();
+  seen.leadership = {};
+  synced(node);
+}
+
+void ConsensusObserver::detach(uint32_t node) {
+  views_[node].engine = nullptr;
+  seen_[node].leadership = {};
+  synced(node);
+  seen_[node].hard_state = seen_[node].durable;
+}
+
+std::optional<uint32_t> ConsensusObserver::leader() const {
+  if (leaders_.empty()) return std::nullopt;
+  const auto [term, node] = *leaders_.rbegin();
+  const raft::Leadership& now = seen_[node].leadership;
+  if (views_[node].engine == nullptr || now.role != raft::Role::Leader || now.term != term) return std::nullopt;
+  return node;
+}
+
+void ConsensusObserver::write(uint32_t node, const LogWrite& write) {
+  Seen& seen = seen_[node];
+  if (write.hard_state) {
+    const raft::HardState& next = *write.hard_state;
+    if (next.term < seen.hard_state.term ||
+        (next.term == seen.hard_state.term && seen.hard_state.vote && next.vote != seen.hard_state.vote)) {
+      throw Violation("INV_R03", fmt::format("n{} writes term {} vote {} after term {} vote {}", node + 1,
+                                             next.term.value(), next.vote.value(), seen.hard_state.term.value(),
+                                             seen.hard_state.vote.value()));
+    }
+    seen.hard_state = next;
+  }
+  check_truncation(node, write);
+  check_appended(node, write);
+}
+
+void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
+  if (!write.truncate_after) return;
+  const LogImage& log = views_[node].log->submitted();
+  if (*write.truncate_after >= log.last()) return;
+  const raft::Leadership& now = views_[node].engine->leadership();
+  const raft::Leadership& before = seen_[node].leadership;
+  if (now.role == raft::Role::Leader && before.role == raft::Role::Leader && now.term == before.term) {
+    throw Violation("INV_R05", fmt::format("n{} truncates its own log after {} while it leads term {}", node + 1,
+                                           write.truncate_after->value(), now.term.value()));
+  }
+  for (Index i = write.truncate_after->next(); i <= log.last() && i <= committed(); i = i.next()) {
+    if (!log.contains(i) || log.chain(i) != at(i).chain) continue;
+    throw Violation("INV_R10", fmt::format("n{} truncates committed entry {}", node + 1, i.value()));
+  }
+}
+
+void ConsensusObserver::check_appended(uint32_t node, const LogWrite& write) {
+  if (write.entries.empty()) return;
+  const LogImage& log = views_[node].log->submitted();
+  const Index previous = write.entries.front().index.previous();
+  if (previous < log.base.index || previous > log.last()) {
+    throw Violation("INV_R21", fmt::format("n{} appends at {} to a log that ends at {}", node + 1, previous.value() + 1,
+                                           log.last().value()));
+  }
+  uint64_t chain = log.chain(previous);
+  for (const raft::Entry& entry : write.entries) {
+    chain = chain_hash(chain, entry);
+    const auto [it, fresh] = chains_.try_emplace({entry.index.value(), entry.term.value()}, chain);
+    if (!fresh && it->second != chain) {
+      throw Violation("INV_R04", fmt::format("n{} appends another entry or prefix at index {} term {}", node + 1,
+                                             entry.index.value(), entry.term.value()));
+    }
+  }
+}
+
+void ConsensusObserver::synced(uint32_t node) {
+  Seen& seen = seen_[node];
+  const raft::HardState& durable = views_[node].log->durable().hard_state;
+  if (durable == seen.durable) return;
+  if (durable.term < seen.durable.term) throw Violation("INV_R03", fmt::format("n{}: durable term falls", node + 1));
+  if (durable.term == seen.durable.term && seen.durable.vote && durable.vote != seen.durable.vote) {
+    throw Violation("INV_R02", fmt::format("n{} votes twice in term {}", node + 1, durable.term.value()));
+  }
+  seen.durable = durable;
+}
+
+void ConsensusObserver::send(uint32_t node, ReplicaId to, const Message& message) {
+  if (const auto* vote = std::get_if<raft::VoteReply>(&message)) return check(node, to, *vote);
+  std::visit([&](const auto& m) { check(node, m); }, message);
+}
+
+void ConsensusObserver::check(uint32_t node, const raft::VoteRequest& request) {
+  if (request.kind != raft::VoteKind::Real) return;
+  if (seen_[node].durable.term < request.term) {
+    throw Violation("INV_R17", fmt::format("n{} asks for votes in term {} before that term is durable", node + 1,
+                                           request.term.value()));
+  }
+}
+
+// A later term on disk is as good as the vote itself: this store can never vote in the earlier one again.
+void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply& reply) {
+  if (reply.kind != raft::VoteKind::Real || reply.granted != raft::Answer::Yes) return;
+  const LogImage& disk = views_[node].log->durable();
+  const auto vote = disk.votes.find(reply.term);
+  if (vote == disk.votes.end() ? disk.hard_state.term <= reply.term : vote->second != to) {
+    throw Violation("INV_R02", fmt::format("n{} sends n{} a vote of term {} that is not durable", node + 1, to.value(),
+                                           reply.term.value()));
+  }
+  const auto [sent, first] = votes_sent_.try_emplace({node, reply.term}, to);
+  if (!first && sent->second != to) {
+    throw Violation("INV_R02", fmt::format("n{} votes for n{} and n{} in term {}", node + 1, sent->second.value(), to.value(),
+                                           reply.term.value()));
+  }
+}
+
+void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request) {
+  const raft::Leadership& now = views_[node].engine->leadership();
+  if (now.term == request.term && now.role != raft::Role::Leader) {
+    throw Violation("INV_R01", fmt::format("n{} sends appends of term {} without leading it", node + 1,
+                                           request.term.value()));
+  }
+  if (seen_[node].durable.term < request.term) {
+    throw Violation("INV_R17", fmt::format("n{} leads term {} that is not durable", node + 1, request.term.value()));
+  }
+}
+
+void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
+  if (reply.verdict != raft::AppendVerdict::Accepted) return;
+  const LogImage& disk = views_[node].log->durable();
+  if (seen_[node].durable.term < reply.term || disk.last() < reply.match) {
+    throw Violation("INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
+                                           reply.match.value(), reply.term.value(), disk.last().value(),
+                                           seen_[node].durable.term.value()));
+  }
+  if (reply.term < seen_[node].durable.term) return;  // an old word; what came later may have replaced the entries
+  const auto leader = leaders_.find(reply.term);
+  if (leader == leaders_.end() || reply.match <= disk.base.index) return;
+  const NodeView& view = views_[leader->second];
+  if (view.engine == nullptr || view.engine->leadership().role != raft::Role::Leader ||
+      view.engine->leadership().term != reply.term) {
+    return;
+  }
+  const LogImage& log = view.log->submitted();
+  if (reply.match <= log.base.index) return;
+  if (!log.contains(reply.match) || log.chain(reply.match) != disk.chain(reply.match)) {
+    throw Violation("INV_R18", fmt::format("n{} acknowledges {} in term {} but its log differs from the leader's", node + 1,
+                                           reply.match.value(), reply.term.value()));
+  }
+}
+
+void ConsensusObserver::check(uint32_t node, const raft::Heartbeat& heartbeat) {
+  if (seen_[node].durable.term < heartbeat.term) {
+    throw Violation("INV_R17", fmt::format("n{} leads term {} that is not durable", node + 1, heartbeat.term.value()));
+  }
+}
+
+void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) {
+  const LogImage& disk = views_[node].log->durable();
+  if (reply.match > disk.last()) {
+    throw Violation("INV_R17", fmt::format("n{} reports match {} beyond its durable {}", node + 1, reply.match.value(),
+                                           disk.last().value()));
+  }
+}
+
+void ConsensusObserver::after_turn(uint32_t node) {
+  if (views_[node].engine->core() == nullptr) return;
+  check_leadership(node);
+  check_commit(node);
+  check_applied(node);
+  if (++seen_[node].turns % 64 == 0) check_progress(node);
+}
+
+void ConsensusObserver::check_leadership(uint32_t node) {
+  Seen& seen = seen_[node];
+  const raft::Leadership now = views_[node].engine->leadership();
+  if (now == seen.leadership) return;
+  if (now.term < seen.leadership.term) throw Violation("INV_R03", fmt::format("n{}: its term falls", node + 1));
+  const bool elected = now.role == raft::Role::Leader &&
+                       (seen.leadership.role != raft::Role::Leader || seen.leadership.term != now.term);
+  seen.leadership = now;
+  if (!elected) return;
+  world_.trace(node, "leads term {}", now.term.value());
+  const auto [it, fresh] = leaders_.try_emplace(now.term, node);
+  if (!fresh) {
+    throw Violation("INV_R01", fmt::format("n{} leads term {} that n{} led", node + 1, now.term.value(), it->second + 1));
+  }
+  const std::map<Term, ReplicaId>& votes = views_[node].log->durable().votes;
+  const auto vote = votes.find(now.term);
+  if (vote == votes.end() || position_of(vote->second) != node) {
+    throw Violation("INV_R02", fmt::format("n{} leads term {} without its own durable vote", node + 1, now.term.value()));
+  }
+  const LogImage& log = views_[node].log->submitted();
+  const Index end = committed();
+  if (end > log.base.index && (!log.contains(end) || log.chain(end) != at(end).chain)) {
+    throw Violation("INV_R06", fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(),
+                                           end.value()));
+  }
+}
+
+void ConsensusObserver::check_commit(uint32_t node) {
+  Seen& seen = seen_[node];
+  const Index commit = views_[node].engine->core()->commit();
+  if (commit < seen.commit) throw Violation("INV_R03", fmt::format("n{}: commit index falls", node + 1));
+  const LogImage& log = views_[node].log->submitted();
+  if (commit > log.last()) {
+    throw Violation("INV_R10", fmt::format("n{} commits {} beyond its log", node + 1, commit.value()));
+  }
+  for (Index i = std::max(seen.commit, log.base.index).next(); i <= commit; i = i.next()) {
+    const LogImage::Record& record = log.at(i);
+    if (i <= committed()) {
+      if (at(i).chain != record.chain) {
+        throw Violation("INV_R07", fmt::format("n{} commits another entry at {}", node + 1, i.value()));
+      }
+      continue;
+    }
+    committed_.push_back({record.entry.term, record.chain, record.entry.kind, record.entry.payload});
+    if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(i, record.chain);  // agreed on before any vote
+  }
+  seen.commit = commit;
+}
+
+void ConsensusObserver::check_quorum_durable(Index index, uint64_t chain) {
+  uint64_t holders = 0;
+  for (const NodeView& view : views_) {
+    const LogImage& disk = view.log->durable();
+    if (disk.base.index >= index || (disk.contains(index) && disk.chain(index) == chain)) ++holders;
+  }
+  if (holders < quorum()) {
+    throw Violation("INV_R08", fmt::format("entry {} is committed but durable on {} of {} disks only", index.value(),
+                                           holders, nodes_));
+  }
+}
+
+void ConsensusObserver::check_applied(uint32_t node) {
+  Seen& seen = seen_[node];
+  const Index applied = views_[node].engine->applied();
+  if (applied == seen.applied) return;
+  if (applied < seen.applied) throw Violation("INV_R03", fmt::format("n{}: applied index falls", node + 1));
+  if (applied > committed()) {
+    throw Violation("INV_R10", fmt::format("n{} applied {} that nobody committed", node + 1, applied.value()));
+  }
+  seen.applied = applied;
+  applied_ = std::max(applied_, applied);
+  if (digests_.size() <= applied.value()) digests_.resize(applied.value() + 1);
+  uint64_t& known = digests_[applied.value()];
+  const StateMachine* machine = views_[node].engine->machine(kCoordination);
+  const uint64_t digest = machine->digest() | 1;
+  world_.mix(digest);
+  if (known == 0) known = digest;
+  if (known != digest) {
+    throw Violation("INV_R14", fmt::format("n{} has another state after {} entries", node + 1, applied.value()));
+  }
+}
+
+void ConsensusObserver::check_progress(uint32_t node) {
+  if (seen_[node].leadership.role != raft::Role::Leader) return;
+  const raft::Status status = views_[node].engine->core()->status();
+  const LogImage& log = views_[node].log->submitted();
+  for (const raft::PeerStatus& peer : status.peers) {
+    if (peer.peer == ReplicaId(node + 1)) continue;
+    if (peer.next <= peer.match) {
+      throw Violation("INV_R18", fmt::format("n{} holds next {} and match {} for n{}", node + 1, peer.next.value(),
+                                             peer.match.value(), peer.peer.value()));
+    }
+    const uint32_t other = position_of(peer.peer);
+    const LogImage& disk = views_[other].log->durable();
+    if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index) continue;
+    if (!disk.contains(peer.match) || (log.contains(peer.match) && disk.chain(peer.match) != log.chain(peer.match))) {
+      throw Violation("INV_R18", fmt::format("n{} believes n{} holds {} but its disk does not", node + 1,
+                                             peer.peer.value(), peer.match.value()));
+    }
+  }
+}
+
+}  // namespace coordkit::sim

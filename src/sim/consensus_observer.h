@@ -1,0 +1,93 @@
+// Watches the whole cluster's consensus from outside and keeps its own history: who led which term, which entry was first
+// seen at (index, term), what was committed at each index. It looks at what replicas write, send and claim, and at the
+// disks; it never asks an engine whether it is right. Each check names its invariant (invariants.md, section 1).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "sim/disk.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+// What the observer may look at of one node.
+struct NodeView {
+  const SimLogStore* log = nullptr;
+  const Engine* engine = nullptr;  // null while the process is down
+};
+
+// An entry that some replica held for committed.
+struct CommittedEntry {
+  Term term;
+  uint64_t chain = 0;
+  raft::EntryKind kind = raft::EntryKind::Command;
+  SharedBytes payload;
+};
+
+class ConsensusObserver {
+ public:
+  ConsensusObserver(World& world, uint32_t nodes) : world_(world), nodes_(nodes), views_(nodes), seen_(nodes) {}
+
+  // The disk that a node has for the whole run.
+  void own(uint32_t node, const SimLogStore& log) { views_[node].log = &log; }
+  // A process started (again) or went away.
+  void attach(uint32_t node, const Engine& engine);
+  void detach(uint32_t node);
+
+  // In this order for each turn: each write as it is submitted (before the store takes it), each send, then the rest.
+  void write(uint32_t node, const LogWrite& write);
+  void send(uint32_t node, ReplicaId to, const Message& message);
+  void after_turn(uint32_t node);
+  // Votes and terms become facts when they are durable.
+  void synced(uint32_t node);
+
+  Index committed() const { return Index(committed_.size()); }
+  const CommittedEntry& at(Index index) const { return committed_[index.value() - 1]; }
+  Index applied() const { return applied_; }  // highest index applied anywhere
+  uint64_t elections() const { return leaders_.size(); }
+  std::optional<uint32_t> leader() const;  // of the highest term, if its process is up and says so
+
+ private:
+  struct Seen {
+    raft::HardState hard_state;   // highest submitted by this store
+    raft::HardState durable;
+    Index commit;                 // this incarnation
+    Index applied;
+    raft::Leadership leadership;
+    uint64_t turns = 0;
+  };
+
+  void check_truncation(uint32_t node, const LogWrite& write);
+  void check_appended(uint32_t node, const LogWrite& write);
+  void check_leadership(uint32_t node);
+  void check_commit(uint32_t node);
+  void check_applied(uint32_t node);
+  void check_progress(uint32_t node);
+  void check_quorum_durable(Index index, uint64_t chain);
+  void check(uint32_t node, const raft::VoteRequest& request);
+  void check(uint32_t node, ReplicaId to, const raft::VoteReply& reply);
+  void check(uint32_t node, const raft::AppendRequest& request);
+  void check(uint32_t node, const raft::AppendReply& reply);
+  void check(uint32_t node, const raft::Heartbeat& heartbeat);
+  void check(uint32_t node, const raft::HeartbeatReply& reply);
+  template <typename Other>
+  void check(uint32_t, const Other&) {}
+  uint64_t quorum() const { return nodes_ / 2 + 1; }
+
+  World& world_;
+  const uint32_t nodes_;
+  std::vector<NodeView> views_;
+  std::vector<Seen> seen_;
+  std::map<Term, uint32_t> leaders_;
+  std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen
+  std::vector<CommittedEntry> committed_;                     // [index - 1]
+  std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet
+  Index applied_;
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,142 @@
+#include "sim/defects.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/fixed.h"
+#include "base/sums.h"
+#include "engine/wire.h"
+#include "machine/machine.h"
+#include "machine/result.h"
+#include "sim/node.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+// A machine that loses a command now and then: on one node, or on all of them alike.
+class ForgetfulMachine final : public StateMachine {
+ public:
+  ForgetfulMachine(std::unique_ptr<StateMachine> inner, bool releases_only) : inner_(std::move(inner)), releases_only_(releases_only) {}
+
+  void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    for (Command command : commands) {
+      std::string other;
+      if (command.index.value() % 7 == 0) {
+        other = releases_only_ ? missed_release(command.payload) : "nonsense";
+        command.payload = other;
+      }
+      inner_->apply({&command, 1}, output);
+    }
+  }
+  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override { inner_->fire(index, timers, output); }
+  absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
+  void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
+  absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
+  void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
+  uint64_t digest() const override { return inner_->digest(); }
+
+ private:
+  // A release that names another token; any other command as it is.
+  static std::string missed_release(std::string_view payload) {
+    auto request = machine::decode_request(payload);
+    if (!request.ok()) return std::string(payload);
+    auto* release = std::get_if<machine::Release>(&request->body);
+    if (release) release->token = release->token.previous();
+    return release ? machine::encode(*request) : std::string(payload);
+  }
+  std::unique_ptr<StateMachine> inner_;
+  bool releases_only_;
+};
+
+// An engine seen through the glue of a careless host.
+class CarelessEngine final : public Engine {
+ public:
+  CarelessEngine(const Defects& defects, Engine& inner) : defects_(defects), inner_(inner) {}
+
+  void post(EngineInput input) override {
+    if (auto* ask = std::get_if<Ask>(&input); ask && defects_.stale_read) ask->consistency = Consistency::Local;
+    if (const auto* submit = std::get_if<Submit>(&input); submit && defects_.submits_twice) {
+      Submit again = *submit;
+      again.ticket = Ticket(again.ticket.value() ^ uint64_t{1} << 62);  // nobody waits for this one
+      inner_.post(std::move(again));
+    }
+    inner_.post(std::move(input));
+  }
+  void turn(Now now, EngineEffects& effects) override { inner_.turn(now, effects); }
+  LaggingTime next_deadline() const override { return inner_.next_deadline(); }
+  EngineStatus status() const override { return inner_.status(); }
+  const raft::Leadership& leadership() const override { return inner_.leadership(); }
+  Index applied() const override { return inner_.applied(); }
+  ReplicaId self() const override { return inner_.self(); }
+  BootCounter boot() const override { return inner_.boot(); }
+  const StateMachine* machine(MachineId id) const override { return inner_.machine(id); }
+  const raft::Core* core() const override { return inner_.core(); }
+
+ private:
+  const Defects& defects_;
+  Engine& inner_;
+};
+
+void change(const Defects& defects, Completion& completion) {
+  auto result = machine::decode_result(completion.bytes);
+  if (!result.ok()) return;
+  if (defects.token_lowered && result->code == machine::ResultCode::Granted) result->token = result->token.previous();
+  if (defects.answer_changed && result->code == machine::ResultCode::Ok) result->revision = result->revision.next();
+  completion.bytes = machine::encode(*result);
+}
+
+}  // namespace
+
+std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node) {
+  std::string rows;
+  append_sortable(rows, kCoordination.value());
+  std::unique_ptr<StateMachine> machine = std::make_unique<machine::Machine>(std::move(rows));
+  const bool diverges = defects.one_machine_diverges && node == 0;
+  if (!diverges && !defects.forgets_release) return machine;
+  return std::make_unique<ForgetfulMachine>(std::move(machine), !diverges);
+}
+
+std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine) {
+  if (!defects.stale_read && !defects.submits_twice) return nullptr;
+  return std::make_unique<CarelessEngine>(defects, engine);
+}
+
+Now shifted_for_sending(const Defects& defects, Now now) {
+  if (defects.late_send_reading) now.leading += std::chrono::milliseconds(500);
+  return now;
+}
+
+void change_answers(const Defects& defects, EngineEffects& effects) {
+  if (!defects.token_lowered && !defects.answer_changed) return;
+  for (Completion& completion : effects.completions) {
+    if (completion.status.ok() && completion.request.sequence) change(defects, completion);
+  }
+}
+
+void answer_early(const Defects& defects, Node& node, const Outbound& outbound) {
+  if (!defects.heartbeats_echoed) return;
+  const auto* beat = std::get_if<raft::Heartbeat>(&outbound.message);
+  if (beat == nullptr) return;
+  node.post(MessageReceived{outbound.to, raft::HeartbeatReply{beat->term, beat->stream, Index(), beat->round}});
+}
+
+void change_message(const Defects& defects, Random& random, Message& message) {
+  auto* append = std::get_if<raft::AppendRequest>(&message);
+  if (!defects.corrupts_entry || append == nullptr || append->entries.empty() || !random.chance(0.05)) return;
+  raft::Entry& entry = append->entries.back();
+  if (entry.kind != raft::EntryKind::Command) return;
+  entry.payload = SharedBytes(std::string(entry.payload.view()) + "?");
+  entry.content_sum = content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, entry.payload.view());
+}
+
+Message through_wire(const Message& message) {
+  absl::StatusOr<Message> decoded = decode(encode(message));
+  if (!decoded.ok()) throw Violation("WIRE", "a message does not decode: " + decoded.status().ToString());
+  if (*decoded != message) throw Violation("WIRE", fmt::format("a message of kind {} changes on the wire", message.index()));
+  return *std::move(decoded);
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,36 @@
+// Planted defects, one function for each place of the glue where they live. Without a defect each does nothing. They exist
+// so that every check of the simulator can be seen to fail (tests/sim/defects_test.cc).
+#pragma once
+
+#include <memory>
+
+#include "coordkit/engine.h"
+#include "coordkit/sim/options.h"
+#include "base/random.h"
+
+namespace coordkit::sim {
+
+class Node;
+
+// The machine of every node, possibly inside one that misbehaves.
+std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node);
+
+// An engine in front of the engine for the client's calls; null if no defect wants one.
+std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine);
+
+// The reading the client believes to send with.
+Now shifted_for_sending(const Defects& defects, Now now);
+
+// Changes what the client is about to be told.
+void change_answers(const Defects& defects, EngineEffects& effects);
+
+// Answers a leader's heartbeat on the spot, before anybody received it.
+void answer_early(const Defects& defects, Node& node, const Outbound& outbound);
+
+// Changes a message under way.
+void change_message(const Defects& defects, Random& random, Message& message);
+
+// The same message after encode and decode; a message that does not survive is a violation.
+Message through_wire(const Message& message);
+
+}  // namespace coordkit::sim

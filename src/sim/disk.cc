@@ -1,0 +1,210 @@
+#include "sim/disk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/sums.h"
+
+namespace coordkit::sim {
+namespace {
+
+Duration draw_latency(Random& random, const DiskQuality& quality) {
+  if (quality.spike_per_million != 0 && random.below(1'000'000) < quality.spike_per_million) return quality.spike;
+  return Duration(random.between(quality.sync_min.count(), quality.sync_max.count()));
+}
+
+// A copy of the rows as they were; restarts are rare enough.
+class CopiedView final : public CheckpointView {
+ public:
+  CopiedView(Position applied, SimStateStore::Rows rows) : applied_(applied), rows_(std::move(rows)) {}
+  Position applied() const override { return applied_; }
+  absl::Status scan(std::string_view prefix, Visitor visit) const override {
+    for (auto it = rows_.lower_bound(std::string(prefix)); it != rows_.end() && it->first.starts_with(prefix); ++it) {
+      if (absl::Status status = visit(it->first, it->second); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Position applied_;
+  SimStateStore::Rows rows_;
+};
+
+}  // namespace
+
+uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
+  uint64_t h = hash_mix(previous, entry.index.value());
+  h = hash_mix(h, entry.term.value());
+  h = hash_mix(h, static_cast<uint64_t>(entry.kind));
+  h = hash_mix(h, entry.content_sum);
+  return hash_mix(h, hash_bytes(entry.payload.view()));
+}
+
+void LogImage::write(const LogWrite& write) {
+  if (write.hard_state) {
+    hard_state = *write.hard_state;
+    if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
+  }
+  if (write.truncate_after) {
+    COORDKIT_CHECK(*write.truncate_after >= base.index);
+    while (last() > *write.truncate_after) records.pop_back();
+  }
+  for (const raft::Entry& entry : write.entries) {
+    COORDKIT_CHECK_MSG(entry.index == last().next(), "a log write must continue the log");
+    records.push_back({entry, chain_hash(chain(last()), entry)});
+  }
+}
+
+void LogImage::forget(Position through) {
+  while (base.index < through.index && !records.empty()) {
+    base = records.front().entry.position();
+    base_chain = records.front().chain;
+    records.pop_front();
+  }
+}
+
+void LogImage::reset(Position new_base) {
+  records.clear();
+  base = new_base;
+  base_chain = 0;
+}
+
+absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
+  sink_ = &sink;
+  boot_ = boot_.next();
+  submitted_ = durable_;
+  durable_number_ = WriteNumber{};
+  RecoveredLog out;
+  out.store = store_;
+  out.boot = boot_;
+  out.hard_state = durable_.hard_state;
+  out.base = durable_.base;
+  for (const LogImage::Record& record : durable_.records) out.entries.push_back(record.entry);
+  return out;
+}
+
+void SimLogStore::submit(LogWrite write) {
+  submitted_.write(write);
+  const WriteNumber number = write.number;
+  enqueue({number, std::nullopt, std::move(write)});
+}
+
+void SimLogStore::reset(WriteNumber number, Position base) {
+  submitted_.reset(base);
+  enqueue({number, base, {}});
+}
+
+void SimLogStore::enqueue(Pending pending) {
+  const WriteNumber number = pending.number;
+  pending_.push_back(std::move(pending));
+  if (defects_.written_before_durable) sink_->written(number);
+  last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
+  world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
+}
+
+void SimLogStore::persist(const Pending& pending) {
+  if (pending.reset) {
+    durable_.reset(*pending.reset);
+  } else {
+    durable_.write(pending.write);
+  }
+  durable_number_ = pending.number;
+}
+
+void SimLogStore::synced(const Event& event) {
+  if (sink_ == nullptr || event.epoch != boot_.value()) return;
+  const WriteNumber number{event.item};
+  while (!pending_.empty() && pending_.front().number <= number) {
+    persist(pending_.front());
+    pending_.pop_front();
+  }
+  sink_->written(number);
+}
+
+void SimLogStore::read(Index first, Index last, size_t bytes_max) {
+  const uint64_t slot = next_read_++;
+  reads_.emplace(slot, Read{first, last, bytes_max});
+  world_.schedule(world_.now() + draw_latency(random_, quality_), EventKind::LogReadDone, node_,
+                  static_cast<uint32_t>(boot_.value()), slot);
+}
+
+void SimLogStore::read_done(const Event& event) {
+  auto it = reads_.find(event.item);
+  if (it == reads_.end()) return;
+  const Read wanted = it->second;
+  reads_.erase(it);
+  if (sink_ == nullptr || event.epoch != boot_.value()) return;
+  if (!submitted_.contains(wanted.first)) {
+    sink_->log_read(wanted.first, absl::OutOfRangeError("these entries are not in the log"));
+    return;
+  }
+  std::vector<raft::Entry> entries;
+  size_t bytes = 0;
+  for (Index i = wanted.first; i <= wanted.last && submitted_.contains(i); i = i.next()) {
+    const raft::Entry& entry = submitted_.at(i).entry;
+    if (!entries.empty() && bytes + entry.bytes() > wanted.bytes_max) break;
+    bytes += entry.bytes();
+    entries.push_back(entry);
+  }
+  sink_->log_read(wanted.first, std::move(entries));
+}
+
+void SimLogStore::compact(Position through) {
+  submitted_.forget(through);
+  durable_.forget({std::min(through.index, durable_.last()), through.term});
+}
+
+void SimLogStore::crash() {
+  sink_ = nullptr;
+  const uint64_t survivors = random_.below(pending_.size() + 1);
+  for (uint64_t i = 0; i < survivors; ++i) persist(pending_[i]);
+  pending_.clear();
+  reads_.clear();
+  if (defects_.forgets_vote) durable_.hard_state.vote = ReplicaId();
+  if (defects_.forgets_tail && durable_.records.size() > 1) durable_.records.pop_back();
+  submitted_ = durable_;
+  last_sync_ = TrueTime{};
+}
+
+absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
+  sink_ = &sink;
+  ++epoch_;
+  return applied_;
+}
+
+void SimStateStore::commit(CheckpointBatch batch) {
+  COORDKIT_CHECK_MSG(!pending_, "at most one checkpoint is under way");
+  pending_ = std::move(batch);
+  world_.schedule(world_.now() + 4 * draw_latency(random_, quality_), EventKind::StateSynced, node_, epoch_);
+}
+
+void SimStateStore::persist() {
+  for (const CheckpointBatch::Row& row : pending_->rows) {
+    if (row.value) {
+      rows_[row.key] = *row.value;
+    } else {
+      rows_.erase(row.key);
+    }
+  }
+  applied_ = pending_->applied;
+  pending_.reset();
+}
+
+void SimStateStore::synced(const Event& event) {
+  if (sink_ == nullptr || event.epoch != epoch_ || !pending_) return;
+  persist();
+  sink_->checkpointed(applied_);
+}
+
+void SimStateStore::crash() {
+  sink_ = nullptr;
+  if (pending_ && random_.chance(0.5)) persist();
+  pending_.reset();
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointView>> SimStateStore::view() {
+  return std::make_unique<CopiedView>(applied_, rows_);
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,146 @@
+// A node's disk: a log store and a state store as images in memory that know what survives a crash.
+//
+// Writes to one store become durable in order, each after a latency of its own; a crash keeps what is durable plus a random
+// prefix of what was submitted and not yet synced. The images outlive every incarnation of the node. The chain of an entry
+// sums up the entry and all before it, so "the same prefix" is one comparison for the observer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coordkit/log_store.h"
+#include "coordkit/sim/options.h"
+#include "coordkit/state_store.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+struct DiskQuality {
+  Duration sync_min = std::chrono::microseconds(60);
+  Duration sync_max = std::chrono::microseconds(400);
+  uint64_t spike_per_million = 0;  // syncs that take `spike`
+  Duration spike = std::chrono::milliseconds(200);
+};
+
+uint64_t chain_hash(uint64_t previous, const raft::Entry& entry);
+
+// The content of a log at one moment.
+struct LogImage {
+  struct Record {
+    raft::Entry entry;
+    uint64_t chain = 0;
+  };
+  raft::HardState hard_state;
+  std::map<Term, ReplicaId> votes;  // every one this store ever gave
+  Position base;
+  uint64_t base_chain = 0;
+  std::deque<Record> records;
+
+  Index first() const { return base.index.next(); }
+  Index last() const { return base.index + records.size(); }
+  bool contains(Index index) const { return index > base.index && index <= last(); }
+  const Record& at(Index index) const { return records[index - base.index - 1]; }
+  Term last_term() const { return records.empty() ? base.term : records.back().entry.term; }
+  // Chain after `index`; the caller knows base <= index <= last.
+  uint64_t chain(Index index) const { return index == base.index ? base_chain : at(index).chain; }
+
+  void write(const LogWrite& write);
+  void forget(Position through);
+  void reset(Position new_base);
+};
+
+class SimLogStore final : public LogStore {
+ public:
+  SimLogStore(World& world, uint32_t node, StoreId store, Random random)
+      : world_(world), node_(node), store_(store), random_(random) {}
+
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
+  void submit(LogWrite write) override;
+  void read(Index first, Index last, size_t bytes_max) override;
+  void compact(Position through) override;
+  void reset(WriteNumber number, Position base) override;
+  void close() override { sink_ = nullptr; }
+
+  // Events of the world. Events of an earlier boot are not for us.
+  void synced(const Event& event);
+  void read_done(const Event& event);
+  // Power is gone: unsynced writes survive up to a random point.
+  void crash();
+
+  void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  void set_defects(const Defects& defects) { defects_ = defects; }
+  StoreId id() const { return store_; }
+  BootCounter boot() const { return boot_; }
+  const LogImage& durable() const { return durable_; }     // what a crash now is sure to leave
+  const LogImage& submitted() const { return submitted_; }  // what the running process believes to have written
+  WriteNumber durable_number() const { return durable_number_; }
+  size_t unsynced() const { return pending_.size(); }
+
+ private:
+  struct Pending {
+    WriteNumber number;
+    std::optional<Position> reset;
+    LogWrite write;
+  };
+  struct Read {
+    Index first;
+    Index last;
+    size_t bytes_max;
+  };
+  void enqueue(Pending pending);
+  void persist(const Pending& pending);
+
+  World& world_;
+  const uint32_t node_;
+  const StoreId store_;
+  Random random_;
+  DiskQuality quality_;
+  Defects defects_;
+  LogSink* sink_ = nullptr;
+  BootCounter boot_;
+  LogImage durable_;
+  LogImage submitted_;
+  WriteNumber durable_number_;
+  std::deque<Pending> pending_;
+  TrueTime last_sync_{};
+  std::map<uint64_t, Read> reads_;
+  uint64_t next_read_ = 1;
+};
+
+class SimStateStore final : public StateStore {
+ public:
+  using Rows = std::map<std::string, std::string>;
+
+  SimStateStore(World& world, uint32_t node, Random random) : world_(world), node_(node), random_(random) {}
+
+  absl::StatusOr<Position> open(StateSink& sink) override;
+  void commit(CheckpointBatch batch) override;
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
+  void close() override { sink_ = nullptr; }
+
+  void synced(const Event& event);
+  void crash();
+
+  void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  Position applied() const { return applied_; }
+  const Rows& rows() const { return rows_; }
+
+ private:
+  void persist();
+
+  World& world_;
+  const uint32_t node_;
+  Random random_;
+  DiskQuality quality_;
+  StateSink* sink_ = nullptr;
+  uint32_t epoch_ = 0;
+  Rows rows_;
+  Position applied_;
+  std::optional<CheckpointBatch> pending_;
+};
+
+}  // namespace coordkit::sim

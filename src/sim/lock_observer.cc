@@ -1,0 +1,105 @@
+#include "sim/lock_observer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+
+void LockObserver::opened(uint32_t node, const SessionRef& session) {
+  sessions_[session->id()] = {node, session};
+  if (model_.session(session->id()) == nullptr) refuse_valid(KnownSession{node, session});
+}
+
+void LockObserver::granted(uint32_t node, const HoldRef& hold) {
+  std::vector<Known>& known = holds_[hold->name()];
+  std::erase_if(known, [](const Known& k) { return k.hold->released(); });
+  const Model::Lock* lock = model_.lock(hold->name());
+  const bool current = lock && lock->hold && lock->hold->token == hold->token();
+  const Known fresh{node, hold};
+  if (!current) {  // it was over before it was known
+    refuse_valid(fresh);
+    superseded_.push_back(fresh);
+    return;
+  }
+  known.push_back(fresh);
+}
+
+void LockObserver::process_died(uint32_t node) {
+  const auto dead = [&](const auto& known) { return known.node == node; };
+  for (auto& [name, known] : holds_) std::erase_if(known, dead);
+  std::erase_if(sessions_, [&](const auto& item) { return item.second.node == node; });
+  std::erase_if(superseded_, dead);
+  std::erase_if(expired_, dead);
+}
+
+void LockObserver::entry_applied() {
+  for (const Model::Granted& granted : model_.granted()) {
+    std::vector<Known>& known = holds_[granted.lock];
+    for (const Known& earlier : known) {
+      if (earlier.hold->released()) continue;
+      refuse_valid(earlier);
+      superseded_.push_back(earlier);
+    }
+    known.clear();
+  }
+  for (const Model::Ended& ended : model_.ended()) {
+    const auto it = sessions_.find(ended.session);
+    if (it == sessions_.end()) continue;
+    if (ended.expired) {
+      refuse_valid(it->second);
+      expired_.push_back(it->second);
+    }
+    sessions_.erase(it);
+  }
+}
+
+void LockObserver::looked(uint32_t node) {
+  std::erase_if(superseded_, [](const Known& k) { return k.hold->released() || k.hold->lost(); });
+  std::erase_if(expired_, [](const KnownSession& k) { return k.session->phase() == SessionPhase::Lost; });
+  for (const Known& known : superseded_) {
+    if (known.node == node) refuse_valid(known);
+  }
+  for (const KnownSession& known : expired_) {
+    if (known.node == node) refuse_valid(known);
+  }
+  for (const auto& [name, holds] : holds_) {
+    for (const Known& known : holds) {
+      if (known.node == node) demand_announcement(known);
+    }
+  }
+}
+
+// The first turn at or after the deadline has told the owner.
+void LockObserver::demand_announcement(const Known& known) const {
+  const HoldState& hold = *known.hold;
+  if (hold.released() || hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
+  throw Violation("INV_L16", fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
+                                         known.node + 1, hold.name(), hold.token().value()));
+}
+
+void LockObserver::refuse_valid(const Known& known) const {
+  if (!known.hold->valid(reading(known.node))) return;
+  throw Violation("INV_L02", fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}",
+                                         known.node + 1, known.hold->name(), known.hold->token().value(),
+                                         model_.applied().value()));
+}
+
+void LockObserver::refuse_valid(const KnownSession& known) const {
+  if (!known.session->valid(reading(known.node))) return;
+  throw Violation("INV_L10", fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1,
+                                         known.session->id().value()));
+}
+
+void LockObserver::resource_admits(const std::string& lock, Token token, bool accepted) {
+  Token& highest = accepted_[lock];
+  if (accepted && token < highest) {
+    throw Violation("INV_L14", fmt::format("the resource of {} takes token {} after {}", lock, token.value(), highest.value()));
+  }
+  if (accepted) highest = token;
+}
+
+}  // namespace coordkit::sim

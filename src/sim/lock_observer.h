@@ -1,0 +1,58 @@
+// Watches what holders may believe, in true time. It knows every session and hold that the workload was given, asks their
+// valid() with the reading of their own machine's clock at the true instant, and compares with what was applied anywhere.
+// (invariants.md section 2: L02, L03, L10, L14, L16.)
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coordkit/client/handles.h"
+#include "sim/model.h"
+#include "sim/node.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class LockObserver {
+ public:
+  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes)
+      : world_(world), model_(model), nodes_(nodes) {}
+
+  // What a worker of that node was told.
+  void opened(uint32_t node, const SessionRef& session);
+  void granted(uint32_t node, const HoldRef& hold);
+  void process_died(uint32_t node);
+
+  void entry_applied();          // after each entry the model applied: the first apply anywhere
+  void looked(uint32_t node);    // after each turn of that node
+
+  // A protected resource, one for each lock: writes with tokens arrive in any order.
+  void resource_admits(const std::string& lock, Token token, bool accepted);
+
+ private:
+  struct Known {
+    uint32_t node;
+    HoldRef hold;
+  };
+  struct KnownSession {
+    uint32_t node;
+    SessionRef session;
+  };
+  LeadingTime reading(uint32_t node) const { return nodes_[node]->clock().read(world_.now()).leading; }
+  void refuse_valid(const Known& known) const;
+  void refuse_valid(const KnownSession& known) const;
+  void demand_announcement(const Known& known) const;
+
+  World& world_;
+  const Model& model_;
+  const std::vector<std::unique_ptr<Node>>& nodes_;
+  std::map<std::string, std::vector<Known>> holds_;  // not released, by lock; in grant order
+  std::map<SessionId, KnownSession> sessions_;       // not closed
+  std::vector<Known> superseded_;                    // holds of which a later grant was applied
+  std::vector<KnownSession> expired_;
+  std::map<std::string, Token> accepted_;
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,353 @@
+#include "sim/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/entry_codec.h"
+
+namespace coordkit::sim {
+
+using machine::Result;
+using machine::ResultCode;
+
+void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view payload) {
+  applied_ = index;
+  granted_.clear();
+  ended_.clear();
+  if (kind == raft::EntryKind::LeaderStart) leader_term_ = term;
+  if (kind == raft::EntryKind::Genesis) {
+    const auto genesis = decode_genesis(payload);
+    COORDKIT_CHECK(genesis.ok());
+    counter_ = genesis->token_base;
+    for (const raft::Member& member : genesis->configuration.voters) members_[member.id] = member;
+  }
+  if (kind != raft::EntryKind::Command) return;
+  const auto command = engine::decode_command(payload);
+  COORDKIT_CHECK(command.ok());
+  if (const auto* registration = std::get_if<engine::RegisterOrigin>(&*command)) enroll(*registration);
+  if (const auto* request = std::get_if<engine::Request>(&*command); request && admit(*request)) execute(*request);
+  if (const auto* fired = std::get_if<engine::FireTimers>(&*command)) {
+    if (fired->term == leader_term_ && term == leader_term_) fire(*fired);  // INV_L13
+  }
+  settle_touched();
+  record(revision_history_, index, revision_);
+}
+
+void Model::enroll(const engine::RegisterOrigin& registration) {
+  const Origin& origin = registration.origin;
+  const auto member = members_.find(origin.replica);
+  if (member == members_.end() || member->second.store != origin.store) return;
+  Origins& known = origins_[origin.replica];
+  if (known.boot < origin.boot) known = {origin.store, origin.boot, Sequence(1), {}};
+}
+
+bool Model::admit(const engine::Request& request) {
+  const Origin& origin = request.id.origin;
+  const auto it = origins_.find(origin.replica);
+  if (it == origins_.end() || it->second.store != origin.store || it->second.boot != origin.boot) return false;
+  Origins& known = it->second;
+  known.retired = std::max(known.retired, request.lowest_unanswered);
+  return request.id.sequence >= known.retired && known.executed.insert(request.id.sequence).second;
+}
+
+void Model::execute(const engine::Request& request) {
+  const auto decoded = machine::decode_request(request.payload);
+  Result result{.code = ResultCode::InvalidArgument};
+  if (decoded.ok()) {
+    label(*decoded, request.id);
+    result = run(*decoded, request.id);
+  }
+  result.revision = revision_;
+  answers_[applied_] = result;
+  if (result.code != ResultCode::Queued) finish(request.id, result);
+}
+
+void Model::label(const machine::Request& request, const RequestId& id) {
+  const std::string* text = nullptr;
+  if (const auto* open = std::get_if<machine::OpenSession>(&request.body)) text = &open->metadata;
+  if (const auto* acquire = std::get_if<machine::Acquire>(&request.body)) text = &acquire->value;
+  if (const auto* put = std::get_if<machine::Put>(&request.body)) text = &put->value;
+  if (text == nullptr || text->empty()) return;
+  Fate& fate = fates_[*text];
+  ++fate.executions;
+  fate.request = id;
+  fate.arrived = applied_;
+  labels_[id] = *text;
+}
+
+void Model::finish(const RequestId& id, Result result) {
+  const auto label = labels_.find(id);
+  if (label == labels_.end()) return;
+  Fate& fate = fates_[label->second];
+  result.revision = revision_;
+  fate.result = result;
+  fate.index = applied_;
+}
+
+Result Model::run(const machine::Request& request, const RequestId& id) {
+  const ResultCode code = machine::validate(request);
+  if (code != ResultCode::Ok) return {.code = code};
+  const SessionId session = machine::session_of(request);
+  if (session && !sessions_.contains(session)) return {.code = ResultCode::SessionNotFound};
+  for (const machine::PriorRelease& prior : request.prior_releases) {
+    const auto lock = locks_.find(prior.name);
+    if (lock == locks_.end() || !lock->second.hold) continue;
+    const Hold& hold = *lock->second.hold;
+    if (hold.session == session && hold.token == prior.token) release(prior.name);
+  }
+  settle_touched();
+  return std::visit(
+      [&](const auto& body) -> Result {
+        using Body = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<Body, std::monostate>) {
+          return {.code = ResultCode::Unsupported};
+        } else if constexpr (std::is_same_v<Body, machine::Acquire>) {
+          return run(body, id);
+        } else {
+          return run(body);
+        }
+      },
+      request.body);
+}
+
+Result Model::run(const machine::OpenSession& open) {
+  const SessionId id(++counter_);
+  const Duration ttl = std::max(open.ttl, machine::kTtlMin);
+  sessions_[id] = {ttl, open.node, open.boot, applied_, open.metadata};
+  lives_.push_back({id, applied_, Index{}});
+  return {.code = ResultCode::Ok, .session = id, .ttl = ttl};
+}
+
+Result Model::run(const machine::CloseSession& close) {
+  end_sessions({close.session}, false);
+  return {.code = ResultCode::Ok};
+}
+
+Result Model::run(const machine::Acquire& acquire, const RequestId& id) {
+  if (cancelled_.contains(id)) return {.code = ResultCode::Cancelled};
+  Lock& lock = locks_[acquire.name];
+  touched_.insert(acquire.name);
+  if (lock.hold && lock.hold->session == acquire.session && lock.hold->owner_tag == acquire.owner_tag) {
+    return {.code = ResultCode::AlreadyHeld, .token = lock.hold->token, .since = lock.hold->since};
+  }
+  for (const Waiter& waiter : lock.waiters) {
+    if (waiter.session == acquire.session && waiter.owner_tag == acquire.owner_tag) {
+      return {.code = ResultCode::AlreadyWaiting, .since = waiter.since};
+    }
+  }
+  const bool free = !lock.hold && lock.waiters.empty();
+  if (free) {
+    lock.hold = Hold{acquire.session, acquire.owner_tag, Token(++counter_), applied_, id, acquire.value};
+    granted_.push_back({acquire.name, *lock.hold});
+    ++grants_;
+    return {.code = ResultCode::Granted, .token = lock.hold->token, .since = applied_};
+  }
+  if (acquire.wait.kind == machine::Wait::Kind::None) return {.code = ResultCode::Held};
+  Result queued{.code = ResultCode::Queued, .position = lock.waiters.size()};
+  lock.waiters.push_back({acquire.session, acquire.owner_tag, id, applied_,
+                          acquire.wait.kind == machine::Wait::Kind::Timed, acquire.value});
+  return queued;
+}
+
+Result Model::run(const machine::Release& asked) {
+  const auto lock = locks_.find(asked.name);
+  if (lock == locks_.end() || !lock->second.hold) return {.code = ResultCode::NotOwner};
+  const Hold& hold = *lock->second.hold;
+  const bool owner = hold.session == asked.session && (!asked.owner_tag || *asked.owner_tag == hold.owner_tag);
+  if (!owner || hold.token != asked.token) return {.code = ResultCode::NotOwner};
+  release(asked.name);
+  return {.code = ResultCode::Ok};
+}
+
+Result Model::run(const machine::CancelAcquire& cancel) {
+  for (auto& [name, lock] : locks_) {
+    if (lock.hold && lock.hold->request == cancel.acquire && lock.hold->session == cancel.session) {
+      return {.code = ResultCode::Granted, .token = lock.hold->token, .since = lock.hold->since};
+    }
+    const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(), [&](const Waiter& w) {
+      return w.request == cancel.acquire && w.session == cancel.session;
+    });
+    if (waiter == lock.waiters.end()) continue;
+    lock.waiters.erase(waiter);
+    touched_.insert(name);
+    finish(cancel.acquire, {.code = ResultCode::Cancelled});
+    return {.code = ResultCode::Cancelled};
+  }
+  cancelled_.insert(cancel.acquire);
+  return {.code = ResultCode::Cancelled};
+}
+
+Result Model::run(const machine::Put& put) {
+  revision_ = revision_.next();
+  Value& value = keys_[put.key];
+  if (value.version == 0) value.create = revision_;
+  value = {put.value, value.create, revision_, value.version + 1};
+  record(key_history_[put.key], applied_, std::optional<Value>(value));
+  return {.code = ResultCode::Ok};
+}
+
+Result Model::run(const machine::Delete& erase) {
+  if (keys_.erase(erase.key) == 0) return {.code = ResultCode::Ok};
+  revision_ = revision_.next();
+  record(key_history_[erase.key], applied_, std::optional<Value>());
+  return {.code = ResultCode::Ok, .deleted = 1};
+}
+
+// The timer of a session has the session's id, that of a wait the index of the entry that queued it, top bit set.
+void Model::fire(const engine::FireTimers& fired) {
+  std::vector<SessionId> dead;
+  for (const FiredTimer& timer : fired.timers) {
+    const SessionId id(timer.id.value());
+    if (sessions_.contains(id)) dead.push_back(id);
+  }
+  std::sort(dead.begin(), dead.end());
+  end_sessions(dead, true);
+  for (const FiredTimer& timer : fired.timers) {
+    if (timer.id.value() >> 63) time_out(Index(timer.id.value() << 1 >> 1));
+  }
+}
+
+void Model::time_out(Index queued) {
+  for (auto& [name, lock] : locks_) {
+    const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(),
+                                     [&](const Waiter& w) { return w.since == queued && w.timed; });
+    if (waiter == lock.waiters.end()) continue;
+    finish(waiter->request, {.code = ResultCode::WaitTimeout});
+    lock.waiters.erase(waiter);
+    touched_.insert(name);
+    return;
+  }
+}
+
+void Model::release(const std::string& name) {
+  locks_[name].hold.reset();
+  touched_.insert(name);
+  ++releases_;
+}
+
+// Deaths first, then freeing; grants come last, in settle_touched().
+void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
+  for (SessionId id : ids) {
+    sessions_.erase(id);
+    ended_.push_back({id, expired});
+    expiries_ += expired ? 1 : 0;
+    for (Life& life : lives_) {
+      if (life.id == id) life.until = applied_;
+    }
+  }
+  for (auto& [name, lock] : locks_) {
+    if (lock.hold && !sessions_.contains(lock.hold->session)) {
+      lock.hold.reset();
+      touched_.insert(name);
+    }
+    for (auto it = lock.waiters.begin(); it != lock.waiters.end();) {
+      if (sessions_.contains(it->session)) {
+        ++it;
+        continue;
+      }
+      finish(it->request, {.code = ResultCode::Lost});
+      it = lock.waiters.erase(it);
+      touched_.insert(name);
+    }
+  }
+}
+
+// S-48: among all grantable waiters the one queued first, until none is left.
+void Model::settle_touched() {
+  while (true) {
+    Lock* next = nullptr;
+    const std::string* next_name = nullptr;
+    for (const std::string& name : touched_) {
+      Lock& lock = locks_[name];
+      if (lock.hold || lock.waiters.empty()) continue;
+      if (next == nullptr || lock.waiters.front().since < next->waiters.front().since) next = &lock, next_name = &name;
+    }
+    if (next == nullptr) break;
+    grant_first(*next_name, *next);
+  }
+  for (const std::string& name : touched_) remember(name);
+  touched_.clear();
+}
+
+void Model::grant_first(const std::string& name, Lock& lock) {
+  const Waiter first = lock.waiters.front();
+  lock.waiters.pop_front();
+  lock.hold = Hold{first.session, first.owner_tag, Token(++counter_), applied_, first.request, first.label};
+  granted_.push_back({name, *lock.hold});
+  ++grants_;
+  finish(first.request, {.code = ResultCode::Granted, .token = lock.hold->token, .since = applied_});
+}
+
+void Model::remember(const std::string& name) {
+  const Lock& lock = locks_[name];
+  LockLook look{lock.hold, {}};
+  for (const Waiter& waiter : lock.waiters) look.waiters.push_back(waiter.request);
+  record(lock_history_[name], applied_, std::move(look));
+  if (!lock.hold) locks_.erase(name);
+}
+
+const Model::Fate* Model::fate(const std::string& label) const {
+  const auto it = fates_.find(label);
+  return it == fates_.end() ? nullptr : &it->second;
+}
+
+const Result* Model::answered_at(Index index) const {
+  const auto it = answers_.find(index);
+  return it == answers_.end() ? nullptr : &it->second;
+}
+
+const Model::Session* Model::session(SessionId id) const {
+  const auto it = sessions_.find(id);
+  return it == sessions_.end() ? nullptr : &it->second;
+}
+
+const Model::Lock* Model::lock(const std::string& name) const {
+  const auto it = locks_.find(name);
+  return it == locks_.end() ? nullptr : &it->second;
+}
+
+template <typename T>
+void Model::record(History<T>& history, Index at, T value) {
+  if (!history.empty() && history.back().first == at) {
+    history.back().second = std::move(value);
+  } else {
+    history.emplace_back(at, std::move(value));
+  }
+}
+
+template <typename T>
+const T* Model::look(const History<T>& history, Index at) {
+  const auto after = std::upper_bound(history.begin(), history.end(), at,
+                                      [](Index index, const auto& item) { return index < item.first; });
+  return after == history.begin() ? nullptr : &std::prev(after)->second;
+}
+
+std::optional<Model::Value> Model::value_at(const std::string& key, Index at) const {
+  const auto history = key_history_.find(key);
+  if (history == key_history_.end()) return std::nullopt;
+  const std::optional<Value>* value = look(history->second, at);
+  return value ? *value : std::nullopt;
+}
+
+Revision Model::revision_at(Index at) const {
+  const Revision* revision = look(revision_history_, at);
+  return revision ? *revision : Revision(1);
+}
+
+Model::LockLook Model::lock_at(const std::string& name, Index at) const {
+  const auto history = lock_history_.find(name);
+  if (history == lock_history_.end()) return {};
+  const LockLook* found = look(history->second, at);
+  return found ? *found : LockLook{};
+}
+
+std::vector<SessionId> Model::sessions_at(Index at) const {
+  std::vector<SessionId> ids;
+  for (const Life& life : lives_) {
+    if (life.from <= at && (!life.until || life.until > at)) ids.push_back(life.id);
+  }
+  return ids;
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,169 @@
+// The naive twin of everything right of commit: origins, sessions, locks, keys. It reads the committed entries one by one
+// and says what each must answer and what the state is at any index. Written for being obviously right, not for speed; the
+// real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "coordkit/raft/entry.h"
+#include "engine/log_command.h"
+#include "machine/command.h"
+#include "machine/result.h"
+
+namespace coordkit::sim {
+
+class Model {
+ public:
+  struct Hold {
+    SessionId session;
+    std::string owner_tag;
+    Token token;
+    Index since;
+    RequestId request;
+    std::string label;  // the value given with the acquire
+    friend bool operator==(const Hold&, const Hold&) = default;
+  };
+  struct Waiter {
+    SessionId session;
+    std::string owner_tag;
+    RequestId request;
+    Index since;
+    bool timed = false;
+    std::string label;
+  };
+  struct Lock {
+    std::optional<Hold> hold;
+    std::deque<Waiter> waiters;
+  };
+  struct Session {
+    Duration ttl{};
+    ReplicaId node;
+    BootCounter boot;
+    Index opened;
+    std::string metadata;
+  };
+  // What a command that carries a label of the workload came to.
+  struct Fate {
+    uint64_t executions = 0;
+    RequestId request;
+    std::optional<machine::Result> result;  // the final one
+    Index index;                            // of the entry that decided it
+    Index arrived;                          // of the entry that carried it
+  };
+  // Effects of the last apply.
+  struct Granted {
+    std::string lock;
+    Hold hold;
+  };
+  struct Ended {
+    SessionId session;
+    bool expired = false;
+  };
+
+  void apply(Index index, Term term, raft::EntryKind kind, std::string_view payload);
+  Index applied() const { return applied_; }
+  const std::vector<Granted>& granted() const { return granted_; }
+  const std::vector<Ended>& ended() const { return ended_; }
+
+  const Fate* fate(const std::string& label) const;
+  // What the request at this index was answered there (queued or final); null: the entry was no request or did nothing.
+  const machine::Result* answered_at(Index index) const;
+
+  const Session* session(SessionId id) const;
+  const std::map<SessionId, Session>& sessions() const { return sessions_; }
+  const Lock* lock(const std::string& name) const;
+  const std::map<std::string, Lock>& locks() const { return locks_; }
+  uint64_t expiries() const { return expiries_; }
+  uint64_t grants() const { return grants_; }
+  uint64_t releases() const { return releases_; }
+
+  // The state as it was after `at` <= applied().
+  struct Value {
+    std::string value;
+    Revision create;
+    Revision mod;
+    uint64_t version = 0;
+    friend bool operator==(const Value&, const Value&) = default;
+  };
+  std::optional<Value> value_at(const std::string& key, Index at) const;
+  Revision revision_at(Index at) const;
+  struct LockLook {
+    std::optional<Hold> hold;
+    std::vector<RequestId> waiters;
+  };
+  LockLook lock_at(const std::string& name, Index at) const;
+  std::vector<SessionId> sessions_at(Index at) const;
+
+ private:
+  struct Origins {
+    StoreId store;
+    BootCounter boot;
+    Sequence retired{1};
+    std::set<Sequence> executed;
+  };
+  template <typename T>
+  using History = std::vector<std::pair<Index, T>>;  // ascending
+  template <typename T>
+  static const T* look(const History<T>& history, Index at);
+  template <typename T>
+  static void record(History<T>& history, Index at, T value);
+
+  void enroll(const engine::RegisterOrigin& registration);
+  bool admit(const engine::Request& request);
+  void execute(const engine::Request& request);
+  void fire(const engine::FireTimers& fired);
+
+  machine::Result run(const machine::Request& request, const RequestId& id);
+  machine::Result run(const machine::OpenSession& open);
+  machine::Result run(const machine::CloseSession& close);
+  machine::Result run(const machine::Acquire& acquire, const RequestId& id);
+  machine::Result run(const machine::Release& release);
+  machine::Result run(const machine::CancelAcquire& cancel);
+  machine::Result run(const machine::Put& put);
+  machine::Result run(const machine::Delete& erase);
+
+  void label(const machine::Request& request, const RequestId& id);
+  void finish(const RequestId& id, machine::Result result);
+  void release(const std::string& name);
+  void end_sessions(const std::vector<SessionId>& ids, bool expired);
+  void time_out(Index queued);
+  void settle_touched();
+  void grant_first(const std::string& name, Lock& lock);
+  void remember(const std::string& name);
+
+  Index applied_;
+  Term leader_term_;
+  uint64_t counter_ = 0;
+  Revision revision_{1};
+  std::map<ReplicaId, raft::Member> members_;
+  std::map<ReplicaId, Origins> origins_;
+  std::map<SessionId, Session> sessions_;
+  std::map<std::string, Lock> locks_;
+  std::set<std::string> touched_;
+  std::map<std::string, Value> keys_;
+  std::set<RequestId> cancelled_;  // acquires that must not run any more
+
+  std::vector<Granted> granted_;
+  std::vector<Ended> ended_;
+  uint64_t grants_ = 0, releases_ = 0, expiries_ = 0;
+
+  std::map<std::string, Fate> fates_;
+  std::map<RequestId, std::string> labels_;
+  std::map<Index, machine::Result> answers_;
+  std::map<std::string, History<std::optional<Value>>> key_history_;
+  std::map<std::string, History<LockLook>> lock_history_;
+  History<Revision> revision_history_;
+  struct Life {
+    SessionId id;
+    Index from;
+    Index until;  // zero: lives
+  };
+  std::vector<Life> lives_;  // ascending ids
+};
+
+}  // namespace coordkit::sim

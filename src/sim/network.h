@@ -1,0 +1,92 @@
+// The wires between the nodes. Each directed link has a quality of its own; a parcel may be lost, copied, delayed for a long
+// time, overtaken, or held back until somebody releases it. Nothing here looks into a message.
+//
+// A pair of nodes has at most one connection. It comes up by an exchange of hellos when both processes run and both
+// directions pass, and it is gone for an end when that end is told so or restarts. Parcels of an earlier connection may
+// still arrive later (a slow wire does not know that a process died), if the plan says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coordkit/message.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+struct LinkQuality {
+  Duration delay_min = std::chrono::microseconds(100);
+  Duration delay_max = std::chrono::milliseconds(1);
+  uint64_t drop_per_million = 0;
+  std::optional<size_t> lost_kind;  // messages of this alternative never arrive
+  uint64_t duplicate_per_million = 0;
+  uint64_t reorder_per_million = 0;  // parcels that may overtake and be overtaken
+  uint64_t tail_per_million = 0;     // parcels that take up to `tail`
+  Duration tail = std::chrono::seconds(5);
+};
+
+struct Parcel {
+  uint32_t from = 0;
+  uint32_t to = 0;
+  uint64_t connection = 0;  // at the sender when it left
+  Message message;
+};
+
+struct NetworkCounters {
+  uint64_t sent = 0, delivered = 0, dropped = 0, duplicated = 0, reordered = 0, delayed = 0, held = 0, stale = 0;
+};
+
+class Network {
+ public:
+  Network(World& world, uint32_t nodes, Random random);
+
+  void set_quality(const LinkQuality& quality) { quality_ = quality; }
+  const LinkQuality& quality() const { return quality_; }
+  void set_stale_delivery(bool allowed) { stale_delivery_ = allowed; }
+
+  // Cuts count: a link passes when every cut of it was mended.
+  void cut(uint32_t from, uint32_t to) { ++link(from, to).cuts; }
+  void mend(uint32_t from, uint32_t to) { --link(from, to).cuts; }
+  bool passes(uint32_t from, uint32_t to) const { return link(from, to).cuts == 0; }
+  void clog(uint32_t from, uint32_t to) { ++link(from, to).clogs; }
+  void unclog(uint32_t from, uint32_t to);
+
+  // Connections, as each end sees them. A connection has a number of its own.
+  bool connected(uint32_t node, uint32_t peer) const { return link(node, peer).connection != 0; }
+  void connect(uint32_t a, uint32_t b);
+  void disconnect(uint32_t node, uint32_t peer) { link(node, peer).connection = 0; }
+
+  void send(uint32_t from, uint32_t to, Message message);
+  // The parcel of a Deliver event, or nothing if it went to a connection that is no more.
+  std::unique_ptr<Parcel> arrive(uint64_t slot);
+
+  const NetworkCounters& counters() const { return counters_; }
+
+ private:
+  struct Link {
+    int cuts = 0;
+    int clogs = 0;
+    uint64_t connection = 0;
+    TrueTime last_arrival{};
+    std::vector<std::unique_ptr<Parcel>> held;
+  };
+  Link& link(uint32_t from, uint32_t to) { return links_[from * nodes_ + to]; }
+  const Link& link(uint32_t from, uint32_t to) const { return links_[from * nodes_ + to]; }
+  void launch(std::unique_ptr<Parcel> parcel);
+  bool lucky(uint64_t per_million) { return per_million != 0 && random_.below(1'000'000) < per_million; }
+
+  World& world_;
+  const uint32_t nodes_;
+  Random random_;
+  LinkQuality quality_;
+  bool stale_delivery_ = false;
+  uint64_t connections_ = 0;
+  std::vector<Link> links_;
+  std::vector<std::unique_ptr<Parcel>> slots_;
+  std::vector<uint64_t> free_slots_;
+  NetworkCounters counters_;
+};
+
+}  // namespace coordkit::sim

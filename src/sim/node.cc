@@ -1,0 +1,242 @@
+#include "sim/node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/defects.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+constexpr uint64_t kTurnsAtOnce = 4;          // of one event; then others get the processor
+constexpr uint64_t kTurnsWithoutTime = 20'000;  // more means that a node spins
+
+std::vector<Peer> members_of(const Plan& plan) {
+  std::vector<Peer> members;
+  for (uint32_t i = 0; i < plan.nodes; ++i) members.push_back({ReplicaId(i + 1), fmt::format("node-{}", i + 1)});
+  return members;
+}
+
+}  // namespace
+
+Node::Node(const NodeParts& parts, uint32_t number, Random random)
+    : parts_(parts),
+      number_(number),
+      random_(random),
+      clock_(Duration(random_.below(uint64_t{1} << 50)), parts.plan.clock_ppm[number]),
+      log_(parts.world, number, StoreId(random_() | 1), random_.fork()),
+      state_(parts.world, number, random_.fork()) {
+  log_.set_quality(parts.plan.disk);
+  state_.set_quality(parts.plan.disk);
+  log_.set_defects(parts.defects);
+}
+
+Node::~Node() = default;
+
+EngineOptions Node::engine_options() const {
+  const Plan& plan = parts_.plan;
+  EngineOptions options;
+  options.raft.self = id();
+  options.raft.election_timeout = plan.election_timeout;
+  options.raft.heartbeat_interval = plan.heartbeat_interval;
+  options.raft.append_bytes_max = plan.append_bytes_max;
+  options.raft.cache_bytes_max = plan.cache_bytes_max;
+  options.raft.append_messages_in_flight = plan.append_messages_in_flight;
+  options.window = plan.window;
+  options.members = members_of(plan);
+  options.token_base = uint64_t{1} << 58;
+  options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
+  options.checkpoint_entries = plan.checkpoint_entries;
+  options.timers_per_entry = plan.timers_per_entry;
+  return options;
+}
+
+void Node::start() {
+  ++epoch_;
+  frozen_ = turn_scheduled_ = crash_in_turn_ = false;
+  timer_at_.reset();
+  absl::StatusOr<RecoveredLog> recovered = log_.open(*this);
+  absl::StatusOr<Position> checkpoint = state_.open(*this);
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_.view();
+  if (!recovered.ok() || !checkpoint.ok() || !view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
+  EngineOptions options = engine_options();
+  options.raft.seed = random_();
+  options.new_cluster = ClusterId(random_() | 1);
+  std::vector<HostedMachine> machines;
+  machines.push_back({kCoordination, make_machine(parts_.defects, number_)});
+  const Now now = clock_now();
+  absl::StatusOr<std::unique_ptr<Engine>> engine =
+      Engine::recover(std::move(options), std::move(machines), *std::move(recovered), **view, now);
+  if (!engine.ok()) throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, engine.status().ToString()));
+  engine_ = *std::move(engine);
+  cluster_ = engine_->status().cluster;
+  ClientOptions client_options;
+  client_options.election_timeout = parts_.plan.election_timeout;
+  proxy_ = make_proxy(parts_.defects, *engine_);
+  client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
+  parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),
+                     log_.durable().base.index.value(), log_.durable().last().value(), engine_->applied().value());
+  parts_.watcher.started(number_);
+  schedule_turn(Duration::zero());
+}
+
+void Node::crash() {
+  ++epoch_;  // answers that the dying client gives reach nobody
+  log_.crash();
+  state_.crash();
+  client_.reset();
+  proxy_.reset();
+  engine_.reset();
+  inbox_.clear();
+  frozen_ = turn_scheduled_ = crash_in_turn_ = false;
+  parts_.world.trace(number_, "crashes; log on disk ({}, {}]", log_.durable().base.index.value(),
+                     log_.durable().last().value());
+  parts_.watcher.stopped(number_);
+}
+
+void Node::retire() {
+  ++epoch_;
+  client_.reset();
+}
+
+void Node::resume() {
+  frozen_ = false;
+  parts_.world.trace(number_, "goes on with {} inputs", inbox_.size());
+  schedule_turn(Duration::zero());
+}
+
+void Node::post(EngineInput input) {
+  if (!up()) return;
+  inbox_.push_back(std::move(input));
+  wake();
+}
+
+void Node::wake() {
+  if (frozen_ || turn_scheduled_) return;
+  const Duration most = parts_.plan.turn_latency_max;
+  schedule_turn(random_.chance(0.5) ? Duration::zero() : Duration(random_.below(most.count())));
+}
+
+void Node::schedule_turn(Duration after) {
+  turn_scheduled_ = true;
+  parts_.world.schedule(parts_.world.now() + after, EventKind::Turn, number_, epoch_);
+}
+
+void Node::turn_event(const Event& event) {
+  if (event.epoch != epoch_ || !up() || !turn_scheduled_) return;
+  if (frozen_) {
+    turn_scheduled_ = false;
+    return;
+  }
+  turn_scheduled_ = false;
+  for (uint64_t i = 0; i < kTurnsAtOnce; ++i) {
+    if (!one_turn()) return;
+  }
+  if (!turn_scheduled_) schedule_turn(std::chrono::microseconds(10));
+}
+
+void Node::timer_event(const Event& event) {
+  if (event.epoch != epoch_ || !up() || timer_at_ != parts_.world.now()) return;
+  timer_at_.reset();
+  if (!frozen_ && !turn_scheduled_) schedule_turn(Duration::zero());
+}
+
+void Node::log_synced(const Event& event) {
+  log_.synced(event);
+  parts_.watcher.synced(number_);
+}
+
+// True: another turn is wanted at once.
+bool Node::one_turn() {
+  ++turns_;
+  for (EngineInput& input : inbox_) engine_->post(std::move(input));
+  inbox_.clear();
+  const Now now = clock_now();
+  client_->before_turn(shifted_for_sending(parts_.defects, now));
+  engine_->turn(now, effects_);
+  if (effects_.halted) {
+    throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
+  }
+  if (effects_.cluster) cluster_ = *effects_.cluster;
+  if (crash_in_turn_) {
+    carry_out_part_and_die();
+    return false;
+  }
+  carry_out();
+  change_answers(parts_.defects, effects_);
+  client_->after_turn(now, effects_);
+  parts_.watcher.answered(number_);
+  const bool again = engine_->next_deadline() <= now.lagging || client_->next_turn(now) <= Duration::zero();
+  if (again && ++turns_in_a_row_ > kTurnsWithoutTime) {
+    throw Violation("INV_R19", fmt::format("n{} wants turn after turn without anything happening", number_ + 1));
+  }
+  if (!again) {
+    turns_in_a_row_ = 0;
+    arm_timer(now);
+  }
+  return again && !turn_scheduled_;
+}
+
+void Node::arm_timer(Now now) {
+  const LaggingTime engine_deadline = engine_->next_deadline();
+  const Duration client_wants = client_->next_turn(now);
+  TrueTime at = TrueTime::max();
+  if (engine_deadline != LaggingTime::max()) at = clock_.when(engine_deadline, parts_.world.now());
+  if (client_wants != Duration::max()) at = std::min(at, clock_.when(now.leading + client_wants, parts_.world.now()));
+  if (at == TrueTime::max() || timer_at_ == at) return;
+  timer_at_ = at;
+  parts_.world.schedule(at, EventKind::Timer, number_, epoch_);
+}
+
+void Node::carry_out() {
+  for (LogWrite& write : effects_.writes) {
+    parts_.watcher.writing(number_, write);
+    log_.submit(std::move(write));
+  }
+  if (effects_.checkpoint) state_.commit(*std::move(effects_.checkpoint));
+  for (const raft::ReadRequest& read : effects_.log_reads) log_.read(read.first, read.last, read.bytes_max);
+  parts_.watcher.turned(number_, effects_);
+  for (Outbound& outbound : effects_.sends) send(outbound);
+  if (effects_.compact) log_.compact(*effects_.compact);
+}
+
+// Effects may be carried out in any order, so a crash may leave any of them undone; writes are a prefix.
+void Node::carry_out_part_and_die() {
+  const uint64_t writes = random_.below(effects_.writes.size() + 1);
+  for (uint64_t i = 0; i < writes; ++i) {
+    parts_.watcher.writing(number_, effects_.writes[i]);
+    log_.submit(std::move(effects_.writes[i]));
+  }
+  if (writes == effects_.writes.size()) parts_.watcher.turned(number_, effects_);
+  for (Outbound& outbound : effects_.sends) {
+    if (random_.chance(0.5)) send(outbound);
+  }
+  crash();
+}
+
+void Node::send(Outbound& outbound) {
+  parts_.watcher.sending(number_, outbound.to, outbound.message);
+  const uint32_t to = static_cast<uint32_t>(outbound.to.value() - 1);
+  if (to >= parts_.plan.nodes || to == number_) {
+    throw Violation("INV_R21", fmt::format("n{} sends to replica {}", number_ + 1, outbound.to.value()));
+  }
+  if (parts_.plan.through_wire) outbound.message = through_wire(outbound.message);
+  answer_early(parts_.defects, *this, outbound);
+  parts_.network.send(number_, to, std::move(outbound.message));
+}
+
+Hello Node::hello_to(const Node& peer) const {
+  Hello hello;
+  hello.cluster_name = "simulated";
+  hello.from = id();
+  hello.to = peer.id();
+  hello.store = log_.id();
+  hello.boot = log_.boot();
+  hello.cluster = cluster_;
+  return hello;
+}
+
+}  // namespace coordkit::sim

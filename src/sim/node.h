@@ -1,0 +1,119 @@
+// One replica of the simulated cluster: an Engine and a Client on a disk, a clock and a place in the network, driven by the
+// turn discipline of engine.h to the letter. The machine (clock, disk) outlives the process (engine, client).
+//
+// A turn happens some moments after something was posted. A frozen process posts and does nothing until it resumes; then
+// everything is there at once. A crash may strike between turns or between the effects of one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coordkit/client.h"
+#include "coordkit/engine.h"
+#include "sim/disk.h"
+#include "sim/network.h"
+#include "sim/node_clock.h"
+#include "sim/plan.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+// Who watches. Called in the order things happen; throws Violation.
+class NodeWatcher {
+ public:
+  virtual ~NodeWatcher() = default;
+  virtual void started(uint32_t node) = 0;
+  virtual void stopped(uint32_t node) = 0;                            // crashed; the disk shows what survived
+  virtual void writing(uint32_t node, const LogWrite& write) = 0;     // before the store has it
+  virtual void synced(uint32_t node) = 0;
+  virtual void turned(uint32_t node, EngineEffects& effects) = 0;     // after the engine's part, writes submitted
+  virtual void sending(uint32_t node, ReplicaId to, const Message& message) = 0;
+  virtual void answered(uint32_t node) = 0;                           // after the client's part
+};
+
+struct NodeParts {
+  World& world;
+  Network& network;
+  NodeWatcher& watcher;
+  const Plan& plan;
+  const Defects& defects;
+};
+
+class Node final : private LogSink, private StateSink {
+ public:
+  Node(const NodeParts& parts, uint32_t number, Random random);
+  ~Node();
+
+  uint32_t number() const { return number_; }
+  ReplicaId id() const { return ReplicaId(number_ + 1); }
+  bool up() const { return engine_ != nullptr; }
+  bool frozen() const { return frozen_; }
+  uint32_t epoch() const { return epoch_; }  // of the process; rises at every start and crash
+  Now clock_now() const { return clock_.read(parts_.world.now()); }
+
+  void start();
+  void crash();
+  void retire();  // the end of the run; nobody watches
+  void crash_in_next_turn() { crash_in_turn_ = true; }
+  void spare() { crash_in_turn_ = false; }
+  void freeze() { frozen_ = true; }
+  void resume();
+
+  void post(EngineInput input);
+  // Asks for a turn as after a post: a call was made on the client.
+  void wake();
+  void turn_event(const Event& event);
+  void timer_event(const Event& event);
+  void log_synced(const Event& event);
+
+  Hello hello_to(const Node& peer) const;
+
+  NodeClock& clock() { return clock_; }
+  SimLogStore& log() { return log_; }
+  const SimLogStore& log() const { return log_; }
+  SimStateStore& state() { return state_; }
+  Engine* engine() { return engine_.get(); }
+  const Engine* engine() const { return engine_.get(); }
+  Client& client() { return *client_; }
+  uint64_t turns() const { return turns_; }
+
+ private:
+  void written(WriteNumber number) override { post(LogWritten{number}); }
+  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
+    post(LogWasRead{first, std::move(entries)});
+  }
+  void log_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
+  void checkpointed(Position applied) override { post(StateCheckpointed{applied}); }
+  void checkpoint_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
+
+  EngineOptions engine_options() const;
+  bool one_turn();
+  void carry_out();
+  void carry_out_part_and_die();
+  void send(Outbound& outbound);
+  void schedule_turn(Duration after);
+  void arm_timer(Now now);
+
+  const NodeParts parts_;
+  const uint32_t number_;
+  Random random_;
+  NodeClock clock_;
+  SimLogStore log_;
+  SimStateStore state_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> proxy_;  // between client and engine if a defect wants it
+  std::unique_ptr<Client> client_;
+  EngineEffects effects_;
+  std::vector<EngineInput> inbox_;
+  ClusterId cluster_;
+  uint32_t epoch_ = 0;
+  bool frozen_ = false;
+  bool turn_scheduled_ = false;
+  bool crash_in_turn_ = false;
+  std::optional<TrueTime> timer_at_;
+  uint64_t turns_ = 0;
+  uint64_t turns_in_a_row_ = 0;  // without time passing
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,159 @@
+#include "sim/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+namespace coordkit::sim {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Duration draw(Random& random, Duration low, Duration high) {
+  return Duration(random.between(low.count(), high.count()));
+}
+// Spread over orders of magnitude: small values are as likely as large ones.
+Duration draw_wide(Random& random, Duration low, Duration high) {
+  Duration reach = low;
+  const int doublings = static_cast<int>(random.below(24));
+  for (int i = 0; i < doublings && reach < high; ++i) reach *= 2;
+  return std::min(high, draw(random, low, std::max(low, reach)));
+}
+
+void draw_cluster(Plan& plan, const SimOptions& options, Random& random) {
+  constexpr std::array<uint32_t, 10> kSizes = {3, 3, 3, 3, 3, 3, 5, 5, 1, 2};
+  plan.nodes = kSizes[random.below(kSizes.size())];
+  plan.hostile = draw(random, options.hostile_time / 2, options.hostile_time * 3 / 2);
+  plan.election_timeout = draw(random, milliseconds(100), milliseconds(500));
+  plan.heartbeat_interval = plan.election_timeout / static_cast<int64_t>(random.between(4, 8));
+  plan.checkpoint_entries = random.chance(0.5) ? random.between(5, 200) : 4096;
+  plan.append_bytes_max = random.chance(0.3) ? random.between(64, 1024) : 1 << 20;
+  plan.append_messages_in_flight = random.chance(0.3) ? random.between(1, 4) : 64;
+  plan.window = random.chance(0.3) ? random.between(1, 8) : 1024;
+  plan.cache_bytes_max = random.chance(0.3) ? random.between(256, 8192) : 64 << 20;
+  plan.apply_bytes_per_turn = random.chance(0.3) ? random.between(1, 1024) : 1 << 20;
+  plan.timers_per_entry = random.chance(0.3) ? random.between(1, 3) : 1024;
+  plan.turn_latency_max = random.chance(0.5) ? microseconds(50) : milliseconds(2);
+}
+
+// Rates at the edges of the bound are the interesting ones.
+void draw_clocks(Plan& plan, Random& random) {
+  constexpr int64_t kBound = 10'000;
+  for (uint32_t node = 0; node < plan.nodes; ++node) {
+    const uint64_t way = random.below(4);
+    const int64_t inside = static_cast<int64_t>(random.below(2 * kBound + 1)) - kBound;
+    plan.clock_ppm.push_back(way == 0 ? -kBound : way == 1 ? kBound : way == 2 ? inside : 0);
+  }
+}
+
+void draw_qualities(Plan& plan, Random& random) {
+  plan.calm.delay_min = microseconds(50);
+  plan.calm.delay_max = draw_wide(random, microseconds(100), plan.election_timeout / 20);
+  if (random.chance(0.3)) plan.calm.reorder_per_million = random.below(200'000);
+  plan.storm = plan.calm;
+  plan.storm.delay_max = draw_wide(random, microseconds(500), plan.election_timeout);
+  if (random.chance(0.6)) plan.storm.drop_per_million = random.below(random.chance(0.2) ? 700'000 : 150'000);
+  if (random.chance(0.6)) plan.storm.duplicate_per_million = random.below(400'000);
+  if (random.chance(0.6)) plan.storm.reorder_per_million = random.below(800'000);
+  if (random.chance(0.5)) plan.storm.tail_per_million = random.below(50'000);
+  if (random.chance(0.2)) {  // all of one kind of message, and no other
+    plan.storm.lost_kind = random.below(std::variant_size_v<Message>);
+    plan.storm.drop_per_million = 0;
+  }
+  plan.storm.tail = draw_wide(random, milliseconds(10), seconds(30));
+  plan.disk.sync_max = draw_wide(random, microseconds(100), plan.election_timeout / 20);
+  if (random.chance(0.2)) plan.disk.spike_per_million = random.below(10'000);
+  plan.slow_disk = {milliseconds(5), draw_wide(random, milliseconds(50), seconds(5)), 0, {}};
+  plan.stale_delivery = random.chance(0.5);
+  plan.through_wire = random.chance(0.3);
+}
+
+void draw_faults(Plan& plan, Random& random) {
+  struct Range {
+    FaultKind kind;
+    double probability;
+    Duration interval_min, interval_max, length_min, length_max;
+  };
+  static constexpr Range kRanges[] = {
+      {FaultKind::Storm, 0.5, seconds(2), seconds(10), milliseconds(100), seconds(8)},
+      {FaultKind::OneWayCut, 0.3, seconds(1), seconds(8), milliseconds(10), seconds(6)},
+      {FaultKind::PairCut, 0.3, seconds(1), seconds(8), milliseconds(10), seconds(6)},
+      {FaultKind::Isolation, 0.4, seconds(2), seconds(10), milliseconds(50), seconds(8)},
+      {FaultKind::Split, 0.3, seconds(2), seconds(10), milliseconds(50), seconds(8)},
+      {FaultKind::Flap, 0.2, seconds(2), seconds(10), milliseconds(200), seconds(5)},
+      {FaultKind::Clog, 0.3, seconds(1), seconds(8), milliseconds(20), seconds(8)},
+      {FaultKind::ConnectionLoss, 0.3, milliseconds(500), seconds(5), milliseconds(1), seconds(1)},
+      {FaultKind::Crash, 0.5, seconds(1), seconds(10), milliseconds(1), seconds(8)},
+      {FaultKind::CrashInTurn, 0.4, seconds(1), seconds(10), milliseconds(1), seconds(4)},
+      {FaultKind::PowerLoss, 0.2, seconds(5), seconds(20), milliseconds(1), seconds(3)},
+      {FaultKind::Pause, 0.5, seconds(1), seconds(10), milliseconds(100), seconds(15)},
+      {FaultKind::Suspend, 0.3, seconds(2), seconds(10), milliseconds(100), seconds(15)},
+      {FaultKind::SlowDisk, 0.3, seconds(2), seconds(10), milliseconds(200), seconds(8)},
+      {FaultKind::ClockRate, 0.3, milliseconds(500), seconds(5), {}, {}},
+  };
+  for (const Range& range : kRanges) {
+    if (!random.chance(range.probability)) continue;
+    plan.faults.push_back({range.kind, draw(random, range.interval_min, range.interval_max), range.length_min,
+                           draw_wide(random, range.length_min + milliseconds(1), range.length_max + milliseconds(1))});
+  }
+}
+
+void draw_work(Plan& plan, Random& random) {
+  WorkPlan& work = plan.work;
+  work.workers_per_node = static_cast<uint32_t>(random.chance(0.1) ? random.between(8, 20) : random.between(1, 4));
+  work.locks = static_cast<uint32_t>(random.between(1, 3));
+  work.keys = static_cast<uint32_t>(random.between(1, 4));
+  work.ttl_min = random.chance(0.3) ? milliseconds(50) : milliseconds(500);
+  work.ttl_max = draw(random, work.ttl_min, seconds(5));
+  work.think_max = draw_wide(random, milliseconds(1), milliseconds(500));
+  work.hold_max = draw_wide(random, milliseconds(1), seconds(3));
+  work.kv_percent = random.below(50);
+  work.query_percent = random.below(20);
+}
+
+void swarm(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_faults(plan, random);
+  draw_work(plan, random);
+}
+
+// No faults at all: what a healthy cluster does, and the speed of the simulator itself.
+void calm(Plan& plan, const SimOptions& options, Random& random) {
+  swarm(plan, options, random);
+  plan.faults.clear();
+}
+
+struct Profile {
+  std::string_view name;
+  void (*draw)(Plan&, const SimOptions&, Random&);
+};
+constexpr Profile kProfiles[] = {{"swarm", swarm}, {"calm", calm}};
+
+constexpr std::string_view kFaultNames[kFaultKinds] = {
+    "storm", "one_way_cut", "pair_cut",      "isolation",  "split", "flap",    "clog",      "connection_loss",
+    "crash", "crash_in_turn", "power_loss", "pause", "suspend", "slow_disk", "clock_rate"};
+
+}  // namespace
+
+std::string_view name_of(FaultKind kind) { return kFaultNames[static_cast<size_t>(kind)]; }
+
+std::vector<std::string_view> profiles() {
+  std::vector<std::string_view> names;
+  for (const Profile& profile : kProfiles) names.push_back(profile.name);
+  return names;
+}
+
+bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
+  for (const Profile& profile : kProfiles) {
+    if (profile.name != options.profile) continue;
+    profile.draw(plan, options, random);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace coordkit::sim

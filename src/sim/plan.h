@@ -1,0 +1,60 @@
+// What one seed does: how many nodes, how good their wires, disks and clocks are, which faults strike how often, and how
+// the work looks. Everything is drawn here, once, before the run; a profile is a row of a table that draws.
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "coordkit/sim/options.h"
+#include "sim/disk.h"
+#include "sim/network.h"
+
+namespace coordkit::sim {
+
+struct FaultPlan {
+  FaultKind kind = FaultKind::Crash;
+  Duration interval{};  // mean time between two
+  Duration length_min{};
+  Duration length_max{};
+};
+
+struct WorkPlan {
+  uint32_t workers_per_node = 2;
+  uint32_t locks = 2;
+  uint32_t keys = 3;
+  Duration ttl_min = std::chrono::milliseconds(500);
+  Duration ttl_max = std::chrono::seconds(5);
+  Duration think_max = std::chrono::milliseconds(50);
+  Duration hold_max = std::chrono::milliseconds(300);
+  uint64_t kv_percent = 20;
+  uint64_t query_percent = 5;
+};
+
+struct Plan {
+  uint32_t nodes = 3;
+  Duration hostile{};
+  Duration election_timeout{};
+  Duration heartbeat_interval{};
+  uint64_t checkpoint_entries = 0;
+  size_t append_bytes_max = 0;
+  size_t append_messages_in_flight = 0;
+  size_t window = 0;
+  size_t cache_bytes_max = 0;
+  size_t apply_bytes_per_turn = 0;
+  size_t timers_per_entry = 0;
+  Duration turn_latency_max{};
+  std::vector<int64_t> clock_ppm;  // per node
+  LinkQuality calm;
+  LinkQuality storm;
+  DiskQuality disk;
+  DiskQuality slow_disk;
+  bool stale_delivery = false;
+  bool through_wire = false;
+  std::vector<FaultPlan> faults;
+  WorkPlan work;
+};
+
+// False if there is no such profile.
+[[nodiscard]] bool draw_plan(const SimOptions& options, Random random, Plan& plan);
+
+}  // namespace coordkit::sim

@@ -1,0 +1,249 @@
+#include "sim/witness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+constexpr const char* kKindNames[] = {"open",    "close", "acquire", "release",  "put",   "erase",
+                                      "get",     "local get", "holders", "queue", "sessions", "check"};
+
+std::string text_of(const std::optional<Model::Value>& value) {
+  if (!value) return "nothing";
+  return fmt::format("{} (create {}, mod {}, version {})", value->value, value->create.value(), value->mod.value(),
+                     value->version);
+}
+
+}  // namespace
+
+Witness::CallNumber Witness::begin(uint32_t node, Kind kind, std::string subject, std::string label) {
+  Call& call = calls_.emplace_back();
+  call.node = node;
+  call.kind = kind;
+  call.began = world_.now();
+  call.floor = told_;
+  call.subject = std::move(subject);
+  call.label = std::move(label);
+  ++pending_;
+  return calls_.size() - 1;
+}
+
+Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
+  const CallNumber number = begin(node, Kind::Check, hold->name());
+  const Model::Lock* lock = model_.lock(hold->name());
+  calls_[number].current_at_start = lock && lock->hold && lock->hold->token == hold->token();
+  return number;
+}
+
+void Witness::fail(const char* id, const Call& call, std::string what) const {
+  throw Violation(id, fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)],
+                                  call.subject, call.label, call.node + 1,
+                                  std::chrono::duration<double>(call.began.time_since_epoch()).count(), what));
+}
+
+Witness::Call& Witness::end(CallNumber number) {
+  Call& call = calls_[number];
+  if (call.ended) fail("INV_L08", call, "it ends a second time");
+  call.ended = true;
+  --pending_;
+  return call;
+}
+
+// An answer that names the entry it comes from: after everything that was told before the call.
+void Witness::decided(const Call& call, Index index) {
+  if (index <= call.floor) {
+    fail("INV_K1", call, fmt::format("decided at {}, but {} was told before it was called", index.value(), call.floor.value()));
+  }
+  if (index > model_.applied()) fail("INV_R11", call, fmt::format("decided at {}, which nobody applied", index.value()));
+  told_ = std::max(told_, index);
+}
+
+void Witness::observed(const Call& call, Index index) {
+  if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which nobody applied", index.value()));
+  if (call.kind == Kind::LocalGet) return;
+  if (index < call.floor) {
+    fail("INV_R15", call, fmt::format("reads the state of {}, but {} was told before", index.value(), call.floor.value()));
+  }
+  told_ = std::max(told_, index);
+}
+
+const Model::Fate& Witness::only_execution(const Call& call) const {
+  const Model::Fate* fate = model_.fate(call.label);
+  if (fate == nullptr) fail("INV_R11", call, "answered, but no entry carries it");
+  if (fate->executions != 1) fail("INV_L09", call, fmt::format("executed {} times", fate->executions));
+  return *fate;
+}
+
+void Witness::refused(Call& call, const absl::Status& status) {
+  const auto reason = reason_of(status);
+  if (!reason) fail("INV_R11", call, "an error without a reason: " + status.ToString());
+  if (*reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument) {
+    fail("INV_R11", call, "an impossible answer: " + status.ToString());
+  }
+  world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
+  call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
+  if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout) {
+    const Model::Fate& fate = only_execution(call);
+    if (!fate.result || fate.result->code != machine::ResultCode::WaitTimeout) {
+      fail("INV_L08", call, "told WaitTimeout, but the log decided otherwise");
+    }
+    decided(call, fate.index);
+  }
+}
+
+void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  const Model::Fate& fate = only_execution(call);
+  if (!fate.result || fate.result->session != (*answer)->id() || fate.result->ttl != (*answer)->ttl()) {
+    fail("INV_K1", call, fmt::format("told session {}, the log decided {}", (*answer)->id().value(),
+                                     fate.result ? fate.result->session.value() : 0));
+  }
+  decided(call, fate.index);
+}
+
+void Witness::closed(CallNumber number, SessionId session, const absl::Status& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer);
+  if (model_.session(session) != nullptr) fail("INV_R11", call, "told that the session has ended, but it lives");
+}
+
+void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  const HoldState& hold = **answer;
+  const Model::Fate& fate = only_execution(call);
+  if (!fate.result || fate.result->code != machine::ResultCode::Granted) fail("INV_L08", call, "told a grant the log never made");
+  if (fate.result->token != hold.token() || fate.result->since != hold.since()) {
+    fail("INV_L04", call, fmt::format("told token {} since {}, the log decided {} since {}", hold.token().value(),
+                                      hold.since().value(), fate.result->token.value(), fate.result->since.value()));
+  }
+  decided(call, hold.since());
+}
+
+void Witness::released(CallNumber number, const HoldRef& hold, const absl::Status& answer) {
+  Call& call = end(number);
+  const Model::Lock* lock = model_.lock(hold->name());
+  const bool held = lock && lock->hold && lock->hold->token == hold->token();
+  if (answer.ok() && held) fail("INV_R11", call, "told that the hold was released, but it lives");
+  if (!answer.ok()) refused(call, answer);
+}
+
+void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  const Model::Fate& fate = only_execution(call);
+  if (fate.index != answer->index || fate.result->revision != answer->revision) {
+    fail("INV_K1", call, fmt::format("told revision {} at {}, the log decided {} at {}", answer->revision.value(),
+                                     answer->index.value(), fate.result->revision.value(), fate.index.value()));
+  }
+  decided(call, answer->index);
+}
+
+void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  const machine::Result* result = model_.answered_at(answer->index);
+  if (result == nullptr || result->deleted != answer->deleted || result->revision != answer->revision ||
+      model_.value_at(call.subject, answer->index)) {
+    fail("INV_K1", call, fmt::format("told {} deleted at {}, the log decided otherwise", answer->deleted,
+                                     answer->index.value()));
+  }
+  decided(call, answer->index);
+}
+
+void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  observed(call, answer->as_of);
+  std::optional<Model::Value> told;
+  if (answer->entry) {
+    const KeyValue& entry = *answer->entry;
+    told = Model::Value{entry.value, entry.create, entry.mod, entry.version};
+  }
+  const std::optional<Model::Value> expected = model_.value_at(call.subject, answer->as_of);
+  if (told != expected || answer->revision != model_.revision_at(answer->as_of)) {
+    fail("INV_K1", call, fmt::format("told {} at {}, expected {}", text_of(told), answer->as_of.value(), text_of(expected)));
+  }
+}
+
+void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  observed(call, answer->as_of);
+  const Model::LockLook expected = model_.lock_at(call.subject, answer->as_of);
+  bool equal = answer->holders.size() == (expected.hold ? 1u : 0u) && answer->waiters == expected.waiters.size();
+  if (equal && expected.hold) {
+    const HolderInfo& told = answer->holders.front();
+    equal = Model::Hold{told.session, told.owner_tag, told.token, told.since, told.request, told.value} == *expected.hold;
+  }
+  if (!equal) fail("INV_K1", call, fmt::format("the holders at {} differ from the log's", answer->as_of.value()));
+}
+
+void Witness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  observed(call, answer->as_of);
+  std::vector<RequestId> told;
+  for (const WaiterInfo& waiter : answer->waiters) told.push_back(waiter.request);
+  if (told != model_.lock_at(call.subject, answer->as_of).waiters) {
+    fail("INV_L05", call, fmt::format("the queue at {} differs from the log's", answer->as_of.value()));
+  }
+}
+
+void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  observed(call, answer->as_of);
+  std::vector<SessionId> told;
+  for (const SessionInfo& session : answer->sessions) told.push_back(session.session);
+  if (told != model_.sessions_at(answer->as_of)) {
+    fail("INV_L07", call, fmt::format("the sessions at {} differ from the log's", answer->as_of.value()));
+  }
+}
+
+void Witness::checked(CallNumber number, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
+  Call& call = end(number);
+  if (!answer.ok()) return refused(call, answer.status());
+  const Model::Lock* lock = model_.lock(hold->name());
+  const bool current = lock && lock->hold && lock->hold->token == hold->token();
+  if (*answer && !call.current_at_start) fail("INV_R15", call, "told that the hold is current; it had ended before the call");
+  if (!*answer && current) fail("INV_R15", call, "told that the hold has ended; it is current");
+}
+
+void Witness::process_died(uint32_t node) {
+  for (Call& call : calls_) {
+    if (call.node != node || call.ended) continue;
+    call.ended = true;
+    --pending_;
+  }
+}
+
+std::string Witness::pending() const {
+  for (const Call& call : calls_) {
+    if (call.ended) continue;
+    return fmt::format("{} {} {} on n{}, called at {:.6f}", kKindNames[static_cast<size_t>(call.kind)], call.subject,
+                       call.label, call.node + 1, std::chrono::duration<double>(call.began.time_since_epoch()).count());
+  }
+  return "nothing";
+}
+
+void Witness::finish() const {
+  for (const Call& call : calls_) {
+    if (!call.ended) fail("INV_L08", call, "it never ends");
+    if (call.label.empty()) continue;
+    const Model::Fate* fate = model_.fate(call.label);
+    if (fate == nullptr) continue;
+    if (fate->executions > 1) fail("INV_L09", call, fmt::format("executed {} times", fate->executions));
+    if (!call.without_effect) continue;
+    const bool effect = call.kind != Kind::Acquire || (fate->result && fate->result->code == machine::ResultCode::Granted);
+    if (effect) fail("INV_R11", call, "told that it had no effect, but it did");
+  }
+}
+
+}  // namespace coordkit::sim

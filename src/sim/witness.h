@@ -1,0 +1,74 @@
+// The witness check: every answer carries the index (or revision) that decided it, so a run is linearizable if replaying
+// the log through the model gives the same answers and if indexes respect real time. Both are checked as answers come in,
+// in O(log n) each. Also: every call ends exactly once, an outcome NONE never had an effect, a success had exactly one.
+// (invariants.md: K1, R11, R15, L04, L08, L09.)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coordkit/client.h"
+#include "sim/model.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class Witness {
+ public:
+  using CallNumber = uint64_t;
+  enum class Kind : uint8_t { Open, Close, Acquire, Release, Put, Erase, Get, LocalGet, Holders, Queue, Sessions, Check };
+
+  Witness(World& world, const Model& model) : world_(world), model_(model) {}
+
+  // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
+  CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
+  CallNumber begin_check(uint32_t node, const HoldRef& hold);
+
+  void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
+  void closed(CallNumber call, SessionId session, const absl::Status& answer);
+  void acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void released(CallNumber call, const HoldRef& hold, const absl::Status& answer);
+  void put(CallNumber call, const absl::StatusOr<PutResult>& answer);
+  void erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
+  void got(CallNumber call, const absl::StatusOr<GetResult>& answer);
+  void looked(CallNumber call, const absl::StatusOr<LockInfo>& answer);
+  void queued(CallNumber call, const absl::StatusOr<QueueInfo>& answer);
+  void listed(CallNumber call, const absl::StatusOr<SessionList>& answer);
+  void checked(CallNumber call, const HoldRef& hold, const absl::StatusOr<bool>& answer);
+
+  void process_died(uint32_t node);
+  // Oldest call that nobody answered, of a process that lives; for the report of a run that does not end.
+  std::string pending() const;
+  uint64_t pending_count() const { return pending_; }
+  uint64_t operations() const { return calls_.size(); }
+  // After the run: outcomes against the whole log.
+  void finish() const;
+
+ private:
+  struct Call {
+    uint32_t node = 0;
+    Kind kind = Kind::Put;
+    bool ended = false;
+    bool current_at_start = false;  // Check: the hold was current
+    bool without_effect = false;    // ended with outcome NONE, or Cancelled
+    TrueTime began{};
+    Index floor;  // highest index that anybody was told before this call began
+    std::string subject;
+    std::string label;
+  };
+  Call& end(CallNumber number);
+  void refused(Call& call, const absl::Status& status);
+  void decided(const Call& call, Index index);
+  void observed(const Call& call, Index index);
+  const Model::Fate& only_execution(const Call& call) const;
+  [[noreturn]] void fail(const char* id, const Call& call, std::string what) const;
+
+  World& world_;
+  const Model& model_;
+  std::vector<Call> calls_;
+  uint64_t pending_ = 0;
+  Index told_;  // highest index in any answer so far
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,309 @@
+#include "sim/workload.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace coordkit::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Duration draw(Random& random, Duration low, Duration high) { return Duration(random.between(low.count(), high.count())); }
+
+}  // namespace
+
+Workload::Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
+                   LockObserver& locks, Witness& witness, Random random)
+    : world_(world), plan_(plan), defects_(defects), nodes_(nodes), locks_(locks), witness_(witness), random_(random) {
+  for (uint32_t node = 0; node < plan.nodes; ++node) {
+    for (uint32_t i = 0; i < plan.work.workers_per_node; ++i) {
+      Worker& worker = workers_.emplace_back();
+      worker.node = node;
+      worker.number = workers_.size() - 1;
+      worker.random = random_.fork();
+    }
+  }
+}
+
+// ---- steps
+
+void Workload::schedule(Worker& worker, Duration longest) {
+  const Duration after(worker.random.below(longest.count() + 1));
+  world_.schedule(world_.now() + after, EventKind::Worker, worker.node, nodes_[worker.node]->epoch(),
+                  ++worker.step << 16 | worker.number);
+}
+
+void Workload::process_started(uint32_t node) {
+  for (Worker& worker : workers_) {
+    if (worker.node == node) schedule(worker, plan_.work.think_max);
+  }
+}
+
+void Workload::process_died(uint32_t node) {
+  locks_.process_died(node);
+  witness_.process_died(node);
+  for (Worker& worker : workers_) {
+    if (worker.node != node) continue;
+    worker.session = nullptr;
+    worker.hold = nullptr;
+    worker.state = State::Idle;
+    worker.stepping_late = false;
+    ++worker.step;
+  }
+}
+
+void Workload::process_resumed(uint32_t node) {
+  for (Worker& worker : workers_) {
+    if (worker.node == node && std::exchange(worker.stepping_late, false)) act(worker);
+  }
+}
+
+void Workload::worker_event(const Event& event) {
+  Worker& worker = workers_[event.item & 0xffff];
+  const Node& node = *nodes_[worker.node];
+  if (!node.up() || event.epoch != node.epoch() || event.item >> 16 != worker.step) return;
+  if (node.frozen()) {
+    worker.stepping_late = true;
+    return;
+  }
+  act(worker);
+}
+
+void Workload::act(Worker& worker) {
+  if (winding_down_) {
+    act_winding_down(worker);
+  } else if (worker.state == State::Idle) {
+    act_idle(worker);
+  } else if (worker.state == State::Holding) {
+    act_holding(worker);
+  } else {
+    act_calling(worker);
+  }
+  nodes_[worker.node]->wake();
+}
+
+void Workload::act_idle(Worker& worker) {
+  const uint64_t dice = worker.random.below(100);
+  if (dice < plan_.work.kv_percent) {
+    const uint64_t which = worker.random.below(5);
+    return which < 2 ? put(worker) : which < 4 ? get(worker) : erase(worker);
+  }
+  if (dice < plan_.work.kv_percent + plan_.work.query_percent) return query(worker);
+  if (!worker.session || worker.session->phase() == SessionPhase::Lost) return open(worker);
+  if (worker.random.chance(0.02)) return close(worker);
+  acquire(worker);
+}
+
+// Woken while an acquire waits: loses patience.
+void Workload::act_calling(Worker& worker) {
+  if (!worker.waiting) return;
+  if (worker.random.chance(0.7)) {
+    client(worker).cancel(worker.waiting);
+  } else {
+    client(worker).abandon(worker.waiting);
+  }
+}
+
+void Workload::act_holding(Worker& worker) {
+  const LeadingTime now = nodes_[worker.node]->clock_now().leading;
+  const bool valid = worker.hold->valid(now);
+  if (worker.writes_left > 0 && (valid || worker.random.chance(0.2))) {
+    --worker.writes_left;
+    write_resource(worker);
+    if (worker.random.chance(0.1)) return check(worker);
+    return schedule(worker, plan_.work.hold_max / 4);
+  }
+  const uint64_t dice = worker.random.below(100);
+  if (dice < 6) return close(worker);
+  if (dice < 20) {  // dropped by its owner: nobody waits for the release
+    client(worker).release_later(worker.hold);
+    worker.hold = nullptr;
+    worker.state = State::Idle;
+    return schedule(worker, plan_.work.think_max);
+  }
+  release(worker);
+}
+
+void Workload::act_winding_down(Worker& worker) {
+  if (worker.state == State::Holding) return release(worker);
+  if (worker.state == State::Idle && worker.session && !worker.session->closed()) return close(worker);
+}
+
+bool Workload::idle() const {
+  for (const Worker& worker : workers_) {
+    if (worker.state != State::Idle || (worker.session && !worker.session->closed())) return false;
+  }
+  return true;
+}
+
+// ---- calls
+
+template <typename F>
+auto Workload::then(Worker& worker, F done) {
+  worker.state = State::Calling;
+  return [this, &worker, epoch = nodes_[worker.node]->epoch(), done = std::move(done)](auto answer) mutable {
+    if (nodes_[worker.node]->epoch() != epoch) return;
+    worker.waiting = CallId();
+    worker.state = State::Idle;
+    done(answer);
+    if (worker.state == State::Idle && worker.hold) worker.state = State::Holding;
+    schedule(worker, worker.state == State::Holding ? plan_.work.hold_max / 4 : plan_.work.think_max);
+  };
+}
+
+std::string Workload::label(Worker& worker) { return fmt::format("w{}-{}", worker.number, ++worker.labels); }
+std::string Workload::lock_name(Worker& worker) { return fmt::format("lock-{}", worker.random.below(plan_.work.locks)); }
+std::string Workload::key(Worker& worker) { return fmt::format("key-{}", worker.random.below(plan_.work.keys)); }
+
+CallDeadline Workload::call_deadline(Worker& worker) {
+  if (worker.random.chance(0.7)) return std::nullopt;
+  return nodes_[worker.node]->clock_now().lagging + draw(worker.random, milliseconds(1), seconds(3));
+}
+
+// Several threads of control may share a session; their tags tell them apart, or not.
+bool Workload::borrow_session(Worker& worker) {
+  if (!worker.random.chance(0.3)) return false;
+  for (const Worker& other : workers_) {
+    if (other.node != worker.node || !other.session || other.session->phase() == SessionPhase::Lost) continue;
+    worker.session = other.session;
+    return true;
+  }
+  return false;
+}
+
+void Workload::open(Worker& worker) {
+  if (borrow_session(worker)) return schedule(worker, plan_.work.think_max);
+  OpenOptions options;
+  options.ttl = draw(worker.random, plan_.work.ttl_min, plan_.work.ttl_max);
+  options.metadata = label(worker);
+  options.deadline = call_deadline(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Open, "session", options.metadata);
+  client(worker).open_session(std::move(options), then(worker, [this, &worker, call](absl::StatusOr<SessionRef>& answer) {
+    witness_.opened(call, answer);
+    if (!answer.ok()) return;
+    worker.session = *answer;
+    locks_.opened(worker.node, worker.session);
+  }));
+}
+
+void Workload::close(Worker& worker) {
+  const auto call = witness_.begin(worker.node, Witness::Kind::Close, "session");
+  const SessionRef session = std::exchange(worker.session, nullptr);
+  worker.hold = nullptr;
+  client(worker).close(session, then(worker, [this, call, id = session->id()](absl::Status& answer) {
+    witness_.closed(call, id, answer);
+  }), call_deadline(worker));
+}
+
+AcquireOptions Workload::acquire_options(Worker& worker, const std::string& label) {
+  AcquireOptions options;
+  const uint64_t way = worker.random.below(10);
+  if (way < 2) options.wait = LockWait::none();
+  if (way >= 2 && way < 7) options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
+  if (way >= 7) options.wait = LockWait::forever();
+  if (worker.random.chance(0.2)) options.deadline = call_deadline(worker);
+  if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
+  options.value = label;
+  return options;
+}
+
+void Workload::acquire(Worker& worker) {
+  const std::string name = lock_name(worker);
+  const std::string mark = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, mark);
+  auto done = then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
+    witness_.acquired(call, answer);
+    if (!answer.ok()) return;
+    locks_.granted(worker.node, *answer);
+    worker.hold = *answer;
+    worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
+  });
+  worker.waiting = client(worker).acquire(worker.session, name, acquire_options(worker, mark), std::move(done));
+  if (worker.random.chance(0.15)) schedule(worker, seconds(2));
+}
+
+void Workload::release(Worker& worker) {
+  const HoldRef hold = std::exchange(worker.hold, nullptr);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
+  client(worker).release(hold, then(worker, [this, call, hold](absl::Status& answer) {
+    witness_.released(call, hold, answer);
+  }), call_deadline(worker));
+}
+
+void Workload::put(Worker& worker) {
+  const std::string name = key(worker);
+  const std::string mark = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, mark);
+  client(worker).put(name, mark, then(worker, [this, call](absl::StatusOr<PutResult>& answer) {
+    witness_.put(call, answer);
+  }), call_deadline(worker));
+}
+
+void Workload::get(Worker& worker) {
+  const bool local = worker.random.chance(0.2);
+  const std::string name = key(worker);
+  const auto call = witness_.begin(worker.node, local ? Witness::Kind::LocalGet : Witness::Kind::Get, name);
+  client(worker).get(name, then(worker, [this, call](absl::StatusOr<GetResult>& answer) {
+    witness_.got(call, answer);
+  }), call_deadline(worker), local ? Consistency::Local : Consistency::Linearizable);
+}
+
+void Workload::erase(Worker& worker) {
+  const std::string name = key(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Erase, name);
+  client(worker).erase(name, then(worker, [this, call](absl::StatusOr<EraseResult>& answer) {
+    witness_.erased(call, answer);
+  }), call_deadline(worker));
+}
+
+void Workload::query(Worker& worker) {
+  const std::string name = lock_name(worker);
+  const uint64_t which = worker.random.below(3);
+  if (which == 0) {
+    const auto call = witness_.begin(worker.node, Witness::Kind::Holders, name);
+    client(worker).holders(name, then(worker, [this, call](absl::StatusOr<LockInfo>& answer) {
+      witness_.looked(call, answer);
+    }), call_deadline(worker));
+  } else if (which == 1) {
+    const auto call = witness_.begin(worker.node, Witness::Kind::Queue, name);
+    client(worker).queue(name, then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) {
+      witness_.queued(call, answer);
+    }), call_deadline(worker));
+  } else {
+    const auto call = witness_.begin(worker.node, Witness::Kind::Sessions, "all");
+    client(worker).sessions(SessionId(), 0, then(worker, [this, call](absl::StatusOr<SessionList>& answer) {
+      witness_.listed(call, answer);
+    }), call_deadline(worker));
+  }
+}
+
+void Workload::check(Worker& worker) {
+  const HoldRef hold = worker.hold;
+  const auto call = witness_.begin_check(worker.node, hold);
+  client(worker).check(hold, then(worker, [this, call, hold](absl::StatusOr<bool>& answer) {
+    witness_.checked(call, hold, answer);
+  }), call_deadline(worker));
+}
+
+// ---- protected resources
+
+void Workload::write_resource(Worker& worker) {
+  const bool slow = worker.random.chance(0.05);
+  const Duration delay = draw(worker.random, Duration::zero(), slow ? Duration(seconds(5)) : milliseconds(5));
+  writes_.push_back({worker.hold->name(), worker.hold->token()});
+  world_.schedule(world_.now() + delay, EventKind::Resource, worker.node, 0, writes_.size() - 1);
+}
+
+// S-55, exclusive tokens only: accepted iff the token is not below the highest.
+void Workload::resource_event(const Event& event) {
+  const ResourceWrite& write = writes_[event.item];
+  Token& highest = highest_[write.lock];
+  const bool accepted = write.token >= highest || defects_.gate_open;
+  if (accepted) highest = write.token;
+  if (!accepted) ++refused_;
+  locks_.resource_admits(write.lock, write.token, accepted);
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,105 @@
+// Virtual true time and the one queue of everything that will happen. A World is a single run: one seed, one thread.
+//
+// Events are plain values; equal times are ordered by the moment of scheduling, so a run never depends on a container's
+// mood. Every popped event is mixed into the trace hash; two runs of a seed that differ anywhere differ there.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/sums.h"
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+struct TrueTimeline {
+  using duration = Duration;
+};
+using TrueTime = std::chrono::time_point<TrueTimeline, Duration>;
+
+enum class EventKind : uint8_t {
+  Turn,            // node: its process gets the processor
+  Timer,           // node: the deadline its engine or client asked for
+  Deliver,         // node: parcel `item` arrives
+  Connect,         // node, item = peer: both ends try to say hello
+  Disconnect,      // node, item = peer: the connection is noticed to be gone
+  LogSynced,       // node, item = write number: durable
+  LogReadDone,     // node, item = read slot
+  StateSynced,     // node: the checkpoint under way is durable
+  Worker,          // node, item = worker and step
+  Resource,        // item = write under way to a protected resource
+  FaultBegin,      // item = index into the plan's faults
+  FaultEnd,        // item = active fault
+  Restart,         // node: its process starts again
+  Resume,          // node: its frozen process goes on
+};
+inline constexpr size_t kEventKinds = 14;
+
+struct Event {
+  TrueTime at;
+  uint64_t sequence = 0;
+  EventKind kind = EventKind::Turn;
+  uint32_t node = 0;   // position in the cluster, from 0
+  uint32_t epoch = 0;  // incarnation the event is meant for; ignored by kinds that outlive one
+  uint64_t item = 0;
+};
+
+// What happened, as numbers; text is made only when somebody reads it. `format` must be a literal with {} for each value.
+struct TraceRecord {
+  TrueTime at;
+  uint32_t node = 0;
+  const char* format = "";
+  std::array<uint64_t, 4> values{};
+};
+inline constexpr uint32_t kNoNode = ~uint32_t{0};
+std::string render(const TraceRecord& record);
+
+class World {
+ public:
+  explicit World(uint64_t seed) : seed_(seed), random_(seed) {}
+
+  uint64_t seed() const { return seed_; }
+  TrueTime now() const { return now_; }
+  uint64_t events() const { return popped_; }
+  uint64_t trace_hash() const { return hash_; }
+  // One stream per part, so that a part that asks more often does not disturb the others.
+  Random fork_random() { return random_.fork(); }
+
+  void schedule(TrueTime at, EventKind kind, uint32_t node, uint32_t epoch = 0, uint64_t item = 0);
+  bool empty() const { return heap_.empty(); }
+  TrueTime next_time() const { return heap_.front().at; }
+  // Advances to the next event.
+  Event pop();
+
+  // Mixes what an event led to into the hash, so that a divergence shows where it happens.
+  void mix(uint64_t value) { hash_ = hash_mix(hash_, value); }
+
+  void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
+    TraceRecord& record = ring_[traced_++ % ring_.size()];
+    record = {now_, node, format, {a, b, c, d}};
+    if (verbose_) [[unlikely]] print(record);
+  }
+  void set_verbose(bool verbose) { verbose_ = verbose; }
+  // The last records, oldest first.
+  std::vector<std::string> last_events() const;
+
+ private:
+  static void print(const TraceRecord& record);
+
+  const uint64_t seed_;
+  Random random_;
+  TrueTime now_{};
+  std::vector<Event> heap_;
+  uint64_t scheduled_ = 0;
+  uint64_t popped_ = 0;
+  uint64_t hash_ = 0;
+  std::array<TraceRecord, 64> ring_{};
+  uint64_t traced_ = 0;
+  bool verbose_ = false;
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,228 @@
+#include "tests/engine/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace coordkit::engine {
+
+Cluster::Cluster(size_t size, std::function<void(EngineOptions&)> adjust) : adjust_(std::move(adjust)), nodes_(size) {
+  for (size_t i = 0; i < size; ++i) {
+    nodes_[i].id = ReplicaId(i + 1);
+    nodes_[i].disk.store = StoreId(100 + i + 1);
+  }
+}
+
+Cluster::~Cluster() = default;
+
+EngineOptions Cluster::options(uint64_t id) const {
+  EngineOptions made{.new_cluster = ClusterId(1000 + id), .token_base = 7};
+  made.raft.self = ReplicaId(id);
+  made.raft.seed = id;
+  for (const Node& node : nodes_) made.members.push_back({node.id, "host-" + std::to_string(node.id.value())});
+  if (adjust_) adjust_(made);
+  return made;
+}
+
+Hello Cluster::hello(uint64_t from, uint64_t to) {
+  Node& node = this->node(from);
+  return {.from = node.id,
+          .to = ReplicaId(to),
+          .store = node.disk.store,
+          .boot = node.disk.boot,
+          .cluster = node.engine->status().cluster};
+}
+
+void Cluster::start(uint64_t id) {
+  Node& node = this->node(id);
+  node.disk.boot = node.disk.boot.next();
+  auto counter = std::make_unique<Counter>();
+  node.counter = counter.get();
+  std::vector<HostedMachine> machines;
+  machines.push_back({kCoordination, std::move(counter)});
+  RecoveredLog log{.store = node.disk.store,
+                   .boot = node.disk.boot,
+                   .hard_state = node.disk.hard_state,
+                   .base = node.disk.base,
+                   .entries = node.disk.entries};
+  auto engine = Engine::recover(options(id), std::move(machines), std::move(log), node.disk.table, {now_, node.leading});
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  node.engine = *std::move(engine);
+  for (Node& peer : nodes_) {
+    const uint64_t other = peer.id.value();
+    if (other == id || !peer.engine) continue;
+    peer.engine->post(PeerConnected{hello(id, other)});
+    node.engine->post(PeerConnected{hello(other, id)});
+  }
+}
+
+void Cluster::start_all() {
+  for (uint64_t id = 1; id <= nodes_.size(); ++id) start(id);
+}
+
+void Cluster::crash(uint64_t id) {
+  Node& node = this->node(id);
+  node.engine.reset();
+  node.counter = nullptr;
+  node.pending.clear();
+  node.completions.clear();
+  node.events.clear();
+  node.renewals.clear();
+  node.sent.clear();
+  node.halted.reset();
+  node.leaderships.clear();
+  for (Node& peer : nodes_) {
+    if (peer.engine) peer.engine->post(PeerLost{node.id});
+  }
+}
+
+void Cluster::sync(uint64_t id) {
+  while (!node(id).pending.empty()) complete_one(node(id));
+}
+
+void Cluster::complete_one(Node& node) {
+  const LogWrite write = std::move(node.pending.front());
+  node.pending.pop_front();
+  Disk& disk = node.disk;
+  if (write.hard_state) disk.hard_state = *write.hard_state;
+  if (write.truncate_after) disk.entries.resize(*write.truncate_after - disk.base.index);
+  for (const raft::Entry& entry : write.entries) {
+    ASSERT_EQ(entry.index, disk.base.index + disk.entries.size() + 1) << "writes follow without a gap";
+    disk.entries.push_back(entry);
+  }
+  node.engine->post(LogWritten{write.number});
+}
+
+Ticket Cluster::submit(uint64_t id, std::string words, Duration timeout, Urgency urgency) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  post(id, Submit{.ticket = ticket, .command = SharedBytes(std::move(words)), .deadline = now_ + timeout, .urgency = urgency});
+  return ticket;
+}
+
+Ticket Cluster::ask(uint64_t id, std::string question, Consistency consistency, Duration timeout) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  post(id, Ask{.ticket = ticket, .request = std::move(question), .consistency = consistency, .deadline = now_ + timeout});
+  return ticket;
+}
+
+Completion Cluster::ended(uint64_t id, Ticket ticket) {
+  const auto& all = node(id).completions[ticket];
+  EXPECT_EQ(all.size(), 1u) << "ticket " << ticket.value() << " of " << id;
+  return all.empty() ? Completion{} : all.front();
+}
+
+std::string Cluster::run(uint64_t id, std::string words) {
+  const Ticket ticket = submit(id, std::move(words));
+  until([&] { return answers(id, ticket) > 0; });
+  const Completion completion = ended(id, ticket);
+  return completion.status.ok() ? completion.bytes : std::string(completion.status.message());
+}
+
+std::string Cluster::read(uint64_t id, std::string question) {
+  const Ticket ticket = ask(id, std::move(question));
+  until([&] { return answers(id, ticket) > 0; });
+  const Completion completion = ended(id, ticket);
+  return completion.status.ok() ? completion.bytes : std::string(completion.status.message());
+}
+
+bool Cluster::turn(Node& node) {
+  if (!node.engine || node.id == stalled_ || node.engine->next_deadline() > now_) return false;
+  node.leading = std::max(node.leading, LeadingTime(now_.time_since_epoch()));
+  const bool was_halted = node.halted.has_value();
+  node.engine->turn({now_, node.leading}, effects_);
+  if (was_halted || effects_.halted) node.sent_after_halt += effects_.sends.size() + effects_.writes.size();
+  carry_out(node, effects_);
+  return true;
+}
+
+void Cluster::carry_out(Node& node, EngineEffects& effects) {
+  for (LogWrite& write : effects.writes) node.pending.push_back(std::move(write));
+  if (node.syncs) sync(node.id.value());
+  for (Completion& one : effects.completions) node.completions[one.ticket].push_back(std::move(one));
+  for (MachineEvent& event : effects.events) node.events.push_back(std::move(event.bytes));
+  for (RenewReply& reply : effects.renewals) node.renewals.push_back(std::move(reply));
+  if (effects.leadership) node.leaderships.push_back(*effects.leadership);
+  if (effects.halted) node.halted = effects.halted;
+  for (const raft::ReadRequest& request : effects.log_reads) {
+    std::vector<raft::Entry> entries;
+    for (const raft::Entry& entry : node.disk.entries) {
+      if (entry.index >= request.first && entry.index <= request.last) entries.push_back(entry);
+    }
+    node.engine->post(LogWasRead{request.first, std::move(entries)});
+  }
+  if (effects.checkpoint) {
+    ++node.checkpoints_taken;
+    const Position last = node.disk.entries.empty() ? node.disk.base : node.disk.entries.back().position();
+    EXPECT_LE(effects.checkpoint->applied.index, last.index) << "a checkpoint ahead of the durable log";
+    if (node.checkpoints) {
+      node.disk.table.commit(*effects.checkpoint);
+      node.engine->post(StateCheckpointed{effects.checkpoint->applied});
+    }
+  }
+  if (effects.compact) {
+    std::erase_if(node.disk.entries, [&](const raft::Entry& entry) { return entry.index <= effects.compact->index; });
+    node.disk.base = *effects.compact;
+  }
+  for (Outbound& out : effects.sends) {
+    node.sent.push_back(out);
+    Node& to = this->node(out.to.value());
+    if (!to.engine || (filter && !filter(node.id, out.to, out.message))) continue;
+    to.engine->post(MessageReceived{node.id, std::move(out.message)});
+  }
+}
+
+void Cluster::settle() {
+  size_t turns = 0;
+  for (bool again = true; again;) {
+    again = false;
+    for (Node& node : nodes_) {
+      if (!turn(node)) continue;
+      again = true;
+      ASSERT_LT(++turns, 20'000u) << "turns without end at one moment";
+    }
+  }
+}
+
+void Cluster::pass(Duration time) {
+  const LaggingTime end = now_ + time;
+  until([] { return false; }, time);
+  now_ = std::max(now_, end);
+}
+
+void Cluster::stall(uint64_t id, Duration time) {
+  stalled_ = ReplicaId(id);
+  pass(time);
+  stalled_.reset();
+}
+
+bool Cluster::until(const std::function<bool()>& done, Duration limit) {
+  const LaggingTime end = now_ + limit;
+  settle();
+  while (!done()) {
+    if (testing::Test::HasFatalFailure()) return false;
+    LaggingTime next = LaggingTime::max();
+    for (const Node& node : nodes_) {
+      if (node.engine && node.id != stalled_) next = std::min(next, node.engine->next_deadline());
+    }
+    if (next > end) return false;
+    now_ = std::max(now_, next);
+    settle();
+  }
+  return true;
+}
+
+uint64_t Cluster::leader() {
+  uint64_t found = 0;
+  until([&] {
+    for (const Node& node : nodes_) {
+      if (!node.engine || node.engine->leadership().role != raft::Role::Leader) continue;
+      if (node.engine->status().state != ReplicaState::Ready) continue;
+      found = node.id.value();
+      return true;
+    }
+    return false;
+  });
+  return found;
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,99 @@
+// A few engines in one process: instant delivery, virtual time, disks that sync at once or by hand. Nothing is random: the
+// tests of the engine say what happens. Hostile runs are the simulator's.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "tests/engine/counter.h"
+
+namespace coordkit::engine {
+
+using namespace std::chrono_literals;
+
+// What survives a crash of one replica.
+struct Disk {
+  StoreId store;
+  BootCounter boot;
+  raft::HardState hard_state;
+  Position base;
+  std::vector<raft::Entry> entries;
+  Table table;
+};
+
+class Cluster {
+ public:
+  struct Node {
+    ReplicaId id;
+    Disk disk;
+    std::unique_ptr<Engine> engine;  // null: down
+    Counter* counter = nullptr;
+    bool syncs = true;        // false: writes wait for sync()
+    bool checkpoints = true;  // false: a checkpoint waits for ever
+    std::deque<LogWrite> pending;
+    LeadingTime leading;
+
+    // What came out, since the start of the process.
+    std::map<Ticket, std::vector<Completion>> completions;
+    std::vector<std::string> events;
+    std::vector<RenewReply> renewals;
+    std::vector<Outbound> sent;
+    std::optional<absl::Status> halted;
+    size_t sent_after_halt = 0;
+    size_t checkpoints_taken = 0;
+    std::vector<raft::Leadership> leaderships;
+  };
+  using Filter = std::function<bool(ReplicaId from, ReplicaId to, const Message&)>;  // false: lost
+
+  explicit Cluster(size_t size, std::function<void(EngineOptions&)> adjust = {});
+  ~Cluster();
+
+  Node& node(uint64_t id) { return nodes_.at(id - 1); }
+  Engine& engine(uint64_t id) { return *node(id).engine; }
+  LaggingTime now() const { return now_; }
+
+  void start(uint64_t id);  // from what its disk holds; connects it with everybody who is up
+  void start_all();
+  void crash(uint64_t id);  // loses what was not synced
+  void sync(uint64_t id);   // completes all pending writes
+
+  void post(uint64_t id, EngineInput input) { engine(id).post(std::move(input)); }
+  Ticket submit(uint64_t id, std::string words, Duration timeout = 5s, Urgency urgency = Urgency::Normal);
+  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s);
+  // The one completion a call has got; fails the test if there is none or there are several.
+  Completion ended(uint64_t id, Ticket ticket);
+  size_t answers(uint64_t id, Ticket ticket) { return node(id).completions[ticket].size(); }
+  // Submits, runs until it ends, returns the answer's bytes.
+  std::string run(uint64_t id, std::string words);
+  std::string read(uint64_t id, std::string question = "total");
+
+  void settle();                           // every turn that is wanted now, until nothing is
+  void pass(Duration time);                // lets time pass, deadline by deadline
+  void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do
+  bool until(const std::function<bool()>& done, Duration limit = 10s);
+  uint64_t leader();  // waits for one that is ready; zero: none came up
+
+  Filter filter;  // of messages; unset: all arrive
+
+ private:
+  EngineOptions options(uint64_t id) const;
+  Hello hello(uint64_t from, uint64_t to);
+  bool turn(Node& node);  // false: nothing is wanted
+  void carry_out(Node& node, EngineEffects& effects);
+  void complete_one(Node& node);
+
+  std::function<void(EngineOptions&)> adjust_;
+  std::vector<Node> nodes_;
+  LaggingTime now_{1s};
+  Ticket next_ticket_{1};
+  std::optional<ReplicaId> stalled_;
+  EngineEffects effects_;
+};
+
+}  // namespace coordkit::engine

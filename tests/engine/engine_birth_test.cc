@@ -1,0 +1,320 @@
+// How engines are born, join, restart and refuse to start.
+#include <gtest/gtest.h>
+
+#include "tests/engine/cluster.h"
+
+namespace coordkit::engine {
+namespace {
+
+TEST(EngineBirthTest, ASingleMemberIsReadyByItself) {
+  Cluster cluster(1);
+  cluster.start(1);
+  EXPECT_EQ(cluster.leader(), 1u);
+  EXPECT_EQ(cluster.engine(1).status().cluster, ClusterId(1001));
+  EXPECT_EQ(cluster.run(1, "add 2"), "2");
+  EXPECT_EQ(cluster.read(1), "2");
+}
+
+TEST(EngineBirthTest, BlankMembersWaitForEachOtherAndFoundOneCluster) {
+  Cluster cluster(3);
+  cluster.start(1);
+  cluster.start(3);
+  cluster.pass(5s);
+  for (const uint64_t id : {1, 3}) {
+    EXPECT_EQ(cluster.engine(id).status().state, ReplicaState::WaitingForMembers);
+    EXPECT_NE(cluster.engine(id).status().reason.find("not seen yet: 2"), std::string::npos);
+    EXPECT_EQ(cluster.engine(id).core(), nullptr);
+    EXPECT_TRUE(cluster.node(id).sent.empty());
+  }
+  cluster.start(2);
+  ASSERT_NE(cluster.leader(), 0u);
+  for (uint64_t id = 1; id <= 3; ++id) {
+    EXPECT_TRUE(cluster.until([&] { return cluster.engine(id).status().state == ReplicaState::Ready; }));
+    EXPECT_EQ(cluster.engine(id).status().cluster, ClusterId(1001));
+    EXPECT_EQ(cluster.node(id).counter->cluster(), ClusterId(1001));
+  }
+}
+
+TEST(EngineBirthTest, NobodyVotesBeforeItsGenesisIsDurable) {
+  Cluster cluster(3);
+  cluster.start_all();
+  cluster.node(2).syncs = false;
+  cluster.pass(3s);
+  EXPECT_TRUE(cluster.node(2).sent.empty());
+  EXPECT_EQ(cluster.engine(2).core(), nullptr);
+  cluster.node(2).syncs = true;
+  cluster.sync(2);
+  EXPECT_TRUE(cluster.until([&] { return cluster.engine(2).status().state == ReplicaState::Ready; }));
+}
+
+TEST(EngineBirthTest, AnOfferThatGetsLostIsRepeated) {
+  Cluster cluster(3);
+  cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
+    return to != ReplicaId(3) || !std::holds_alternative<GenesisOffer>(message);
+  };
+  cluster.start_all();
+  ASSERT_NE(cluster.leader(), 0u);
+  cluster.pass(3s);
+  EXPECT_EQ(cluster.engine(3).status().state, ReplicaState::WaitingForMembers);
+  cluster.filter = nullptr;
+  EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
+  const auto offers = [&] {
+    size_t count = 0;
+    for (uint64_t id = 1; id <= 3; ++id) {
+      for (const Outbound& sent : cluster.node(id).sent) count += std::holds_alternative<GenesisOffer>(sent.message);
+    }
+    return count;
+  };
+  const size_t before = offers();
+  cluster.pass(5s);
+  EXPECT_EQ(offers(), before);  // everybody has spoken as a member
+}
+
+TEST(EngineBirthTest, TheFounderMayCrashBeforeItsSync) {
+  Cluster cluster(3);
+  cluster.node(1).syncs = false;
+  cluster.start_all();
+  cluster.settle();
+  ASSERT_FALSE(cluster.node(1).pending.empty());
+  EXPECT_TRUE(cluster.node(1).sent.empty());
+  cluster.crash(1);
+  cluster.pass(2s);
+  cluster.node(1).syncs = true;
+  cluster.start(1);
+  EXPECT_NE(cluster.leader(), 0u);
+}
+
+TEST(EngineBirthTest, TheFounderMayCrashAfterItsSyncBeforeItsOffers) {
+  Cluster cluster(
+      3, [](EngineOptions& options) { options.new_cluster = ClusterId(options.new_cluster.value() + options.raft.seed); });
+  cluster.node(1).syncs = false;
+  cluster.start_all();
+  cluster.settle();
+  cluster.sync(1);
+  cluster.crash(1);  // before the turn that would have offered it
+  cluster.pass(2s);
+  EXPECT_EQ(cluster.engine(2).status().state, ReplicaState::WaitingForMembers);
+  cluster.node(1).syncs = true;
+  cluster.start(1);
+  EXPECT_NE(cluster.leader(), 0u);
+  for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.engine(id).status().cluster, ClusterId(1002));
+}
+
+TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
+  Cluster cluster(3);
+  cluster.node(3).syncs = false;
+  cluster.start_all();
+  cluster.pass(1s);
+  cluster.crash(3);
+  cluster.node(3).syncs = true;
+  cluster.start(3);
+  EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
+}
+
+TEST(EngineBirthTest, AWipedMemberIsQuarantinedAndTheOthersGoOn) {
+  Cluster cluster(3);
+  cluster.start_all();
+  ASSERT_NE(cluster.leader(), 0u);
+  cluster.crash(3);
+  cluster.node(3).disk = Disk{.store = StoreId(999)};
+  cluster.start(3);
+  const Ticket waiting = cluster.submit(3, "add 1");
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Quarantine; }));
+  EXPECT_EQ(reason_of(cluster.ended(3, waiting).status), Reason::NotReady);
+  const Ticket late = cluster.ask(3, "total");
+  cluster.pass(2s);
+  EXPECT_EQ(reason_of(cluster.ended(3, late).status), Reason::NotReady);
+  EXPECT_EQ(outcome_of(cluster.ended(3, late).status), Outcome::None);
+  EXPECT_TRUE(cluster.node(3).sent.empty());
+  const uint64_t leader = cluster.leader();
+  ASSERT_NE(leader, 0u);
+  EXPECT_EQ(cluster.run(leader, "add 1"), "1");
+}
+
+TEST(EngineBirthTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
+  Cluster cluster(3);
+  cluster.start_all();
+  const uint64_t leader = cluster.leader();
+  ASSERT_NE(leader, 0u);
+  const uint64_t other = leader % 3 + 1;
+  cluster.crash(other);
+  cluster.settle();
+  cluster.post(
+      leader,
+      PeerConnected{{.from = ReplicaId(other), .store = StoreId(999), .boot = BootCounter(1), .cluster = ClusterId(1001)}});
+  cluster.post(leader, MessageReceived{ReplicaId(other), raft::HeartbeatReply{.term = Term(99)}});
+  cluster.settle();
+  EXPECT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
+}
+
+TEST(EngineBirthTest, RestartContinuesFromTheCheckpointAndTheTail) {
+  Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 10; });
+  cluster.start_all();
+  ASSERT_NE(cluster.leader(), 0u);
+  for (int i = 0; i < 25; ++i) ASSERT_EQ(cluster.run(1 + i % 3, "add 1"), std::to_string(i + 1));
+  for (uint64_t id = 1; id <= 3; ++id) {
+    SCOPED_TRACE(id);
+    EXPECT_GT(cluster.node(id).disk.table.applied().index, Index(10));
+    cluster.crash(id);
+    cluster.start(id);
+    EXPECT_GE(cluster.engine(id).applied(), cluster.node(id).disk.table.applied().index);
+    ASSERT_TRUE(cluster.until([&] { return cluster.engine(id).status().state == ReplicaState::Ready; }));
+    EXPECT_EQ(cluster.read(id), "25");
+    EXPECT_EQ(cluster.read(id, "executed"), "25");
+  }
+  cluster.pass(1s);
+  EXPECT_EQ(cluster.engine(1).status().digest, cluster.engine(2).status().digest);
+  EXPECT_EQ(cluster.engine(1).status().digest, cluster.engine(3).status().digest);
+}
+
+TEST(EngineBirthTest, EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
+  Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 4; });
+  cluster.start_all();
+  ASSERT_NE(cluster.leader(), 0u);
+  for (int round = 1; round <= 5; ++round) {
+    ASSERT_EQ(cluster.run(1 + round % 3, "add 1"), std::to_string(round));
+    for (uint64_t id = 1; id <= 3; ++id) cluster.crash(id);
+    cluster.start_all();
+    ASSERT_NE(cluster.leader(), 0u);
+    ASSERT_EQ(cluster.read(1), std::to_string(round));
+  }
+}
+
+TEST(EngineBirthTest, ASingleMemberRestartsFromItsLogAlone) {
+  Cluster cluster(1);
+  cluster.start(1);
+  ASSERT_EQ(cluster.run(1, "add 3"), "3");
+  cluster.crash(1);
+  cluster.start(1);
+  EXPECT_EQ(cluster.read(1), "3");
+  EXPECT_EQ(cluster.run(1, "add 1"), "4");  // sequences start again: it is another origin
+}
+
+// ---- what recover() refuses
+
+struct Recovery {
+  EngineOptions options{.members = {{ReplicaId(1), "a"}}, .new_cluster = ClusterId(1)};
+  std::vector<HostedMachine> machines;
+  RecoveredLog log{.store = StoreId(101), .boot = BootCounter(1)};
+  Table table;
+
+  Recovery() {
+    options.raft.self = ReplicaId(1);
+    machines.push_back({kCoordination, std::make_unique<Counter>()});
+  }
+  absl::StatusOr<std::unique_ptr<Engine>> run() {
+    return Engine::recover(std::move(options), std::move(machines), std::move(log), table, {});
+  }
+  // A log and a checkpoint at its end, as a member leaves them.
+  void fill() {
+    Cluster cluster(1, [](EngineOptions& made) { made.checkpoint_entries = 1; });
+    cluster.start(1);
+    cluster.run(1, "add 1");
+    cluster.pass(1s);
+    const Disk& disk = cluster.node(1).disk;
+    log = {.store = disk.store,
+           .boot = disk.boot.next(),
+           .hard_state = disk.hard_state,
+           .base = disk.base,
+           .entries = disk.entries};
+    table = disk.table;
+  }
+};
+
+TEST(EngineRecoverTest, SoundStoresAreTakenOver) {
+  Recovery recovery;
+  recovery.fill();
+  const Index applied = recovery.table.applied().index;
+  const auto engine = recovery.run();
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  EXPECT_EQ((*engine)->applied(), applied);
+  EXPECT_EQ((*engine)->boot(), BootCounter(2));
+}
+
+TEST(EngineRecoverTest, ACheckpointAheadOfTheLogIsDataLoss) {
+  Recovery recovery;
+  recovery.fill();
+  recovery.log.base = {recovery.table.applied().index.previous(), recovery.table.applied().term};
+  recovery.log.entries.clear();
+  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(EngineRecoverTest, ACheckpointOfAnotherHistoryIsDataLoss) {
+  Recovery recovery;
+  recovery.fill();
+  CheckpointBatch other;
+  other.applied = recovery.table.applied();
+  other.applied.term = other.applied.term.next();
+  recovery.table.commit(other);
+  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(EngineRecoverTest, ALogThatBeginsAfterTheCheckpointIsDataLoss) {
+  Recovery recovery;
+  recovery.fill();
+  recovery.log.base = {recovery.table.applied().index.next(), Term(9)};
+  recovery.log.entries.clear();
+  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(EngineRecoverTest, AMalformedFirstEntryIsDataLossAndNoException) {
+  Recovery recovery;
+  recovery.fill();
+  recovery.table = Table();
+  recovery.log.base = {};
+  recovery.log.entries = {{Index(1), Term(1), raft::EntryKind::Genesis, 0, SharedBytes("nonsense")}};
+  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(EngineRecoverTest, ADamagedLogIsQuarantined) {
+  Recovery recovery;
+  recovery.fill();
+  recovery.log.damaged = {{Index(2), Index(3)}};
+  const auto engine = recovery.run();
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  EXPECT_EQ((*engine)->status().state, ReplicaState::Quarantine);
+  EngineEffects effects;
+  (*engine)->post(Submit{.ticket = Ticket(1), .deadline = LaggingTime(1h)});
+  (*engine)->turn({}, effects);
+  ASSERT_EQ(effects.completions.size(), 1u);
+  EXPECT_EQ(reason_of(effects.completions[0].status), Reason::NotReady);
+  EXPECT_TRUE(effects.sends.empty());
+  EXPECT_TRUE(effects.writes.empty());
+}
+
+TEST(EngineRecoverTest, MachinesNeedIdsOfTheirOwn) {
+  Recovery twice;
+  twice.machines.push_back({kCoordination, std::make_unique<Counter>()});
+  EXPECT_EQ(twice.run().status().code(), absl::StatusCode::kInvalidArgument);
+  Recovery zero;
+  zero.machines[0].id = MachineId();
+  EXPECT_EQ(zero.run().status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(EngineRecoverTest, OptionsNameEveryProblemAtOnce) {
+  Recovery recovery;
+  recovery.options.members = {{ReplicaId(2), "a"}, {ReplicaId(2), "b"}, {ReplicaId(3), "a"}};
+  recovery.options.new_cluster = ClusterId();
+  recovery.options.window = 1025;
+  recovery.options.timers_per_entry = 0;
+  recovery.options.request_bytes_max = 0;
+  const absl::Status status = recovery.run().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  for (const std::string_view part : {"listed twice", "address a", "not among the members", "new_cluster", "window",
+                                      "timers_per_entry", "request_bytes_max"}) {
+    EXPECT_NE(std::string(status.message()).find(part), std::string::npos) << part << " in " << status;
+  }
+}
+
+TEST(EngineRecoverTest, AFirstTurnIsWantedAtOnce) {
+  Recovery recovery;
+  const auto engine = recovery.run();
+  ASSERT_TRUE(engine.ok());
+  EXPECT_EQ((*engine)->next_deadline(), LaggingTime::min());
+  EngineEffects effects;
+  (*engine)->turn({}, effects);
+  EXPECT_EQ(effects.writes.size(), 1u);  // the genesis
+}
+
+}  // namespace
+}  // namespace coordkit::engine

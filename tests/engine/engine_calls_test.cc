@@ -1,0 +1,425 @@
+// Commands and reads through whole engines.
+#include <gtest/gtest.h>
+
+#include "engine/log_command.h"
+#include "tests/engine/cluster.h"
+
+namespace coordkit::engine {
+namespace {
+
+struct EngineCallsTest : testing::Test {
+  Cluster cluster{3};
+  uint64_t leader = 0, follower = 0, third = 0;
+
+  void SetUp() override { begin(); }
+  void begin() {
+    cluster.start_all();
+    leader = cluster.leader();
+    ASSERT_NE(leader, 0u);
+    follower = leader % 3 + 1;
+    third = follower % 3 + 1;
+    for (uint64_t id = 1; id <= 3; ++id) {
+      ASSERT_TRUE(cluster.until([&] { return cluster.engine(id).status().state == ReplicaState::Ready; }));
+    }
+  }
+  // Nothing goes to or from `id`.
+  void isolate(uint64_t id) {
+    cluster.filter = [id](ReplicaId from, ReplicaId to, const Message&) { return from.value() != id && to.value() != id; };
+  }
+  template <typename Kind>
+  size_t sent(uint64_t id) {
+    size_t count = 0;
+    for (const Outbound& one : cluster.node(id).sent) count += std::holds_alternative<Kind>(one.message);
+    return count;
+  }
+  uint64_t new_leader() {
+    uint64_t found = 0;
+    cluster.until([&] {
+      for (const uint64_t id : {follower, third}) {
+        if (cluster.node(id).engine && cluster.engine(id).leadership().role == raft::Role::Leader) found = id;
+      }
+      return found != 0;
+    });
+    return found;
+  }
+  void converge() {
+    cluster.pass(2s);
+    for (const uint64_t id : {leader, follower, third}) {
+      if (!cluster.node(id).engine) continue;
+      EXPECT_EQ(cluster.engine(id).applied(), cluster.engine(third).applied()) << id;
+      EXPECT_EQ(cluster.engine(id).status().digest, cluster.engine(third).status().digest) << id;
+    }
+  }
+};
+
+TEST_F(EngineCallsTest, S41_CommandsRunExactlyOnceThroughLeaderAndFollower) {
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(cluster.run(1 + i % 3, "add 1"), std::to_string(i + 1));
+  cluster.settle();
+  for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.node(id).counter->executed().size(), 30u);
+  converge();
+}
+
+TEST_F(EngineCallsTest, ACompletionSaysUnderWhichRequestAndWhere) {
+  const Ticket ticket = cluster.submit(follower, "add 1");
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, ticket) > 0; }));
+  const Completion completion = cluster.ended(follower, ticket);
+  EXPECT_EQ(completion.request.origin.replica, ReplicaId(follower));
+  EXPECT_EQ(completion.request.sequence, Sequence(1));
+  EXPECT_EQ(completion.index, cluster.engine(follower).applied());
+}
+
+TEST_F(EngineCallsTest, S41_AForwardThatIsDuplicatedRunsOnce) {
+  cluster.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
+    if (std::holds_alternative<Forward>(message)) cluster.post(to.value(), MessageReceived{from, message});
+    return true;
+  };
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");
+  EXPECT_EQ(cluster.run(follower, "add 1"), "2");
+  converge();
+}
+
+TEST_F(EngineCallsTest, REG_R77_AForwardThatIsLostIsHandedOverAgain) {
+  int lost = 0;
+  cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {
+    return !std::holds_alternative<Forward>(message) || ++lost > 2;
+  };
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");
+  EXPECT_EQ(lost, 3);
+}
+
+TEST_F(EngineCallsTest, S41_LosingTheLeaderInTheMiddleLosesAndDoublesNothing) {
+  // The leader has it in its own log only.
+  cluster.filter = [&](ReplicaId from, ReplicaId, const Message& message) {
+    return from.value() != leader || !std::holds_alternative<raft::AppendRequest>(message);
+  };
+  const Ticket ticket = cluster.submit(follower, "add 1");
+  cluster.settle();
+  EXPECT_EQ(cluster.answers(follower, ticket), 0u);
+  cluster.crash(leader);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, ticket) > 0; }));
+  EXPECT_EQ(cluster.ended(follower, ticket).bytes, "1");
+  cluster.start(leader);
+  EXPECT_EQ(cluster.run(follower, "add 1"), "2");
+  converge();
+}
+
+TEST_F(EngineCallsTest, S41_LosingTheLeaderAfterTheCommitDoublesNothing) {
+  // The others have it, but the asking follower has not heard so yet.
+  cluster.filter = [&](ReplicaId from, ReplicaId to, const Message&) {
+    return !(from.value() == leader && to.value() == follower);
+  };
+  const Ticket ticket = cluster.submit(follower, "add 1");
+  cluster.settle();
+  ASSERT_EQ(cluster.node(third).counter->total(), 1);
+  EXPECT_EQ(cluster.answers(follower, ticket), 0u);
+  cluster.crash(leader);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, ticket) > 0; }));
+  EXPECT_EQ(cluster.ended(follower, ticket).bytes, "1");
+  EXPECT_EQ(cluster.node(third).counter->total(), 1);
+}
+
+TEST_F(EngineCallsTest, ADeposedLeadersOwnCallsGoToTheNewOne) {
+  isolate(leader);
+  const Ticket ticket = cluster.submit(leader, "add 1");
+  cluster.settle();
+  ASSERT_NE(new_leader(), 0u);
+  ASSERT_EQ(cluster.run(new_leader(), "add 10"), "10");
+  EXPECT_EQ(cluster.answers(leader, ticket), 0u);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(leader, ticket) > 0; }));
+  EXPECT_EQ(cluster.ended(leader, ticket).bytes, "11");
+  converge();
+}
+
+TEST_F(EngineCallsTest, WithoutAQuorumACallEndsAtItsDeadlineWithUnknownOutcome) {
+  isolate(leader);
+  const Ticket handed = cluster.submit(leader, "add 1", 1s);
+  cluster.pass(700ms);  // leadership is gone
+  const Ticket not_handed = cluster.submit(leader, "add 1", 300ms);
+  cluster.pass(1s);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, handed).status), Outcome::Unknown);
+  EXPECT_EQ(reason_of(cluster.ended(leader, handed).status), Reason::CallTimeout);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, not_handed).status), Outcome::None);
+  EXPECT_EQ(reason_of(cluster.ended(leader, not_handed).status), Reason::NoLeader);
+}
+
+TEST_F(EngineCallsTest, S43_AWaiterIsToldQueuedThenItsFinalAnswer) {
+  const Ticket waiting = cluster.submit(follower, "wait");
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 1; }));
+  EXPECT_EQ(cluster.node(follower).completions[waiting][0].stage, ApplyOutput::Stage::Queued);
+  EXPECT_EQ(cluster.run(third, "wake"), "woke");
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 2; }));
+  EXPECT_EQ(cluster.node(follower).completions[waiting][1].stage, ApplyOutput::Stage::Final);
+  EXPECT_EQ(cluster.node(follower).completions[waiting][1].bytes, "woken");
+}
+
+TEST_F(EngineCallsTest, AForgottenCallIsNotCompletedButItsCommandRuns) {
+  const Ticket ticket = cluster.submit(follower, "add 1");
+  cluster.post(follower, Forget{ticket});
+  const Ticket later = cluster.submit(follower, "add 1");
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, later) > 0; }));
+  EXPECT_EQ(cluster.answers(follower, ticket), 0u);
+  for (const Consistency consistency : {Consistency::Local, Consistency::Linearizable}) {
+    const Ticket question = cluster.ask(follower, "total", consistency);
+    cluster.post(follower, Forget{question});
+    cluster.pass(1s);
+    EXPECT_EQ(cluster.answers(follower, question), 0u);
+  }
+}
+
+TEST_F(EngineCallsTest, LimitsCountCommandsAndReadsTogetherAndReleasesPass) {
+  Cluster small(1, [](EngineOptions& options) { options.requests_max = 2; });
+  small.start(1);
+  std::vector<Ticket> tickets = {small.submit(1, "add 1"), small.ask(1, "total"), small.submit(1, "add 1"),
+                                 small.ask(1, "total"), small.submit(1, "add 1", 5s, Urgency::Reserved)};
+  ASSERT_NE(small.leader(), 0u);
+  small.pass(1s);
+  for (const size_t refused : {2, 3}) {
+    EXPECT_EQ(reason_of(small.ended(1, tickets[refused]).status), Reason::TooManyRequests);
+    EXPECT_EQ(outcome_of(small.ended(1, tickets[refused]).status), Outcome::None);
+  }
+  for (const size_t taken : {0, 1, 4}) EXPECT_TRUE(small.ended(1, tickets[taken]).status.ok()) << taken;
+  EXPECT_EQ(small.engine(1).status().requests, 0u);
+}
+
+TEST_F(EngineCallsTest, WhatNeverFoundRoomInTheLogHadNoEffect) {
+  Cluster small(1, [](EngineOptions& options) { options.raft.unsynced_bytes_max = 200; });
+  small.start(1);
+  ASSERT_NE(small.leader(), 0u);
+  small.node(1).syncs = false;
+  const Ticket fits = small.submit(1, "add 1 " + std::string(100, ' '), 1s);
+  small.settle();
+  const Ticket refused = small.submit(1, "add 1 " + std::string(100, ' '), 1s);
+  small.pass(2s);
+  EXPECT_EQ(outcome_of(small.ended(1, fits).status), Outcome::Unknown);
+  EXPECT_EQ(outcome_of(small.ended(1, refused).status), Outcome::None);
+  small.node(1).syncs = true;
+  small.sync(1);
+  EXPECT_EQ(small.read(1), "1");
+}
+
+TEST_F(EngineCallsTest, LargeCallsAreForwardedInSeveralMessages) {
+  const std::string large(400'000, ' ');
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 10; ++i) tickets.push_back(cluster.submit(follower, "add 1" + large));
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, tickets.back()) > 0; }));
+  for (const Ticket ticket : tickets) EXPECT_TRUE(cluster.ended(follower, ticket).status.ok());
+  size_t seen = 0;
+  for (const Outbound& one : cluster.node(follower).sent) {
+    const auto* forward = std::get_if<Forward>(&one.message);
+    if (!forward) continue;
+    size_t bytes = 0;
+    for (const SharedBytes& command : forward->commands) bytes += command.size();
+    EXPECT_LE(bytes, size_t{1} << 20);
+    EXPECT_FALSE(forward->commands.empty());
+    ++seen;
+  }
+  EXPECT_GE(seen, 5u);
+}
+
+TEST_F(EngineCallsTest, LT_4_AFollowersWordThatATimerFiredIsNotAppended) {
+  ASSERT_EQ(cluster.run(leader, "arm 1 1 60000"), "armed");
+  const Index last = cluster.engine(leader).core()->status().last.index;
+  FireTimers fired{cluster.engine(leader).leadership().term, kCoordination, {{TimerId(1), Generation(1)}}};
+  cluster.post(leader, MessageReceived{ReplicaId(follower), Forward{{SharedBytes(encode(fired)), SharedBytes("garbage")}}});
+  cluster.settle();
+  EXPECT_EQ(cluster.engine(leader).core()->status().last.index, last);
+  EXPECT_TRUE(cluster.node(leader).counter->fired().empty());
+}
+
+TEST_F(EngineCallsTest, EventsReachEveryReplica) {
+  ASSERT_EQ(cluster.run(follower, "say hello"), "said");
+  cluster.pass(1s);
+  for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.node(id).events, std::vector<std::string>{"hello"});
+}
+
+// ---- reads
+
+TEST_F(EngineCallsTest, AReadOnAnyReplicaSeesEveryAcknowledgedWrite) {
+  for (int i = 1; i <= 12; ++i) {
+    ASSERT_EQ(cluster.run(1 + i % 3, "add 1"), std::to_string(i));
+    ASSERT_EQ(cluster.read(1 + (i + 1) % 3), std::to_string(i));
+  }
+}
+
+TEST_F(EngineCallsTest, REG_R62_AnIsolatedLeaderAnswersNoRead) {
+  isolate(leader);
+  const Ticket read = cluster.ask(leader, "total", Consistency::Linearizable, 2s);
+  ASSERT_NE(new_leader(), 0u);
+  ASSERT_EQ(cluster.run(new_leader(), "add 1"), "1");
+  cluster.pass(2s);
+  const Completion completion = cluster.ended(leader, read);
+  EXPECT_EQ(reason_of(completion.status), Reason::NoLeader);
+  EXPECT_EQ(outcome_of(completion.status), Outcome::None);
+}
+
+TEST_F(EngineCallsTest, REG_R59_ANewLeaderAnswersNoReadBeforeItsFirstEntryIsCommitted) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  cluster.crash(leader);
+  cluster.filter = [](ReplicaId, ReplicaId, const Message& message) {
+    return !std::holds_alternative<raft::AppendRequest>(message);
+  };
+  const uint64_t next = new_leader();
+  ASSERT_NE(next, 0u);
+  const Ticket read = cluster.ask(next, "total", Consistency::Linearizable, 10s);
+  cluster.pass(200ms);
+  EXPECT_EQ(cluster.answers(next, read), 0u);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(next, read) > 0; }));
+  EXPECT_EQ(cluster.ended(next, read).bytes, "1");
+}
+
+TEST_F(EngineCallsTest, REG_R64_AFollowersReadSurvivesLostQuestionsAndAnswers) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  int questions = 0, answers = 0;
+  cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {
+    if (std::holds_alternative<ReadIndexRequest>(message)) return ++questions % 2 == 0;
+    return !std::holds_alternative<ReadIndexReply>(message) || ++answers % 3 == 0;
+  };
+  const Ticket read = cluster.ask(follower, "total", Consistency::Linearizable, 1min);
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, read) > 0; }, 1min));
+  EXPECT_EQ(cluster.ended(follower, read).bytes, "1");
+  EXPECT_EQ(questions, 6);
+}
+
+TEST_F(EngineCallsTest, AReadSurvivesAChangeOfLeader) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  isolate(leader);
+  const Ticket read = cluster.ask(leader, "total", Consistency::Linearizable, 1min);
+  ASSERT_NE(new_leader(), 0u);
+  ASSERT_EQ(cluster.run(new_leader(), "add 1"), "2");
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(leader, read) > 0; }));
+  EXPECT_EQ(cluster.ended(leader, read).bytes, "2");
+}
+
+TEST_F(EngineCallsTest, ALocalReadIsAnsweredAtOnceEvenWithoutALeader) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  cluster.pass(1s);
+  isolate(follower);
+  cluster.pass(2s);
+  ASSERT_EQ(cluster.run(leader, "add 1"), "2");
+  const Ticket read = cluster.ask(follower, "total", Consistency::Local);
+  cluster.settle();
+  EXPECT_EQ(cluster.ended(follower, read).bytes, "1");
+  EXPECT_EQ(cluster.ended(follower, read).index, cluster.engine(follower).applied());
+}
+
+TEST_F(EngineCallsTest, ALocalReadBeforeGenesisIsNotReady) {
+  Cluster blank(3);
+  blank.start(1);
+  const Ticket read = blank.ask(1, "total", Consistency::Local);
+  blank.settle();
+  EXPECT_EQ(reason_of(blank.ended(1, read).status), Reason::NotReady);
+}
+
+TEST_F(EngineCallsTest, AMalformedOrMisdirectedReadIsRefused) {
+  EXPECT_NE(cluster.read(follower, "nonsense").find("InvalidArgument"), std::string::npos);
+  cluster.post(follower, Ask{.ticket = Ticket(999), .machine = MachineId(9), .deadline = cluster.now() + 1s});
+  cluster.settle();
+  EXPECT_EQ(reason_of(cluster.ended(follower, Ticket(999)).status), Reason::Unsupported);
+}
+
+TEST_F(EngineCallsTest, ManyReadsAtOnceCostOneQuestion) {
+  const size_t before = sent<ReadIndexRequest>(follower);
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 100; ++i) tickets.push_back(cluster.ask(follower, "total"));
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, tickets.back()) > 0; }));
+  EXPECT_EQ(sent<ReadIndexRequest>(follower), before + 1);
+}
+
+// ---- the one rule that orders I/O
+
+TEST_F(EngineCallsTest, REG_R17_AFollowerAcknowledgesNothingBeforeItIsDurable) {
+  cluster.filter = [&](ReplicaId, ReplicaId to, const Message&) { return to.value() != third; };
+  cluster.node(follower).syncs = false;
+  const Ticket ticket = cluster.submit(leader, "add 1");
+  cluster.pass(100ms);
+  const Index wanted = cluster.engine(leader).core()->status().last.index;
+  const auto best_match = [&] {
+    Index best;
+    for (const Outbound& one : cluster.node(follower).sent) {
+      if (const auto* reply = std::get_if<raft::AppendReply>(&one.message)) best = std::max(best, reply->match);
+      if (const auto* reply = std::get_if<raft::HeartbeatReply>(&one.message)) best = std::max(best, reply->match);
+    }
+    return best;
+  };
+  EXPECT_FALSE(cluster.node(follower).pending.empty());
+  EXPECT_LT(best_match(), wanted);
+  EXPECT_EQ(cluster.answers(leader, ticket), 0u);
+  cluster.sync(follower);
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(leader, ticket) > 0; }));
+  EXPECT_GE(best_match(), wanted);
+}
+
+TEST_F(EngineCallsTest, REG_R17_AVoteLeavesOnlyWhenItIsDurable) {
+  cluster.node(follower).syncs = cluster.node(third).syncs = false;
+  cluster.crash(leader);
+  const auto granted = [&](uint64_t id) {
+    for (const Outbound& one : cluster.node(id).sent) {
+      const auto* reply = std::get_if<raft::VoteReply>(&one.message);
+      if (reply && reply->kind == raft::VoteKind::Real && reply->granted == raft::Answer::Yes) return true;
+    }
+    return false;
+  };
+  cluster.node(follower).sent.clear();
+  cluster.node(third).sent.clear();
+  cluster.pass(2s);
+  EXPECT_FALSE(granted(follower) || granted(third));
+  EXPECT_EQ(new_leader(), 0u);
+  cluster.node(follower).syncs = cluster.node(third).syncs = true;
+  cluster.sync(follower);
+  cluster.sync(third);
+  EXPECT_NE(new_leader(), 0u);
+  EXPECT_TRUE(granted(follower) || granted(third));
+}
+
+TEST_F(EngineCallsTest, TheLeadersAppendsDoNotWaitForItsOwnDisk) {
+  cluster.node(leader).syncs = false;
+  EXPECT_EQ(cluster.run(leader, "add 1"), "1");  // committed by the followers alone
+  EXPECT_FALSE(cluster.node(leader).pending.empty());
+}
+
+TEST_F(EngineCallsTest, ACheckpointWaitsForTheOwnLog) {
+  Cluster eager(3, [](EngineOptions& options) { options.checkpoint_entries = 1; });
+  eager.start_all();
+  const uint64_t first = eager.leader();
+  ASSERT_NE(first, 0u);
+  eager.pass(200ms);
+  const size_t before = eager.node(first).checkpoints_taken;
+  eager.node(first).syncs = false;
+  ASSERT_EQ(eager.run(first, "add 1"), "1");
+  EXPECT_EQ(eager.node(first).checkpoints_taken, before);
+  eager.node(first).syncs = true;
+  eager.sync(first);
+  eager.pass(200ms);
+  EXPECT_GT(eager.node(first).checkpoints_taken, before);
+}
+
+TEST_F(EngineCallsTest, OneCheckpointIsUnderWayAtATime) {
+  Cluster eager(1, [](EngineOptions& options) { options.checkpoint_entries = 1; });
+  eager.start(1);
+  ASSERT_NE(eager.leader(), 0u);
+  eager.node(1).checkpoints = false;
+  const size_t before = eager.node(1).checkpoints_taken;
+  for (int i = 1; i <= 5; ++i) ASSERT_EQ(eager.run(1, "add 1"), std::to_string(i));
+  EXPECT_EQ(eager.node(1).checkpoints_taken, before + 1);
+}
+
+TEST_F(EngineCallsTest, TheLogIsCompactedBehindTheCheckpoint) {
+  Cluster eager(3, [](EngineOptions& options) { options.checkpoint_entries = 5; });
+  eager.start_all();
+  ASSERT_NE(eager.leader(), 0u);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(eager.run(1, "add 1"), std::to_string(i + 1));
+  eager.pass(1s);
+  for (uint64_t id = 1; id <= 3; ++id) {
+    const Disk& disk = eager.node(id).disk;
+    EXPECT_GT(disk.base.index, Index(15)) << id;
+    EXPECT_LE(disk.base.index, disk.table.applied().index) << id;
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::engine

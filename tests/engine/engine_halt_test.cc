@@ -1,0 +1,152 @@
+// Fail-stop: whatever breaks, every pending call ends exactly once, nothing is sent or written any more, the process lives.
+#include <gtest/gtest.h>
+
+#include "tests/engine/cluster.h"
+
+namespace coordkit::engine {
+namespace {
+
+struct EngineHaltTest : testing::Test {
+  Cluster cluster{3};
+  uint64_t leader = 0, follower = 0;
+
+  void SetUp() override {
+    cluster.start_all();
+    leader = cluster.leader();
+    ASSERT_NE(leader, 0u);
+    follower = leader % 3 + 1;
+    for (uint64_t id = 1; id <= 3; ++id) {
+      ASSERT_TRUE(cluster.until([&] { return cluster.engine(id).status().state == ReplicaState::Ready; }));
+    }
+  }
+  void fail_store(uint64_t id) { cluster.post(id, StoreFailed{absl::DataLossError("fsync failed")}); }
+  void expect_stopped(uint64_t id) {
+    cluster.pass(2s);
+    EXPECT_TRUE(cluster.node(id).halted.has_value());
+    EXPECT_EQ(cluster.node(id).sent_after_halt, 0u);
+    EXPECT_EQ(cluster.engine(id).status().state, ReplicaState::Halted);
+    EXPECT_EQ(cluster.engine(id).status().requests, 0u);
+    EXPECT_NE(cluster.engine(id).leadership().role, raft::Role::Leader);
+    EXPECT_EQ(cluster.engine(id).next_deadline(), LaggingTime::max());
+    const Ticket late = cluster.submit(id, "add 1");
+    const Ticket read = cluster.ask(id, "total", Consistency::Local);
+    cluster.settle();
+    for (const Ticket ticket : {late, read}) {
+      EXPECT_EQ(reason_of(cluster.ended(id, ticket).status), Reason::ReplicaFailed);
+      EXPECT_EQ(outcome_of(cluster.ended(id, ticket).status), Outcome::None);
+    }
+  }
+};
+
+TEST_F(EngineHaltTest, AFailedStoreEndsEveryCallOnceAndSaysWhatIsKnown) {
+  cluster.filter = [&](ReplicaId from, ReplicaId to, const Message&) { return from.value() != leader && to.value() != leader; };
+  const Ticket handed = cluster.submit(leader, "add 1");
+  const Ticket read = cluster.ask(leader, "total");
+  cluster.settle();
+  cluster.pass(500ms);  // deposed
+  const Ticket waiting = cluster.submit(leader, "add 1");
+  fail_store(leader);
+  cluster.settle();
+  EXPECT_EQ(outcome_of(cluster.ended(leader, handed).status), Outcome::Unknown);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, read).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, waiting).status), Outcome::None);
+  for (const Ticket ticket : {handed, read, waiting}) {
+    EXPECT_EQ(reason_of(cluster.ended(leader, ticket).status), Reason::ReplicaFailed);
+  }
+  EXPECT_EQ(cluster.node(leader).halted->code(), absl::StatusCode::kDataLoss);
+  expect_stopped(leader);
+}
+
+TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
+  const Ticket before = cluster.submit(leader, "add 1");
+  const Ticket read_before = cluster.ask(leader, "total");
+  fail_store(leader);
+  const Ticket after = cluster.submit(leader, "add 1");
+  const Ticket read_after = cluster.ask(leader, "total");
+  cluster.settle();
+  for (const Ticket ticket : {before, read_before, after, read_after}) {
+    EXPECT_EQ(reason_of(cluster.ended(leader, ticket).status), Reason::ReplicaFailed);
+    EXPECT_EQ(outcome_of(cluster.ended(leader, ticket).status), Outcome::None);
+  }
+  expect_stopped(leader);
+}
+
+TEST_F(EngineHaltTest, TheOthersGoOnWithoutIt) {
+  fail_store(leader);
+  cluster.settle();
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");
+  EXPECT_EQ(cluster.read(follower), "1");
+}
+
+TEST_F(EngineHaltTest, FLT_A7_AMachineThatThrowsStopsTheReplicaAtThatEntry) {
+  ASSERT_EQ(cluster.run(follower, "add 1"), "1");
+  const Index before = cluster.engine(follower).applied();
+  cluster.node(follower).counter->throw_in_apply = true;
+  const Ticket bad = cluster.submit(follower, "add 1");
+  const Ticket other = cluster.submit(follower, "wait");
+  cluster.pass(3s);
+  EXPECT_EQ(cluster.node(follower).disk.table.applied(), Position{});
+  EXPECT_EQ(cluster.engine(follower).status().applied, before);
+  EXPECT_EQ(cluster.read(leader), "2");
+  EXPECT_EQ(reason_of(cluster.ended(follower, bad).status), Reason::ReplicaFailed);
+  EXPECT_EQ(outcome_of(cluster.ended(follower, bad).status), Outcome::Unknown);
+  EXPECT_EQ(outcome_of(cluster.ended(follower, other).status), Outcome::Unknown);
+  EXPECT_NE(std::string(cluster.engine(follower).status().reason).find("entries " + std::to_string(before.value() + 1)),
+            std::string::npos)
+      << cluster.engine(follower).status().reason;
+  expect_stopped(follower);
+}
+
+TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsStillEndsEveryReadOnce) {
+  const std::vector<Ticket> tickets = {cluster.ask(leader, "total"), cluster.ask(leader, "throw"), cluster.ask(leader, "total"),
+                                       cluster.ask(leader, "total", Consistency::Local)};
+  cluster.pass(1s);
+  for (const Ticket ticket : tickets) EXPECT_EQ(cluster.answers(leader, ticket), 1u);
+  EXPECT_EQ(reason_of(cluster.ended(leader, tickets[1]).status), Reason::ReplicaFailed);
+  EXPECT_EQ(reason_of(cluster.ended(leader, tickets[2]).status), Reason::ReplicaFailed);
+  expect_stopped(leader);
+}
+
+TEST_F(EngineHaltTest, FLT_A7_HalfACheckpointIsNeverHandedOut) {
+  Cluster eager(1, [](EngineOptions& options) { options.checkpoint_entries = 1; });
+  eager.start(1);
+  ASSERT_NE(eager.leader(), 0u);
+  eager.pass(1s);
+  const Position before = eager.node(1).disk.table.applied();
+  const auto rows = eager.node(1).disk.table.rows;
+  eager.node(1).counter->throw_in_checkpoint = true;
+  const Ticket ticket = eager.submit(1, "add 1");
+  eager.pass(1s);
+  EXPECT_EQ(eager.answers(1, ticket), 1u);
+  EXPECT_TRUE(eager.node(1).halted.has_value());
+  EXPECT_EQ(eager.node(1).disk.table.applied(), before);
+  EXPECT_EQ(eager.node(1).disk.table.rows, rows);
+}
+
+TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
+  Cluster single(1);
+  single.node(1).syncs = false;
+  single.start(1);
+  single.settle();
+  const Ticket ticket = single.submit(1, "add 1");
+  single.post(1, StoreFailed{absl::DataLossError("fsync failed")});
+  single.post(1, LogWritten{WriteNumber(1)});  // of before, overtaken by the failure
+  single.settle();
+  EXPECT_EQ(outcome_of(single.ended(1, ticket).status), Outcome::None);
+  EXPECT_EQ(single.engine(1).status().state, ReplicaState::Halted);
+  EXPECT_EQ(single.engine(1).core(), nullptr);
+  EXPECT_EQ(single.node(1).sent_after_halt, 0u);
+}
+
+TEST_F(EngineHaltTest, ARestartAfterwardsLosesNothingThatWasAcknowledged) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  fail_store(leader);
+  cluster.settle();
+  cluster.crash(leader);
+  ASSERT_EQ(cluster.run(follower, "add 1"), "2");
+  cluster.start(leader);
+  EXPECT_EQ(cluster.read(leader), "2");
+}
+
+}  // namespace
+}  // namespace coordkit::engine

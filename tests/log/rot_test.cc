@@ -1,0 +1,249 @@
+// Bytes that were durable and changed afterwards: never cut, never served, named as holes.
+#include <gtest/gtest.h>
+
+#include "tests/log/log_workload.h"
+
+namespace coordkit::testing {
+namespace {
+
+constexpr uint64_t kEntries = 60;
+
+log::LogOptions small_segments() { return {.store = kStore, .segment_bytes = 96 << 10, .small_segment_bytes = 96 << 10}; }
+
+// A log of several segments, closed properly: everything below the last mark.
+class RotTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    RecordingFs disk;
+    auto opened = log::Log::open(disk, small_segments());
+    ASSERT_TRUE(opened.ok());
+    for (uint64_t index = 1; index <= kEntries; ++index) {
+      log::Step step{.write = {.entries = entries(index, 1, 1 + index / 20, 700)}};
+      if (index == 30) step.write.hard_state = kHardState;
+      ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+      ASSERT_TRUE(opened->log->sync().ok());
+      expected_.push_back(step.write.entries.front());
+    }
+    ASSERT_TRUE(opened->log->append_mark().ok());
+    ASSERT_TRUE(opened->log->sync().ok());
+    image_ = disk.now();
+  }
+
+  std::vector<std::string> segments() const {
+    std::vector<std::string> names;
+    for (const auto& [name, file] : image_.names) {
+      if (name.ends_with(".seg")) names.push_back(name);
+    }
+    return names;
+  }
+
+  // Everything recovered is what was written, and every index is either there or in a hole.
+  void expect_complete(const log::OpenedLog& opened) {
+    EXPECT_EQ(opened.hard_state, kHardState);
+    std::vector<bool> seen(kEntries + 1);
+    for (const raft::Entry& entry : opened.entries) {
+      ASSERT_EQ(entry, expected_[entry.index.value() - 1]);
+      seen[entry.index.value()] = true;
+    }
+    for (const DamagedRange& range : opened.damaged) {
+      for (Index index = range.first; index <= range.last; index = index.next()) {
+        ASSERT_FALSE(seen[index.value()]);
+        seen[index.value()] = true;
+      }
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<std::ptrdiff_t>(kEntries));
+  }
+
+  static constexpr raft::HardState kHardState{Term(4), ReplicaId(2)};
+  Image image_;
+  std::vector<raft::Entry> expected_;
+};
+
+TEST_F(RotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
+  for (const std::string& name : segments()) {
+    const size_t size = image_[name].size();
+    for (size_t block = 2; block < size / log::kBlockBytes; ++block) {
+      Image rotten = image_;
+      std::string& bytes = rotten[name];
+      if (bytes.find_first_not_of('\0', block * log::kBlockBytes) >= (block + 1) * log::kBlockBytes) continue;
+      for (size_t i = 0; i < log::kBlockBytes; ++i) bytes[block * log::kBlockBytes + i] ^= 0x55;
+      RecordingFs disk(rotten);
+      const auto opened = log::Log::open(disk, small_segments());
+      ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+      if (name == segments().back() && opened->damaged.empty() && opened->entries.size() == kEntries)
+        continue;  // the mark itself
+      ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << name << " block " << block;
+      RecordingFs again(disk.now());
+      const auto twice = log::Log::open(again, small_segments());
+      ASSERT_TRUE(twice.ok());
+      ASSERT_TRUE(same(*opened, *twice)) << name << " block " << block;
+    }
+  }
+}
+
+TEST_F(RotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
+  Random random(7);
+  for (int round = 0; round < 200; ++round) {
+    Image rotten = image_;
+    for (uint64_t flips = random.between(1, 6); flips > 0; --flips) {
+      const std::vector<std::string> names = segments();
+      std::string& bytes = rotten[names[random.below(names.size() - 1)]];  // not the newest: it holds the highest mark
+      bytes[random.below(bytes.size())] ^= static_cast<char>(1 << random.below(8));
+    }
+    RecordingFs disk(rotten);
+    const auto opened = log::Log::open(disk, small_segments());
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << "round " << round;
+  }
+}
+
+TEST_F(RotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
+  const std::vector<std::string> names = segments();
+  ASSERT_GE(names.size(), 3u);
+  for (size_t i = 0; i + 1 < names.size(); ++i) {
+    Image rotten = image_;
+    std::string& bytes = rotten[names[i]];
+    std::fill(bytes.begin() + log::kFirstBatchOffset, bytes.end(), 'x');
+    RecordingFs disk(rotten);
+    const auto opened = log::Log::open(disk, small_segments());
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << names[i];
+  }
+}
+
+TEST_F(RotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
+  const std::vector<std::string> names = segments();
+  for (size_t i = 0; i + 1 < names.size(); ++i) {
+    for (const size_t size : {size_t{0}, size_t{5000}, size_t{1} << 40}) {
+      Image rotten = image_;
+      if (size > 1 << 20) {
+        rotten.names.erase(names[i]);
+      } else {
+        rotten[names[i]].resize(size);
+      }
+      RecordingFs disk(rotten);
+      const auto opened = log::Log::open(disk, small_segments());
+      ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+      ASSERT_FALSE(opened->damaged.empty());
+      ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << names[i] << " size " << size;
+    }
+  }
+}
+
+TEST_F(RotTest, FLT_D09_BlocksThatChangedPlacesAreRot) {
+  const std::string name = segments().front();
+  Image rotten = image_;
+  std::string& bytes = rotten[name];
+  const std::string a = bytes.substr(log::kFirstBatchOffset, log::kBlockBytes);
+  const std::string b = bytes.substr(log::kFirstBatchOffset + log::kBlockBytes, log::kBlockBytes);
+  bytes.replace(log::kFirstBatchOffset, log::kBlockBytes, b);
+  bytes.replace(log::kFirstBatchOffset + log::kBlockBytes, log::kBlockBytes, a);
+  RecordingFs disk(rotten);
+  const auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  ASSERT_NO_FATAL_FAILURE(expect_complete(*opened));
+  ASSERT_EQ(opened->damaged.size(), 1u);
+  EXPECT_EQ(opened->damaged[0].first, Index(1));
+  EXPECT_EQ(opened->damaged[0].last, Index(2));
+}
+
+TEST_F(RotTest, FLT_D05_AReadOfARottenEntryIsAnErrorAndOthersAreServed) {
+  Image rotten = image_;
+  std::string& bytes = rotten[segments().front()];
+  const size_t payload = bytes.find(expected_[4].payload.view());
+  ASSERT_NE(payload, std::string::npos);
+  bytes[payload] ^= 1;
+  RecordingFs disk(rotten);
+  const auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  ASSERT_EQ(opened->damaged.size(), 1u);
+  EXPECT_EQ(opened->damaged[0].first, Index(5));
+  EXPECT_TRUE(absl::IsDataLoss(opened->log->read(Index(5), Index(9), 1 << 20).status()));
+  EXPECT_FALSE(opened->log->read(Index(3), Index(9), 1 << 20).ok()) << "never a shorter answer instead of the error";
+  EXPECT_TRUE(opened->log->read(Index(6), Index(9), 1 << 20).ok());
+}
+
+TEST_F(RotTest, ARepairIsATruncationAndTheSameEntriesAgain) {
+  Image rotten = image_;
+  std::string& bytes = rotten[segments().front()];
+  std::fill_n(bytes.begin() + log::kFirstBatchOffset, log::kBlockBytes, 'x');
+  RecordingFs disk(rotten);
+  auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  ASSERT_FALSE(opened->damaged.empty());
+  log::Step step{.write = {.truncate_after = opened->damaged[0].first.previous()}};
+  for (uint64_t i = opened->damaged[0].first.value(); i <= kEntries; ++i) step.write.entries.push_back(expected_[i - 1]);
+  ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+  ASSERT_TRUE(opened->log->sync().ok());
+  RecordingFs again(disk.now());
+  const auto repaired = log::Log::open(again, small_segments());
+  ASSERT_TRUE(repaired.ok());
+  EXPECT_TRUE(repaired->damaged.empty());
+  EXPECT_EQ(repaired->entries, expected_);
+}
+
+TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
+  Image foreign = image_;
+  foreign.files[9999] = "mine";
+  foreign.names["notes.txt"] = 9999;
+  RecordingFs disk(foreign);
+  const auto opened = log::Log::open(disk, small_segments());
+  EXPECT_TRUE(absl::IsFailedPrecondition(opened.status())) << opened.status().ToString();
+  EXPECT_NE(opened.status().message().find("notes.txt"), std::string_view::npos);
+  EXPECT_TRUE(disk.changes().empty());
+}
+
+TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
+  Image newer = image_;
+  std::string& bytes = newer[segments().back()];
+  for (const size_t block : {size_t{0}, log::kBlockBytes}) {
+    bytes[block + 8] = 2;
+    bytes[block + 40] ^= 1;  // and its sums are made differently
+  }
+  RecordingFs disk(newer);
+  const auto opened = log::Log::open(disk, small_segments());
+  EXPECT_TRUE(absl::IsFailedPrecondition(opened.status())) << opened.status().ToString();
+  EXPECT_TRUE(disk.changes().empty());
+}
+
+TEST(LogDoorTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
+  RecordingFs disk;
+  auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  log::Step step{.write = {.entries = entries(1, 1, 1)}};
+  step.write.entries[0].content_sum ^= 4;
+  const size_t changes = disk.changes().size();
+  EXPECT_TRUE(absl::IsDataLoss(opened->log->append({&step, 1})));
+  EXPECT_EQ(disk.changes().size(), changes);
+}
+
+TEST(LogDoorTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
+  for (const log::Step& step :
+       {log::Step{.write = {.entries = entries(2, 1, 1)}}, log::Step{.write = {.truncate_after = Index(1)}}}) {
+    RecordingFs disk;
+    auto opened = log::Log::open(disk, small_segments());
+    ASSERT_TRUE(opened.ok());
+    EXPECT_TRUE(absl::IsInvalidArgument(opened->log->append({&step, 1})));
+  }
+}
+
+// Random bytes in every file: any answer but a crash, an allocation without bound, or invented entries.
+TEST_F(RotTest, HostileBytesAreNeverBelieved) {
+  Random random(11);
+  for (int round = 0; round < 100; ++round) {
+    Image hostile = image_;
+    for (auto& [file, bytes] : hostile.files) {
+      const size_t first = random.below(bytes.size() + 1);
+      for (size_t i = first; i < std::min(bytes.size(), first + random.below(20'000)); ++i) {
+        bytes[i] = static_cast<char>(random());
+      }
+    }
+    RecordingFs disk(hostile);
+    const auto opened = log::Log::open(disk, small_segments());
+    if (!opened.ok()) continue;
+    for (const raft::Entry& entry : opened->entries) ASSERT_EQ(entry, expected_[entry.index.value() - 1]);
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,99 @@
+// Three replicas in this process, on loopback ports and real files; each with the options a test wants.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coordkit/error.h"
+#include "coordkit/replica.h"
+#include "tools/support/loopback.h"
+
+namespace coordkit::testing {
+
+using namespace std::chrono_literals;
+
+inline constexpr Duration kPatience = 60s;  // only a hang takes that long
+
+MATCHER_P(Is, reason, std::string("is ") + std::string(name_of(reason))) {
+  *result_listener << arg;
+  return reason_of(arg) == reason;
+}
+MATCHER(IsOk, "is OK") {
+  *result_listener << arg;
+  return arg.ok();
+}
+MATCHER_P(HasCode, code, "has code " + absl::StatusCodeToString(code)) {
+  *result_listener << arg;
+  return arg.code() == code;
+}
+
+// Below TEST_TMPDIR, which lies on the disk of the build folder.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = ::testing::TempDir() + "/replica.XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory in " + ::testing::TempDir());
+    path_ = pattern;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class Cluster {
+ public:
+  explicit Cluster(size_t size = 3) : addresses_(support::free_loopback_addresses(size)) {}
+
+  size_t size() const { return addresses_.size(); }
+
+  ReplicaOptions options(uint64_t id) const {
+    ReplicaOptions options{.id = id, .cluster = "test", .data_dir = folder_.path() / std::to_string(id)};
+    for (size_t i = 0; i < addresses_.size(); ++i) options.members.push_back({i + 1, addresses_[i]});
+    options.security = PlainText{};
+    options.segment_bytes = 1 << 20;
+    return options;
+  }
+
+  void open(uint64_t id) { open(options(id)); }
+  void open(ReplicaOptions options) {
+    const uint64_t id = options.id;
+    absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(std::move(options));
+    ASSERT_THAT(replica.status(), IsOk());
+    replicas_[id] = *std::move(replica);
+  }
+  void open_all() {
+    for (uint64_t id = 1; id <= size(); ++id) ASSERT_NO_FATAL_FAILURE(open(id));
+    for (uint64_t id = 1; id <= size(); ++id) ASSERT_THAT(replicas_[id]->wait_ready(kPatience), IsOk());
+  }
+  Replica& operator[](uint64_t id) { return *replicas_.at(id); }
+  void close(uint64_t id) { replicas_.erase(id); }
+  std::unique_ptr<Replica> take(uint64_t id) { return std::move(replicas_.at(id)); }
+
+  Session session(uint64_t id, Duration ttl = 10s) {
+    absl::StatusOr<Session> session = (*this)[id].open_session({.ttl = ttl, .timeout = kPatience});
+    EXPECT_THAT(session.status(), IsOk());
+    return session.ok() ? *session : Session();
+  }
+
+ private:
+  Folder folder_;
+  const std::vector<std::string> addresses_;
+  std::map<uint64_t, std::unique_ptr<Replica>> replicas_;
+};
+
+}  // namespace coordkit::testing

@@ -1,0 +1,323 @@
+// Door 1 as a whole: three replicas in one process, real sockets and files.
+#include "coordkit/replica.h"
+
+#include <future>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+
+#include "coordkit/coordkit.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ReplicaTest : public ::testing::Test {
+ protected:
+  void SetUp() override { cluster_.open_all(); }
+
+  // Until `waiters` stand in line, as the cluster sees it. Each look is a quorum round, so this is no busy loop.
+  void await_queue(const std::string& name, size_t waiters) {
+    absl::StatusOr<QueueInfo> queue = cluster_[1].queue(name);
+    while (queue.ok() && queue->waiters.size() != waiters) queue = cluster_[1].queue(name);
+    ASSERT_THAT(queue.status(), IsOk());
+  }
+
+  Cluster cluster_;
+};
+
+TEST_F(ReplicaTest, AGrantIsValidUntilItsReleaseAndItsTokenGrows) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> first = me.acquire("billing", {.timeout = kPatience});
+  ASSERT_THAT(first.status(), IsOk());
+  EXPECT_TRUE(first->valid());
+  EXPECT_EQ(first->name(), "billing");
+  EXPECT_THAT(first->check(), ::testing::ResultOf([](const auto& answer) { return answer.ok() && *answer; }, true));
+  EXPECT_THAT(first->release(), IsOk());
+  EXPECT_FALSE(first->valid());
+
+  absl::StatusOr<Grant> second = me.acquire("billing", {.timeout = kPatience});
+  ASSERT_THAT(second.status(), IsOk());
+  EXPECT_GT(second->token(), first->token());
+}
+
+TEST_F(ReplicaTest, EveryReplicaHandsOutLocksAndTokensFollowTheOrderOfTheHolders) {
+  constexpr int kRounds = 20;
+  Token newest;
+  int inside = 0;
+  int done = 0;  // guarded by nothing but the lock under test
+  std::vector<std::thread> workers;
+  for (uint64_t id = 1; id <= 3; ++id) {
+    workers.emplace_back([&, id] {
+      Session me = cluster_.session(id);
+      for (int round = 0; round < kRounds; ++round) {
+        absl::StatusOr<Grant> grant = me.acquire("shared");
+        ASSERT_THAT(grant.status(), IsOk());
+        EXPECT_EQ(++inside, 1);
+        EXPECT_GT(grant->token(), newest);
+        newest = grant->token();
+        ++done;
+        --inside;
+        EXPECT_THAT(grant->release(), IsOk());
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(done, 3 * kRounds);
+}
+
+TEST_F(ReplicaTest, AGrantOutOfScopeIsReleased) {
+  Session me = cluster_.session(1);
+  Session other = cluster_.session(2);
+  {
+    absl::StatusOr<Grant> grant = me.acquire("billing");
+    ASSERT_THAT(grant.status(), IsOk());
+    EXPECT_THAT(other.try_acquire("billing").status(), Is(Reason::Held));
+  }
+  EXPECT_THAT(other.acquire("billing", {.timeout = kPatience}).status(), IsOk());
+}
+
+TEST_F(ReplicaTest, AWaitThatTimesOutIsCertainlyNotTheOwner) {
+  Session me = cluster_.session(1);
+  Session other = cluster_.session(2);
+  absl::StatusOr<Grant> grant = me.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  EXPECT_THAT(other.acquire("billing", {.timeout = 20ms}).status(), Is(Reason::WaitTimeout));
+  const absl::StatusOr<QueueInfo> queue = cluster_[3].queue("billing");
+  ASSERT_THAT(queue.status(), IsOk());
+  EXPECT_THAT(queue->waiters, IsEmpty());
+  EXPECT_TRUE(grant->valid());
+}
+
+TEST_F(ReplicaTest, AClosedSessionFreesItsLocksForTheNextInLine) {
+  Session me = cluster_.session(1);
+  Session other = cluster_.session(2);
+  absl::StatusOr<Grant> grant = me.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  auto next = std::async(std::launch::async, [&] { return other.acquire("billing"); });
+  await_queue("billing", 1);
+  EXPECT_THAT(me.close(), IsOk());
+  EXPECT_FALSE(grant->valid());
+  EXPECT_FALSE(me.valid());
+  EXPECT_EQ(me.phase(), SessionPhase::Lost);
+  const absl::StatusOr<Grant> taken = next.get();
+  ASSERT_THAT(taken.status(), IsOk());
+  EXPECT_TRUE(taken->valid());
+}
+
+TEST_F(ReplicaTest, MutexServesTheStandardLocks) {
+  Session me = cluster_.session(2);
+  Mutex one(me, "one");
+  Mutex two(me, "two");
+  Mutex one_again(me, "one");  // another object is another owner
+  {
+    const std::scoped_lock both(one, two);
+    EXPECT_TRUE(one.valid());
+    EXPECT_NE(one.token(), two.token());
+    EXPECT_FALSE(one_again.try_lock());
+    EXPECT_FALSE(one_again.try_lock_for(20ms));
+  }
+  EXPECT_FALSE(one.valid());
+  std::unique_lock lock(one_again, kPatience);
+  ASSERT_TRUE(lock.owns_lock());
+  const Token token = one_again.token();
+  lock.unlock();
+  ASSERT_TRUE(one_again.try_lock_until(std::chrono::steady_clock::now() + kPatience));
+  EXPECT_GT(one_again.token(), token);
+  one_again.unlock();
+}
+
+TEST_F(ReplicaTest, AMutexOfADeadSessionThrows) {
+  Session me = cluster_.session(1);
+  Mutex mutex(me, "billing");
+  ASSERT_THAT(me.close(), IsOk());
+  EXPECT_THROW(mutex.lock(), std::system_error);
+  EXPECT_THROW(mutex.try_lock(), std::system_error);
+  EXPECT_THROW(mutex.try_lock_for(20ms), std::system_error);
+}
+
+TEST_F(ReplicaTest, KeysWrittenThroughOneReplicaAreReadThroughAllOthers) {
+  const absl::StatusOr<PutResult> put = cluster_[1].put("color", "green");
+  ASSERT_THAT(put.status(), IsOk());
+  for (uint64_t id = 1; id <= 3; ++id) {
+    const absl::StatusOr<GetResult> got = cluster_[id].get("color");
+    ASSERT_THAT(got.status(), IsOk());
+    ASSERT_TRUE(got->entry);
+    EXPECT_EQ(got->entry->value, "green");
+    EXPECT_EQ(got->entry->mod, put->revision);
+  }
+  const absl::StatusOr<EraseResult> erased = cluster_[2].erase("color");
+  ASSERT_THAT(erased.status(), IsOk());
+  EXPECT_EQ(erased->deleted, 1u);
+  EXPECT_GT(erased->revision, put->revision);
+  const absl::StatusOr<GetResult> gone = cluster_[3].get("color");
+  ASSERT_THAT(gone.status(), IsOk());
+  EXPECT_FALSE(gone->entry);
+}
+
+TEST_F(ReplicaTest, HoldersAndQueueTellWhoIsThereInOrder) {
+  Session me = cluster_.session(1);
+  Session second = cluster_.session(2);
+  Session third = cluster_.session(3);
+  absl::StatusOr<Grant> grant = me.acquire("billing", {.owner = "cron", .value = "host-1"});
+  ASSERT_THAT(grant.status(), IsOk());
+  auto next = std::async(std::launch::async, [&] { return second.acquire("billing"); });
+  await_queue("billing", 1);
+  auto last = std::async(std::launch::async, [&] { return third.acquire("billing"); });
+  await_queue("billing", 2);
+
+  const absl::StatusOr<LockInfo> lock = cluster_[3].holders("billing");
+  ASSERT_THAT(lock.status(), IsOk());
+  ASSERT_THAT(lock->holders, SizeIs(1));
+  EXPECT_EQ(lock->holders[0].session, me.id());
+  EXPECT_EQ(lock->holders[0].token, grant->token());
+  EXPECT_EQ(lock->holders[0].owner_tag, "cron");
+  EXPECT_EQ(lock->holders[0].value, "host-1");
+  EXPECT_EQ(lock->waiters, 2u);
+  const absl::StatusOr<QueueInfo> queue = cluster_[2].queue("billing");
+  ASSERT_THAT(queue.status(), IsOk());
+  ASSERT_THAT(queue->waiters, SizeIs(2));
+  EXPECT_EQ(queue->waiters[0].session, second.id());
+  EXPECT_EQ(queue->waiters[1].session, third.id());
+
+  EXPECT_THAT(grant->release(), IsOk());
+  absl::StatusOr<Grant> second_grant = next.get();
+  ASSERT_THAT(second_grant.status(), IsOk());
+  EXPECT_THAT(second_grant->release(), IsOk());
+  EXPECT_THAT(last.get().status(), IsOk());
+}
+
+TEST_F(ReplicaTest, ARestartedReplicaComesBackWithItsDataAndCatchesUp) {
+  ASSERT_THAT(cluster_[1].put("before", "1").status(), IsOk());
+  const ClusterId id = cluster_[3].health().cluster;
+  cluster_.close(3);
+  ASSERT_THAT(cluster_[1].put("meanwhile", "2").status(), IsOk());
+  cluster_.open(3);
+  ASSERT_THAT(cluster_[3].wait_ready(kPatience), IsOk());
+  EXPECT_EQ(cluster_[3].health().cluster, id);
+  for (const char* key : {"before", "meanwhile"}) {
+    const absl::StatusOr<GetResult> got = cluster_[3].get(key);
+    ASSERT_THAT(got.status(), IsOk());
+    EXPECT_TRUE(got->entry) << key;
+  }
+}
+
+TEST_F(ReplicaTest, AllReplicasRestartedKeepWhatWasAcknowledged) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> grant = me.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  ASSERT_THAT(cluster_[2].put("color", "green").status(), IsOk());
+  for (uint64_t id = 1; id <= 3; ++id) cluster_.close(id);
+  EXPECT_FALSE(grant->valid());
+
+  cluster_.open_all();
+  const absl::StatusOr<GetResult> got = cluster_[3].get("color");
+  ASSERT_THAT(got.status(), IsOk());
+  EXPECT_TRUE(got->entry);
+  absl::StatusOr<Grant> newer = cluster_.session(2).acquire("another");
+  ASSERT_THAT(newer.status(), IsOk());
+  EXPECT_GT(newer->token(), grant->token());
+}
+
+TEST_F(ReplicaTest, CloseEndsEveryCallUnderWay) {
+  Session holder = cluster_.session(1);
+  Session waiter = cluster_.session(2);
+  absl::StatusOr<Grant> grant = holder.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  auto waiting = std::async(std::launch::async, [&] { return waiter.acquire("billing").status(); });
+  std::promise<absl::Status> answered;
+  waiter.acquire_async("billing", {.owner = "other"}, [&](absl::StatusOr<Grant> answer) { answered.set_value(answer.status()); });
+  await_queue("billing", 2);
+  EXPECT_THAT(cluster_[2].close(), IsOk());
+  EXPECT_THAT(waiting.get(), Is(Reason::Stopped));
+  EXPECT_THAT(answered.get_future().get(), Is(Reason::Stopped));
+  EXPECT_THAT(cluster_[2].close(), IsOk());  // again
+}
+
+TEST_F(ReplicaTest, HandlesOutliveTheReplicaAndSayThatItIsClosed) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> grant = me.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  Mutex mutex(me, "other");
+  mutex.lock();
+  cluster_.close(1);
+
+  EXPECT_FALSE(grant->valid());
+  EXPECT_FALSE(me.valid());
+  EXPECT_FALSE(mutex.valid());
+  EXPECT_THAT(grant->release(), Is(Reason::Closed));
+  EXPECT_THAT(grant->check().status(), Is(Reason::Closed));
+  EXPECT_THAT(me.acquire("another").status(), Is(Reason::Closed));
+  EXPECT_THAT(me.close(), Is(Reason::Closed));
+  std::promise<absl::Status> answered;
+  me.acquire_async("another", {}, [&](absl::StatusOr<Grant> answer) { answered.set_value(answer.status()); });
+  EXPECT_THAT(answered.get_future().get(), Is(Reason::Closed));
+  EXPECT_THROW(mutex.lock(), std::system_error);
+  mutex.unlock();
+}
+
+TEST_F(ReplicaTest, ABlockingCallInsideAnAsyncCallbackIsRefused) {
+  Session me = cluster_.session(1);
+  std::promise<void> done;
+  me.acquire_async("billing", {}, [&](absl::StatusOr<Grant> grant) {
+    EXPECT_THAT(grant.status(), IsOk());
+    EXPECT_THAT(me.acquire("other").status(), HasCode(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(grant->release(), HasCode(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(cluster_[1].get("color").status(), HasCode(absl::StatusCode::kInvalidArgument));
+    EXPECT_FALSE(cluster_[1].close().ok());
+    done.set_value();
+  });
+  done.get_future().get();
+  EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());  // nothing was hurt
+}
+
+TEST_F(ReplicaTest, AsyncAcquireAndReleaseEndOnce) {
+  Session me = cluster_.session(3);
+  std::promise<absl::Status> released;
+  Grant held;
+  me.acquire_async("billing", {}, [&](absl::StatusOr<Grant> grant) {
+    ASSERT_THAT(grant.status(), IsOk());
+    held = *std::move(grant);
+    EXPECT_TRUE(held.valid());
+    held.release_async([&](absl::Status status) { released.set_value(std::move(status)); });
+    EXPECT_FALSE(held.valid());
+  });
+  EXPECT_THAT(released.get_future().get(), IsOk());
+}
+
+TEST_F(ReplicaTest, ReplicasAgreeOnTheDigestOfTheSameIndex) {
+  for (int i = 0; i < 30; ++i) ASSERT_THAT(cluster_[1 + i % 3].put("key-" + std::to_string(i % 7), "x").status(), IsOk());
+  Health health[3];
+  do {
+    for (uint64_t id = 1; id <= 3; ++id) health[id - 1] = cluster_[id].health();
+  } while (health[0].applied != health[1].applied || health[1].applied != health[2].applied);
+  EXPECT_EQ(health[0].digest, health[1].digest);
+  EXPECT_EQ(health[1].digest, health[2].digest);
+}
+
+TEST(ReplicaAloneTest, OneMemberIsAClusterToo) {
+  Cluster cluster(1);
+  cluster.open_all();
+  Session me = cluster.session(1);
+  absl::StatusOr<Grant> grant = me.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  EXPECT_TRUE(grant->valid());
+  EXPECT_EQ(cluster[1].health().role, raft::Role::Leader);
+}
+
+TEST(ReplicaAloneTest, WithoutTheOthersItSaysWhomItWaitsFor) {
+  Cluster cluster(3);
+  cluster.open(1);
+  const absl::Status ready = cluster[1].wait_ready(100ms);
+  EXPECT_THAT(ready, HasCode(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_THAT(std::string(ready.message()), ::testing::HasSubstr("2"));
+  EXPECT_EQ(cluster[1].health().state, ReplicaState::WaitingForMembers);
+  EXPECT_FALSE(cluster[1].open_session({.timeout = 50ms}).ok());
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,82 @@
+// Whole runs: the same seed gives the same run, seeds of both profiles hold all invariants, and every seed that once found
+// a bug is run again (seeds.txt).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "coordkit/sim/options.h"
+
+namespace coordkit::sim {
+namespace {
+
+Report run(uint64_t seed, std::string profile = "swarm", Duration hostile_time = std::chrono::seconds(20)) {
+  SimOptions options;
+  options.seed = seed;
+  options.profile = std::move(profile);
+  options.hostile_time = hostile_time;
+  return simulate(options);
+}
+
+std::string story(const Report& report) {
+  std::string text = report.violation + " in seed " + std::to_string(report.seed) + ": " + report.what;
+  for (const std::string& line : report.last_events) text += "\n  " + line;
+  return text;
+}
+
+TEST(SimulateTest, SameSeedGivesTheSameRun) {
+  for (uint64_t seed : {1, 2, 3, 4, 5}) {
+    const Report first = run(seed);
+    const Report second = run(seed);
+    EXPECT_EQ(first.trace_hash, second.trace_hash);
+    EXPECT_EQ(first.events, second.events);
+    EXPECT_EQ(first.virtual_time, second.virtual_time);
+  }
+  EXPECT_NE(run(1).trace_hash, run(2).trace_hash);
+}
+
+TEST(SimulateTest, SwarmHoldsEveryInvariant) {
+  Report sum;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report report = run(seed);
+    ASSERT_EQ(report.violation, "") << story(report);
+    sum.grants += report.grants;
+    sum.expiries += report.expiries;
+    sum.elections += report.elections;
+    sum.crashes += report.crashes;
+  }
+  EXPECT_GT(sum.grants, 2000u);
+  EXPECT_GT(sum.expiries, 100u);
+  EXPECT_GT(sum.elections, 80u);
+  EXPECT_GT(sum.crashes, 40u);
+}
+
+TEST(SimulateTest, CalmClusterKeepsItsLeader) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const Report report = run(seed, "calm", std::chrono::seconds(5));
+    ASSERT_EQ(report.violation, "") << story(report);
+    EXPECT_EQ(report.elections, 1u) << "seed " << seed;
+    EXPECT_EQ(report.expiries, 0u) << "seed " << seed;
+  }
+}
+
+TEST(SimulateTest, UnknownProfileIsRefused) { EXPECT_EQ(run(1, "no such").violation, "OPTIONS"); }
+
+// seeds.txt: SEED PROFILE SECONDS what it was.
+TEST(SimulateTest, SeedsThatFoundBugsHold) {
+  std::ifstream file(std::string(COORDKIT_SOURCE_DIR) + "/tests/sim/seeds.txt");
+  ASSERT_TRUE(file.is_open());
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    uint64_t seed = 0;
+    std::string profile;
+    int64_t seconds = 0;
+    ASSERT_TRUE(words >> seed >> profile >> seconds) << line;
+    const Report report = run(seed, profile, std::chrono::seconds(seconds));
+    EXPECT_EQ(report.violation, "") << story(report);
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::sim

@@ -1,0 +1,177 @@
+#include "coordkit/storage/data_directory.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "storage/identity.h"
+#include "tests/log/recording_fs.h"
+#include "tests/storage/temporary_directory.h"
+
+namespace coordkit::testing {
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void overwrite(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+std::map<std::string, std::string> tree(const std::string& path) {
+  std::map<std::string, std::string> files;
+  for (const auto& item : std::filesystem::recursive_directory_iterator(path)) {
+    files[item.path().string()] = item.is_regular_file() ? contents(item.path()) : "directory";
+  }
+  return files;
+}
+
+class DataDirectoryTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::shared_ptr<DataDirectory>> open(std::string cluster = "orders", uint64_t replica = 1) {
+    return DataDirectory::open({.path = path_, .cluster = std::move(cluster), .replica = ReplicaId(replica)});
+  }
+  void expect_refused_untouched(absl::StatusCode code, const std::string& cluster = "orders", uint64_t replica = 1) {
+    const auto before = tree(parent_.path());
+    const auto refused = open(cluster, replica);
+    EXPECT_EQ(refused.status().code(), code) << refused.status().ToString();
+    EXPECT_GT(refused.status().message().size(), 20u) << "a sentence a user can act on";
+    EXPECT_EQ(tree(parent_.path()), before);
+  }
+
+  TemporaryDirectory parent_;
+  const std::string path_ = parent_ / "data";
+};
+
+TEST_F(DataDirectoryTest, StoreIdStaysAndBootCounterRisesWithEveryOpen) {
+  StoreId store;
+  for (uint64_t boot = 1; boot <= 3; ++boot) {
+    const auto directory = open();
+    ASSERT_TRUE(directory.ok()) << directory.status().ToString();
+    EXPECT_EQ((*directory)->boot(), BootCounter(boot));
+    EXPECT_TRUE(!store || (*directory)->store() == store);
+    store = (*directory)->store();
+  }
+  EXPECT_TRUE(store);
+}
+
+TEST_F(DataDirectoryTest, FLT_P17_ASecondOpenFailsAtOnceWhileTheFirstLives) {
+  auto first = open();
+  ASSERT_TRUE(first.ok());
+  const auto second = open();
+  EXPECT_TRUE(absl::IsFailedPrecondition(second.status()));
+  EXPECT_NE(second.status().message().find("is already open in another process"), std::string_view::npos);
+  first->reset();
+  EXPECT_TRUE(open().ok());
+}
+
+TEST_F(DataDirectoryTest, FLT_P17_ASecondProcessIsRefused) {
+  const auto first = open();
+  ASSERT_TRUE(first.ok());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(absl::IsFailedPrecondition(open().status()) ? 0 : 1);
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(DataDirectoryTest, FLT_D13_ADirectoryOfAnotherClusterOrReplicaIsRefused) {
+  ASSERT_TRUE(open().ok());
+  expect_refused_untouched(absl::StatusCode::kFailedPrecondition, "payments");
+  expect_refused_untouched(absl::StatusCode::kFailedPrecondition, "orders", 2);
+}
+
+TEST_F(DataDirectoryTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
+  std::filesystem::create_directory(path_);
+  overwrite(path_ + "/thesis.tex", "my life's work");
+  expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(DataDirectoryTest, FLT_D13_AFileInPlaceOfTheDirectoryIsRefused) {
+  overwrite(path_, "a file");
+  expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(DataDirectoryTest, FLT_D14_ANewerOrUnknownFormatIsRefusedAndNothingIsTouched) {
+  ASSERT_TRUE(open().ok());
+  const std::string good = contents(path_ + "/identity");
+  std::string newer = good;
+  newer[8] = 2;
+  overwrite(path_ + "/identity", newer);
+  expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
+  overwrite(path_ + "/identity", std::string(100, 'x'));
+  expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(DataDirectoryTest, FLT_D05_ARottenOrMissingIdentityIsNeverReplaced) {
+  ASSERT_TRUE(open().ok());
+  const std::string good = contents(path_ + "/identity");
+  for (size_t at = 12; at < good.size(); ++at) {
+    std::string rotten = good;
+    rotten[at] ^= 1;
+    overwrite(path_ + "/identity", rotten);
+    ASSERT_NO_FATAL_FAILURE(expect_refused_untouched(absl::StatusCode::kDataLoss)) << "byte " << at;
+  }
+  std::filesystem::remove(path_ + "/identity");
+  expect_refused_untouched(absl::StatusCode::kDataLoss);
+}
+
+TEST_F(DataDirectoryTest, BadOptionsAndAMissingParentAreSentences) {
+  EXPECT_TRUE(absl::IsInvalidArgument(open("").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(open(std::string(300, 'x')).status()));
+  const auto orphan = DataDirectory::open({.path = parent_ / "no/such/data", .cluster = "orders"});
+  EXPECT_TRUE(absl::IsNotFound(orphan.status()));
+  EXPECT_NE(orphan.status().message().find("parent"), std::string_view::npos);
+}
+
+TEST_F(DataDirectoryTest, FLT_D15_AnUnwritableDirectoryIsPermissionDenied) {
+  std::filesystem::create_directory(path_);
+  const pid_t child = ::fork();
+  if (child == 0) {  // without root's powers
+    ::chmod(parent_.path().c_str(), 0755);
+    ::chmod(path_.c_str(), 0555);
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
+    ::_exit(absl::IsPermissionDenied(open().status()) ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(IdentityTest, FLT_D16_EveryCrashWhileItIsStoredLeavesTheOldOrTheNewOne) {
+  using storage::Identity;
+  RecordingFs disk;
+  ASSERT_TRUE(storage::store_identity(disk, {.store = StoreId(1), .boot = BootCounter(1), .cluster = "orders"}).ok());
+  const size_t first = disk.changes().size();
+  ASSERT_TRUE(storage::store_identity(disk, {.store = StoreId(1), .boot = BootCounter(2), .cluster = "orders"}).ok());
+  for_each_crash(disk, 8, 10, 1, [&](size_t count, const Image& image) {
+    RecordingFs after(image);
+    const auto identity = storage::load_identity(after);
+    if (count < first) {
+      ASSERT_TRUE(identity.ok() || absl::IsNotFound(identity.status())) << identity.status().ToString();
+    } else {
+      ASSERT_TRUE(identity.ok()) << identity.status().ToString();
+      ASSERT_TRUE(count < disk.changes().size() || identity->boot == BootCounter(2));
+    }
+  });
+}
+
+TEST(IdentityTest, FLT_D03_D15_EveryCallFailsOnce) {
+  for (uint64_t failing = 1; failing <= 6; ++failing) {
+    RecordingFs disk;
+    disk.fail_call(failing, absl::ResourceExhaustedError("injected"));
+    const absl::Status status = storage::store_identity(disk, {.store = StoreId(1), .cluster = "orders"});
+    EXPECT_TRUE(disk.has_failed());
+    EXPECT_TRUE(absl::IsResourceExhausted(status));
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::testing

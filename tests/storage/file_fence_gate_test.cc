@@ -1,0 +1,219 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "coordkit/error.h"
+#include "coordkit/fence.h"
+#include "tests/storage/temporary_directory.h"
+
+namespace coordkit {
+namespace {
+
+using testing::TemporaryDirectory;
+using enum FenceMode;
+
+// A file of the test: what is written, what is synced, and the call that shall fail.
+struct Image {
+  std::string bytes;
+  std::string synced;
+  int calls = 0;
+  int failing = -1;
+
+  absl::Status step() { return calls++ == failing ? absl::DataLossError("input/output error") : absl::OkStatus(); }
+};
+
+class ImageFile final : public File {
+ public:
+  explicit ImageFile(Image& image) : image_(image) {}
+  absl::Status pwrite(uint64_t offset, std::string_view bytes) override {
+    if (absl::Status status = image_.step(); !status.ok()) return status;
+    if (image_.bytes.size() < offset + bytes.size()) image_.bytes.resize(offset + bytes.size());
+    image_.bytes.replace(offset, bytes.size(), bytes);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override {
+    if (absl::Status status = image_.step(); !status.ok()) return status;
+    return offset >= image_.bytes.size() ? std::string() : image_.bytes.substr(offset, length);
+  }
+  absl::Status sync() override {
+    if (absl::Status status = image_.step(); !status.ok()) return status;
+    image_.synced = image_.bytes;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<uint64_t> size() const override { return image_.bytes.size(); }
+
+ private:
+  Image& image_;
+};
+
+absl::StatusOr<std::unique_ptr<FileFenceGate>> gate_over(Image& image) {
+  return FileFenceGate::over(std::make_unique<ImageFile>(image));
+}
+
+TEST(FileFenceGateTest, S55_TheStateOutlivesTheProcess) {
+  TemporaryDirectory directory;
+  {
+    auto gate = FileFenceGate::open(directory / "gate").value();
+    EXPECT_TRUE(gate->admit(Token(5)).ok());
+    EXPECT_TRUE(gate->admit(Token(8), Shared).ok());
+  }
+  auto gate = FileFenceGate::open(directory / "gate").value();
+  EXPECT_EQ(gate->state(), (FenceState{Token(8), Token(5)}));
+  EXPECT_EQ(fenced_by(gate->admit(Token(7))), Token(8));
+  EXPECT_EQ(reason_of(gate->admit(Token(5), Shared)), Reason::Fenced);
+  EXPECT_TRUE(gate->admit(Token(6), Shared).ok());
+}
+
+TEST(FileFenceGateTest, ASecondGateOnTheSameFileIsRefusedUntilTheFirstIsGone) {
+  TemporaryDirectory directory;
+  auto first = FileFenceGate::open(directory / "gate").value();
+  EXPECT_EQ(FileFenceGate::open(directory / "gate").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(FileFenceGate::open(directory / "another").ok());
+  first.reset();
+  EXPECT_TRUE(FileFenceGate::open(directory / "gate").ok());
+}
+
+TEST(FileFenceGateTest, BadPathsAndForeignFilesAreRefusedUntouched) {
+  TemporaryDirectory directory;
+  EXPECT_EQ(FileFenceGate::open(directory / "none/gate").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FileFenceGate::open(directory / "").status().code(), absl::StatusCode::kInvalidArgument);
+  for (const size_t length : {1, 39, 41, 4096, 10'000}) {
+    const std::string foreign(length, 'x');
+    std::ofstream(directory / "foreign") << foreign;
+    EXPECT_EQ(FileFenceGate::open(directory / "foreign").status().code(), absl::StatusCode::kDataLoss);
+    std::ifstream in(directory / "foreign");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), foreign);
+  }
+}
+
+TEST(FileFenceGateTest, S55_NothingIsAnsweredBeforeItIsSyncedAndTheSameHolderCostsNoWrite) {
+  Image image;
+  auto gate = gate_over(image).value();
+  for (uint64_t token = 1; token < 50; ++token) {
+    ASSERT_TRUE(gate->admit(Token(token)).ok());
+    ASSERT_EQ(image.synced, image.bytes);
+    const int calls = image.calls;
+    ASSERT_TRUE(gate->admit(Token(token)).ok());
+    ASSERT_EQ(image.calls, calls);
+    Image after{.bytes = image.synced};
+    ASSERT_EQ(gate_over(after).value()->state().highest, Token(token));
+  }
+}
+
+TEST(FileFenceGateTest, S55_ATornWriteLeavesTheStateBeforeOrAfterIt) {
+  Image image;
+  auto gate = gate_over(image).value();
+  Token previous;
+  for (uint64_t token = 10; token < 16; previous = Token(token++)) {
+    const std::string before = image.bytes;
+    ASSERT_TRUE(gate->admit(Token(token)).ok());
+    const std::string& after = image.bytes;
+    const size_t start = static_cast<size_t>(std::ranges::mismatch(before, after).in1 - before.begin()) / 4096 * 4096;
+    for (size_t torn = 0; torn <= 40; ++torn) {
+      for (const bool garbage : {false, true}) {
+        Image crashed{.bytes = before};
+        crashed.bytes.replace(start, torn, after.substr(start, torn));
+        if (garbage && torn < 40) crashed.bytes[start + torn] = static_cast<char>(crashed.bytes[start + torn] ^ 0x5a);
+        const auto reopened = gate_over(crashed);
+        ASSERT_TRUE(reopened.ok()) << torn;
+        const Token highest = (*reopened)->state().highest;
+        ASSERT_TRUE(highest == Token(token) || (torn < 40 && highest == previous)) << torn;
+        // Whatever it was, the mended file is good for the next crash.
+        ASSERT_TRUE((*reopened)->admit(Token(100)).ok());
+        Image again{.bytes = crashed.bytes};
+        ASSERT_EQ(gate_over(again).value()->state().highest, Token(100));
+      }
+    }
+  }
+}
+
+TEST(FileFenceGateTest, S55_ACrashWhileTheFileIsMadeLeavesAFileThatOpens) {
+  Image whole;
+  ASSERT_TRUE(gate_over(whole).ok());
+  for (size_t length = 0; length <= whole.bytes.size(); ++length) {
+    if (length > 40 && length < 4096) continue;  // the hole between the slots
+    Image crashed{.bytes = whole.bytes.substr(0, length)};
+    if (length > 4096 && length < whole.bytes.size()) crashed.bytes.resize(whole.bytes.size());
+    const auto gate = gate_over(crashed);
+    ASSERT_TRUE(gate.ok()) << length;
+    ASSERT_EQ((*gate)->state(), FenceState());
+  }
+}
+
+TEST(FileFenceGateTest, EveryCallThatFailsOnceStopsTheGateAndLosesNoAnsweredToken) {
+  for (int failing = 0;; ++failing) {
+    Image image{.failing = failing};
+    Token answered;
+    auto gate = gate_over(image);
+    if (gate.ok()) {
+      bool failed = false;
+      for (uint64_t token = 1; token < 6; ++token) {
+        const absl::Status status = (*gate)->admit(Token(token));
+        EXPECT_TRUE(!failed || !status.ok()) << "the first failure is final";
+        failed |= !status.ok();
+        if (status.ok()) answered = Token(token);
+      }
+      if (!failed) break;  // the failing call lies beyond the end
+    }
+    Image crashed{.bytes = image.synced};
+    const auto reopened = gate_over(crashed);
+    ASSERT_TRUE(reopened.ok()) << failing;
+    EXPECT_GE((*reopened)->state().highest, answered) << failing;
+  }
+}
+
+TEST(FileFenceGateTest, BothSlotsRottenIsDataLossAndNeverAnEmptyGate) {
+  Image image;
+  auto gate = gate_over(image).value();
+  ASSERT_TRUE(gate->admit(Token(7)).ok());
+  Image rotten{.bytes = image.bytes};
+  rotten.bytes[20] = static_cast<char>(rotten.bytes[20] ^ 1);
+  rotten.bytes[4096 + 20] = static_cast<char>(rotten.bytes[4096 + 20] ^ 1);
+  EXPECT_EQ(gate_over(rotten).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(FileFenceGateTest, S55_ThreadsShareOneGate) {
+  TemporaryDirectory directory;
+  auto gate = FileFenceGate::open(directory / "gate").value();
+  std::vector<std::thread> threads;
+  for (uint64_t which = 0; which < 3; ++which) {
+    threads.emplace_back([&gate, which] {
+      for (uint64_t i = 1; i < 20; ++i) (void)gate->admit(Token(3 * i + which));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(gate->state().highest, Token(3 * 19 + 2));
+}
+
+// The bytes are a format: two slots, as described at the top of file_fence_gate.cc.
+TEST(FileFenceGateTest, GoldenTheFileAfterTwoTokens) {
+  Image image;
+  auto gate = gate_over(image).value();
+  ASSERT_TRUE(gate->admit(Token(0x1122)).ok());
+  ASSERT_TRUE(gate->admit(Token(0x3344), Shared).ok());
+  EXPECT_EQ(image.bytes.size(), 4096u + 40);
+  const auto hex = [](std::string_view bytes) {
+    std::string text;
+    for (const char byte : bytes) {
+      text.push_back("0123456789abcdef"[static_cast<uint8_t>(byte) >> 4]);
+      text.push_back("0123456789abcdef"[byte & 15]);
+    }
+    return text;
+  };
+  EXPECT_EQ(hex(image.bytes.substr(0, 32)),
+            "636b66656e636531"
+            "0200000000000000"
+            "2211000000000000"
+            "2211000000000000");
+  EXPECT_EQ(hex(image.bytes.substr(4096, 32)),
+            "636b66656e636531"
+            "0300000000000000"
+            "4433000000000000"
+            "2211000000000000");
+}
+
+}  // namespace
+}  // namespace coordkit

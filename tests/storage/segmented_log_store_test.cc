@@ -1,0 +1,197 @@
+#include "coordkit/storage/segmented_log_store.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/random.h"
+#include "coordkit/testing/entries.h"
+#include "coordkit/testing/sink_probes.h"
+#include "log/log.h"
+#include "tests/log/recording_fs.h"
+
+namespace coordkit::testing {
+namespace {
+
+constexpr StoreId kStore{77};
+constexpr SegmentedLogOptions kSmall{.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10};
+
+// One disk in memory for both threads of a store.
+class SharedDisk {
+ public:
+  SegmentedLogStore::FileSystemFactory factory() {
+    return [this]() -> absl::StatusOr<std::unique_ptr<FileSystem>> { return std::make_unique<Locked>(*this); };
+  }
+  template <typename Use>
+  auto with(Use use) {
+    const std::scoped_lock lock(mutex_);
+    return use(disk_);
+  }
+
+ private:
+  class LockedFile final : public File {
+   public:
+    LockedFile(SharedDisk& disk, std::unique_ptr<File> file) : disk_(disk), file_(std::move(file)) {}
+    absl::Status pwrite(uint64_t offset, std::string_view bytes) override {
+      return disk_.with([&](RecordingFs&) { return file_->pwrite(offset, bytes); });
+    }
+    absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override {
+      return disk_.with([&](RecordingFs&) { return file_->pread(offset, length); });
+    }
+    absl::Status sync() override {
+      return disk_.with([&](RecordingFs&) { return file_->sync(); });
+    }
+    absl::StatusOr<uint64_t> size() const override {
+      return disk_.with([&](RecordingFs&) { return file_->size(); });
+    }
+
+   private:
+    SharedDisk& disk_;
+    const std::unique_ptr<File> file_;
+  };
+  class Locked final : public FileSystem {
+   public:
+    explicit Locked(SharedDisk& disk) : disk_(disk) {}
+    absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
+      auto file = disk_.with([&](RecordingFs& disk) { return disk.open(name, mode); });
+      if (!file.ok()) return file.status();
+      return std::make_unique<LockedFile>(disk_, *std::move(file));
+    }
+    absl::Status rename(std::string_view from, std::string_view to) override {
+      return disk_.with([&](RecordingFs& disk) { return disk.rename(from, to); });
+    }
+    absl::Status remove(std::string_view name) override {
+      return disk_.with([&](RecordingFs& disk) { return disk.remove(name); });
+    }
+    absl::Status sync_dir() override {
+      return disk_.with([&](RecordingFs& disk) { return disk.sync_dir(); });
+    }
+    absl::StatusOr<std::vector<std::string>> list() override {
+      return disk_.with([&](RecordingFs& disk) { return disk.list(); });
+    }
+    absl::StatusOr<uint64_t> free_bytes() override {
+      return disk_.with([&](RecordingFs& disk) { return disk.free_bytes(); });
+    }
+
+   private:
+    SharedDisk& disk_;
+  };
+
+  std::mutex mutex_;
+  RecordingFs disk_;
+};
+
+TEST(SegmentedLogStoreTest, BadOptionsAreASentence) {
+  for (const SegmentedLogOptions& options :
+       {SegmentedLogOptions{.segment_bytes = 1000}, SegmentedLogOptions{.small_segment_bytes = 128 << 20},
+        SegmentedLogOptions{.batch_bytes_max = 0}, SegmentedLogOptions{.idle_before_mark = std::chrono::milliseconds(-1)}}) {
+    SharedDisk disk;
+    LogSinkProbe probe;
+    SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), options);
+    EXPECT_TRUE(absl::IsInvalidArgument(store.open(probe).status()));
+  }
+}
+
+TEST(SegmentedLogStoreTest, FLT_D03_AFailedSyncIsReportedOnceAndNothingLaterIsAttempted) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1)});
+  ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
+  // From here on every call fails: whichever comes first is final.
+  disk.with([](RecordingFs& fs) { fs.fail_all_calls(absl::DataLossError("EIO")); });
+  for (uint64_t i = 2; i < 50; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1)});
+  ASSERT_TRUE(probe.wait_failed());
+  for (uint64_t i = 50; i < 60; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1)});
+  store.close();
+  EXPECT_EQ(probe.written(), WriteNumber(1));
+  EXPECT_EQ(probe.failures().size(), 1u);
+}
+
+TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRelief) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  disk.with([](RecordingFs& fs) { fs.limit_space(100 << 10); });
+  ASSERT_TRUE(store.open(probe).ok());
+  uint64_t index = 0;
+  while (store.space() != LogSpace::Full && index < 1000) {
+    ++index;
+    store.submit({.number = WriteNumber(index), .entries = entries(index, 1, 1)});
+    while (store.space() != LogSpace::Full && probe.written() < WriteNumber(index)) std::this_thread::yield();
+  }
+  ASSERT_EQ(store.space(), LogSpace::Full);
+  EXPECT_EQ(probe.written(), WriteNumber(index - 1));
+  EXPECT_TRUE(probe.failures().empty()) << "no space is not a failure";
+  disk.with([](RecordingFs& fs) { fs.limit_space(10 << 20); });
+  EXPECT_TRUE(probe.wait_written(WriteNumber(index)));
+  store.close();
+  EXPECT_TRUE(probe.failures().empty());
+}
+
+TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  disk.with([](RecordingFs& fs) { fs.limit_space(1000); });
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  EXPECT_TRUE(absl::IsResourceExhausted(store.open(probe).status()));
+}
+
+TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPowerCutAtThatMoment) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  Random random(5);
+  uint64_t index = 0;
+  for (uint64_t number = 1; number <= 60; ++number) {
+    const uint64_t count = random.between(1, 3);
+    store.submit({.number = WriteNumber(number), .entries = entries(index + 1, count, 1)});
+    index += count;
+    ASSERT_TRUE(probe.wait_written(WriteNumber(number)));
+    RecordingFs after(disk.with([](RecordingFs& fs) { return fs.crash(fs.changes().size(), [] { return false; }); }));
+    const auto opened = log::Log::open(after, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    ASSERT_EQ(opened->entries, entries(1, index, 1));
+  }
+  store.close();
+}
+
+// After the idle time a mark is written, so that rot in the last acknowledged batch is not taken for a torn tail.
+TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1, 500)});
+  ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
+  store.close();  // the mark is written at the latest now
+  Image image = disk.with([](RecordingFs& fs) { return fs.now(); });
+  for (auto& [file, bytes] : image.files) {
+    const size_t payload = bytes.find(entries(1, 1, 1, 500)[0].payload.view());
+    if (payload != std::string::npos) bytes[payload] ^= 1;
+  }
+  RecordingFs rotten(image);
+  const auto opened = log::Log::open(rotten, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
+  ASSERT_TRUE(opened.ok());
+  ASSERT_EQ(opened->damaged.size(), 1u);
+  EXPECT_EQ(opened->damaged[0].first, Index(1));
+}
+
+TEST(SegmentedLogStoreTest, INV_S07_CompactionKeepsTheDiskBounded) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  for (uint64_t index = 1; index <= 400; ++index) {
+    store.submit({.number = WriteNumber(index), .entries = entries(index, 1, 1)});
+    ASSERT_TRUE(probe.wait_written(WriteNumber(index)));
+    if (index % 10 == 0) store.compact({Index(index - 5), Term(1)});
+  }
+  store.close();
+  EXPECT_LE(disk.with([](RecordingFs& fs) { return fs.now().names.size(); }), 6u);
+}
+
+}  // namespace
+}  // namespace coordkit::testing

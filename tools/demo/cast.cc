@@ -1,0 +1,173 @@
+#include "tools/demo/cast.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/support/loopback.h"
+
+namespace coordkit::demo {
+namespace {
+
+constexpr int kResource = 0;  // as a source of lines; nodes have their ids
+
+std::string name_of(int from) { return from == kResource ? "the resource" : "node " + std::to_string(from); }
+
+}  // namespace
+
+Cast::Cast(std::filesystem::path data, support::Deadline deadline)
+    : data_(std::move(data)), deadline_(deadline), addresses_(support::free_loopback_addresses(kNodes)) {}
+
+void Cast::start_resource() {
+  resource_ = support::Child::start({"resource", "--gate", data_ / "resource.fence"});
+  lines_.add(kResource, resource_.output());
+  until("the resource listens", [&] { return resource_port_ != 0; });
+}
+
+void Cast::start_node(int id) {
+  NodeView fresh;
+  fresh.process = support::Child::start({"node", "--id", std::to_string(id), "--data", data_ / ("node-" + std::to_string(id)),
+                                         "--resource", std::to_string(resource_port_), "--members", addresses_[0],
+                                         addresses_[1], addresses_[2]});
+  node(id) = std::move(fresh);
+  lines_.add(id, node(id).process.output());
+}
+
+int Cast::leader() const {
+  for (int id = 1; id <= kNodes; ++id) {
+    const NodeView& one = nodes_.at(static_cast<size_t>(id));
+    if (one.process.running() && !one.frozen && one.leads && one.term == term()) return id;
+  }
+  return 0;
+}
+
+uint64_t Cast::term() const {
+  uint64_t newest = 0;
+  for (const NodeView& one : nodes_) newest = std::max(newest, one.term);
+  return newest;
+}
+
+void Cast::tell(int id, const std::string& command) {
+  if (!node(id).process.send(command)) throw StoryFailed(name_of(id) + " does not listen to: " + command);
+}
+
+uint64_t Cast::tell_mode(int id, const std::string& mode) {
+  tell(id, mode + " " + std::to_string(++commands_));
+  return commands_;
+}
+
+void Cast::freeze(int id) {
+  claims_.ended(node(id).token, support::machine_time_ns());
+  if (!node(id).process.freeze()) throw StoryFailed(name_of(id) + " ended when it should have been frozen");
+  node(id).frozen = true;
+}
+
+void Cast::thaw(int id) {
+  node(id).process.thaw();
+  node(id).frozen = false;
+}
+
+void Cast::kill(int id) {
+  node(id).leaving = true;
+  claims_.ended(node(id).token, support::machine_time_ns());
+  node(id).process.kill();
+  until("the last words of " + name_of(id), [&] { return node(id).process.output() < 0; });
+  node(id).leads = false;
+}
+
+void Cast::dismiss() {
+  leaving_ = true;
+  for (int id = 1; id <= kNodes; ++id) {
+    node(id).leaving = true;
+    tell(id, "quit");
+  }
+  for (int id = 1; id <= kNodes; ++id) {
+    const std::optional<int> status = node(id).process.wait(deadline_);
+    if (!status) throw StoryFailed(name_of(id) + " did not close in time");
+    if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) throw StoryFailed(name_of(id) + " did not close well");
+  }
+  resource_.send("quit");
+  resource_.wait(deadline_);
+}
+
+size_t Cast::refusals() const {
+  return static_cast<size_t>(std::count_if(admissions_.begin(), admissions_.end(), [](const auto& one) { return !one.accepted; }));
+}
+
+int Cast::grants_of(int id) const {
+  const std::vector<support::Claim> claims = claims_.in_order();
+  return static_cast<int>(std::count_if(claims.begin(), claims.end(), [id](const auto& one) { return one.holder == id; }));
+}
+
+void Cast::listen(const std::string& what) {
+  const std::optional<support::Line> line = lines_.next(deadline_);
+  if (!line) throw StoryFailed("waited in vain until " + what);
+  hear(*line);
+}
+
+void Cast::hear(const support::Line& line) {
+  if (line.ended) return hear_ended(line.from);
+  const auto said = nlohmann::json::parse(line.text, nullptr, false);
+  if (said.is_discarded()) return;  // cut off by a kill
+  const std::string event = said.at("event");
+  if (event == "error") throw StoryFailed(name_of(line.from) + ": " + std::string(said.at("what")));
+  if (line.from != kResource) return hear_node(line.from, event, said);
+  if (event == "listening") resource_port_ = said.at("port");
+  if (event == "write") admissions_.push_back({said.at("at"), said.at("node"), said.at("token"), said.at("taken")});
+}
+
+void Cast::hear_node(int id, const std::string& event, const nlohmann::json& said) {
+  NodeView& one = node(id);
+  const uint64_t token = said.value("token", uint64_t{0});
+  const int64_t at = said.at("at");
+  if (event == "ready") {
+    one.ready = true;
+  } else if (event == "leadership") {
+    one.leads = said.at("leads");
+    one.term = said.at("term");
+  } else if (event == "waiting") {
+    one.waiting = true;
+  } else if (event == "granted") {
+    one.waiting = false;
+    one.token = token;
+    one.rows = 0;
+    claims_.granted(id, token, at);
+  } else if (event == "wrote") {
+    claims_.valid(token, said.at("valid_at"));
+    if (said.at("taken")) ++one.rows;
+  } else if (event == "invalid") {
+    one.invalid = token;
+    claims_.ended(token, at);
+  } else if (event == "lost") {
+    one.lost = token;
+  } else if (event == "releasing") {
+    one.releasing = token;
+    claims_.ended(token, at);
+  } else if (event == "released") {
+    one.released = token;
+  } else if (event == "resting") {
+    one.resting = said.at("number");
+  } else if (event == "late_write") {
+    ++one.late_writes;
+    one.late_write_taken = one.late_write_taken || said.at("taken");
+  } else if (event == "queue") {
+    ++one.queue_answers;
+    one.waiters = said.at("waiters");
+  } else if (event == "status") {
+    ++one.status_answers;
+    one.applied = said.at("applied");
+    one.digest = said.at("digest");
+  }
+}
+
+void Cast::hear_ended(int from) {
+  if (from == kResource) {
+    if (!leaving_) throw StoryFailed("the resource ended");
+    return;
+  }
+  if (!node(from).leaving) throw StoryFailed(name_of(from) + " ended by itself");
+  node(from).process = {};
+}
+
+}  // namespace coordkit::demo

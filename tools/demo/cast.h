@@ -1,0 +1,97 @@
+// The processes of the demo as the story sees them: starts them, hears their lines, keeps what they said.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tools/support/child.h"
+#include "tools/support/claims.h"
+#include "tools/support/lines.h"
+
+namespace coordkit::demo {
+
+// A claim of the demo did not hold, or something it waited for did not come. The message is a sentence.
+struct StoryFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct NodeView {
+  support::Child process;
+  bool frozen = false;
+  bool leaving = false;  // told to quit: its end is no surprise
+  bool ready = false;
+  bool leads = false;
+  uint64_t term = 0;
+  uint64_t token = 0;     // of its newest grant
+  int rows = 0;           // written under that token
+  uint64_t invalid = 0;   // the last token it found invalid
+  uint64_t lost = 0;      // the last token whose lost() fired
+  uint64_t releasing = 0;
+  uint64_t released = 0;
+  bool waiting = false;
+  uint64_t resting = 0;   // number of the command with which it came to rest
+  int late_writes = 0;
+  bool late_write_taken = false;
+  int queue_answers = 0;
+  uint64_t waiters = 0;
+  int status_answers = 0;
+  uint64_t applied = 0;
+  uint64_t digest = 0;
+};
+
+class Cast {
+ public:
+  static constexpr int kNodes = 3;
+
+  Cast(std::filesystem::path data, support::Deadline deadline);
+
+  void start_resource();
+  void start_node(int id);
+  NodeView& node(int id) { return nodes_.at(static_cast<size_t>(id)); }
+  // 0: nobody who runs says that it leads.
+  int leader() const;
+  uint64_t term() const;  // the newest anybody spoke of
+
+  void tell(int id, const std::string& command);
+  uint64_t tell_mode(int id, const std::string& mode);  // the number it was told with
+  void freeze(int id);
+  void thaw(int id);
+  void kill(int id);  // and hears its last words
+  void dismiss();     // everybody; each must end well
+
+  // Listens until `condition` holds. Throws StoryFailed: not in time, or somebody failed meanwhile.
+  template <typename Condition>
+  void until(const std::string& what, Condition condition) {
+    while (!condition()) listen(what);
+  }
+
+  const support::Claims& claims() const { return claims_; }
+  const std::vector<support::Admission>& admissions() const { return admissions_; }
+  size_t refusals() const;
+  int grants_of(int id) const;
+
+ private:
+  void listen(const std::string& what);
+  void hear(const support::Line& line);
+  void hear_node(int id, const std::string& event, const nlohmann::json& said);
+  void hear_ended(int from);
+
+  const std::filesystem::path data_;
+  const support::Deadline deadline_;
+  std::vector<std::string> addresses_;
+  uint16_t resource_port_ = 0;
+  support::Child resource_;
+  std::array<NodeView, kNodes + 1> nodes_;  // by id, from 1
+  support::LineReader lines_;
+  support::Claims claims_;
+  std::vector<support::Admission> admissions_;
+  uint64_t commands_ = 0;
+  bool leaving_ = false;
+};
+
+}  // namespace coordkit::demo

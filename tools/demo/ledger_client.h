@@ -1,0 +1,26 @@
+// A node's connection to the resource: writes a row with a token, learns whether it was taken.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "tools/support/child.h"
+
+namespace coordkit::demo {
+
+class LedgerClient {
+ public:
+  // Throws std::system_error when nobody listens there.
+  LedgerClient(int node, uint16_t port);
+  // True: written. False: refused, the token is old. Nothing: the resource is gone. Thread-safe.
+  std::optional<bool> write_row(uint64_t token, uint64_t row);
+
+ private:
+  const int node_;
+  std::mutex mutex_;
+  support::Descriptor socket_;
+};
+
+}  // namespace coordkit::demo

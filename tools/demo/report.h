@@ -1,0 +1,31 @@
+// How the processes of the demo tell the story what happened: whole JSON lines on standard output, from any thread.
+#pragma once
+
+#include <unistd.h>
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/support/child.h"
+
+namespace coordkit::demo {
+
+class Reporter {
+ public:
+  void operator()(const char* event, nlohmann::json more = nlohmann::json::object()) {
+    at(support::machine_time_ns(), event, std::move(more));
+  }
+  void at(int64_t when_ns, const char* event, nlohmann::json more = nlohmann::json::object()) {
+    more["event"] = event;
+    more["at"] = when_ns;
+    const std::string line = more.dump() + "\n";
+    const std::lock_guard lock(mutex_);
+    if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(1);  // nobody listens any more
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace coordkit::demo

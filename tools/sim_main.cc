@@ -1,0 +1,187 @@
+// coordkit-sim: runs many seeds of the simulator and says what happened. The last line of stdout is one JSON object; the
+// exit status is 0 only if nothing was violated. Seeds are independent worlds, so the result does not depend on --jobs.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "coordkit/sim/options.h"
+
+namespace {
+
+using namespace coordkit;
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  uint64_t runs = 100;
+  uint64_t seed = 1;
+  uint64_t replay = 0;
+  bool json = false;
+  bool verbose = false;
+  bool keep_going = false;
+  std::string profile = "swarm";
+  double seconds = 20;
+  unsigned jobs = 2;
+};
+
+struct Totals {
+  sim::Report sum;
+  uint64_t runs = 0;
+  uint64_t violations = 0;
+  double virtual_seconds = 0;
+  double wall_seconds = 0;
+};
+
+double seconds_of(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+void add(Totals& totals, const sim::Report& report) {
+  sim::Report& sum = totals.sum;
+  ++totals.runs;
+  totals.violations += report.violation.empty() ? 0 : 1;
+  totals.virtual_seconds += seconds_of(report.virtual_time);
+  sum.events += report.events;
+  sum.turns += report.turns;
+  sum.grants += report.grants;
+  sum.releases += report.releases;
+  sum.expiries += report.expiries;
+  sum.elections += report.elections;
+  sum.crashes += report.crashes;
+  sum.operations += report.operations;
+  sum.entries += report.entries;
+  sum.messages += report.messages;
+  sum.trace_hash += report.trace_hash;  // a sum: the order of completion does not matter
+  for (size_t i = 0; i < sum.faults.size(); ++i) sum.faults[i] += report.faults[i];
+}
+
+nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals) {
+  const sim::Report& sum = totals.sum;
+  nlohmann::ordered_json faults;
+  for (size_t i = 0; i < sum.faults.size(); ++i) {
+    faults[std::string(sim::name_of(static_cast<sim::FaultKind>(i)))] = sum.faults[i];
+  }
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016lx", static_cast<unsigned long>(sum.trace_hash));
+  return {{"runs", totals.runs},
+          {"seed", arguments.replay != 0 ? arguments.replay : arguments.seed},
+          {"profile", arguments.profile},
+          {"virtual_seconds", totals.virtual_seconds},
+          {"wall_seconds", totals.wall_seconds},
+          {"events", sum.events},
+          {"events_per_second", totals.wall_seconds > 0 ? static_cast<double>(sum.events) / totals.wall_seconds : 0},
+          {"turns", sum.turns},
+          {"operations", sum.operations},
+          {"entries", sum.entries},
+          {"messages", sum.messages},
+          {"grants", sum.grants},
+          {"releases", sum.releases},
+          {"expiries", sum.expiries},
+          {"elections", sum.elections},
+          {"crashes", sum.crashes},
+          {"faults", faults},
+          {"violations", totals.violations},
+          {"trace_hash", hash}};
+}
+
+void print_violation(const Arguments& arguments, const sim::Report& report) {
+  std::fprintf(stderr, "\n%s violated by seed %lu at %.6f s of virtual time\n  %s\n  replay: ./dev sim --replay %lu",
+               report.violation.c_str(), static_cast<unsigned long>(report.seed), seconds_of(report.virtual_time),
+               report.what.c_str(), static_cast<unsigned long>(report.seed));
+  if (arguments.profile != "swarm") std::fprintf(stderr, " --profile %s", arguments.profile.c_str());
+  if (arguments.seconds != 20) std::fprintf(stderr, " --seconds %g", arguments.seconds);
+  std::fprintf(stderr, "\n  the last events:\n");
+  for (const std::string& line : report.last_events) std::fprintf(stderr, "    %s\n", line.c_str());
+}
+
+// Runs seeds on some threads until all are done or one violates.
+class Runner {
+ public:
+  explicit Runner(const Arguments& arguments) : arguments_(arguments), started_(Clock::now()) {}
+
+  Totals run() {
+    const unsigned count = arguments_.replay != 0 ? 1 : std::max(1u, arguments_.jobs);
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+    for (std::thread& thread : threads) thread.join();
+    if (isatty(2)) std::fprintf(stderr, "\r\033[K");
+    totals_.wall_seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    return totals_;
+  }
+
+ private:
+  void work() {
+    const uint64_t runs = arguments_.replay != 0 ? 1 : arguments_.runs;
+    for (uint64_t i = next_++; i < runs && !stop_; i = next_++) {
+      sim::SimOptions options;
+      options.seed = arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i;
+      options.profile = arguments_.profile;
+      options.hostile_time = Duration(static_cast<int64_t>(arguments_.seconds * 1e9));
+      options.verbose = arguments_.verbose;
+      finished(sim::simulate(options));
+    }
+  }
+
+  void finished(const sim::Report& report) {
+    std::lock_guard lock(mutex_);
+    add(totals_, report);
+    if (!report.violation.empty()) {
+      print_violation(arguments_, report);
+      if (!arguments_.keep_going) stop_ = true;
+    }
+    const Clock::time_point now = Clock::now();
+    if (now - last_line_ < std::chrono::seconds(3) || arguments_.replay != 0) return;
+    last_line_ = now;
+    const double elapsed = std::chrono::duration<double>(now - started_).count();
+    std::fprintf(stderr, isatty(2) ? "\r\033[K%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations"
+                                   : "%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations\n",
+                 static_cast<unsigned long>(totals_.runs), static_cast<unsigned long>(arguments_.runs),
+                 static_cast<double>(totals_.sum.events) / 1e6, static_cast<double>(totals_.sum.events) / elapsed / 1e3,
+                 static_cast<unsigned long>(totals_.violations));
+  }
+
+  const Arguments arguments_;
+  const Clock::time_point started_;
+  std::atomic<uint64_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  Totals totals_;
+  Clock::time_point last_line_ = Clock::now();
+};
+
+std::string profile_names() {
+  std::string names;
+  for (std::string_view name : sim::profiles()) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{"Runs coordkit clusters in virtual time against hostile networks, disks, clocks and processes."};
+  app.add_option("--runs", arguments.runs, "how many seeds")->capture_default_str();
+  app.add_option("--seed", arguments.seed, "the first seed")->capture_default_str();
+  app.add_option("--replay", arguments.replay, "run just this seed");
+  app.add_option("--profile", arguments.profile, "what the seeds draw: " + profile_names())->capture_default_str();
+  app.add_option("--seconds", arguments.seconds, "virtual seconds of the hostile part, about")->capture_default_str();
+  app.add_option("--jobs", arguments.jobs, "seeds at a time")->capture_default_str();
+  app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
+  app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
+  app.add_flag("--verbose", arguments.verbose, "every event on stderr");
+  CLI11_PARSE(app, argc, argv);
+  const Totals totals = Runner(arguments).run();
+  if (!arguments.json) {
+    std::printf("%lu runs, %.0f virtual seconds in %.1f s, %lu grants, %lu elections, %lu crashes, %lu violations\n",
+                static_cast<unsigned long>(totals.runs), totals.virtual_seconds, totals.wall_seconds,
+                static_cast<unsigned long>(totals.sum.grants), static_cast<unsigned long>(totals.sum.elections),
+                static_cast<unsigned long>(totals.sum.crashes), static_cast<unsigned long>(totals.violations));
+  }
+  std::printf("%s\n", summary(arguments, totals).dump().c_str());
+  return totals.violations == 0 ? 0 : 1;
+}
