@@ -85,7 +85,8 @@ class Session {
 
   // Waits in line for the exclusive lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
   // session ended. kFailedPrecondition (Held): timeout zero and somebody has it. kAlreadyExists: this owner holds it or
-  // waits for it already. kUnavailable: no leader, no effect. kInvalidArgument: empty or oversize name.
+  // waits for it already. kUnavailable: no leader, no effect. kInvalidArgument: empty name.
+  // kResourceExhausted (LimitExceeded): oversize name or value.
   absl::StatusOr<Grant> acquire(std::string name, LockOptions options = {});
   // acquire() without waiting in line.
   absl::StatusOr<Grant> try_acquire(std::string name, LockOptions options = {});

@@ -203,9 +203,12 @@ absl::Status Host::wait_ready(Duration timeout) {
   watchers_.fetch_add(1);
   wake();
   std::unique_lock lock(health_mutex_);
-  const auto decided = [&] { return health_.state != ReplicaState::WaitingForMembers && health_.state != ReplicaState::Starting; };
+  const auto decided = [&] {
+    return over_ || (health_.state != ReplicaState::WaitingForMembers && health_.state != ReplicaState::Starting);
+  };
   const bool in_time = health_changed_.wait_until(lock, deadline, decided);
   watchers_.fetch_sub(1);
+  if (over_) return make_error(Reason::Closed, "the replica is closed");
   if (in_time && health_.state == ReplicaState::Ready) return absl::OkStatus();
   const std::string reason = health_.reason;
   if (in_time) return make_error(Reason::NotReady, reason);
@@ -255,6 +258,10 @@ void Host::stop_engine() {
   batch_.clear();
   client_->stop();
   transport_->close();
+  {
+    const std::lock_guard health(health_mutex_);
+    over_ = true;
+  }
   publish();
   io_.stop();
 }
@@ -284,6 +291,10 @@ absl::Status Host::close() {
     transport_->close();
   }
   if (callbacks_) callbacks_->stop();
+  // Handles may keep this object for long; the directory and the port must be free for the next replica now.
+  transport_.reset();
+  log_.reset();
+  state_.reset();
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 #include "replica/opening.h"
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "coordkit/storage/lmdb_state_store.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "machine/machine.h"
+#include "transport/address.h"
 #include "transport/tcp_transport_asio.h"
 
 namespace coordkit {
@@ -42,6 +44,12 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   return engine;
 }
 
+SegmentedLogOptions log_options(const ReplicaOptions& options) {
+  SegmentedLogOptions log{.segment_bytes = options.segment_bytes};
+  log.small_segment_bytes = std::min(log.small_segment_bytes, log.segment_bytes);
+  return log;
+}
+
 std::string own_address(const ReplicaOptions& options) {
   if (!options.listen.empty()) return options.listen;
   for (const MemberAddress& member : options.members) {
@@ -61,8 +69,14 @@ absl::Status ReplicaOptions::validate() const {
   if (data_dir.empty()) problem("data_dir is empty: name a directory that belongs to this replica alone");
   if (std::holds_alternative<std::monostate>(security)) problem("security is not chosen: say PlainText{} if the network is trusted");
   for (const MemberAddress& member : members) {
-    if (member.address.empty()) problem("member " + std::to_string(member.id) + " has no address");
+    if (const auto address = tcp::split_address(member.address); !address.ok()) {
+      problem("the address of member " + std::to_string(member.id) + ": " + std::string(address.status().message()));
+    }
   }
+  if (const auto address = tcp::split_address(own_address(*this)); !listen.empty() && !address.ok()) {
+    problem("listen: " + std::string(address.status().message()));
+  }
+  if (const absl::Status status = log_options(*this).validate(); !status.ok()) problem(std::string(status.message()));
   if (rate_error_ppm > 500'000) problem("rate_error_ppm is above 500'000");
   if (drain < Duration::zero()) problem("drain is negative");
   if (const absl::Status status = engine_options(*this).validate(); !status.ok()) {
@@ -81,9 +95,9 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Cl
   auto host = std::make_shared<Host>(options, clock);
   TcpOptions tcp{.listen = own_address(options)};
   std::unique_ptr<TcpTransport> transport = make_tcp_transport(tcp, host->io());
-  if (absl::Status status = transport->bind(); !status.ok()) return status;  // before anything is written
+  if (absl::Status status = transport->bind(); !status.ok()) return status;  // before the stores are touched
 
-  host->adopt(std::make_unique<SegmentedLogStore>(*directory, SegmentedLogOptions{.segment_bytes = options.segment_bytes}),
+  host->adopt(std::make_unique<SegmentedLogStore>(*directory, log_options(options)),
               std::make_unique<LmdbStateStore>(*directory), std::move(transport));
   return host->open(**directory);
 }

@@ -16,6 +16,7 @@
 
 #include "base/random.h"
 #include "coordkit/transport/tcp_transport.h"
+#include "transport/address.h"
 #include "transport/backoff.h"
 #include "transport/incarnation.h"
 #include "transport/outbox.h"
@@ -111,12 +112,5 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   std::atomic<uint16_t> port_{0};
   Tally tally_;
 };
-
-// "host:port" in two. kInvalidArgument names what is missing.
-struct HostPort {
-  std::string host;
-  std::string port;
-};
-absl::StatusOr<HostPort> split_address(std::string_view address);
 
 }  // namespace coordkit::tcp

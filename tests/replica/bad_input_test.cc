@@ -78,6 +78,11 @@ TEST_F(BadOptionsTest, AnAddressWithoutAPort) {
   expect_refused(options_, "port");
 }
 
+TEST_F(BadOptionsTest, ASegmentSizeTheLogCannotHave) {
+  options_.segment_bytes = 1000;
+  expect_refused(options_, "segment_bytes");
+}
+
 TEST_F(BadOptionsTest, NoMembers) {
   options_.members.clear();
   expect_refused(options_, "member");
@@ -205,15 +210,15 @@ TEST_F(BadCallTest, ATtlBelowTheFloorIsRaisedAndReported) {
 }
 
 TEST_F(BadCallTest, ATtlOfNothingOrLess) {
-  EXPECT_THAT(cluster_[1].open_session({.ttl = 0s}).status(), Refuses(absl::StatusCode::kInvalidArgument, "ttl"));
-  EXPECT_THAT(cluster_[1].open_session({.ttl = -1s}).status(), Refuses(absl::StatusCode::kInvalidArgument, "ttl"));
+  EXPECT_THAT(cluster_[1].open_session({.ttl = 0s}).status(), Refuses(absl::StatusCode::kInvalidArgument, "time to live"));
+  EXPECT_THAT(cluster_[1].open_session({.ttl = -1s}).status(), Refuses(absl::StatusCode::kInvalidArgument, "time to live"));
 }
 
 TEST_F(BadCallTest, AnEmptyOrOversizeLockName) {
   Session me = cluster_.session(1);
   EXPECT_THAT(me.acquire("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
   EXPECT_THAT(me.try_acquire("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
-  EXPECT_THAT(me.acquire(std::string(1025, 'n')).status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
+  EXPECT_THAT(me.acquire(std::string(1025, 'n')).status(), Refuses(absl::StatusCode::kResourceExhausted, "name"));
   EXPECT_THAT(me.acquire(std::string(1024, 'n')).status(), IsOk());
   EXPECT_THAT(cluster_[1].holders("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
   EXPECT_THAT(cluster_[1].queue("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
@@ -280,7 +285,7 @@ TEST_F(BadCallTest, EveryCallAfterCloseSaysThatTheReplicaIsClosed) {
   EXPECT_THAT(replica.holders("billing").status(), Is(Reason::Closed));
   EXPECT_THAT(replica.queue("billing").status(), Is(Reason::Closed));
   EXPECT_THAT(me.acquire("billing").status(), Refuses(absl::StatusCode::kFailedPrecondition, "closed"));
-  EXPECT_FALSE(replica.wait_ready(kPatience).ok());
+  EXPECT_THAT(replica.wait_ready(kPatience), Is(Reason::Closed));
   EXPECT_THAT(replica.close(), IsOk());
 }
 

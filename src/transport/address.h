@@ -1,0 +1,19 @@
+// "host:port" in two: "10.0.0.1:7400", "[::1]:7400", ":7400" for all addresses.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace coordkit::tcp {
+
+struct HostPort {
+  std::string host;
+  std::string port;
+};
+
+// kInvalidArgument names what is missing.
+absl::StatusOr<HostPort> split_address(std::string_view address);
+
+}  // namespace coordkit::tcp
