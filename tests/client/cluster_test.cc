@@ -14,7 +14,9 @@ struct Member {
       : node(cluster, id), client(node, ClientOptions{}), lagging(lagging_rate), leading(leading_rate) {}
 
   Now at(Duration truth) const {
-    const auto scaled = [truth](double rate) { return Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * rate)); };
+    const auto scaled = [truth](double rate) {
+      return Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * rate));
+    };
     return {LaggingTime(scaled(lagging) + 1h), LeadingTime(scaled(leading) + 2h)};
   }
   void turn(Duration truth) {
@@ -314,15 +316,16 @@ class History {
     const LockWait waits[] = {LockWait::none(), LockWait::timed(std::chrono::milliseconds(random_.between(1, 400))),
                               LockWait::forever()};
     const std::string name = random_.chance(0.7) ? "a" : "b";
-    AcquireOptions options{.wait = waits[random_.below(3)], .owner_tag = random_.chance(0.5) ? "x" : "y",
+    AcquireOptions options{.wait = waits[random_.below(3)],
+                           .owner_tag = random_.chance(0.5) ? "x" : "y",
                            .deadline = random_.chance(0.5) ? soon(*owned.member) : CallDeadline{}};
-    const CallId call = owned.member->client.acquire(
-        owned.session, name, std::move(options), expect<HoldRef>([this, session = owned.session](HoldRef hold) {
-          ++grants_;
-          for (auto& each : owned_) {
-            if (each->session == session) return each->holds.push_back(hold);
-          }
-        }));
+    const CallId call = owned.member->client.acquire(owned.session, name, std::move(options),
+                                                     expect<HoldRef>([this, session = owned.session](HoldRef hold) {
+                                                       ++grants_;
+                                                       for (auto& each : owned_) {
+                                                         if (each->session == session) return each->holds.push_back(hold);
+                                                       }
+                                                     }));
     remember(*owned.member, call);
   }
   void release(Owned& owned) {
