@@ -28,8 +28,7 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
   switch (result.code) {
     case ResultCode::Ok:
     case ResultCode::Granted:
-    case ResultCode::Queued:
-      return absl::OkStatus();
+    case ResultCode::Queued: return absl::OkStatus();
     case ResultCode::Held:
     case ResultCode::Delayed:
       return refusal(Reason::Held, subject, "somebody else holds the lock or waits for it; try later or acquire with a wait");
@@ -50,23 +49,17 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::SessionNotFound:
       return refusal(Reason::SessionNotFound, subject, "the session has ended or never existed; open a new one");
     case ResultCode::NotFound:
-    case ResultCode::KeyNotFound:
-      return refusal(Reason::NotFound, subject, "no such object");
-    case ResultCode::Fenced:
-      return refusal(Reason::Fenced, subject, "the token given as a guard does not hold the lock");
-    case ResultCode::EmptyKey:
-      return refusal(Reason::EmptyKey, subject, "the key is empty");
+    case ResultCode::KeyNotFound: return refusal(Reason::NotFound, subject, "no such object");
+    case ResultCode::Fenced: return refusal(Reason::Fenced, subject, "the token given as a guard does not hold the lock");
+    case ResultCode::EmptyKey: return refusal(Reason::EmptyKey, subject, "the key is empty");
     case ResultCode::LimitExceeded:
       return refusal(Reason::LimitExceeded, subject, "a part of the request is larger than its limit");
-    case ResultCode::TtlTooLarge:
-      return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
-    case ResultCode::InvalidArgument:
-      return refusal(Reason::InvalidArgument, subject, "the request is malformed");
+    case ResultCode::TtlTooLarge: return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
+    case ResultCode::InvalidArgument: return refusal(Reason::InvalidArgument, subject, "the request is malformed");
     case ResultCode::Deadlock:
     case ResultCode::UpgradeConflict:
     case ResultCode::CounterOverflow:
-    case ResultCode::Unsupported:
-      break;
+    case ResultCode::Unsupported: break;
   }
   return refusal(Reason::Unsupported, subject, "the cluster does not know this kind of request yet");
 }
@@ -74,7 +67,8 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
 absl::Status check_lock_name(std::string_view name) {
   if (name.empty()) return make_error(Reason::InvalidArgument, "the lock name is empty; give 1 to 1024 bytes");
   if (name.size() > machine::kNameBytesMax) {
-    return make_error(Reason::LimitExceeded, absl::StrCat("the lock name has ", name.size(), " bytes; at most 1024 are allowed"));
+    return make_error(Reason::LimitExceeded,
+                      absl::StrCat("the lock name has ", name.size(), " bytes; at most 1024 are allowed"));
   }
   return absl::OkStatus();
 }
@@ -153,10 +147,8 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::EmptyKey:
     case ResultCode::LimitExceeded:
     case ResultCode::TtlTooLarge:
-    case ResultCode::Unsupported:
-      return false;
-    default:
-      return true;
+    case ResultCode::Unsupported: return false;
+    default: return true;
   }
 }
 

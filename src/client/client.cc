@@ -57,8 +57,8 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
 Duration Client::Impl::next_turn(Now now) const {
   if (stopped_) return Duration::max();
   if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty()) return Duration::zero();
-  Duration next = std::min(client::until(now.leading, sessions_.next_timer()),
-                           client::until(now.leading, renewals_.next_due()));
+  Duration next =
+      std::min(client::until(now.leading, sessions_.next_timer()), client::until(now.leading, renewals_.next_due()));
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
   return next;
@@ -101,8 +101,12 @@ void Client::Impl::stop() {
 }
 
 ClientStatus Client::Impl::status() const {
-  ClientStatus status{.calls = calls_.size(), .tickets = tickets_.size(), .opens = opens_.size(),
-                      .sessions = sessions_.all().size(), .orphans = renewals_.orphans(), .attempts = renewals_.attempts()};
+  ClientStatus status{.calls = calls_.size(),
+                      .tickets = tickets_.size(),
+                      .opens = opens_.size(),
+                      .sessions = sessions_.all().size(),
+                      .orphans = renewals_.orphans(),
+                      .attempts = renewals_.attempts()};
   for (const auto& [id, session] : sessions_.all()) {
     status.holds += session->holds.size();
     status.releases += session->releases.size();
@@ -179,9 +183,8 @@ std::optional<Client::Impl::Done> Client::Impl::remove(CallId id) {
 bool Client::Impl::answer_done(CallId id, absl::Status status) {
   std::optional<Done> done = remove(id);
   if (!done) return false;
-  deliveries_.answer([call = std::move(std::get<DoneCallback>(*done)), status = std::move(status)]() mutable {
-    call(std::move(status));
-  });
+  deliveries_.answer(
+      [call = std::move(std::get<DoneCallback>(*done)), status = std::move(status)]() mutable { call(std::move(status)); });
   return true;
 }
 

@@ -166,12 +166,12 @@ class Client::Impl {
   client::Renewals renewals_;
 
   absl::btree_map<CallId, Call> calls_;
-  std::vector<CallId> fresh_;                                    // not taken up yet
-  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;    // of calls taken up
+  std::vector<CallId> fresh_;                                  // not taken up yet
+  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of calls taken up
   absl::btree_map<Ticket, OnCompletion> tickets_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> later_;
-  absl::btree_map<uint64_t, Open> opens_;                        // fate not known
-  absl::btree_set<SessionId> releasing_;                         // have releases that were never posted
+  absl::btree_map<uint64_t, Open> opens_;  // fate not known
+  absl::btree_set<SessionId> releasing_;   // have releases that were never posted
   uint64_t last_call_ = 0;
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;
@@ -189,9 +189,8 @@ template <typename T>
 bool Client::Impl::answer(CallId id, absl::StatusOr<T> value) {
   std::optional<Done> done = remove(id);
   if (!done) return false;
-  deliveries_.answer([call = std::move(std::get<Callback<T>>(*done)), value = std::move(value)]() mutable {
-    call(std::move(value));
-  });
+  deliveries_.answer(
+      [call = std::move(std::get<Callback<T>>(*done)), value = std::move(value)]() mutable { call(std::move(value)); });
   return true;
 }
 

@@ -10,8 +10,13 @@ absl::Status unreadable() {
 }
 
 SessionInfo info_of(machine::SessionInfo session) {
-  return {.session = session.session, .ttl = session.ttl, .node = session.node, .boot = session.boot,
-          .holds = session.holds, .waiters = session.waiters, .metadata = std::move(session.metadata)};
+  return {.session = session.session,
+          .ttl = session.ttl,
+          .node = session.node,
+          .boot = session.boot,
+          .holds = session.holds,
+          .waiters = session.waiters,
+          .metadata = std::move(session.metadata)};
 }
 
 absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
@@ -19,8 +24,12 @@ absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
   if (!reply.ok()) return unreadable();
   LockInfo out{.waiters = reply->waiters, .as_of = completion.index};
   for (machine::HolderInfo& holder : reply->holders) {
-    out.holders.push_back({.session = holder.session, .owner_tag = std::move(holder.owner_tag), .token = holder.token,
-                           .since = holder.since, .request = holder.request, .value = std::move(holder.value)});
+    out.holders.push_back({.session = holder.session,
+                           .owner_tag = std::move(holder.owner_tag),
+                           .token = holder.token,
+                           .since = holder.since,
+                           .request = holder.request,
+                           .value = std::move(holder.value)});
   }
   return out;
 }
@@ -30,8 +39,11 @@ absl::StatusOr<QueueInfo> read_queue(const Completion& completion) {
   if (!reply.ok()) return unreadable();
   QueueInfo out{.more = reply->more, .as_of = completion.index};
   for (machine::WaiterInfo& waiter : reply->waiters) {
-    out.waiters.push_back({.position = waiter.position, .session = waiter.session,
-                           .owner_tag = std::move(waiter.owner_tag), .since = waiter.since, .request = waiter.request});
+    out.waiters.push_back({.position = waiter.position,
+                           .session = waiter.session,
+                           .owner_tag = std::move(waiter.owner_tag),
+                           .since = waiter.since,
+                           .request = waiter.request});
   }
   return out;
 }
@@ -57,8 +69,11 @@ absl::StatusOr<GetResult> read_key(const Completion& completion) {
   GetResult out{.revision = reply->revision, .as_of = completion.index};
   if (!reply->keys.empty()) {
     machine::KeyValue& found = reply->keys.front();
-    out.entry = KeyValue{.key = std::move(found.key), .value = std::move(found.value), .create = found.create,
-                         .mod = found.mod, .version = found.version};
+    out.entry = KeyValue{.key = std::move(found.key),
+                         .value = std::move(found.value),
+                         .create = found.create,
+                         .mod = found.mod,
+                         .version = found.version};
   }
   return out;
 }
@@ -71,11 +86,11 @@ CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable
   return enter(std::move(done), Fate::Forget, question.deadline, options_.call_timeout,
                [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
                  Call& call = *find(id);
-                 call.ticket = ask_engine(question.query, question.consistency, call.deadline,
-                                          [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
-                                            answer<T>(id, completion.status.ok() ? read(completion)
-                                                                                 : absl::StatusOr<T>(completion.status));
-                                          });
+                 call.ticket = ask_engine(
+                     question.query, question.consistency, call.deadline,
+                     [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
+                       answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
+                     });
                });
 }
 
@@ -145,10 +160,9 @@ CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> d
 }
 
 CallId Client::put(std::string key, std::string value, Callback<PutResult> done, CallDeadline deadline) {
-  return impl_->write<PutResult>({.body = machine::Put{.key = std::move(key), .value = std::move(value)}}, deadline,
-                                 std::move(done), [](const machine::Result& result, Index index) {
-                                   return PutResult{.revision = result.revision, .index = index};
-                                 });
+  return impl_->write<PutResult>(
+      {.body = machine::Put{.key = std::move(key), .value = std::move(value)}}, deadline, std::move(done),
+      [](const machine::Result& result, Index index) { return PutResult{.revision = result.revision, .index = index}; });
 }
 
 CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, Consistency consistency) {
@@ -161,8 +175,7 @@ CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadl
 CallId Client::erase(std::string key, Callback<EraseResult> done, CallDeadline deadline) {
   return impl_->write<EraseResult>({.body = machine::Delete{.key = std::move(key)}}, deadline, std::move(done),
                                    [](const machine::Result& result, Index index) {
-                                     return EraseResult{.deleted = result.deleted, .revision = result.revision,
-                                                        .index = index};
+                                     return EraseResult{.deleted = result.deleted, .revision = result.revision, .index = index};
                                    });
 }
 

@@ -21,13 +21,10 @@ constexpr SessionPhase next_phase(SessionPhase from, SessionEvent event) {
   if (from == SessionPhase::Lost) return SessionPhase::Lost;
   switch (event) {
     case SessionEvent::DeadlineReached:
-    case SessionEvent::Gap:
-      return SessionPhase::Jeopardy;
-    case SessionEvent::RenewalConfirmed:
-      return SessionPhase::Valid;
+    case SessionEvent::Gap: return SessionPhase::Jeopardy;
+    case SessionEvent::RenewalConfirmed: return SessionPhase::Valid;
     case SessionEvent::Ended:
-    case SessionEvent::Closed:
-      return SessionPhase::Lost;
+    case SessionEvent::Closed: return SessionPhase::Lost;
     case SessionEvent::GivenUp:  // only ever raised in jeopardy; elsewhere it says nothing
       return from == SessionPhase::Jeopardy ? SessionPhase::Lost : from;
   }

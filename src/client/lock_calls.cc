@@ -8,12 +8,9 @@ namespace {
 
 machine::Wait wait_of(const LockWait& wait) {
   switch (wait.kind) {
-    case LockWait::Kind::None:
-      return machine::Wait::none();
-    case LockWait::Kind::Timed:
-      return machine::Wait::timed(wait.timeout);
-    case LockWait::Kind::Forever:
-      return machine::Wait::forever();
+    case LockWait::Kind::None: return machine::Wait::none();
+    case LockWait::Kind::Timed: return machine::Wait::timed(wait.timeout);
+    case LockWait::Kind::Forever: return machine::Wait::forever();
   }
   return machine::Wait::none();
 }
@@ -38,8 +35,11 @@ bool held_by_other(const machine::HoldersReply& reply, const machine::Acquire& b
 
 CallId Client::Impl::acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done) {
   if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
-  machine::Acquire body{.session = session->id(), .owner_tag = std::move(options.owner_tag), .name = std::move(name),
-                        .wait = wait_of(options.wait), .value = std::move(options.value)};
+  machine::Acquire body{.session = session->id(),
+                        .owner_tag = std::move(options.owner_tag),
+                        .name = std::move(name),
+                        .wait = wait_of(options.wait),
+                        .value = std::move(options.value)};
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
   if (session->phase() == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session has ended; open a new one"));
@@ -98,8 +98,8 @@ void Client::Impl::confirm_held(CallId id, machine::Acquire body) {
 
 void Client::Impl::submit_acquire(CallId id, machine::Acquire body) {
   Call& call = *find(id);
-  auto flight = std::make_shared<Flight>(Flight{.call = id, .session = body.session, .name = body.name,
-                                                .owner_tag = body.owner_tag});
+  auto flight =
+      std::make_shared<Flight>(Flight{.call = id, .session = body.session, .name = body.name, .owner_tag = body.owner_tag});
   call.submitted = true;
   call.flight = flight;
   Session& session = *sessions_.find(body.session);
@@ -151,8 +151,8 @@ void Client::Impl::post_cancel(const std::shared_ptr<Flight>& flight) {
   Session* session = sessions_.find(flight->session);
   if (flight->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
   flight->cancel_posted = true;
-  machine::CancelAcquire body{.session = flight->session, .owner_tag = flight->owner_tag, .name = flight->name,
-                              .acquire = flight->request};
+  machine::CancelAcquire body{
+      .session = flight->session, .owner_tag = flight->owner_tag, .name = flight->name, .acquire = flight->request};
   submit_for(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
              [this, flight](const Completion& completion, Now now) { cancel_answered(flight, completion, now); });
 }

@@ -110,8 +110,8 @@ void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, b
   for (const auto& [id, renewed] : group.members) {
     Session* session = renewed ? sessions_.find(id) : nullptr;
     if (session == nullptr || session->first_attempt > attempt.number) continue;
-    const bool covered = reply.coverage == RenewReply::Coverage::All ||
-                         listed(id) == (reply.coverage == RenewReply::Coverage::Only);
+    const bool covered =
+        reply.coverage == RenewReply::Coverage::All || listed(id) == (reply.coverage == RenewReply::Coverage::Only);
     if (covered) {
       sessions_.confirm(*session, attempt.sent, now);
     } else {

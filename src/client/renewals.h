@@ -62,8 +62,8 @@ class Renewals {
     uint64_t count = 0;  // of the members that are not lost
     uint64_t sum = 0;
     LeadingTime last_sent = LeadingTime::min();
-    uint64_t answered = 0;    // newest attempt that was answered
-    uint32_t unanswered = 0;  // attempts sent after it
+    uint64_t answered = 0;                        // newest attempt that was answered
+    uint32_t unanswered = 0;                      // attempts sent after it
     LeadingTime newest_due = LeadingTime::max();  // of members that no attempt covered yet
     LeadingTime due = LeadingTime::max();
   };

@@ -5,8 +5,8 @@
 namespace coordkit {
 
 CallId Client::Impl::open_session(OpenOptions options, Callback<SessionRef> done) {
-  machine::OpenSession body{.ttl = options.ttl, .metadata = std::move(options.metadata), .node = engine_.self(),
-                            .boot = engine_.boot()};
+  machine::OpenSession body{
+      .ttl = options.ttl, .metadata = std::move(options.metadata), .node = engine_.self(), .boot = engine_.boot()};
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
   std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
   if (options.on_phase) {
@@ -89,9 +89,10 @@ void Client::Impl::post_close(SessionId id) {
            Session* session = sessions_.find(id);
            if (session == nullptr) return;
            if (const auto result = client::result_of(completion); result.ok()) return ended(id);
-           if (!halted_) return run_later(retry_time(now), [this, id](Now) {
-             if (sessions_.find(id) != nullptr) post_close(id);
-           });
+           if (!halted_)
+             return run_later(retry_time(now), [this, id](Now) {
+               if (sessions_.find(id) != nullptr) post_close(id);
+             });
            for (const CallId caller : std::exchange(session->closing, {})) answer_done(caller, completion.status);
          });
 }
@@ -125,8 +126,8 @@ void Client::Impl::question(SessionId id, Now now) {
   Session* session = sessions_.find(id);
   if (session == nullptr || session->questioned) return;
   session->questioned = true;
-  ask_engine(machine::SessionQuery{.session = id}, Consistency::Linearizable,
-             now.lagging + 2 * options_.election_timeout, [this, id](const Completion& completion, Now) {
+  ask_engine(machine::SessionQuery{.session = id}, Consistency::Linearizable, now.lagging + 2 * options_.election_timeout,
+             [this, id](const Completion& completion, Now) {
                Session* asked = sessions_.find(id);
                if (asked == nullptr) return;
                asked->questioned = false;

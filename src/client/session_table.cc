@@ -17,12 +17,9 @@ Duration give_up_after(Duration ttl, const ClientOptions& options) {
 
 }  // namespace
 
-SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries)
-    : options_(options), deliveries_(deliveries) {}
+SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries) : options_(options), deliveries_(deliveries) {}
 
-Duration SessionTable::validity_of(Duration ttl) const {
-  return validity(ttl, options_.rate_error_ppm, options_.slack);
-}
+Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, options_.rate_error_ppm, options_.slack); }
 
 Session& SessionTable::add(SessionRef state, TimerGroup group, LeadingTime reference, uint64_t first_attempt,
                            std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase, LeadingTime now) {
@@ -137,12 +134,9 @@ void SessionTable::stop(const HoldRef& hold) {
 
 LeadingTime SessionTable::timer_of(const Session& session) const {
   switch (session.phase) {
-    case SessionPhase::Valid:
-      return session.deadline;
-    case SessionPhase::Jeopardy:
-      return later(session.jeopardy_since, give_up_after(session.ttl(), options_));
-    case SessionPhase::Lost:
-      return LeadingTime::max();
+    case SessionPhase::Valid: return session.deadline;
+    case SessionPhase::Jeopardy: return later(session.jeopardy_since, give_up_after(session.ttl(), options_));
+    case SessionPhase::Lost: return LeadingTime::max();
   }
   return LeadingTime::max();
 }

@@ -24,8 +24,8 @@ struct PendingRelease {
   std::string name;
   Token token;
   bool posted = false;
-  bool repeated = false;         // more than one command may perform it: NotOwner then means done
-  std::vector<CallId> waiting;   // callers to answer
+  bool repeated = false;        // more than one command may perform it: NotOwner then means done
+  std::vector<CallId> waiting;  // callers to answer
 };
 
 struct Session {

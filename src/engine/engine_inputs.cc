@@ -146,7 +146,9 @@ void EngineImpl::take(Ask& input, Now) {
   if (refusal.ok() && !router_.machine(input.machine)) {
     refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
   }
-  if (refusal.ok() && local && !core_) refusal = make_error(Reason::NotReady, "this replica has no state yet: " + founding_.reason());
+  if (refusal.ok() && local && !core_) {
+    refusal = make_error(Reason::NotReady, "this replica has no state yet: " + founding_.reason());
+  }
   if (!refusal.ok()) {
     effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
     return;

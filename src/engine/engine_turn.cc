@@ -265,7 +265,8 @@ void EngineImpl::apply(Now now) {
 void EngineImpl::checkpoint() {
   const Position applied = router_.applied();
   if (checkpoint_under_way_ || applied.index <= checkpointed_ || applied.index > core_->durable()) return;
-  if (applied.index - checkpointed_ < options_.checkpoint_entries && bytes_since_checkpoint_ < options_.checkpoint_bytes) return;
+  const bool entries_enough = applied.index - checkpointed_ >= options_.checkpoint_entries;
+  if (!entries_enough && bytes_since_checkpoint_ < options_.checkpoint_bytes) return;
   CheckpointBatch& batch = effects_->checkpoint.emplace();
   router_.checkpoint(batch);
   checkpoint_under_way_ = true;
@@ -316,7 +317,8 @@ void EngineImpl::halt(absl::Status why) {
   proposals_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
   reads_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
   for (const Ask& ask : std::exchange(ready_, {})) {
-    effects_->completions.push_back({.ticket = ask.ticket, .status = make_error(Reason::ReplicaFailed, Outcome::None, reason_)});
+    const absl::Status status = make_error(Reason::ReplicaFailed, Outcome::None, reason_);
+    effects_->completions.push_back({.ticket = ask.ticket, .status = status});
   }
   renewals_.drop_all();
   keeper_.follow();

@@ -69,7 +69,9 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
 
   slot = StoredAnswer{.command_hash = command_hash, .index = index};
   dirty_.insert(request.id.origin.replica);
-  admitted_digest_ = hash_mix(hash_mix(hash_mix(admitted_digest_, request.id.origin.replica.value()), sequence.value()), command_hash);
+  for (const uint64_t part : {request.id.origin.replica.value(), sequence.value(), command_hash}) {
+    admitted_digest_ = hash_mix(admitted_digest_, part);
+  }
   return {Verdict::Execute, {}, nullptr};
 }
 

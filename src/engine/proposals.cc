@@ -14,8 +14,8 @@ void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
   if (submit.command.size() > options_.request_bytes_max) {
     completions.push_back({.ticket = ticket,
                            .status = make_error(Reason::RequestTooLarge,
-                                                "the command has " + std::to_string(submit.command.size()) + " bytes; at most " +
-                                                    std::to_string(options_.request_bytes_max) + " are taken")});
+                                                "the command has " + std::to_string(submit.command.size()) +
+                                                    " bytes; at most " + std::to_string(options_.request_bytes_max) + " are taken")});
     return;
   }
   const uint64_t arrival = ++arrivals_;

@@ -17,8 +17,7 @@ namespace coordkit::engine {
 
 class Reads {
  public:
-  // Ids start anew with every boot, above those of all boots before: an answer to a question of an earlier incarnation,
-  // late on the wire, must not confirm a read of this one.
+  // Ids of a boot are above those of all boots before.
   Reads(Duration retry, BootCounter boot) : retry_(retry), newest_(boot.value() << 32), asked_(newest_) {}
 
   void ask(Ask ask);

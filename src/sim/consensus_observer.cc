@@ -143,12 +143,13 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request)
 void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
   if (reply.verdict != raft::AppendVerdict::Accepted) return;
   const LogImage& disk = views_[node].log->durable();
+  // Said in a term that is over on this disk: true when it was said, and what came later may have replaced the entries.
+  if (seen_[node].durable.term > reply.term) return;
   if (seen_[node].durable.term < reply.term || disk.last() < reply.match) {
     throw Violation("INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
                                            reply.match.value(), reply.term.value(), disk.last().value(),
                                            seen_[node].durable.term.value()));
   }
-  if (reply.term < seen_[node].durable.term) return;  // an old word; what came later may have replaced the entries
   const auto leader = leaders_.find(reply.term);
   if (leader == leaders_.end() || reply.match <= disk.base.index) return;
   const NodeView& view = views_[leader->second];
@@ -206,11 +207,18 @@ void ConsensusObserver::check_leadership(uint32_t node) {
     throw Violation("INV_R02", fmt::format("n{} leads term {} without its own durable vote", node + 1, now.term.value()));
   }
   const LogImage& log = views_[node].log->submitted();
-  const Index end = committed();
+  const Index end = committed_before(now.term);
   if (end > log.base.index && (!log.contains(end) || log.chain(end) != at(end).chain)) {
     throw Violation("INV_R06", fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(),
                                            end.value()));
   }
+}
+
+// A leader that slept over its own election need not know what later leaders committed (thesis 3.6.3).
+Index ConsensusObserver::committed_before(Term term) const {
+  Index end = committed();
+  while (end && at(end).committed_in >= term) end = end.previous();
+  return end;
 }
 
 void ConsensusObserver::check_commit(uint32_t node) {
@@ -229,7 +237,7 @@ void ConsensusObserver::check_commit(uint32_t node) {
       }
       continue;
     }
-    committed_.push_back({record.entry.term, record.chain, record.entry.kind, record.entry.payload});
+    committed_.push_back({record.entry.term, views_[node].engine->leadership().term, record.chain, record.entry.kind, record.entry.payload});
     if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(i, record.chain);  // agreed on before any vote
   }
   seen.commit = commit;

@@ -23,6 +23,7 @@ struct NodeView {
 // An entry that some replica held for committed.
 struct CommittedEntry {
   Term term;
+  Term committed_in;  // of the replica that knew first; its leader committed it in this term or earlier
   uint64_t chain = 0;
   raft::EntryKind kind = raft::EntryKind::Command;
   SharedBytes payload;
@@ -76,6 +77,7 @@ class ConsensusObserver {
   void check(uint32_t node, const raft::HeartbeatReply& reply);
   template <typename Other>
   void check(uint32_t, const Other&) {}
+  Index committed_before(Term term) const;
   uint64_t quorum() const { return nodes_ / 2 + 1; }
 
   World& world_;

@@ -42,7 +42,9 @@ struct AnswerOf {
  private:
   static absl::Status status_of(const absl::Status& status) { return status; }
   template <typename T>
-  static absl::Status status_of(const absl::StatusOr<T>& value) { return value.status(); }
+  static absl::Status status_of(const absl::StatusOr<T>& value) {
+    return value.status();
+  }
 };
 template <typename T>
 struct Answer : AnswerOf<absl::StatusOr<T>, Callback<T>> {};
@@ -58,7 +60,9 @@ class Bench : public ::testing::Test {
   std::unique_ptr<Client> owned = std::make_unique<Client>(engine, ClientOptions{});
   Client& client = *owned;
 
-  void TearDown() override { client.stop(); }
+  void TearDown() override {
+    if (owned) owned->stop();
+  }
 
   void turn() {
     client.before_turn(now);
@@ -97,8 +101,7 @@ class ClientBench : public Bench<FakeEngine> {
     Answer<SessionRef> answer;
     client.open_session({.ttl = ttl, .on_phase = [this](SessionPhase phase) { phases.push_back(phase); }}, answer.callback());
     client.before_turn(now);
-    engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket,
-                    {.session = SessionId(id), .ttl = ttl});
+    engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(id), .ttl = ttl});
     engine.turn(now, effects);
     client.after_turn(now, effects);
     EXPECT_TRUE(answer.ok());

@@ -117,8 +117,8 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
   EXPECT_EQ(erased.outcome(), Outcome::Unknown);
   EXPECT_EQ(released.outcome(), Outcome::Unknown);
   EXPECT_EQ(closed.outcome(), Outcome::Unknown);
-  for (const Outcome outcome : {got.outcome(), holders.outcome(), queue.outcome(), info.outcome(), list.outcome(),
-                                checked.outcome()}) {
+  for (const Outcome outcome :
+       {got.outcome(), holders.outcome(), queue.outcome(), info.outcome(), list.outcome(), checked.outcome()}) {
     EXPECT_EQ(outcome, Outcome::None);  // reads are never unknown
   }
   EXPECT_EQ(engine.take<Forget>().size(), 8u);  // what nobody pursues is forgotten in the engine too
@@ -140,8 +140,8 @@ TEST_F(CallTest, KeysAndLooksReturnWhatTheMachineAnswers) {
   const auto asks = engine.take<Ask>();
   ASSERT_THAT(asks, SizeIs(3));
   EXPECT_EQ(asks[1].consistency, Consistency::Local);
-  engine.complete_bytes(asks[0].ticket, machine::encode(machine::KeysReply{
-                                            .keys = {{"k", "v", Revision(2), Revision(2), 1}}, .revision = Revision(2)}));
+  engine.complete_bytes(asks[0].ticket, machine::encode(machine::KeysReply{.keys = {{"k", "v", Revision(2), Revision(2), 1}},
+                                                                           .revision = Revision(2)}));
   engine.complete_bytes(asks[1].ticket, machine::encode(machine::KeysReply{.revision = Revision(2)}));
   engine.complete_bytes(asks[2].ticket, machine::encode(machine::SessionReply{}));
   turn();
@@ -276,12 +276,10 @@ TEST_F(CallTest, R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
   for (const auto& reason : {opened.reason(), acquired.reason(), released.reason(), closed.reason(), checked.reason()}) {
     EXPECT_EQ(reason, Reason::Closed);
   }
-  owned.release();  // the fixture's reference must not dangle: destroyed here, leaked there
-  delete &client;
+  owned.reset();
   EXPECT_FALSE(grant->valid(now.leading));
   EXPECT_FALSE(session->valid(now.leading));
   EXPECT_EQ(session->phase(), SessionPhase::Lost);
-  owned = std::make_unique<Client>(engine, ClientOptions{});
 }
 
 TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
@@ -363,7 +361,8 @@ TEST(StopTest, R76_R80_EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
     const CallId abandoned = client->acquire(session, "c", {.wait = LockWait::forever()}, count());
     client->check(grant, count());
     turn();
-    for (const Submit& submit : engine.take<Submit>()) engine.complete(submit.ticket, {.code = ResultCode::Queued}, ApplyOutput::Stage::Queued);
+    for (const Submit& submit : engine.take<Submit>())
+      engine.complete(submit.ticket, {.code = ResultCode::Queued}, ApplyOutput::Stage::Queued);
     turn();
     next();
     client->cancel(waiting);

@@ -14,7 +14,9 @@ struct Member {
       : node(cluster, id), client(node, ClientOptions{}), lagging(lagging_rate), leading(leading_rate) {}
 
   Now at(Duration truth) const {
-    const auto scaled = [truth](double rate) { return Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * rate)); };
+    const auto scaled = [truth](double rate) {
+      return Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * rate));
+    };
     return {LaggingTime(scaled(lagging) + 1h), LeadingTime(scaled(leading) + 2h)};
   }
   void turn(Duration truth) {
@@ -188,6 +190,47 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
   EXPECT_EQ(cluster.machine.lock_claims(), 0u);
 }
 
+// The tight corner of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
+// cut off right after a renewal.
+TEST(ClusterRateTest, REG_F79_NoOverlapWithAnyRatesWithinRho) {
+  for (const Duration ttl : {Duration(50ms), Duration(300ms), Duration(2s)}) {
+    for (const double leader_rate : {0.99, 1.0, 1.01}) {
+      for (const double holder_rate : {0.99, 1.0, 1.01}) {
+        FakeCluster cluster;
+        Member holder(cluster, 1, holder_rate, holder_rate);
+        Member waiter(cluster, 2);
+        Duration truth{};
+        const auto step = [&](Duration by) {
+          truth += by;
+          cluster.tick(LaggingTime(Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * leader_rate))));
+          holder.turn(truth);
+          waiter.turn(truth);
+        };
+        Answer<SessionRef> mine, theirs;
+        holder.client.open_session({.ttl = ttl}, mine.callback());
+        waiter.client.open_session({.ttl = 1h}, theirs.callback());
+        step(1ms);
+        Answer<HoldRef> held, wanted;
+        holder.client.acquire(*mine, "a", {}, held.callback());
+        step(1ms);
+        waiter.client.acquire(*theirs, "a", {.wait = LockWait::forever()}, wanted.callback());
+        const uint64_t renewals = holder.client.status().attempts + 5;
+        while (holder.client.status().attempts < renewals) step(ttl / 1000);
+        ASSERT_TRUE((*held)->valid(holder.at(truth).leading));
+        holder.node.speaks = false;
+        holder.node.listens = false;
+        while (wanted.times() == 0) {
+          ASSERT_LT(truth, 10 * ttl);
+          step(ttl / 1000);
+        }
+        EXPECT_FALSE((*held)->valid(holder.at(truth).leading)) << ttl.count() << " " << leader_rate << " " << holder_rate;
+        holder.client.stop();
+        waiter.client.stop();
+      }
+    }
+  }
+}
+
 // Everything at random: sessions, locks, cancels, callers who give up, links cut in either direction, and clocks at both
 // ends of the permitted rates (F-79). At every moment of true time a name has at most one valid hold; every call ends
 // once; and when all is calm again, nothing is held or open that no client knows (S-59).
@@ -273,15 +316,16 @@ class History {
     const LockWait waits[] = {LockWait::none(), LockWait::timed(std::chrono::milliseconds(random_.between(1, 400))),
                               LockWait::forever()};
     const std::string name = random_.chance(0.7) ? "a" : "b";
-    AcquireOptions options{.wait = waits[random_.below(3)], .owner_tag = random_.chance(0.5) ? "x" : "y",
+    AcquireOptions options{.wait = waits[random_.below(3)],
+                           .owner_tag = random_.chance(0.5) ? "x" : "y",
                            .deadline = random_.chance(0.5) ? soon(*owned.member) : CallDeadline{}};
-    const CallId call = owned.member->client.acquire(
-        owned.session, name, std::move(options), expect<HoldRef>([this, session = owned.session](HoldRef hold) {
-          ++grants_;
-          for (auto& each : owned_) {
-            if (each->session == session) return each->holds.push_back(hold);
-          }
-        }));
+    const CallId call = owned.member->client.acquire(owned.session, name, std::move(options),
+                                                     expect<HoldRef>([this, session = owned.session](HoldRef hold) {
+                                                       ++grants_;
+                                                       for (auto& each : owned_) {
+                                                         if (each->session == session) return each->holds.push_back(hold);
+                                                       }
+                                                     }));
     remember(*owned.member, call);
   }
   void release(Owned& owned) {

@@ -94,7 +94,7 @@ class FakeNode : public Engine {
  public:
   FakeNode(FakeCluster& cluster, uint64_t id) : cluster_(cluster), id_(id) {}
 
-  bool speaks = true;  // its commands, questions and renewals arrive
+  bool speaks = true;   // its commands, questions and renewals arrive
   bool listens = true;  // it applies, and gets answers
   size_t commands = 0;  // that reached the log
 
@@ -155,8 +155,11 @@ class FakeNode : public Engine {
       if (!item.result || item.result->request.origin.replica != self()) continue;
       for (auto at = submits_.begin(); at != submits_.end(); ++at) {
         if (at->second.request != item.result->request) continue;
-        effects.completions.push_back({.ticket = at->first, .stage = item.result->stage, .bytes = item.result->bytes,
-                                       .index = item.result->index, .request = item.result->request});
+        effects.completions.push_back({.ticket = at->first,
+                                       .stage = item.result->stage,
+                                       .bytes = item.result->bytes,
+                                       .index = item.result->index,
+                                       .request = item.result->request});
         if (item.result->stage == ApplyOutput::Stage::Final) submits_.erase(at);
         break;
       }
@@ -165,8 +168,8 @@ class FakeNode : public Engine {
   void answer(EngineEffects& effects) {
     for (const Ask& ask : std::exchange(asks_, {})) {
       auto bytes = cluster_.machine.query(ask.request);
-      effects.completions.push_back({.ticket = ask.ticket, .status = bytes.status(), .bytes = bytes.value_or(""),
-                                     .index = Index(cluster_.index)});
+      effects.completions.push_back(
+          {.ticket = ask.ticket, .status = bytes.status(), .bytes = bytes.value_or(""), .index = Index(cluster_.index)});
     }
   }
   void expire(Now now, EngineEffects& effects) {

@@ -58,7 +58,10 @@ class FakeEngine : public Engine {
 
   RequestId request_of(Ticket ticket) const { return {{self(), StoreId(9), boot()}, Sequence(ticket.value() & 0xffffffff)}; }
   void complete(Ticket ticket, const machine::Result& result, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
-    next.completions.push_back({.ticket = ticket, .stage = stage, .bytes = machine::encode(result), .index = Index(++index),
+    next.completions.push_back({.ticket = ticket,
+                                .stage = stage,
+                                .bytes = machine::encode(result),
+                                .index = Index(++index),
                                 .request = request_of(ticket)});
   }
   void complete_bytes(Ticket ticket, std::string bytes) {
@@ -66,11 +69,12 @@ class FakeEngine : public Engine {
   }
   enum class Sent { No, Yes };
   void fail(Ticket ticket, absl::Status status, Sent sent = Sent::No) {
-    next.completions.push_back({.ticket = ticket, .status = std::move(status),
-                                .request = sent == Sent::Yes ? request_of(ticket) : RequestId{}});
+    next.completions.push_back(
+        {.ticket = ticket, .status = std::move(status), .request = sent == Sent::Yes ? request_of(ticket) : RequestId{}});
   }
   void end_session(SessionId id) {
-    next.events.push_back({kCoordination, Index(++index), machine::encode(machine::Event(machine::SessionEnded{.session = id}))});
+    next.events.push_back(
+        {kCoordination, Index(++index), machine::encode(machine::Event(machine::SessionEnded{.session = id}))});
   }
   void confirm(const RenewRequest& request) {
     RenewReply reply{.attempt = request.attempt};

@@ -19,12 +19,24 @@ constexpr SessionEvent kEvents[] = {DeadlineReached, Gap, RenewalConfirmed, Ende
 // The table of S-45, written down once more by hand.
 TEST(LifecycleTest, S45_EveryTransitionIsTheOneOfTheTable) {
   const std::map<std::pair<SessionPhase, SessionEvent>, SessionPhase> table = {
-      {{Valid, DeadlineReached}, Jeopardy}, {{Valid, Gap}, Jeopardy},    {{Valid, RenewalConfirmed}, Valid},
-      {{Valid, Ended}, Lost},               {{Valid, Closed}, Lost},     {{Valid, GivenUp}, Valid},
-      {{Jeopardy, DeadlineReached}, Jeopardy}, {{Jeopardy, Gap}, Jeopardy}, {{Jeopardy, RenewalConfirmed}, Valid},
-      {{Jeopardy, Ended}, Lost},            {{Jeopardy, Closed}, Lost},  {{Jeopardy, GivenUp}, Lost},
-      {{Lost, DeadlineReached}, Lost},      {{Lost, Gap}, Lost},         {{Lost, RenewalConfirmed}, Lost},
-      {{Lost, Ended}, Lost},                {{Lost, Closed}, Lost},      {{Lost, GivenUp}, Lost},
+      {{Valid, DeadlineReached}, Jeopardy},
+      {{Valid, Gap}, Jeopardy},
+      {{Valid, RenewalConfirmed}, Valid},
+      {{Valid, Ended}, Lost},
+      {{Valid, Closed}, Lost},
+      {{Valid, GivenUp}, Valid},
+      {{Jeopardy, DeadlineReached}, Jeopardy},
+      {{Jeopardy, Gap}, Jeopardy},
+      {{Jeopardy, RenewalConfirmed}, Valid},
+      {{Jeopardy, Ended}, Lost},
+      {{Jeopardy, Closed}, Lost},
+      {{Jeopardy, GivenUp}, Lost},
+      {{Lost, DeadlineReached}, Lost},
+      {{Lost, Gap}, Lost},
+      {{Lost, RenewalConfirmed}, Lost},
+      {{Lost, Ended}, Lost},
+      {{Lost, Closed}, Lost},
+      {{Lost, GivenUp}, Lost},
   };
   for (const SessionPhase from : kPhases) {
     for (const SessionEvent event : kEvents) EXPECT_EQ(next_phase(from, event), (table.at({from, event})));

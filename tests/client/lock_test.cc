@@ -17,9 +17,10 @@ TEST_F(LockTest, S36_AGrantCarriesItsTokenAndTheEntryThatGaveIt) {
   client.acquire(session, "billing", {.wait = LockWait::timed(2s), .owner_tag = "t", .value = "v"}, answer.callback());
   turn();
   const auto [submit, request] = engine.take_commands<machine::Acquire>().at(0);
-  EXPECT_EQ(std::get<machine::Acquire>(request.body),
-            (machine::Acquire{.session = session->id(), .owner_tag = "t", .name = "billing",
-                              .wait = machine::Wait::timed(2s), .value = "v"}));
+  EXPECT_EQ(
+      std::get<machine::Acquire>(request.body),
+      (machine::Acquire{
+          .session = session->id(), .owner_tag = "t", .name = "billing", .wait = machine::Wait::timed(2s), .value = "v"}));
   engine.complete(submit.ticket, {.code = ResultCode::Queued}, kQueued);
   turn();
   EXPECT_EQ(answer.times(), 0);
@@ -50,11 +51,13 @@ TEST_F(LockTest, S59_TheDefaultDeadlineIsTheWaitAndTwoElectionTimeoutsOrTenSecon
 
 TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
   const SessionRef session = open();
-  const std::pair<ResultCode, Reason> table[] = {
-      {ResultCode::Held, Reason::Held},           {ResultCode::WaitTimeout, Reason::WaitTimeout},
-      {ResultCode::Cancelled, Reason::Cancelled}, {ResultCode::AlreadyHeld, Reason::AlreadyHeld},
-      {ResultCode::AlreadyWaiting, Reason::AlreadyWaiting}, {ResultCode::LimitExceeded, Reason::LimitExceeded},
-      {ResultCode::SessionNotFound, Reason::SessionNotFound}};
+  const std::pair<ResultCode, Reason> table[] = {{ResultCode::Held, Reason::Held},
+                                                 {ResultCode::WaitTimeout, Reason::WaitTimeout},
+                                                 {ResultCode::Cancelled, Reason::Cancelled},
+                                                 {ResultCode::AlreadyHeld, Reason::AlreadyHeld},
+                                                 {ResultCode::AlreadyWaiting, Reason::AlreadyWaiting},
+                                                 {ResultCode::LimitExceeded, Reason::LimitExceeded},
+                                                 {ResultCode::SessionNotFound, Reason::SessionNotFound}};
   for (const auto& [code, reason] : table) {
     Answer<HoldRef> answer;
     client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
@@ -452,7 +455,9 @@ TEST_F(LockTest, R75_ManyTimedOutCallsLeaveNothingBehind) {
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 100; ++i) {
       client.acquire(session, "a", {.deadline = now.lagging + 1ms}, [&](auto) { ++answers; });
-      if (i % 10 == 0) client.get("k", [&](auto) { ++answers; }, now.lagging + 1ms);
+      if (i % 10 == 0)
+        client.get(
+            "k", [&](auto) { ++answers; }, now.lagging + 1ms);
     }
     turn();
     for (const auto& [submit, request] : engine.take_commands<machine::Acquire>()) {

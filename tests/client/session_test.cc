@@ -445,8 +445,7 @@ TEST_F(SessionTest, T3_OnlyListedSessionsAreExtendedByAnOnlyAnswer) {
   const LeadingTime before = two->validity_deadline();
   const RenewRequest sent = next_renewal();
   const LeadingTime at = now.leading;
-  engine.next.renewals.push_back(
-      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1000)}}}});
+  engine.next.renewals.push_back({sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1000)}}}});
   turn();
   EXPECT_EQ(one->validity_deadline(), at + v);
   EXPECT_EQ(two->validity_deadline(), before);
@@ -458,8 +457,7 @@ TEST_F(SessionTest, T3_ListedSessionsAreNotExtendedByAnAllExceptAnswer) {
   const LeadingTime before = one->validity_deadline();
   const RenewRequest sent = next_renewal();
   const LeadingTime at = now.leading;
-  engine.next.renewals.push_back(
-      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::AllExcept, {TimerId(1000)}}}});
+  engine.next.renewals.push_back({sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::AllExcept, {TimerId(1000)}}}});
   turn();
   EXPECT_EQ(one->validity_deadline(), before);
   EXPECT_EQ(two->validity_deadline(), at + v);
@@ -480,8 +478,7 @@ TEST_F(SessionTest, S45_ASessionThatNoRenewalCoversIsAskedForAndLostIfItHasEnded
   const SessionRef session = open(1000);
   open(1001);
   const RenewRequest sent = next_renewal();
-  engine.next.renewals.push_back(
-      {sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1001)}}}});
+  engine.next.renewals.push_back({sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, {TimerId(1001)}}}});
   turn();
   const auto asks = engine.take<Ask>();
   ASSERT_EQ(asks.size(), 1u);
