@@ -179,7 +179,7 @@ nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
       std::make_shared<AsyncCaller>(load, number, handoff)->acquire();
     }
   }
-  const nlohmann::ordered_json result = load->wait();
+  nlohmann::ordered_json result = load->wait();
   session->close().IgnoreError();  // stuck callers are answered by this
   for (std::thread& thread : threads) thread.join();
   return result;

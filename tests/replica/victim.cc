@@ -38,8 +38,8 @@ class Victim {
     options.checkpoint_entries = 100;
     options.on_halt = [](const absl::Status& why) { say("failed halted: ", why.ToString()); };
     auto replica = Replica::open(std::move(options));
-    if (replica.ok()) replica_ = *std::move(replica);
     opened_ = replica.status();
+    if (opened_.ok()) replica_ = *std::move(replica);
   }
 
   int run() {
@@ -81,7 +81,8 @@ class Victim {
     threads_.emplace_back([this, round] { keep(round); });
     for (int worker = 0; worker < kWorkers; ++worker) {
       const std::string name = absl::StrCat(id_, "-", worker);
-      threads_.emplace_back([this, round, name] { take_turns("own-" + name + "-" + round, "key-" + name); });
+      threads_.emplace_back(
+          [this, round, name] { take_turns(absl::StrCat("own-", name, "-", round), absl::StrCat("key-", name)); });
     }
     threads_.emplace_back([this] { take_turns("shared", "key-" + id_ + "-shared"); });
   }
