@@ -76,7 +76,12 @@ void Cast::kill(int id) {
   node(id).leads = false;
 }
 
+// In two steps: whoever goes first must not take the majority from those who still have a session to close.
 void Cast::dismiss() {
+  for (int id = 1; id <= kNodes; ++id) tell(id, "leave");
+  for (int id = 1; id <= kNodes; ++id) {
+    until(name_of(id) + " has closed its session", [&] { return node(id).left; });
+  }
   leaving_ = true;
   for (int id = 1; id <= kNodes; ++id) {
     node(id).leaving = true;
@@ -149,6 +154,8 @@ void Cast::hear_node(int id, const std::string& event, const nlohmann::json& sai
     one.released = token;
   } else if (event == "resting") {
     one.resting = said.at("number");
+  } else if (event == "left") {
+    one.left = said.at("ok");
   } else if (event == "late_write") {
     ++one.late_writes;
     one.late_write_taken = one.late_write_taken || said.at("taken");

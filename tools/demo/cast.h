@@ -24,6 +24,7 @@ struct NodeView {
   support::Child process;
   bool frozen = false;
   bool leaving = false;  // told to quit: its end is no surprise
+  bool left = false;     // has closed its session
   bool ready = false;
   bool leads = false;
   uint64_t term = 0;
@@ -62,7 +63,7 @@ class Cast {
   void freeze(int id);
   void thaw(int id);
   void kill(int id);  // and hears its last words
-  void dismiss();     // everybody; each must end well
+  void dismiss();     // everybody, who must be at rest; each must end well
 
   // Listens until `condition` holds. Throws StoryFailed: not in time, or somebody failed meanwhile.
   template <typename Condition>

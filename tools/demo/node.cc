@@ -1,7 +1,8 @@
 // One process of the service: a replica, a session, and a worker that takes the lock and writes rows while it holds it.
 //
 // Commands come a line each on standard input: "hold N", "rotate N", "rest N" set what the worker does (N comes back in
-// "resting"), "late" writes with the last token it was given whatever became of it, "queue", "status" and "quit".
+// "resting"), "late" writes with the last token it was given whatever became of it, "queue", "status"; a worker at rest may
+// "leave" (closes its session, which takes a majority) and then "quit".
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -43,9 +44,7 @@ class Node {
     worker_ = std::thread([this] { work(); });
     for (std::string line; std::getline(std::cin, line) && line != "quit";) command(line);
     set_mode(Mode::Quit, 0);
-    session_copy().close().IgnoreError();  // ends a wait in line too
     worker_.join();
-    session_copy().close().IgnoreError();
     const absl::Status closed = replica_->close();
     if (!closed.ok()) return fail("close", closed);
     report_("bye");
@@ -85,12 +84,18 @@ class Node {
     if (name == "late") late_write();
     if (name == "queue") report_queue();
     if (name == "status") report_status();
+    if (name == "leave") leave();
   }
 
   void late_write() {
     const uint64_t token = last_token_.load();
     const std::optional<bool> taken = ledger_.write_row(token, 0);
     report_("late_write", {{"token", token}, {"taken", taken.value_or(false)}});
+  }
+
+  void leave() {
+    const absl::Status status = session_copy().close();
+    report_("left", {{"ok", status.ok()}});
   }
 
   void report_queue() {
