@@ -173,9 +173,10 @@ void ConsensusObserver::check(uint32_t node, const raft::Heartbeat& heartbeat) {
 
 void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) {
   const LogImage& disk = views_[node].log->durable();
+  if (seen_[node].durable.term > reply.term) return;  // as above
   if (reply.match > disk.last()) {
-    throw Violation("INV_R17", fmt::format("n{} reports match {} beyond its durable {}", node + 1, reply.match.value(),
-                                           disk.last().value()));
+    throw Violation("INV_R17", fmt::format("n{} reports match {} in term {} beyond its durable {}", node + 1,
+                                           reply.match.value(), reply.term.value(), disk.last().value()));
   }
 }
 
