@@ -20,9 +20,8 @@ class Cluster {
  public:
   explicit Cluster(const std::filesystem::path& data) : addresses_(support::free_loopback_addresses(kMembers)) {
     for (int id = 1; id <= kMembers; ++id) {
-      members_[id].process =
-          support::Child::start({"member", "--id", std::to_string(id), "--data", data / std::to_string(id), "--members",
-                                 addresses_[0], addresses_[1], addresses_[2]});
+      members_[id].process = support::Child::start({"member", "--id", std::to_string(id), "--data", data / std::to_string(id),
+                                                    "--members", addresses_[0], addresses_[1], addresses_[2]});
       lines_.add(id, members_[id].process.output());
     }
   }
@@ -62,7 +61,8 @@ class Cluster {
     if (line->ended) throw std::runtime_error("replica " + std::to_string(line->from) + " ended before " + what);
     const auto said = nlohmann::ordered_json::parse(line->text);
     Member& member = members_[line->from];
-    if (said.contains("error")) throw std::runtime_error("replica " + std::to_string(line->from) + ": " + std::string(said["error"]));
+    if (said.contains("error"))
+      throw std::runtime_error("replica " + std::to_string(line->from) + ": " + std::string(said["error"]));
     if (said.contains("ready")) member.ready = true;
     if (said.contains("result")) result_ = said["result"];
     if (said.contains("term")) {

@@ -93,16 +93,24 @@ class Run {
   double best_probe_ = 0;
 };
 
+// The folder of this run, and the one it lies in if that was made for it.
+void remove_data(const fs::path& data) {
+  fs::remove_all(data);
+  std::error_code not_empty;
+  fs::remove(data.parent_path(), not_empty);
+}
+
 // The folder of this run. Nothing: said why.
 std::optional<fs::path> make_data(const Arguments& arguments) {
   const fs::path data = fs::path(arguments.data) / ("run-" + std::to_string(getpid()));
   fs::create_directories(data);
   if (!in_memory(data) || arguments.allow_memory) return data;
-  std::fprintf(stderr,
-               "coordkit-bench: %s is in memory (%s), where a sync costs nothing and keeps nothing: name a folder on a disk with "
-               "--data, or say --allow-memory to measure without durability\n",
-               data.c_str(), file_system_of(data).c_str());
-  fs::remove_all(data);
+  std::fprintf(
+      stderr,
+      "coordkit-bench: %s is in memory (%s), where a sync costs nothing and keeps nothing: name a folder on a disk with "
+      "--data, or say --allow-memory to measure without durability\n",
+      data.c_str(), file_system_of(data).c_str());
+  remove_data(data);
   return std::nullopt;
 }
 
@@ -115,18 +123,23 @@ int measure(const Arguments& arguments) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "coordkit-bench: %s\n", error.what());
   }
-  fs::remove_all(*data);
+  remove_data(*data);
   return code;
 }
 
-void add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what, const std::string& callers) {
+void add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what,
+               const std::string& callers) {
   CLI::App* suite = app.add_subcommand(name, what);
   suite->add_option("--callers", arguments.callers, "how many, one measurement each")
       ->delimiter(',')
       ->check(CLI::Range(1, 65'536))
       ->default_str(callers);
-  suite->add_option("--seconds", arguments.load.seconds, "length of a measurement")->check(CLI::Range(0.1, 600.0))->capture_default_str();
-  suite->add_option("--warmup", arguments.load.warmup_s, "seconds of load before it")->check(CLI::Range(0.0, 600.0))->capture_default_str();
+  suite->add_option("--seconds", arguments.load.seconds, "length of a measurement")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
+  suite->add_option("--warmup", arguments.load.warmup_s, "seconds of load before it")
+      ->check(CLI::Range(0.0, 600.0))
+      ->capture_default_str();
   suite->add_option("--where", arguments.load.where, "embedded: callbacks in the leader's process; blocking: threads there")
       ->check(CLI::IsMember({"embedded", "blocking"}))
       ->capture_default_str();
@@ -151,7 +164,8 @@ int run(int argc, char** argv) {
 
   if (role->parsed()) return run_member(member);
   arguments.load.suite = app.get_subcommands().front()->get_name();
-  if (arguments.callers.empty()) arguments.callers = arguments.load.suite == "lock" ? std::vector<size_t>{1, 16, 64} : std::vector<size_t>{2, 16, 64};
+  if (arguments.callers.empty())
+    arguments.callers = arguments.load.suite == "lock" ? std::vector<size_t>{1, 16, 64} : std::vector<size_t>{2, 16, 64};
   return measure(arguments);
 }
 

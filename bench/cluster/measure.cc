@@ -100,12 +100,8 @@ nlohmann::ordered_json describe_machine(const std::string& directory) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   std::strftime(started.data(), started.size(), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-  return {{"name", "machine"},
-          {"cpus", std::thread::hardware_concurrency()},
-          {"cpu", cpu_model()},
-          {"kernel", kernel.release},
-          {"file_system", file_system_of(directory)},
-          {"started", started.data()}};
+  return {{"name", "machine"},        {"cpus", std::thread::hardware_concurrency()}, {"cpu", cpu_model()},
+          {"kernel", kernel.release}, {"file_system", file_system_of(directory)},    {"started", started.data()}};
 }
 
 }  // namespace coordkit::bench

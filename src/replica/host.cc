@@ -253,7 +253,7 @@ void Host::stop_engine() {
     batch_.swap(arrivals_);
   }
   for (Arrival& arrival : batch_) {
-    if (auto* call = std::get_if<Call>(&arrival)) std::move(*call)(*client_);
+    if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);
   }
   batch_.clear();
   client_->stop();
@@ -268,7 +268,8 @@ void Host::stop_engine() {
 
 absl::Status Host::close() {
   if (on_engine_thread()) {
-    return make_error(Reason::InvalidArgument, "close() from an async callback would wait for itself: call it from another thread");
+    return make_error(Reason::InvalidArgument,
+                      "close() from an async callback would wait for itself: call it from another thread");
   }
   {
     std::unique_lock lock(mutex_);

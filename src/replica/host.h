@@ -110,7 +110,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::mutex health_mutex_;
   std::condition_variable health_changed_;
   Health health_;
-  bool over_ = false;  // closed: nobody waits for it any more
+  bool over_ = false;             // closed: nobody waits for it any more
   std::atomic<int> watchers_{0};  // who wait for it to change
   std::atomic<uint64_t> next_tag_{1};
   std::recursive_mutex stopped_mutex_;  // of the client once it is stopped; a callback may call again

@@ -67,7 +67,8 @@ absl::Status ReplicaOptions::validate() const {
   if (cluster.empty()) problem("cluster is empty: name the cluster, the same on every replica");
   if (cluster.size() > 255) problem("cluster is longer than 255 bytes");
   if (data_dir.empty()) problem("data_dir is empty: name a directory that belongs to this replica alone");
-  if (std::holds_alternative<std::monostate>(security)) problem("security is not chosen: say PlainText{} if the network is trusted");
+  if (std::holds_alternative<std::monostate>(security))
+    problem("security is not chosen: say PlainText{} if the network is trusted");
   for (const MemberAddress& member : members) {
     if (const auto address = tcp::split_address(member.address); !address.ok()) {
       problem("the address of member " + std::to_string(member.id) + ": " + std::string(address.status().message()));
@@ -88,8 +89,8 @@ absl::Status ReplicaOptions::validate() const {
 
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Clock& clock) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
-  auto directory = DataDirectory::open(
-      {.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
+  auto directory =
+      DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
   if (!directory.ok()) return directory.status();
 
   auto host = std::make_shared<Host>(options, clock);

@@ -62,12 +62,14 @@ void Grant::release_later() {
 void Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {
   if (!hold_) return std::move(done)(no_grant());
   hold_->invalidate();
-  session_->host().call([hold = hold_, done = std::move(done)](Client& client) mutable { client.release(hold, std::move(done)); });
+  session_->host().call(
+      [hold = hold_, done = std::move(done)](Client& client) mutable { client.release(hold, std::move(done)); });
 }
 
 absl::StatusOr<bool> Grant::check() const {
   if (!hold_) return no_grant();
-  return wait_for<bool>(session_->host(), [hold = hold_](Client& client, Callback<bool> done) { client.check(hold, std::move(done)); });
+  return wait_for<bool>(session_->host(),
+                        [hold = hold_](Client& client, Callback<bool> done) { client.check(hold, std::move(done)); });
 }
 
 // ---- Session
@@ -79,9 +81,9 @@ SessionPhase Session::phase() const { return handle_ ? handle_->state()->phase()
 
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
-  absl::StatusOr<HoldRef> hold = wait_for<HoldRef>(
-      handle_->host(), [state = handle_->state(), name = std::move(name), options = std::move(options)](
-                           Client& client, Callback<HoldRef> done) mutable {
+  absl::StatusOr<HoldRef> hold =
+      wait_for<HoldRef>(handle_->host(), [state = handle_->state(), name = std::move(name), options = std::move(options)](
+                                             Client& client, Callback<HoldRef> done) mutable {
         client.acquire(state, std::move(name), client_options(std::move(options)), std::move(done));
       });
   if (!hold.ok()) return hold.status();
@@ -95,22 +97,21 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
 
 void Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   if (!handle_) return std::move(done)(no_session());
-  handle_->host().call([self = *this, name = std::move(name), options = std::move(options),
-                        done = std::move(done)](Client& client) mutable {
-    const SessionRef state = self.handle_->state();
-    client.acquire(state, std::move(name), client_options(std::move(options)),
-                   [self = std::move(self), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
-                     if (!hold.ok()) return std::move(done)(hold.status());
-                     std::move(done)(Grant(std::move(self), *std::move(hold)));
-                   });
-  });
+  handle_->host().call(
+      [self = *this, name = std::move(name), options = std::move(options), done = std::move(done)](Client& client) mutable {
+        const SessionRef state = self.handle_->state();
+        client.acquire(state, std::move(name), client_options(std::move(options)),
+                       [self = std::move(self), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
+                         if (!hold.ok()) return std::move(done)(hold.status());
+                         std::move(done)(Grant(std::move(self), *std::move(hold)));
+                       });
+      });
 }
 
 absl::Status Session::close() {
   if (!handle_) return no_session();
-  return wait_for_done(handle_->host(), [state = handle_->state()](Client& client, DoneCallback done) {
-    client.close(state, std::move(done));
-  });
+  return wait_for_done(handle_->host(),
+                       [state = handle_->state()](Client& client, DoneCallback done) { client.close(state, std::move(done)); });
 }
 
 }  // namespace coordkit

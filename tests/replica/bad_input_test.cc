@@ -126,9 +126,7 @@ TEST_F(BadPlaceTest, AFileInPlaceOfADirectory) {
 class Unprivileged {
  public:
   Unprivileged() { works_ = geteuid() != 0 || seteuid(65534) == 0; }
-  ~Unprivileged() {
-    EXPECT_EQ(seteuid(getuid()), 0);
-  }
+  ~Unprivileged() { EXPECT_EQ(seteuid(getuid()), 0); }
   bool works() const { return works_; }
 
  private:

@@ -62,8 +62,8 @@ class KillAll {
   void start() {
     ready_ = 0;
     for (int id = 1; id <= kMembers; ++id) {
-      victims_[id] = support::Child::start({kVictimRole, std::to_string(id), folder_.path() / std::to_string(id), addresses_[0],
-                                            addresses_[1], addresses_[2]});
+      victims_[id] = support::Child::start(
+          {kVictimRole, std::to_string(id), folder_.path() / std::to_string(id), addresses_[0], addresses_[1], addresses_[2]});
       lines_.add(id, victims_[id].output());
     }
     while (ready_ < kMembers && !::testing::Test::HasFailure()) listen("the victims are ready");

@@ -230,7 +230,8 @@ TEST_F(ReplicaTest, CloseEndsEveryCallUnderWay) {
   ASSERT_THAT(grant.status(), IsOk());
   auto waiting = std::async(std::launch::async, [&] { return waiter.acquire("billing").status(); });
   std::promise<absl::Status> answered;
-  waiter.acquire_async("billing", {.owner = "other"}, [&](absl::StatusOr<Grant> answer) { answered.set_value(answer.status()); });
+  waiter.acquire_async("billing", {.owner = "other"},
+                       [&](absl::StatusOr<Grant> answer) { answered.set_value(answer.status()); });
   await_queue("billing", 2);
   EXPECT_THAT(cluster_[2].close(), IsOk());
   EXPECT_THAT(waiting.get(), Is(Reason::Stopped));

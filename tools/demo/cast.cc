@@ -27,9 +27,9 @@ void Cast::start_resource() {
 
 void Cast::start_node(int id) {
   NodeView fresh;
-  fresh.process = support::Child::start({"node", "--id", std::to_string(id), "--data", data_ / ("node-" + std::to_string(id)),
-                                         "--resource", std::to_string(resource_port_), "--members", addresses_[0],
-                                         addresses_[1], addresses_[2]});
+  fresh.process =
+      support::Child::start({"node", "--id", std::to_string(id), "--data", data_ / ("node-" + std::to_string(id)), "--resource",
+                             std::to_string(resource_port_), "--members", addresses_[0], addresses_[1], addresses_[2]});
   node(id) = std::move(fresh);
   lines_.add(id, node(id).process.output());
 }
@@ -92,7 +92,8 @@ void Cast::dismiss() {
 }
 
 size_t Cast::refusals() const {
-  return static_cast<size_t>(std::count_if(admissions_.begin(), admissions_.end(), [](const auto& one) { return !one.accepted; }));
+  return static_cast<size_t>(
+      std::count_if(admissions_.begin(), admissions_.end(), [](const auto& one) { return !one.accepted; }));
 }
 
 int Cast::grants_of(int id) const {

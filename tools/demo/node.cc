@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using support::machine_time_ns;
 
 constexpr char kLock[] = "ledger";
-constexpr int kRowsPerTurn = 3;       // of a worker that rotates
+constexpr int kRowsPerTurn = 3;  // of a worker that rotates
 constexpr auto kBetweenRows = 4ms;
 
 enum class Mode { Rest, Hold, Rotate, Quit };
@@ -60,7 +60,8 @@ class Node {
     options.segment_bytes = 4 << 20;
     options.checkpoint_entries = 64;  // the story is short, and a restart should find a checkpoint
     options.on_leadership = [this](const raft::Leadership& now) {
-      report_("leadership", {{"term", now.term.value()}, {"leader", now.leader.value()}, {"leads", now.role == raft::Role::Leader}});
+      report_("leadership",
+              {{"term", now.term.value()}, {"leader", now.leader.value()}, {"leads", now.role == raft::Role::Leader}});
     };
     options.on_halt = [this](const absl::Status& why) { report_("error", {{"what", "halted: " + why.ToString()}}); };
     return options;

@@ -24,7 +24,10 @@ constexpr int kRows = 3;      // writes that show that a holder is at work
 class Story {
  public:
   explicit Story(const std::filesystem::path& out)
-      : out_(out), log_(out / "demo.log"), started_(support::machine_time_ns()), cast_(out / "demo-data", support::in(kLimit)) {}
+      : out_(out),
+        log_(out / "demo.log"),
+        started_(support::machine_time_ns()),
+        cast_(out / "demo-data", support::in(kLimit)) {}
 
   int run();
 
@@ -86,7 +89,9 @@ int Story::holder() const {
   return newest && newest->ended_ns == 0 ? newest->holder : 0;
 }
 
-bool Story::leads_and_holds(int id) { return cast_.leader() == id && holder() == id && cast_.node(id).lost != cast_.node(id).token; }
+bool Story::leads_and_holds(int id) {
+  return cast_.leader() == id && holder() == id && cast_.node(id).lost != cast_.node(id).token;
+}
 
 void Story::rest_all() {
   std::array<uint64_t, Cast::kNodes + 1> numbers{};
@@ -104,9 +109,8 @@ int Story::seat_leader() {
     const int leader = cast_.leader();
     const int grants = cast_.grants_of(leader);
     cast_.tell_mode(leader, "hold");
-    cast_.until(node_name(leader) + " writes with the lock", [&] {
-      return cast_.grants_of(leader) > grants && (cast_.node(leader).rows >= kRows || holder() != leader);
-    });
+    cast_.until(node_name(leader) + " writes with the lock",
+                [&] { return cast_.grants_of(leader) > grants && (cast_.node(leader).rows >= kRows || holder() != leader); });
     if (leads_and_holds(leader)) return leader;
     say("leadership moved on its own meanwhile; once more");
   }
@@ -128,7 +132,8 @@ void Story::expect_next_holder(int waiter, uint64_t token_before, int64_t since_
   cast_.until("there is a new leader", [&] { return cast_.leader() != 0; });
   say(node_name(cast_.leader()) + " is the new leader, of term " + std::to_string(cast_.term()) + ", " + elapsed(since_ns) +
       " after " + because);
-  cast_.until(node_name(waiter) + " writes", [&] { return cast_.node(waiter).token > token_before && cast_.node(waiter).rows >= kRows; });
+  cast_.until(node_name(waiter) + " writes",
+              [&] { return cast_.node(waiter).token > token_before && cast_.node(waiter).rows >= kRows; });
   const Claim* claim = cast_.claims().newest();
   say(node_name(waiter) + " was granted the lock " + std::to_string((claim->from_ns - since_ns) / 1'000'000) + " ms after " +
       because + ", with the larger token " + std::to_string(claim->token) + ", and writes");
@@ -161,7 +166,8 @@ void Story::freeze_leader() {
   cast_.until("the sleeper has tried a late write", [&] { return cast_.node(leader).late_writes > 0; });
   cast_.until("the sleeper's lost() fires", [&] { return cast_.node(leader).lost == old_token; });
   if (cast_.node(leader).late_write_taken) throw StoryFailed("the resource took a late write of the sleeper");
-  say("the sleeper's lost() has fired, and its late write with token " + std::to_string(old_token) + " was refused by the resource");
+  say("the sleeper's lost() has fired, and its late write with token " + std::to_string(old_token) +
+      " was refused by the resource");
   rest_all();
 }
 
@@ -205,7 +211,8 @@ void Story::kill_leader() {
   cast_.thaw(waiter);
   cast_.thaw(third);
   if (cast_.node(leader).released == token) throw StoryFailed("the release was answered without a majority");
-  say(node_name(leader) + ", leader again, is killed (SIGKILL) in mid hand-over: its release was under way to " + node_name(waiter));
+  say(node_name(leader) + ", leader again, is killed (SIGKILL) in mid hand-over: its release was under way to " +
+      node_name(waiter));
   expect_next_holder(waiter, token, killed_at, "the kill");
   restart(leader);
   rest_all();
@@ -245,8 +252,8 @@ void Story::judge() {
   for (const std::string& fault : faults) say("WRONG: " + fault);
   if (!faults.empty()) throw StoryFailed("what the processes said does not fit together");
   size_t taken = cast_.admissions().size() - cast_.refusals();
-  say("summary: " + std::to_string(cast_.claims().handovers()) + " hand-overs, two holders at once 0, " + std::to_string(taken) +
-      " writes taken, stale writes refused " + std::to_string(cast_.refusals()) + ", longest gap " +
+  say("summary: " + std::to_string(cast_.claims().handovers()) + " hand-overs, two holders at once 0, " +
+      std::to_string(taken) + " writes taken, stale writes refused " + std::to_string(cast_.refusals()) + ", longest gap " +
       std::to_string(cast_.claims().longest_gap_ns() / 1'000'000) + " ms");
 }
 

@@ -56,8 +56,8 @@ class Child {
   // SIGSTOP, and back when the kernel says that it stands still. False: it ended instead.
   bool freeze();
   void thaw() const;
-  void kill();                                  // SIGKILL and reaped; its output can still be read
-  std::optional<int> wait(Deadline deadline);   // its wait status if it ended in time
+  void kill();                                 // SIGKILL and reaped; its output can still be read
+  std::optional<int> wait(Deadline deadline);  // its wait status if it ended in time
 
  private:
   pid_t pid_ = -1;

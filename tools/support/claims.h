@@ -38,7 +38,7 @@ class Claims {
   std::vector<Claim> in_order() const;
   const Claim* newest() const;
 
-  size_t handovers() const;  // grants to another holder than the one before
+  size_t handovers() const;        // grants to another holder than the one before
   int64_t longest_gap_ns() const;  // from a holder's end to the next grant
   size_t overlaps() const;
   // One sentence for each thing that must not be: overlapping claims, a token granted twice, tokens that go down.

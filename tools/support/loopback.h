@@ -7,8 +7,8 @@
 namespace coordkit::support {
 
 // `count` different "127.0.0.1:port" that nobody listens on now. The ports lie below those the kernel gives to outgoing
-// connections, so that a replica which is restarted finds its port still free; processes begin their search at different places,
-// so that tests that run side by side do not meet. Throws std::runtime_error when there are none.
+// connections, so that a replica which is restarted finds its port still free; processes begin their search at different
+// places, so that tests that run side by side do not meet. Throws std::runtime_error when there are none.
 std::vector<std::string> free_loopback_addresses(size_t count);
 
 }  // namespace coordkit::support
