@@ -122,7 +122,7 @@ class Runner {
       options.seed = arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i;
       options.profile = arguments_.profile;
       options.hostile_time = Duration(static_cast<int64_t>(arguments_.seconds * 1e9));
-      options.verbose = arguments_.verbose;
+      if (arguments_.verbose) options.on_event = [](std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); };
       finished(sim::simulate(options));
     }
   }

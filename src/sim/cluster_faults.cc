@@ -113,6 +113,8 @@ void Cluster::undo(ActiveFault& fault) {
       if (std::exchange(fault.on, false) && --slow_[fault.node] == 0) {
         nodes_[fault.node]->log().set_quality(plan_.disk);
         nodes_[fault.node]->state().set_quality(plan_.disk);
+        nodes_[fault.node]->log().hurry();
+        nodes_[fault.node]->state().hurry();
       }
       return;
     case FaultKind::Suspend:

@@ -173,15 +173,18 @@ void ConsensusObserver::check(uint32_t node, const raft::Heartbeat& heartbeat) {
 
 void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) {
   const LogImage& disk = views_[node].log->durable();
+  if (seen_[node].durable.term > reply.term) return;  // as above
   if (reply.match > disk.last()) {
-    throw Violation("INV_R17", fmt::format("n{} reports match {} beyond its durable {}", node + 1, reply.match.value(),
-                                           disk.last().value()));
+    throw Violation("INV_R17", fmt::format("n{} reports match {} in term {} beyond its durable {}", node + 1,
+                                           reply.match.value(), reply.term.value(), disk.last().value()));
   }
 }
 
 void ConsensusObserver::after_turn(uint32_t node) {
   if (views_[node].engine->core() == nullptr) return;
+  const raft::Leadership before = seen_[node].leadership;
   check_leadership(node);
+  if (before.role == raft::Role::Leader && before == seen_[node].leadership) check_own_term(node);
   check_commit(node);
   check_applied(node);
   if (++seen_[node].turns % 64 == 0) check_progress(node);
@@ -212,6 +215,17 @@ void ConsensusObserver::check_leadership(uint32_t node) {
     throw Violation("INV_R06", fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(),
                                            end.value()));
   }
+}
+
+// INV_R09: a leader counts replicas only for entries of its own term (thesis 3.6.2).
+void ConsensusObserver::check_own_term(uint32_t node) const {
+  const Index commit = views_[node].engine->core()->commit();
+  const LogImage& log = views_[node].log->submitted();
+  if (commit <= seen_[node].commit || !log.contains(commit)) return;
+  const Term term = log.at(commit).entry.term;
+  if (term == seen_[node].leadership.term) return;
+  throw Violation("INV_R09", fmt::format("n{} leads term {} and commits up to {} of term {}", node + 1,
+                                         seen_[node].leadership.term.value(), commit.value(), term.value()));
 }
 
 // A leader that slept over its own election need not know what later leaders committed (thesis 3.6.3).

@@ -65,6 +65,7 @@ class ConsensusObserver {
   void check_truncation(uint32_t node, const LogWrite& write);
   void check_appended(uint32_t node, const LogWrite& write);
   void check_leadership(uint32_t node);
+  void check_own_term(uint32_t node) const;
   void check_commit(uint32_t node);
   void check_applied(uint32_t node);
   void check_progress(uint32_t node);

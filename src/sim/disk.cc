@@ -103,6 +103,12 @@ void SimLogStore::enqueue(Pending pending) {
   world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
 }
 
+void SimLogStore::hurry() {
+  if (sink_ == nullptr || pending_.empty()) return;
+  last_sync_ = world_.now() + draw_latency(random_, quality_);
+  world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), pending_.back().number.value());
+}
+
 void SimLogStore::persist(const Pending& pending) {
   if (pending.reset) {
     durable_.reset(*pending.reset);
@@ -115,6 +121,7 @@ void SimLogStore::persist(const Pending& pending) {
 void SimLogStore::synced(const Event& event) {
   if (sink_ == nullptr || event.epoch != boot_.value()) return;
   const WriteNumber number{event.item};
+  if (number <= durable_number_) return;  // hurried
   while (!pending_.empty() && pending_.front().number <= number) {
     persist(pending_.front());
     pending_.pop_front();
@@ -176,7 +183,13 @@ absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
 void SimStateStore::commit(CheckpointBatch batch) {
   COORDKIT_CHECK_MSG(!pending_, "at most one checkpoint is under way");
   pending_ = std::move(batch);
-  world_.schedule(world_.now() + 4 * draw_latency(random_, quality_), EventKind::StateSynced, node_, epoch_);
+  ++commits_;
+  hurry();
+}
+
+void SimStateStore::hurry() {
+  if (sink_ == nullptr || !pending_) return;
+  world_.schedule(world_.now() + 4 * draw_latency(random_, quality_), EventKind::StateSynced, node_, epoch_, commits_);
 }
 
 void SimStateStore::persist() {
@@ -192,7 +205,7 @@ void SimStateStore::persist() {
 }
 
 void SimStateStore::synced(const Event& event) {
-  if (sink_ == nullptr || event.epoch != epoch_ || !pending_) return;
+  if (sink_ == nullptr || event.epoch != epoch_ || event.item != commits_ || !pending_) return;
   persist();
   sink_->checkpointed(applied_);
 }

@@ -72,6 +72,7 @@ class SimLogStore final : public LogStore {
   void crash();
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  void hurry();  // what is under way slowly goes on at the present quality
   void set_defects(const Defects& defects) { defects_ = defects; }
   StoreId id() const { return store_; }
   BootCounter boot() const { return boot_; }
@@ -126,6 +127,7 @@ class SimStateStore final : public StateStore {
   void crash();
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  void hurry();
   Position applied() const { return applied_; }
   const Rows& rows() const { return rows_; }
 
@@ -141,6 +143,7 @@ class SimStateStore final : public StateStore {
   Rows rows_;
   Position applied_;
   std::optional<CheckpointBatch> pending_;
+  uint64_t commits_ = 0;  // names the one under way
 };
 
 }  // namespace coordkit::sim

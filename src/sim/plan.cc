@@ -70,7 +70,8 @@ void draw_qualities(Plan& plan, Random& random) {
   plan.through_wire = random.chance(0.3);
 }
 
-void draw_faults(Plan& plan, Random& random) {
+// `share` scales how likely each fault is; `haste` divides the time between two.
+void draw_faults(Plan& plan, Random& random, double share = 1, int64_t haste = 1) {
   struct Range {
     FaultKind kind;
     double probability;
@@ -94,8 +95,8 @@ void draw_faults(Plan& plan, Random& random) {
       {FaultKind::ClockRate, 0.3, milliseconds(500), seconds(5), {}, {}},
   };
   for (const Range& range : kRanges) {
-    if (!random.chance(range.probability)) continue;
-    plan.faults.push_back({range.kind, draw(random, range.interval_min, range.interval_max), range.length_min,
+    if (!random.chance(range.probability * share)) continue;
+    plan.faults.push_back({range.kind, draw(random, range.interval_min, range.interval_max) / haste, range.length_min,
                            draw_wide(random, range.length_min + milliseconds(1), range.length_max + milliseconds(1))});
   }
 }
@@ -121,6 +122,35 @@ void swarm(Plan& plan, const SimOptions& options, Random& random) {
   draw_work(plan, random);
 }
 
+// Nearly every fault, and twice as often.
+void harsh(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_faults(plan, random, 3, 2);
+  draw_work(plan, random);
+}
+
+// Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
+void holders(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_work(plan, random);
+  plan.work = {.workers_per_node = static_cast<uint32_t>(random.between(2, 6)),
+               .locks = static_cast<uint32_t>(random.between(1, 2)),
+               .ttl_min = milliseconds(50),
+               .ttl_max = draw_wide(random, milliseconds(60), seconds(2)),
+               .think_max = milliseconds(10),
+               .hold_max = draw_wide(random, milliseconds(5), seconds(1)),
+               .kv_percent = 2,
+               .query_percent = 4};
+  for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Isolation, FaultKind::Clog, FaultKind::ClockRate,
+                         FaultKind::Crash, FaultKind::Storm}) {
+    plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(3)});
+  }
+}
+
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
 void calm(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
@@ -131,7 +161,7 @@ struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm}, {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm", "one_way_cut", "pair_cut",      "isolation",  "split", "flap",    "clog",      "connection_loss",

@@ -33,7 +33,7 @@ Report simulate(const SimOptions& options) {
   Report report;
   report.seed = options.seed;
   World world(options.seed);
-  world.set_verbose(options.verbose);
+  world.watch(options.on_event);
   Plan plan;
   if (!draw_plan(options, world.fork_random(), plan)) {
     report.violation = "OPTIONS";

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace coordkit::sim {
 namespace {
@@ -47,7 +46,5 @@ std::vector<std::string> World::last_events() const {
   for (uint64_t i = traced_ - count; i < traced_; ++i) out.push_back(render(ring_[i % ring_.size()]));
   return out;
 }
-
-void World::print(const TraceRecord& record) { std::fprintf(stderr, "%s\n", render(record).c_str()); }
 
 }  // namespace coordkit::sim

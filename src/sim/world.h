@@ -7,7 +7,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -81,15 +83,13 @@ class World {
   void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
     TraceRecord& record = ring_[traced_++ % ring_.size()];
     record = {now_, node, format, {a, b, c, d}};
-    if (verbose_) [[unlikely]] print(record);
+    if (watcher_) [[unlikely]] watcher_(render(record));
   }
-  void set_verbose(bool verbose) { verbose_ = verbose; }
+  void watch(std::function<void(std::string_view)> watcher) { watcher_ = std::move(watcher); }
   // The last records, oldest first.
   std::vector<std::string> last_events() const;
 
  private:
-  static void print(const TraceRecord& record);
-
   const uint64_t seed_;
   Random random_;
   TrueTime now_{};
@@ -99,7 +99,7 @@ class World {
   uint64_t hash_ = 0;
   std::array<TraceRecord, 64> ring_{};
   uint64_t traced_ = 0;
-  bool verbose_ = false;
+  std::function<void(std::string_view)> watcher_;  // of every trace line
 };
 
 }  // namespace coordkit::sim
