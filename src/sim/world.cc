@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace coordkit::sim {
 namespace {
 
 struct Later {
-  bool operator()(const Event& a, const Event& b) const {
-    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
-  }
+  bool operator()(const Event& a, const Event& b) const { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
 };
 
 }  // namespace
@@ -47,7 +44,5 @@ std::vector<std::string> World::last_events() const {
   for (uint64_t i = traced_ - count; i < traced_; ++i) out.push_back(render(ring_[i % ring_.size()]));
   return out;
 }
-
-void World::print(const TraceRecord& record) { std::fprintf(stderr, "%s\n", render(record).c_str()); }
 
 }  // namespace coordkit::sim

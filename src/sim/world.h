@@ -7,7 +7,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -22,20 +24,20 @@ struct TrueTimeline {
 using TrueTime = std::chrono::time_point<TrueTimeline, Duration>;
 
 enum class EventKind : uint8_t {
-  Turn,            // node: its process gets the processor
-  Timer,           // node: the deadline its engine or client asked for
-  Deliver,         // node: parcel `item` arrives
-  Connect,         // node, item = peer: both ends try to say hello
-  Disconnect,      // node, item = peer: the connection is noticed to be gone
-  LogSynced,       // node, item = write number: durable
-  LogReadDone,     // node, item = read slot
-  StateSynced,     // node: the checkpoint under way is durable
-  Worker,          // node, item = worker and step
-  Resource,        // item = write under way to a protected resource
-  FaultBegin,      // item = index into the plan's faults
-  FaultEnd,        // item = active fault
-  Restart,         // node: its process starts again
-  Resume,          // node: its frozen process goes on
+  Turn,         // node: its process gets the processor
+  Timer,        // node: the deadline its engine or client asked for
+  Deliver,      // node: parcel `item` arrives
+  Connect,      // node, item = peer: both ends try to say hello
+  Disconnect,   // node, item = peer: the connection is noticed to be gone
+  LogSynced,    // node, item = write number: durable
+  LogReadDone,  // node, item = read slot
+  StateSynced,  // node: the checkpoint under way is durable
+  Worker,       // node, item = worker and step
+  Resource,     // item = write under way to a protected resource
+  FaultBegin,   // item = index into the plan's faults
+  FaultEnd,     // item = active fault
+  Restart,      // node: its process starts again
+  Resume,       // node: its frozen process goes on
 };
 inline constexpr size_t kEventKinds = 14;
 
@@ -81,15 +83,14 @@ class World {
   void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
     TraceRecord& record = ring_[traced_++ % ring_.size()];
     record = {now_, node, format, {a, b, c, d}};
-    if (verbose_) [[unlikely]] print(record);
+    if (listener_) [[unlikely]]
+      listener_(render(record));
   }
-  void set_verbose(bool verbose) { verbose_ = verbose; }
+  void set_listener(std::function<void(const std::string&)> listener) { listener_ = std::move(listener); }
   // The last records, oldest first.
   std::vector<std::string> last_events() const;
 
  private:
-  static void print(const TraceRecord& record);
-
   const uint64_t seed_;
   Random random_;
   TrueTime now_{};
@@ -99,7 +100,7 @@ class World {
   uint64_t hash_ = 0;
   std::array<TraceRecord, 64> ring_{};
   uint64_t traced_ = 0;
-  bool verbose_ = false;
+  std::function<void(const std::string&)> listener_;
 };
 
 }  // namespace coordkit::sim

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,7 @@ struct SimOptions {
   uint64_t seed = 1;
   std::string profile = "swarm";
   Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
-  bool verbose = false;                              // every trace line on stderr
+  std::function<void(const std::string&)> on_event;  // gets every trace line; slow
   Defects defects;
 };
 
