@@ -122,7 +122,7 @@ class Runner {
       options.seed = arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i;
       options.profile = arguments_.profile;
       options.hostile_time = Duration(static_cast<int64_t>(arguments_.seconds * 1e9));
-      if (arguments_.verbose) options.on_event = [](std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); };
+      if (arguments_.verbose) options.on_event = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
       finished(sim::simulate(options));
     }
   }
@@ -138,8 +138,9 @@ class Runner {
     if (now - last_line_ < std::chrono::seconds(3) || arguments_.replay != 0) return;
     last_line_ = now;
     const double elapsed = std::chrono::duration<double>(now - started_).count();
-    std::fprintf(stderr, isatty(2) ? "\r\033[K%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations"
-                                   : "%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations\n",
+    std::fprintf(stderr,
+                 isatty(2) ? "\r\033[K%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations"
+                           : "%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations\n",
                  static_cast<unsigned long>(totals_.runs), static_cast<unsigned long>(arguments_.runs),
                  static_cast<double>(totals_.sum.events) / 1e6, static_cast<double>(totals_.sum.events) / elapsed / 1e3,
                  static_cast<unsigned long>(totals_.violations));

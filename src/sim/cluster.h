@@ -100,8 +100,8 @@ class Cluster final : private NodeWatcher {
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
   uint64_t crashes_ = 0;
-  uint64_t storms_ = 0;      // in force
-  std::vector<int> slow_;    // slow-disk faults in force, per node
+  uint64_t storms_ = 0;    // in force
+  std::vector<int> slow_;  // slow-disk faults in force, per node
   bool hostile_ = true;
   bool clocks_free_ = true;  // may change their rates
 };

@@ -34,9 +34,8 @@ void Cluster::hostile_phase() {
 bool Cluster::has_leader() const { return consensus_.leader().has_value(); }
 
 bool Cluster::level() const {
-  return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
-    return node->up() && node->engine()->applied() == consensus_.committed();
-  });
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [&](const auto& node) { return node->up() && node->engine()->applied() == consensus_.committed(); });
 }
 
 bool Cluster::locks_free() const { return model_.locks().empty() && model_.sessions().empty(); }
@@ -72,9 +71,8 @@ void Cluster::calm_phase() {
   // takeover; workers then give back what they are granted, one after the other.
   const Duration ttl = plan_.work.ttl_max + milliseconds(100);
   const TrueTime idle_by = healed + seconds(60) + 4 * ttl;
-  const bool converged = run_until(idle_by, [&] {
-    return witness_.pending_count() == 0 && workload_->idle() && locks_free() && has_leader() && level();
-  });
+  const bool converged = run_until(
+      idle_by, [&] { return witness_.pending_count() == 0 && workload_->idle() && locks_free() && has_leader() && level(); });
   if (!converged) {
     const char* id = witness_.pending_count() != 0 ? "INV_L08" : locks_free() ? "INV_R20" : "INV_L12";
     throw Violation(id, "not converged: " + describe());

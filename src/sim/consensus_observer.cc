@@ -44,9 +44,8 @@ void ConsensusObserver::write(uint32_t node, const LogWrite& write) {
     const raft::HardState& next = *write.hard_state;
     if (next.term < seen.hard_state.term ||
         (next.term == seen.hard_state.term && seen.hard_state.vote && next.vote != seen.hard_state.vote)) {
-      throw Violation("INV_R03", fmt::format("n{} writes term {} vote {} after term {} vote {}", node + 1,
-                                             next.term.value(), next.vote.value(), seen.hard_state.term.value(),
-                                             seen.hard_state.vote.value()));
+      throw Violation("INV_R03", fmt::format("n{} writes term {} vote {} after term {} vote {}", node + 1, next.term.value(),
+                                             next.vote.value(), seen.hard_state.term.value(), seen.hard_state.vote.value()));
     }
     seen.hard_state = next;
   }
@@ -108,8 +107,8 @@ void ConsensusObserver::send(uint32_t node, ReplicaId to, const Message& message
 void ConsensusObserver::check(uint32_t node, const raft::VoteRequest& request) {
   if (request.kind != raft::VoteKind::Real) return;
   if (seen_[node].durable.term < request.term) {
-    throw Violation("INV_R17", fmt::format("n{} asks for votes in term {} before that term is durable", node + 1,
-                                           request.term.value()));
+    throw Violation("INV_R17",
+                    fmt::format("n{} asks for votes in term {} before that term is durable", node + 1, request.term.value()));
   }
 }
 
@@ -132,8 +131,7 @@ void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply
 void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request) {
   const raft::Leadership& now = views_[node].engine->leadership();
   if (now.term == request.term && now.role != raft::Role::Leader) {
-    throw Violation("INV_R01", fmt::format("n{} sends appends of term {} without leading it", node + 1,
-                                           request.term.value()));
+    throw Violation("INV_R01", fmt::format("n{} sends appends of term {} without leading it", node + 1, request.term.value()));
   }
   if (seen_[node].durable.term < request.term) {
     throw Violation("INV_R17", fmt::format("n{} leads term {} that is not durable", node + 1, request.term.value()));
@@ -146,9 +144,9 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
   // Said in a term that is over on this disk: true when it was said, and what came later may have replaced the entries.
   if (seen_[node].durable.term > reply.term) return;
   if (seen_[node].durable.term < reply.term || disk.last() < reply.match) {
-    throw Violation("INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
-                                           reply.match.value(), reply.term.value(), disk.last().value(),
-                                           seen_[node].durable.term.value()));
+    throw Violation(
+        "INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
+                               reply.match.value(), reply.term.value(), disk.last().value(), seen_[node].durable.term.value()));
   }
   const auto leader = leaders_.find(reply.term);
   if (leader == leaders_.end() || reply.match <= disk.base.index) return;
@@ -195,8 +193,8 @@ void ConsensusObserver::check_leadership(uint32_t node) {
   const raft::Leadership now = views_[node].engine->leadership();
   if (now == seen.leadership) return;
   if (now.term < seen.leadership.term) throw Violation("INV_R03", fmt::format("n{}: its term falls", node + 1));
-  const bool elected = now.role == raft::Role::Leader &&
-                       (seen.leadership.role != raft::Role::Leader || seen.leadership.term != now.term);
+  const bool elected =
+      now.role == raft::Role::Leader && (seen.leadership.role != raft::Role::Leader || seen.leadership.term != now.term);
   seen.leadership = now;
   if (!elected) return;
   world_.trace(node, "leads term {}", now.term.value());
@@ -212,8 +210,8 @@ void ConsensusObserver::check_leadership(uint32_t node) {
   const LogImage& log = views_[node].log->submitted();
   const Index end = committed_before(now.term);
   if (end > log.base.index && (!log.contains(end) || log.chain(end) != at(end).chain)) {
-    throw Violation("INV_R06", fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(),
-                                           end.value()));
+    throw Violation("INV_R06",
+                    fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(), end.value()));
   }
 }
 
@@ -251,7 +249,8 @@ void ConsensusObserver::check_commit(uint32_t node) {
       }
       continue;
     }
-    committed_.push_back({record.entry.term, views_[node].engine->leadership().term, record.chain, record.entry.kind, record.entry.payload});
+    committed_.push_back(
+        {record.entry.term, views_[node].engine->leadership().term, record.chain, record.entry.kind, record.entry.payload});
     if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(i, record.chain);  // agreed on before any vote
   }
   seen.commit = commit;
@@ -264,8 +263,8 @@ void ConsensusObserver::check_quorum_durable(Index index, uint64_t chain) {
     if (disk.base.index >= index || (disk.contains(index) && disk.chain(index) == chain)) ++holders;
   }
   if (holders < quorum()) {
-    throw Violation("INV_R08", fmt::format("entry {} is committed but durable on {} of {} disks only", index.value(),
-                                           holders, nodes_));
+    throw Violation("INV_R08",
+                    fmt::format("entry {} is committed but durable on {} of {} disks only", index.value(), holders, nodes_));
   }
 }
 
@@ -304,8 +303,8 @@ void ConsensusObserver::check_progress(uint32_t node) {
     const LogImage& disk = views_[other].log->durable();
     if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index) continue;
     if (!disk.contains(peer.match) || (log.contains(peer.match) && disk.chain(peer.match) != log.chain(peer.match))) {
-      throw Violation("INV_R18", fmt::format("n{} believes n{} holds {} but its disk does not", node + 1,
-                                             peer.peer.value(), peer.match.value()));
+      throw Violation("INV_R18", fmt::format("n{} believes n{} holds {} but its disk does not", node + 1, peer.peer.value(),
+                                             peer.match.value()));
     }
   }
 }

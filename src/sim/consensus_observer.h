@@ -54,9 +54,9 @@ class ConsensusObserver {
 
  private:
   struct Seen {
-    raft::HardState hard_state;   // highest submitted by this store
+    raft::HardState hard_state;  // highest submitted by this store
     raft::HardState durable;
-    Index commit;                 // this incarnation
+    Index commit;  // this incarnation
     Index applied;
     raft::Leadership leadership;
     uint64_t turns = 0;

@@ -18,7 +18,8 @@ namespace {
 // A machine that loses a command now and then: on one node, or on all of them alike.
 class ForgetfulMachine final : public StateMachine {
  public:
-  ForgetfulMachine(std::unique_ptr<StateMachine> inner, bool releases_only) : inner_(std::move(inner)), releases_only_(releases_only) {}
+  ForgetfulMachine(std::unique_ptr<StateMachine> inner, bool releases_only)
+      : inner_(std::move(inner)), releases_only_(releases_only) {}
 
   void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
@@ -31,7 +32,9 @@ class ForgetfulMachine final : public StateMachine {
       inner_->apply({&command, 1}, output);
     }
   }
-  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override { inner_->fire(index, timers, output); }
+  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
+    inner_->fire(index, timers, output);
+  }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }

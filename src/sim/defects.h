@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "base/random.h"
 #include "coordkit/engine.h"
 #include "coordkit/sim/options.h"
-#include "base/random.h"
 
 namespace coordkit::sim {
 

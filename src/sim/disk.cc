@@ -106,7 +106,8 @@ void SimLogStore::enqueue(Pending pending) {
 void SimLogStore::hurry() {
   if (sink_ == nullptr || pending_.empty()) return;
   last_sync_ = world_.now() + draw_latency(random_, quality_);
-  world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), pending_.back().number.value());
+  world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()),
+                  pending_.back().number.value());
 }
 
 void SimLogStore::persist(const Pending& pending) {
@@ -216,8 +217,6 @@ void SimStateStore::crash() {
   pending_.reset();
 }
 
-absl::StatusOr<std::unique_ptr<CheckpointView>> SimStateStore::view() {
-  return std::make_unique<CopiedView>(applied_, rows_);
-}
+absl::StatusOr<std::unique_ptr<CheckpointView>> SimStateStore::view() { return std::make_unique<CopiedView>(applied_, rows_); }
 
 }  // namespace coordkit::sim

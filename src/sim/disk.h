@@ -76,7 +76,7 @@ class SimLogStore final : public LogStore {
   void set_defects(const Defects& defects) { defects_ = defects; }
   StoreId id() const { return store_; }
   BootCounter boot() const { return boot_; }
-  const LogImage& durable() const { return durable_; }     // what a crash now is sure to leave
+  const LogImage& durable() const { return durable_; }      // what a crash now is sure to leave
   const LogImage& submitted() const { return submitted_; }  // what the running process believes to have written
   WriteNumber durable_number() const { return durable_number_; }
   size_t unsynced() const { return pending_.size(); }

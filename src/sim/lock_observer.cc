@@ -77,21 +77,22 @@ void LockObserver::looked(uint32_t node) {
 void LockObserver::demand_announcement(const Known& known) const {
   const HoldState& hold = *known.hold;
   if (hold.released() || hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
-  throw Violation("INV_L16", fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
-                                         known.node + 1, hold.name(), hold.token().value()));
+  throw Violation("INV_L16",
+                  fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
+                              known.node + 1, hold.name(), hold.token().value()));
 }
 
 void LockObserver::refuse_valid(const Known& known) const {
   if (!known.hold->valid(reading(known.node))) return;
-  throw Violation("INV_L02", fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}",
-                                         known.node + 1, known.hold->name(), known.hold->token().value(),
-                                         model_.applied().value()));
+  throw Violation(
+      "INV_L02", fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}", known.node + 1,
+                             known.hold->name(), known.hold->token().value(), model_.applied().value()));
 }
 
 void LockObserver::refuse_valid(const KnownSession& known) const {
   if (!known.session->valid(reading(known.node))) return;
-  throw Violation("INV_L10", fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1,
-                                         known.session->id().value()));
+  throw Violation(
+      "INV_L10", fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1, known.session->id().value()));
 }
 
 void LockObserver::resource_admits(const std::string& lock, Token token, bool accepted) {

@@ -25,8 +25,8 @@ class LockObserver {
   void granted(uint32_t node, const HoldRef& hold);
   void process_died(uint32_t node);
 
-  void entry_applied();          // after each entry the model applied: the first apply anywhere
-  void looked(uint32_t node);    // after each turn of that node
+  void entry_applied();        // after each entry the model applied: the first apply anywhere
+  void looked(uint32_t node);  // after each turn of that node
 
   // A protected resource, one for each lock: writes with tokens arrive in any order.
   void resource_admits(const std::string& lock, Token token, bool accepted);

@@ -145,8 +145,8 @@ Result Model::run(const machine::Acquire& acquire, const RequestId& id) {
   }
   if (acquire.wait.kind == machine::Wait::Kind::None) return {.code = ResultCode::Held};
   Result queued{.code = ResultCode::Queued, .position = lock.waiters.size()};
-  lock.waiters.push_back({acquire.session, acquire.owner_tag, id, applied_,
-                          acquire.wait.kind == machine::Wait::Kind::Timed, acquire.value});
+  lock.waiters.push_back(
+      {acquire.session, acquire.owner_tag, id, applied_, acquire.wait.kind == machine::Wait::Kind::Timed, acquire.value});
   return queued;
 }
 
@@ -210,8 +210,8 @@ void Model::fire(const engine::FireTimers& fired) {
 
 void Model::time_out(Index queued) {
   for (auto& [name, lock] : locks_) {
-    const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(),
-                                     [&](const Waiter& w) { return w.since == queued && w.timed; });
+    const auto waiter =
+        std::find_if(lock.waiters.begin(), lock.waiters.end(), [&](const Waiter& w) { return w.since == queued && w.timed; });
     if (waiter == lock.waiters.end()) continue;
     finish(waiter->request, {.code = ResultCode::WaitTimeout});
     lock.waiters.erase(waiter);
@@ -318,8 +318,8 @@ void Model::record(History<T>& history, Index at, T value) {
 
 template <typename T>
 const T* Model::look(const History<T>& history, Index at) {
-  const auto after = std::upper_bound(history.begin(), history.end(), at,
-                                      [](Index index, const auto& item) { return index < item.first; });
+  const auto after =
+      std::upper_bound(history.begin(), history.end(), at, [](Index index, const auto& item) { return index < item.first; });
   return after == history.begin() ? nullptr : &std::prev(after)->second;
 }
 

@@ -11,7 +11,7 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr uint64_t kTurnsAtOnce = 4;          // of one event; then others get the processor
+constexpr uint64_t kTurnsAtOnce = 4;            // of one event; then others get the processor
 constexpr uint64_t kTurnsWithoutTime = 20'000;  // more means that a node spins
 
 std::vector<Peer> members_of(const Plan& plan) {
@@ -70,7 +70,8 @@ void Node::start() {
   const Now now = clock_now();
   absl::StatusOr<std::unique_ptr<Engine>> engine =
       Engine::recover(std::move(options), std::move(machines), *std::move(recovered), **view, now);
-  if (!engine.ok()) throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, engine.status().ToString()));
+  if (!engine.ok())
+    throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, engine.status().ToString()));
   engine_ = *std::move(engine);
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;

@@ -24,12 +24,12 @@ class NodeWatcher {
  public:
   virtual ~NodeWatcher() = default;
   virtual void started(uint32_t node) = 0;
-  virtual void stopped(uint32_t node) = 0;                            // crashed; the disk shows what survived
-  virtual void writing(uint32_t node, const LogWrite& write) = 0;     // before the store has it
+  virtual void stopped(uint32_t node) = 0;                         // crashed; the disk shows what survived
+  virtual void writing(uint32_t node, const LogWrite& write) = 0;  // before the store has it
   virtual void synced(uint32_t node) = 0;
-  virtual void turned(uint32_t node, EngineEffects& effects) = 0;     // after the engine's part, writes submitted
+  virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
   virtual void sending(uint32_t node, ReplicaId to, const Message& message) = 0;
-  virtual void answered(uint32_t node) = 0;                           // after the client's part
+  virtual void answered(uint32_t node) = 0;  // after the client's part
 };
 
 struct NodeParts {

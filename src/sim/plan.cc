@@ -11,9 +11,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Duration draw(Random& random, Duration low, Duration high) {
-  return Duration(random.between(low.count(), high.count()));
-}
+Duration draw(Random& random, Duration low, Duration high) { return Duration(random.between(low.count(), high.count())); }
 // Spread over orders of magnitude: small values are as likely as large ones.
 Duration draw_wide(Random& random, Duration low, Duration high) {
   Duration reach = low;
@@ -164,8 +162,8 @@ struct Profile {
 constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
-    "storm", "one_way_cut", "pair_cut",      "isolation",  "split", "flap",    "clog",      "connection_loss",
-    "crash", "crash_in_turn", "power_loss", "pause", "suspend", "slow_disk", "clock_rate"};
+    "storm", "one_way_cut",   "pair_cut",   "isolation", "split",   "flap",      "clog",      "connection_loss",
+    "crash", "crash_in_turn", "power_loss", "pause",     "suspend", "slow_disk", "clock_rate"};
 
 }  // namespace
 

@@ -17,9 +17,7 @@ void distort_clocks(const Defects& defects, Plan& plan) {
   for (size_t node = 0; node < plan.clock_ppm.size(); ++node) plan.clock_ppm[node] = node % 2 == 0 ? 500'000 : -500'000;
 }
 
-void conduct(Cluster& cluster, Report& report) try {
-  cluster.run();
-} catch (const Violation& violation) {
+void conduct(Cluster& cluster, Report& report) try { cluster.run(); } catch (const Violation& violation) {
   report.violation = violation.id();
   report.what = violation.what();
 } catch (const CheckFailure& failure) {
@@ -33,7 +31,7 @@ Report simulate(const SimOptions& options) {
   Report report;
   report.seed = options.seed;
   World world(options.seed);
-  world.watch(options.on_event);
+  world.set_listener(options.on_event);
   Plan plan;
   if (!draw_plan(options, world.fork_random(), plan)) {
     report.violation = "OPTIONS";

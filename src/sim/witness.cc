@@ -10,8 +10,8 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open",    "close", "acquire", "release",  "put",   "erase",
-                                      "get",     "local get", "holders", "queue", "sessions", "check"};
+constexpr const char* kKindNames[] = {"open", "close",     "acquire", "release", "put",      "erase",
+                                      "get",  "local get", "holders", "queue",   "sessions", "check"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";
@@ -41,9 +41,9 @@ Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
 }
 
 void Witness::fail(const char* id, const Call& call, std::string what) const {
-  throw Violation(id, fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)],
-                                  call.subject, call.label, call.node + 1,
-                                  std::chrono::duration<double>(call.began.time_since_epoch()).count(), what));
+  throw Violation(
+      id, fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)], call.subject,
+                      call.label, call.node + 1, std::chrono::duration<double>(call.began.time_since_epoch()).count(), what));
 }
 
 Witness::Call& Witness::end(CallNumber number) {
@@ -101,8 +101,9 @@ void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
   if (!fate.result || fate.result->session != (*answer)->id() || fate.result->ttl != (*answer)->ttl()) {
-    fail("INV_K1", call, fmt::format("told session {}, the log decided {}", (*answer)->id().value(),
-                                     fate.result ? fate.result->session.value() : 0));
+    fail("INV_K1", call,
+         fmt::format("told session {}, the log decided {}", (*answer)->id().value(),
+                     fate.result ? fate.result->session.value() : 0));
   }
   decided(call, fate.index);
 }
@@ -118,10 +119,12 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
   const Model::Fate& fate = only_execution(call);
-  if (!fate.result || fate.result->code != machine::ResultCode::Granted) fail("INV_L08", call, "told a grant the log never made");
+  if (!fate.result || fate.result->code != machine::ResultCode::Granted)
+    fail("INV_L08", call, "told a grant the log never made");
   if (fate.result->token != hold.token() || fate.result->since != hold.since()) {
-    fail("INV_L04", call, fmt::format("told token {} since {}, the log decided {} since {}", hold.token().value(),
-                                      hold.since().value(), fate.result->token.value(), fate.result->since.value()));
+    fail("INV_L04", call,
+         fmt::format("told token {} since {}, the log decided {} since {}", hold.token().value(), hold.since().value(),
+                     fate.result->token.value(), fate.result->since.value()));
   }
   decided(call, hold.since());
 }
@@ -139,8 +142,9 @@ void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
   if (fate.index != answer->index || fate.result->revision != answer->revision) {
-    fail("INV_K1", call, fmt::format("told revision {} at {}, the log decided {} at {}", answer->revision.value(),
-                                     answer->index.value(), fate.result->revision.value(), fate.index.value()));
+    fail("INV_K1", call,
+         fmt::format("told revision {} at {}, the log decided {} at {}", answer->revision.value(), answer->index.value(),
+                     fate.result->revision.value(), fate.index.value()));
   }
   decided(call, answer->index);
 }
@@ -151,8 +155,8 @@ void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answe
   const machine::Result* result = model_.answered_at(answer->index);
   if (result == nullptr || result->deleted != answer->deleted || result->revision != answer->revision ||
       model_.value_at(call.subject, answer->index)) {
-    fail("INV_K1", call, fmt::format("told {} deleted at {}, the log decided otherwise", answer->deleted,
-                                     answer->index.value()));
+    fail("INV_K1", call,
+         fmt::format("told {} deleted at {}, the log decided otherwise", answer->deleted, answer->index.value()));
   }
   decided(call, answer->index);
 }

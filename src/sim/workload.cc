@@ -181,20 +181,20 @@ void Workload::open(Worker& worker) {
   options.deadline = call_deadline(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Open, "session", options.metadata);
   client(worker).open_session(std::move(options), then(worker, [this, &worker, call](absl::StatusOr<SessionRef>& answer) {
-    witness_.opened(call, answer);
-    if (!answer.ok()) return;
-    worker.session = *answer;
-    locks_.opened(worker.node, worker.session);
-  }));
+                                witness_.opened(call, answer);
+                                if (!answer.ok()) return;
+                                worker.session = *answer;
+                                locks_.opened(worker.node, worker.session);
+                              }));
 }
 
 void Workload::close(Worker& worker) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Close, "session");
   const SessionRef session = std::exchange(worker.session, nullptr);
   worker.hold = nullptr;
-  client(worker).close(session, then(worker, [this, call, id = session->id()](absl::Status& answer) {
-    witness_.closed(call, id, answer);
-  }), call_deadline(worker));
+  client(worker).close(
+      session, then(worker, [this, call, id = session->id()](absl::Status& answer) { witness_.closed(call, id, answer); }),
+      call_deadline(worker));
 }
 
 AcquireOptions Workload::acquire_options(Worker& worker, const std::string& label) {
@@ -227,35 +227,32 @@ void Workload::acquire(Worker& worker) {
 void Workload::release(Worker& worker) {
   const HoldRef hold = std::exchange(worker.hold, nullptr);
   const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
-  client(worker).release(hold, then(worker, [this, call, hold](absl::Status& answer) {
-    witness_.released(call, hold, answer);
-  }), call_deadline(worker));
+  client(worker).release(hold,
+                         then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
+                         call_deadline(worker));
 }
 
 void Workload::put(Worker& worker) {
   const std::string name = key(worker);
   const std::string mark = label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, mark);
-  client(worker).put(name, mark, then(worker, [this, call](absl::StatusOr<PutResult>& answer) {
-    witness_.put(call, answer);
-  }), call_deadline(worker));
+  client(worker).put(name, mark, then(worker, [this, call](absl::StatusOr<PutResult>& answer) { witness_.put(call, answer); }),
+                     call_deadline(worker));
 }
 
 void Workload::get(Worker& worker) {
   const bool local = worker.random.chance(0.2);
   const std::string name = key(worker);
   const auto call = witness_.begin(worker.node, local ? Witness::Kind::LocalGet : Witness::Kind::Get, name);
-  client(worker).get(name, then(worker, [this, call](absl::StatusOr<GetResult>& answer) {
-    witness_.got(call, answer);
-  }), call_deadline(worker), local ? Consistency::Local : Consistency::Linearizable);
+  client(worker).get(name, then(worker, [this, call](absl::StatusOr<GetResult>& answer) { witness_.got(call, answer); }),
+                     call_deadline(worker), local ? Consistency::Local : Consistency::Linearizable);
 }
 
 void Workload::erase(Worker& worker) {
   const std::string name = key(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Erase, name);
-  client(worker).erase(name, then(worker, [this, call](absl::StatusOr<EraseResult>& answer) {
-    witness_.erased(call, answer);
-  }), call_deadline(worker));
+  client(worker).erase(name, then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.erased(call, answer); }),
+                       call_deadline(worker));
 }
 
 void Workload::query(Worker& worker) {
@@ -263,28 +260,27 @@ void Workload::query(Worker& worker) {
   const uint64_t which = worker.random.below(3);
   if (which == 0) {
     const auto call = witness_.begin(worker.node, Witness::Kind::Holders, name);
-    client(worker).holders(name, then(worker, [this, call](absl::StatusOr<LockInfo>& answer) {
-      witness_.looked(call, answer);
-    }), call_deadline(worker));
+    client(worker).holders(name,
+                           then(worker, [this, call](absl::StatusOr<LockInfo>& answer) { witness_.looked(call, answer); }),
+                           call_deadline(worker));
   } else if (which == 1) {
     const auto call = witness_.begin(worker.node, Witness::Kind::Queue, name);
-    client(worker).queue(name, then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) {
-      witness_.queued(call, answer);
-    }), call_deadline(worker));
+    client(worker).queue(name, then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) { witness_.queued(call, answer); }),
+                         call_deadline(worker));
   } else {
     const auto call = witness_.begin(worker.node, Witness::Kind::Sessions, "all");
-    client(worker).sessions(SessionId(), 0, then(worker, [this, call](absl::StatusOr<SessionList>& answer) {
-      witness_.listed(call, answer);
-    }), call_deadline(worker));
+    client(worker).sessions(SessionId(), 0,
+                            then(worker, [this, call](absl::StatusOr<SessionList>& answer) { witness_.listed(call, answer); }),
+                            call_deadline(worker));
   }
 }
 
 void Workload::check(Worker& worker) {
   const HoldRef hold = worker.hold;
   const auto call = witness_.begin_check(worker.node, hold);
-  client(worker).check(hold, then(worker, [this, call, hold](absl::StatusOr<bool>& answer) {
-    witness_.checked(call, hold, answer);
-  }), call_deadline(worker));
+  client(worker).check(hold,
+                       then(worker, [this, call, hold](absl::StatusOr<bool>& answer) { witness_.checked(call, hold, answer); }),
+                       call_deadline(worker));
 }
 
 // ---- protected resources

@@ -8,9 +8,7 @@ namespace coordkit::sim {
 namespace {
 
 struct Later {
-  bool operator()(const Event& a, const Event& b) const {
-    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
-  }
+  bool operator()(const Event& a, const Event& b) const { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
 };
 
 }  // namespace

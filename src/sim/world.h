@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -24,20 +24,20 @@ struct TrueTimeline {
 using TrueTime = std::chrono::time_point<TrueTimeline, Duration>;
 
 enum class EventKind : uint8_t {
-  Turn,            // node: its process gets the processor
-  Timer,           // node: the deadline its engine or client asked for
-  Deliver,         // node: parcel `item` arrives
-  Connect,         // node, item = peer: both ends try to say hello
-  Disconnect,      // node, item = peer: the connection is noticed to be gone
-  LogSynced,       // node, item = write number: durable
-  LogReadDone,     // node, item = read slot
-  StateSynced,     // node: the checkpoint under way is durable
-  Worker,          // node, item = worker and step
-  Resource,        // item = write under way to a protected resource
-  FaultBegin,      // item = index into the plan's faults
-  FaultEnd,        // item = active fault
-  Restart,         // node: its process starts again
-  Resume,          // node: its frozen process goes on
+  Turn,         // node: its process gets the processor
+  Timer,        // node: the deadline its engine or client asked for
+  Deliver,      // node: parcel `item` arrives
+  Connect,      // node, item = peer: both ends try to say hello
+  Disconnect,   // node, item = peer: the connection is noticed to be gone
+  LogSynced,    // node, item = write number: durable
+  LogReadDone,  // node, item = read slot
+  StateSynced,  // node: the checkpoint under way is durable
+  Worker,       // node, item = worker and step
+  Resource,     // item = write under way to a protected resource
+  FaultBegin,   // item = index into the plan's faults
+  FaultEnd,     // item = active fault
+  Restart,      // node: its process starts again
+  Resume,       // node: its frozen process goes on
 };
 inline constexpr size_t kEventKinds = 14;
 
@@ -83,9 +83,10 @@ class World {
   void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
     TraceRecord& record = ring_[traced_++ % ring_.size()];
     record = {now_, node, format, {a, b, c, d}};
-    if (watcher_) [[unlikely]] watcher_(render(record));
+    if (listener_) [[unlikely]]
+      listener_(render(record));
   }
-  void watch(std::function<void(std::string_view)> watcher) { watcher_ = std::move(watcher); }
+  void set_listener(std::function<void(const std::string&)> listener) { listener_ = std::move(listener); }
   // The last records, oldest first.
   std::vector<std::string> last_events() const;
 
@@ -99,7 +100,7 @@ class World {
   uint64_t hash_ = 0;
   std::array<TraceRecord, 64> ring_{};
   uint64_t traced_ = 0;
-  std::function<void(std::string_view)> watcher_;  // of every trace line
+  std::function<void(const std::string&)> listener_;
 };
 
 }  // namespace coordkit::sim

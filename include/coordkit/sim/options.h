@@ -54,7 +54,7 @@ struct SimOptions {
   uint64_t seed = 1;
   std::string profile = "swarm";
   Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
-  std::function<void(std::string_view)> on_event = {};  // every trace line, as it happens
+  std::function<void(const std::string&)> on_event;  // gets every trace line; slow
   Defects defects;
 };
 
