@@ -11,7 +11,9 @@ using protozero::pbf_wire_type;
 using protozero::pbf_writer;
 using protozero::tag_and_type;
 
-enum Kind : uint32_t { kRequest = 1, kRegister = 2, kFire = 3 };
+constexpr uint32_t kRequest = 1;
+constexpr uint32_t kRegister = 2;
+constexpr uint32_t kFire = 3;
 
 void write_origin(pbf_writer& out, const Origin& origin) {
   out.add_uint64(1, origin.replica.value());

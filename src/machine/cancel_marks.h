@@ -22,7 +22,7 @@ namespace coordkit::machine {
 
 class CancelMarks {
  public:
-  static constexpr uint64_t kSequenceSpan = 16 * 1024;
+  static constexpr uint64_t kSequenceSpan = uint64_t{16} * 1024;
 
   // Notes that this request arrived, forgets what its arrival makes needless, and says whether it had been cancelled.
   bool arrived(const RequestId& request);

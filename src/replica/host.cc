@@ -63,7 +63,7 @@ void Host::call(Call call) {
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
-      arrivals_.push_back(std::move(call));
+      arrivals_.emplace_back(std::move(call));
       call = nullptr;
     }
   }

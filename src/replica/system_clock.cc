@@ -3,9 +3,8 @@
 // The time spent in suspend is CLOCK_BOOTTIME - CLOCK_MONOTONIC. The two are read one after the other, so the difference
 // jitters by what lies between the reads; a step counts only above a millisecond, and only upwards, so that the leading
 // reading never goes back.
-#include <time.h>
-
 #include <atomic>
+#include <ctime>
 
 #include "coordkit/clock.h"
 
