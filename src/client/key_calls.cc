@@ -83,7 +83,8 @@ absl::StatusOr<GetResult> read_key(const Completion& completion) {
 template <typename T>
 CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
   if (!question.door.ok()) return refuse(std::move(done), question.door);
-  return enter(std::move(done), Fate::Forget, question.deadline, options_.call_timeout,
+  const CallDeadline deadline = question.deadline;
+  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
                [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
                  Call& call = *find(id);
                  call.ticket = ask_engine(

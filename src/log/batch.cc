@@ -180,7 +180,7 @@ std::vector<Record> find_records(std::string_view segment, size_t first, size_t 
   while (at + kRecordHeaderBytes <= end) {
     if (std::optional<Record> record = parse_record(segment.substr(0, end), at, key)) {
       at += record->bytes();
-      found.push_back(*std::move(record));
+      found.push_back(*record);
       continue;
     }
     // Zeros up to the next block are padding; anything else is a lost record, and the next lies on some eight bytes.

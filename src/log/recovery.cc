@@ -70,7 +70,7 @@ class Recoverer {
       if (found.fault == HeaderFault::NewerFormat) {
         return absl::FailedPreconditionError("the log was written by a newer version of coordkit; open it with that version");
       }
-      link.header = std::move(found.header);
+      link.header = found.header;
       links_.push_back(link);
       link = predecessor(link);
     }

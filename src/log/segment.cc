@@ -80,7 +80,7 @@ std::string encode(const SegmentHeader& header, GroupId group) {
 
 FoundHeader find_header(std::string_view segment, const RecordKey& key) {
   for (const size_t block : {size_t{0}, kBlockBytes}) {
-    if (std::optional<SegmentHeader> header = find_copy(segment, block, key)) return {std::move(header), HeaderFault::None};
+    if (std::optional<SegmentHeader> header = find_copy(segment, block, key)) return {header, HeaderFault::None};
   }
   const bool newer = newer_format(segment, 0) && newer_format(segment, kBlockBytes);
   return {std::nullopt, newer ? HeaderFault::NewerFormat : HeaderFault::Unreadable};

@@ -151,16 +151,15 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
   std::vector<Index> waits;
   for (const FiredTimer& timer : timers) {
     if (timer.id.value() & kWaitTimerBit) {
-      if (timer.generation == Generation(0)) waits.push_back(Index(timer.id.value() & ~kWaitTimerBit));
+      if (timer.generation == Generation(0)) waits.emplace_back(timer.id.value() & ~kWaitTimerBit);
       continue;
     }
     const SessionId id(timer.id.value());
     const lease::Session* session = state_.sessions.find(id);
     if (session && session->generation == timer.generation) dead.push_back(id);
   }
-  std::ranges::sort(dead);
-  const auto repeated = std::ranges::unique(dead);
-  dead.erase(repeated.begin(), repeated.end());
+  std::sort(dead.begin(), dead.end());
+  dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
   for (const SessionId id : dead) end_session(id, SessionEnded::Reason::Expired, step);
   for (const Index queued : waits) state_.locks.time_out(queued, step.decisions);
   settle(step);

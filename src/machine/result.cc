@@ -10,7 +10,7 @@ namespace {
 using namespace fields;  // the vocabulary of this file
 
 struct CodeRow {
-  ResultCode code;
+  ResultCode code;  // NOLINT(clang-analyzer-optin.performance.Padding): read as a table
   std::string_view reason;
   absl::StatusCode status;
   ResultOutcome outcome;

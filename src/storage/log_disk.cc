@@ -231,7 +231,7 @@ void SegmentedLogStore::Disk::prepare() {
 absl::StatusOr<bool> SegmentedLogStore::Disk::make_spare(const SpareOrder& order) {
   log::SpareMaker maker(*preparer_files_, order.number, order.capacity);
   for (;;) {
-    const absl::StatusOr<bool> ready = maker.step(kFillStepBytes);
+    absl::StatusOr<bool> ready = maker.step(kFillStepBytes);
     if (!ready.ok()) {
       maker.discard().IgnoreError();
       return ready;
