@@ -111,7 +111,7 @@ TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
 }
 
-TEST(EngineBirthTest, AWipedMemberIsQuarantinedAndTheOthersGoOn) {
+TEST(EngineBirthTest, REG_R47_FLT_P16_AWipedMemberIsQuarantinedAndTheOthersGoOn) {
   Cluster cluster(3);
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);
