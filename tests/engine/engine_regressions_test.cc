@@ -62,12 +62,12 @@ struct EngineRegressionsTest : testing::Test {
 TEST_F(EngineRegressionsTest, REG_F17_ALeaderThatStalledForLongerThanATtlEndsAndAcknowledgesNothing) {
   arm(cluster, 1000);
   const uint64_t asked_before = renew(leader, 1000);
+  isolate(leader);  // it wakes without having heard of anybody else, and whatever it says, it says by itself
   for (int i = 0; i < 15; ++i) {  // no turn of the leader for three seconds, while the client renews elsewhere
     cluster.stall(leader, 200ms);
     renew(follower, 1000);
   }
   const uint64_t asked_meanwhile = renew(leader, 1000);
-  isolate(leader);  // whatever it says now, it says by itself
   for (int i = 0; i < 10; ++i) {
     cluster.pass(200ms);
     const uint64_t attempt = renew(follower, 1000);
@@ -117,6 +117,26 @@ TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_AFollowersStalledDiskCostsNoElecti
   cluster.pass(200ms);
   EXPECT_EQ(cluster.node(follower).counter->total(), 50);
   EXPECT_EQ(cluster.engine(leader).leadership().term, term);
+}
+
+TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_HeartbeatsAndRenewalsWaitForNoDisk) {
+  arm(cluster, 1000);
+  const Term term = cluster.engine(leader).leadership().term;
+  for (uint64_t id = 1; id <= 3; ++id) cluster.node(id).syncs = false;
+  const Ticket waiting = cluster.submit(leader, "add 1", 1h);
+  for (int i = 0; i < 25; ++i) {
+    cluster.pass(200ms);
+    const uint64_t attempt = renew(third, 1000);
+    ASSERT_TRUE(cluster.until([&] { return acknowledged(third, attempt); }, 500ms)) << i;
+  }
+  EXPECT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
+  EXPECT_EQ(cluster.engine(leader).leadership().term, term);
+  EXPECT_EQ(cluster.answers(leader, waiting), 0u);
+  for (uint64_t id = 1; id <= 3; ++id) {
+    cluster.node(id).syncs = true;
+    cluster.sync(id);
+  }
+  EXPECT_TRUE(cluster.until([&] { return cluster.answers(leader, waiting) == 1; }, 200ms));
 }
 
 TEST_F(EngineRegressionsTest, REG_R83_AFollowersClockEndsNothingAndStatesStayEqual) {
