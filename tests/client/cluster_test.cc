@@ -272,7 +272,7 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
 
 // The tight corner of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
 // cut off right after a renewal.
-TEST(ClusterRateTest, REG_F79_NoOverlapWithAnyRatesWithinRho) {
+TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {
   for (const Duration ttl : {Duration(50ms), Duration(300ms), Duration(2s)}) {
     for (const double leader_rate : {0.99, 1.0, 1.01}) {
       for (const double holder_rate : {0.99, 1.0, 1.01}) {

@@ -91,7 +91,7 @@ TEST_F(SessionTest, T3_ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMea
   EXPECT_EQ(sent.groups[1].count, 1u);
 }
 
-TEST_F(SessionTest, LT1_ALateAckWhoseDeadlineIsPastChangesNothing) {
+TEST_F(SessionTest, LT1_FLT_N02_ALateAckWhoseDeadlineIsPastChangesNothing) {
   const SessionRef session = open();
   const RenewRequest sent = next_renewal();
   run(v + 1ms);  // later attempts stay unanswered

@@ -135,7 +135,9 @@ std::string Cluster::read(uint64_t id, std::string question) {
 }
 
 bool Cluster::turn(Node& node) {
-  if (!node.engine || node.id == stalled_ || node.engine->next_deadline() > clock_of(node)) return false;
+  if (!node.engine || node.id == stalled_ || node.busy_until > now_) return false;
+  if (node.engine->next_deadline() > clock_of(node)) return false;
+  node.busy_until = now_ + node.turn_takes;
   node.leading = std::max(node.leading, LeadingTime(clock_of(node).time_since_epoch()));
   const bool was_halted = node.halted.has_value();
   node.engine->turn({clock_of(node), node.leading}, effects_);
@@ -213,7 +215,7 @@ bool Cluster::until(const std::function<bool()>& done, Duration limit) {
     for (const Node& node : nodes_) {
       if (!node.engine || node.id == stalled_) continue;
       const LaggingTime wanted = node.engine->next_deadline();
-      if (wanted != LaggingTime::max()) next = std::min(next, wanted - node.ahead);
+      if (wanted != LaggingTime::max()) next = std::min(next, std::max(wanted - node.ahead, node.busy_until));
     }
     if (next > end) return false;
     now_ = std::max(now_, next);

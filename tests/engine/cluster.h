@@ -38,7 +38,9 @@ class Cluster {
     bool checkpoints = true;  // false: a checkpoint waits for ever
     std::deque<LogWrite> pending;
     LeadingTime leading;
-    Duration ahead{};  // of its clock, both readings; only grows
+    Duration ahead{};       // of its clock, both readings; only grows
+    Duration turn_takes{};  // until it can take the next one
+    LaggingTime busy_until{};
 
     // What came out, since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;

@@ -167,7 +167,7 @@ TEST(EngineBirthTest, RestartContinuesFromTheCheckpointAndTheTail) {
   EXPECT_EQ(cluster.engine(1).status().digest, cluster.engine(3).status().digest);
 }
 
-TEST(EngineBirthTest, EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
+TEST(EngineBirthTest, REG_F60_FLT_P02_EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
   Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 4; });
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);

@@ -62,7 +62,7 @@ struct EngineRegressionsTest : testing::Test {
 TEST_F(EngineRegressionsTest, REG_F17_ALeaderThatStalledForLongerThanATtlEndsAndAcknowledgesNothing) {
   arm(cluster, 1000);
   const uint64_t asked_before = renew(leader, 1000);
-  isolate(leader);  // it wakes without having heard of anybody else, and whatever it says, it says by itself
+  isolate(leader);                // it wakes without having heard of anybody else, and whatever it says, it says by itself
   for (int i = 0; i < 15; ++i) {  // no turn of the leader for three seconds, while the client renews elsewhere
     cluster.stall(leader, 200ms);
     renew(follower, 1000);
@@ -137,6 +137,29 @@ TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_HeartbeatsAndRenewalsWaitForNoDisk
     cluster.sync(id);
   }
   EXPECT_TRUE(cluster.until([&] { return cluster.answers(leader, waiting) == 1; }, 200ms));
+}
+
+// Each of its turns takes a while and replays one entry, so that all take seconds; with another member down, the leader
+// depends on its answers.
+TEST_F(EngineRegressionsTest, REG_R58_AReplicaThatReplaysAnswersAndDoesNotCampaign) {
+  Cluster slow(3, [](EngineOptions& options) { options.apply_bytes_per_turn = 1; });
+  born(slow);
+  for (int i = 1; i <= 100; ++i) ASSERT_EQ(slow.run(leader, "add 1"), std::to_string(i));
+  const Term term = slow.engine(leader).leadership().term;
+  slow.crash(follower);
+  slow.node(follower).turn_takes = 50ms;
+  slow.start(follower);
+  slow.pass(200ms);
+  slow.crash(third);
+  slow.pass(3s);
+  EXPECT_LT(slow.node(follower).counter->total(), 100) << "the replay is too fast for this test";
+  EXPECT_GT(slow.node(follower).counter->total(), 10);
+  for (const raft::Leadership& known : slow.node(follower).leaderships) EXPECT_EQ(known.role, raft::Role::Follower);
+  EXPECT_EQ(slow.engine(leader).leadership().role, raft::Role::Leader);
+  EXPECT_EQ(slow.engine(leader).leadership().term, term);
+  EXPECT_EQ(slow.run(leader, "add 1"), "101") << "it acknowledges what it has not applied yet";
+  EXPECT_TRUE(slow.until([&] { return slow.node(follower).counter->total() == 101; }, 20s));
+  EXPECT_EQ(slow.engine(follower).leadership().term, term);
 }
 
 TEST_F(EngineRegressionsTest, REG_R83_AFollowersClockEndsNothingAndStatesStayEqual) {
