@@ -21,7 +21,7 @@ TEST(ClientOptionsTest, EveryProblemIsNamedAtOnce) {
   EXPECT_TRUE(ClientOptions{}.validate().ok());
 }
 
-TEST_F(CallTest, BadInputIsRefusedBeforeTheLogWithASentence) {
+TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
   const SessionRef session = open();
   engine.posted.clear();
   std::vector<std::pair<std::string, absl::Status>> answers;
@@ -186,7 +186,7 @@ TEST_F(CallTest, CallsBeyondTheLimitAreRefusedAtTheDoorButReleasesAreNot) {
   EXPECT_THAT(reasons, SizeIs(3));
 }
 
-TEST_F(CallTest, R79_ACallbackMayCallAnythingAgain) {
+TEST_F(CallTest, REG_R79_FLT_A01_ACallbackMayCallAnythingAgain) {
   const SessionRef session = open();
   std::vector<std::string> order;
   Answer<HoldRef> nested;
@@ -210,7 +210,7 @@ TEST_F(CallTest, R79_ACallbackMayCallAnythingAgain) {
   EXPECT_THAT(order, ElementsAre("put", "refused", "get", "closed"));
 }
 
-TEST_F(CallTest, R79_ACallbackMayStopTheClient) {
+TEST_F(CallTest, REG_R79_ACallbackMayStopTheClient) {
   const SessionRef session = open();
   Answer<void> other;
   int calls = 0;
@@ -232,7 +232,7 @@ TEST_F(CallTest, R79_ACallbackMayStopTheClient) {
   EXPECT_EQ(client.next_turn(now), Duration::max());
 }
 
-TEST_F(CallTest, R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) {
+TEST_F(CallTest, REG_R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   bool stopped = false;
@@ -259,7 +259,7 @@ TEST_F(CallTest, R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) {
   EXPECT_EQ(sent.times(), 1);
 }
 
-TEST_F(CallTest, R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
+TEST_F(CallTest, REG_R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   client.stop();
@@ -300,7 +300,7 @@ TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
 }
 
 // A fixed history that touches everything; the client is stopped before each of its steps in turn.
-TEST(StopTest, R76_R80_EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
+TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
   using machine::ResultCode;
   size_t steps = 1;
   for (size_t stop_at = 0; stop_at <= steps; ++stop_at) {

@@ -157,7 +157,7 @@ TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
   EXPECT_EQ(waiting.times(), 0);
 }
 
-TEST_F(ClusterTest, REG_F02_ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {
+TEST_F(ClusterTest, REG_F02_INV_L03_ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine);
@@ -178,6 +178,86 @@ TEST_F(ClusterTest, REG_F02_ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {
   EXPECT_TRUE((*held)->lost());
 }
 
+TEST_F(ClusterTest, REG_F45_F77_TheHolderIsToldBeforeTheNextOneIsGranted) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  const auto held = acquire(one, mine);
+  const auto waiting = acquire(two, theirs, LockWait::forever());
+  run(2s);
+  std::optional<Duration> told;
+  const std::stop_callback on_lost((*held)->lost_token(), [&] { told = truth; });
+  EXPECT_FALSE(told);
+  one.node.speaks = one.node.listens = false;
+  while (waiting.times() == 0) {
+    ASSERT_LT(truth, 20s);
+    run(1ms);
+  }
+  ASSERT_TRUE(told);
+  EXPECT_LT(*told, truth);
+}
+
+TEST_F(ClusterTest, REG_F47_OfTwoThatSawTheLockFreeTheEntryChoosesOne) {
+  const SessionRef mine = open(one);
+  const SessionRef theirs = open(two);
+  for (int round = 0; round < 10; ++round) {
+    Answer<LockInfo> seen_by_one, seen_by_two;
+    one.client.holders("a", seen_by_one.callback());
+    two.client.holders("a", seen_by_two.callback());
+    turn();
+    ASSERT_THAT((*seen_by_one).holders, SizeIs(0));
+    ASSERT_THAT((*seen_by_two).holders, SizeIs(0));
+    Answer<HoldRef> first, second;
+    one.client.acquire(mine, "a", {.wait = LockWait::none()}, first.callback());
+    two.client.acquire(theirs, "a", {.wait = LockWait::none()}, second.callback());
+    turn();
+    ASSERT_NE(first.ok(), second.ok()) << round;
+    EXPECT_EQ(first.ok() ? second.reason() : first.reason(), Reason::Held);
+    Answer<void> released;
+    (first.ok() ? one : two).client.release(first.ok() ? *first : *second, released.callback());
+    turn();
+    ASSERT_TRUE(released.ok());
+  }
+}
+
+// Both hold for longer than either waits, so that their waits end all the time; still each of them gets its turns.
+TEST_F(ClusterTest, REG_F49_SymmetricContendersBothGetAhead) {
+  struct Contender {
+    Member& member;
+    SessionRef session;
+    Answer<HoldRef> wanted = {};
+    Duration until{};
+    int grants = 0, timeouts = 0;
+  };
+  Contender both[] = {{one, open(one)}, {two, open(two)}};
+  const auto want = [](Contender& contender) {
+    contender.wanted = {};
+    contender.member.client.acquire(contender.session, "a", {.wait = LockWait::timed(7ms)}, contender.wanted.callback());
+  };
+  for (Contender& contender : both) want(contender);
+  while (truth < 1s) {
+    run(1ms);
+    for (Contender& contender : both) {
+      if (contender.wanted.times() == 0) continue;
+      if (!contender.wanted.ok()) {
+        ASSERT_EQ(contender.wanted.reason(), Reason::WaitTimeout);
+        ++contender.timeouts;
+        want(contender);
+      } else if (contender.until == Duration(0)) {
+        ++contender.grants;
+        contender.until = truth + 10ms;
+      } else if (truth >= contender.until) {
+        contender.until = {};
+        contender.member.client.release_later(*contender.wanted);
+        want(contender);
+      }
+    }
+  }
+  for (const Contender& contender : both) {
+    EXPECT_GT(contender.grants, 30);
+    EXPECT_GT(contender.timeouts, 30);
+  }
+}
+
 TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
   const SessionRef mine = open(one, 200ms);
   ASSERT_TRUE(acquire(one, mine).ok());
@@ -192,7 +272,7 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
 
 // The tight corner of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
 // cut off right after a renewal.
-TEST(ClusterRateTest, REG_F79_NoOverlapWithAnyRatesWithinRho) {
+TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {
   for (const Duration ttl : {Duration(50ms), Duration(300ms), Duration(2s)}) {
     for (const double leader_rate : {0.99, 1.0, 1.01}) {
       for (const double holder_rate : {0.99, 1.0, 1.01}) {

@@ -449,7 +449,7 @@ TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
   EXPECT_EQ(session->phase(), SessionPhase::Valid);
 }
 
-TEST_F(LockTest, R75_ManyTimedOutCallsLeaveNothingBehind) {
+TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
   const SessionRef session = open(1000, 1h);
   size_t answers = 0;
   for (int round = 0; round < 200; ++round) {

@@ -91,7 +91,7 @@ TEST_F(SessionTest, T3_ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMea
   EXPECT_EQ(sent.groups[1].count, 1u);
 }
 
-TEST_F(SessionTest, LT1_ALateAckWhoseDeadlineIsPastChangesNothing) {
+TEST_F(SessionTest, LT1_FLT_N02_ALateAckWhoseDeadlineIsPastChangesNothing) {
   const SessionRef session = open();
   const RenewRequest sent = next_renewal();
   run(v + 1ms);  // later attempts stay unanswered
@@ -197,7 +197,7 @@ TEST_F(SessionTest, REG_F15_TheRateOfRenewalsHasABoundWhateverIsAnswered) {
   EXPECT_THAT(engine.take<Renew>(), IsEmpty());
 }
 
-TEST_F(SessionTest, REG_F15_AThousandSessionsAreRenewedByOneMessage) {
+TEST_F(SessionTest, REG_F15_INV_L15_AThousandSessionsAreRenewedByOneMessage) {
   for (uint64_t id = 1; id <= 1000; ++id) open(id);
   engine.posted.clear();
   const RenewRequest sent = next_renewal();
@@ -215,7 +215,7 @@ TEST_F(SessionTest, S45_ANewLeaderIsAskedAtOnceWhatTheOldOneLeftUnanswered) {
   EXPECT_EQ(engine.take<Renew>().size(), 1u);
 }
 
-TEST_F(SessionTest, REG_F69_AnElectionShorterThanTheValidityCausesNoAlarm) {
+TEST_F(SessionTest, REG_F30_F69_AnElectionShorterThanTheValidityCausesNoAlarm) {
   const SessionRef session = open();
   engine.confirm(next_renewal());
   turn();
@@ -248,7 +248,7 @@ TEST_F(SessionTest, S45_JeopardyBeyondTheGiveUpLimitIsLostAndTheSessionIsClosed)
   EXPECT_THAT(phases, ElementsAre(Valid, Jeopardy, Lost));
 }
 
-TEST_F(SessionTest, REG_F78_NothingBringsALostSessionBack) {
+TEST_F(SessionTest, REG_F78_INV_L03_NothingBringsALostSessionBack) {
   const SessionRef session = open();
   const RenewRequest before = next_renewal();
   engine.end_session(session->id());
@@ -366,7 +366,7 @@ TEST_F(SessionTest, LT9_OnlyARenewalSentAfterTheGapMakesTheSessionValidAgain) {
   EXPECT_EQ(session->phase(), Valid);
 }
 
-TEST_F(SessionTest, LT9_AStepBackOfTheHoldersClockMeansJeopardyUntilARenewalSentAfterIt) {
+TEST_F(SessionTest, LT9_FLT_P08_A12_AStepBackOfTheHoldersClockMeansJeopardyUntilARenewalSentAfterIt) {
   const SessionRef session = open();
   const RenewRequest before = next_renewal();
   now.leading -= 1ns;
@@ -571,7 +571,7 @@ TEST_F(SessionTest, S59_AnAbandonedOpenIsAnsweredAtOnceAndStillClosed) {
 
 // ---- announcements
 
-TEST(NotifierTest, S45_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
+TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
   FakeEngine engine;
   std::vector<absl::AnyInvocable<void()>> tasks;
   Client client(engine, ClientOptions{.notify = [&](absl::AnyInvocable<void()> task) { tasks.push_back(std::move(task)); }});
@@ -609,7 +609,7 @@ TEST(NotifierTest, S45_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
 
 // Readers on other threads while the owner renews, loses and stops: for the thread sanitizer, and the one claim that
 // holds at any moment.
-TEST_F(SessionTest, S52_HandlesAreReadByAnyThreadWithoutALock) {
+TEST_F(SessionTest, S52_FLT_A02_HandlesAreReadByAnyThreadWithoutALock) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   std::atomic<bool> done{false};

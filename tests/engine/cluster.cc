@@ -45,16 +45,19 @@ void Cluster::start(uint64_t id) {
                    .hard_state = node.disk.hard_state,
                    .base = node.disk.base,
                    .entries = node.disk.entries};
-  auto engine = Engine::recover(options(id), std::move(machines), std::move(log), node.disk.table, {now_, node.leading});
+  auto engine =
+      Engine::recover(options(id), std::move(machines), std::move(log), node.disk.table, {clock_of(node), node.leading});
   ASSERT_TRUE(engine.ok()) << engine.status();
   node.engine = *std::move(engine);
   for (Node& peer : nodes_) {
     const uint64_t other = peer.id.value();
     if (other == id || !peer.engine) continue;
-    peer.engine->post(PeerConnected{hello(id, other)});
-    node.engine->post(PeerConnected{hello(other, id)});
+    connect(id, other);
+    connect(other, id);
   }
 }
+
+void Cluster::connect(uint64_t from, uint64_t to) { engine(to).post(PeerConnected{hello(from, to)}); }
 
 void Cluster::start_all() {
   for (uint64_t id = 1; id <= nodes_.size(); ++id) start(id);
@@ -95,13 +98,19 @@ void Cluster::complete_one(Node& node) {
 
 Ticket Cluster::submit(uint64_t id, std::string words, Duration timeout, Urgency urgency) {
   const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-  post(id, Submit{.ticket = ticket, .command = SharedBytes(std::move(words)), .deadline = now_ + timeout, .urgency = urgency});
+  post(id, Submit{.ticket = ticket,
+                  .command = SharedBytes(std::move(words)),
+                  .deadline = clock_of(node(id)) + timeout,
+                  .urgency = urgency});
   return ticket;
 }
 
 Ticket Cluster::ask(uint64_t id, std::string question, Consistency consistency, Duration timeout) {
   const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-  post(id, Ask{.ticket = ticket, .request = std::move(question), .consistency = consistency, .deadline = now_ + timeout});
+  post(id, Ask{.ticket = ticket,
+               .request = std::move(question),
+               .consistency = consistency,
+               .deadline = clock_of(node(id)) + timeout});
   return ticket;
 }
 
@@ -126,10 +135,12 @@ std::string Cluster::read(uint64_t id, std::string question) {
 }
 
 bool Cluster::turn(Node& node) {
-  if (!node.engine || node.id == stalled_ || node.engine->next_deadline() > now_) return false;
-  node.leading = std::max(node.leading, LeadingTime(now_.time_since_epoch()));
+  if (!node.engine || node.id == stalled_ || node.busy_until > now_) return false;
+  if (node.engine->next_deadline() > clock_of(node)) return false;
+  node.busy_until = now_ + node.turn_takes;
+  node.leading = std::max(node.leading, LeadingTime(clock_of(node).time_since_epoch()));
   const bool was_halted = node.halted.has_value();
-  node.engine->turn({now_, node.leading}, effects_);
+  node.engine->turn({clock_of(node), node.leading}, effects_);
   if (was_halted || effects_.halted) node.sent_after_halt += effects_.sends.size() + effects_.writes.size();
   carry_out(node, effects_);
   return true;
@@ -202,7 +213,9 @@ bool Cluster::until(const std::function<bool()>& done, Duration limit) {
     if (testing::Test::HasFatalFailure()) return false;
     LaggingTime next = LaggingTime::max();
     for (const Node& node : nodes_) {
-      if (node.engine && node.id != stalled_) next = std::min(next, node.engine->next_deadline());
+      if (!node.engine || node.id == stalled_) continue;
+      const LaggingTime wanted = node.engine->next_deadline();
+      if (wanted != LaggingTime::max()) next = std::min(next, std::max(wanted - node.ahead, node.busy_until));
     }
     if (next > end) return false;
     now_ = std::max(now_, next);

@@ -38,6 +38,9 @@ class Cluster {
     bool checkpoints = true;  // false: a checkpoint waits for ever
     std::deque<LogWrite> pending;
     LeadingTime leading;
+    Duration ahead{};       // of its clock, both readings; only grows
+    Duration turn_takes{};  // until it can take the next one
+    LaggingTime busy_until{};
 
     // What came out, since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;
@@ -60,8 +63,9 @@ class Cluster {
 
   void start(uint64_t id);  // from what its disk holds; connects it with everybody who is up
   void start_all();
-  void crash(uint64_t id);  // loses what was not synced
-  void sync(uint64_t id);   // completes all pending writes
+  void connect(uint64_t from, uint64_t to);  // once more, if it is already; `from` is heard by `to`
+  void crash(uint64_t id);                   // loses what was not synced
+  void sync(uint64_t id);                    // completes all pending writes
 
   void post(uint64_t id, EngineInput input) { engine(id).post(std::move(input)); }
   Ticket submit(uint64_t id, std::string words, Duration timeout = 5s, Urgency urgency = Urgency::Normal);
@@ -84,6 +88,7 @@ class Cluster {
  private:
   EngineOptions options(uint64_t id) const;
   Hello hello(uint64_t from, uint64_t to);
+  LaggingTime clock_of(const Node& node) const { return now_ + node.ahead; }
   bool turn(Node& node);  // false: nothing is wanted
   void carry_out(Node& node, EngineEffects& effects);
   void complete_one(Node& node);

@@ -111,7 +111,7 @@ TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
 }
 
-TEST(EngineBirthTest, AWipedMemberIsQuarantinedAndTheOthersGoOn) {
+TEST(EngineBirthTest, REG_R47_FLT_P16_AWipedMemberIsQuarantinedAndTheOthersGoOn) {
   Cluster cluster(3);
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);
@@ -167,7 +167,7 @@ TEST(EngineBirthTest, RestartContinuesFromTheCheckpointAndTheTail) {
   EXPECT_EQ(cluster.engine(1).status().digest, cluster.engine(3).status().digest);
 }
 
-TEST(EngineBirthTest, EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
+TEST(EngineBirthTest, REG_F60_FLT_P02_EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
   Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 4; });
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);

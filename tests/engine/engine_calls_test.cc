@@ -68,7 +68,7 @@ TEST_F(EngineCallsTest, ACompletionSaysUnderWhichRequestAndWhere) {
   EXPECT_EQ(completion.index, cluster.engine(follower).applied());
 }
 
-TEST_F(EngineCallsTest, S41_AForwardThatIsDuplicatedRunsOnce) {
+TEST_F(EngineCallsTest, S41_FLT_N04_O05_AForwardThatIsDuplicatedRunsOnce) {
   cluster.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
     if (std::holds_alternative<Forward>(message)) cluster.post(to.value(), MessageReceived{from, message});
     return true;
@@ -133,7 +133,7 @@ TEST_F(EngineCallsTest, ADeposedLeadersOwnCallsGoToTheNewOne) {
   converge();
 }
 
-TEST_F(EngineCallsTest, WithoutAQuorumACallEndsAtItsDeadlineWithUnknownOutcome) {
+TEST_F(EngineCallsTest, FLT_A04_WithoutAQuorumACallEndsAtItsDeadlineWithUnknownOutcome) {
   isolate(leader);
   const Ticket handed = cluster.submit(leader, "add 1", 1s);
   cluster.pass(700ms);  // leadership is gone
@@ -169,7 +169,7 @@ TEST_F(EngineCallsTest, AForgottenCallIsNotCompletedButItsCommandRuns) {
   }
 }
 
-TEST_F(EngineCallsTest, LimitsCountCommandsAndReadsTogetherAndReleasesPass) {
+TEST_F(EngineCallsTest, FLT_O01_LimitsCountCommandsAndReadsTogetherAndReleasesPass) {
   Cluster small(1, [](EngineOptions& options) { options.requests_max = 2; });
   small.start(1);
   std::vector<Ticket> tickets = {small.submit(1, "add 1"), small.ask(1, "total"), small.submit(1, "add 1"),

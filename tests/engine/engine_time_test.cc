@@ -185,7 +185,7 @@ TEST_F(EngineTimeTest, LT_4_BetweenProposalAndApplyOfAnEndNoRenewalIsAcknowledge
   EXPECT_TRUE(cluster.until([&] { return fired(leader, 1); }));
 }
 
-TEST_F(EngineTimeTest, LT_6_AGapInTheLeadersTurnsShiftsItsTimers) {
+TEST_F(EngineTimeTest, LT_6_FLT_P12_AGapInTheLeadersTurnsShiftsItsTimers) {
   const LaggingTime armed = arm(1, 100);
   cluster.stall(leader, 250ms);  // above half an election timeout, below a whole one
   ASSERT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
@@ -226,7 +226,7 @@ TEST_F(EngineTimeTest, WithoutASuspendTheSameLeaderProposesTheEnd) {  // so that
   EXPECT_GT(cluster.engine(leader).core()->status().last.index, before);
 }
 
-TEST_F(EngineTimeTest, F19_AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHurry) {
+TEST_F(EngineTimeTest, REG_F19_AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHurry) {
   Cluster small(1, [](EngineOptions& options) { options.raft.unsynced_bytes_max = 200; });
   small.start(1);
   ASSERT_NE(small.leader(), 0u);
@@ -240,7 +240,7 @@ TEST_F(EngineTimeTest, F19_AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHurry)
   EXPECT_TRUE(small.until([&] { return !small.node(1).counter->fired().empty(); }, 200ms));
 }
 
-TEST_F(EngineTimeTest, F26_ThousandsOfTimersDueAtOnceAllFireInEntriesOfTheirLimit) {
+TEST_F(EngineTimeTest, REG_F26_ThousandsOfTimersDueAtOnceAllFireInEntriesOfTheirLimit) {
   Cluster small(1, [](EngineOptions& options) { options.timers_per_entry = 10; });
   small.start(1);
   ASSERT_NE(small.leader(), 0u);

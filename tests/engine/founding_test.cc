@@ -120,7 +120,7 @@ TEST(FoundingTest, AnOfferOfSomebodyTheGenesisDoesNotNameIsIgnored) {
   EXPECT_FALSE(founding.quarantined());
 }
 
-TEST(FoundingTest, FLT_AnotherDataDirectoryUnderAKnownIdIsQuarantined) {
+TEST(FoundingTest, FLT_M07_AnotherDataDirectoryUnderAKnownIdIsQuarantined) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, StoreId(555));  // wiped
   founding.offered(ReplicaId(1), genesis({1, 2}));

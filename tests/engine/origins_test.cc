@@ -135,7 +135,7 @@ TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesTheFormerWhateverItsBoot) {
   EXPECT_TRUE(origins.registered(replaced));
 }
 
-TEST(OriginsTest, ASequenceBeyondTheWindowIsRefusedAndReservesNothing) {
+TEST(OriginsTest, FLT_O05_ASequenceBeyondTheWindowIsRefusedAndReservesNothing) {
   Origins origins;
   origins.enroll(kOrigin);
   EXPECT_EQ(origins.admit(request(Origins::kAnswersMax), kHash, Index(1)).verdict, Verdict::Execute);

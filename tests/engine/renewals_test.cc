@@ -72,7 +72,7 @@ TEST_F(RenewalsTest, LT_3_TheStateOfThatMomentMustBeApplied) {
   EXPECT_EQ(answered(5), Attempts{1});
 }
 
-TEST_F(RenewalsTest, LT_3_ALeaderThatHasNotAppliedItsFirstEntryAnswersNothing) {
+TEST_F(RenewalsTest, LT_3_REG_R67_ALeaderThatHasNotAppliedItsFirstEntryAnswersNothing) {
   keeper.follow();
   receive(1, 10ms);
   renewals.question(Ticket(1));

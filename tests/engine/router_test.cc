@@ -223,7 +223,7 @@ FireTimers firing(uint64_t term, uint64_t generation = 1) {
   return {Term(term), kCoordination, {{TimerId(3), Generation(generation)}}};
 }
 
-TEST(RouterTest, LT_4_TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
+TEST(RouterTest, LT_4_INV_L13_TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
   Rig rig;
   rig.lead(2);
   rig.enroll(kOne);

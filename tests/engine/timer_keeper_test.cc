@@ -88,7 +88,7 @@ TEST(TimerKeeperTest, LT_5_ATakeoverGivesEveryTimerItsFullDuration) {
   EXPECT_EQ(due(keeper, at(240ms)), Ids{2});
 }
 
-TEST(TimerKeeperTest, F25_ATakeoverOfManyTimersLooksAtNoneOfThem) {
+TEST(TimerKeeperTest, REG_F25_FLT_O04_ATakeoverOfManyTimersLooksAtNoneOfThem) {
   TimerKeeper keeper;
   for (uint64_t id = 1; id <= 100'000; ++id) keeper.apply(kMachine, arm(id, 100ms, group_of(id % 10)), at(0ms));
   for (int i = 1; i <= 2000; ++i) {  // otherwise 2 * 10^8 looks: the timeout of the test ends that
@@ -98,7 +98,28 @@ TEST(TimerKeeperTest, F25_ATakeoverOfManyTimersLooksAtNoneOfThem) {
   EXPECT_EQ(keeper.size(), 100'000u);
 }
 
-TEST(TimerKeeperTest, F26_MassDeathIsFoundInOnePassOverTheGroup) {
+TEST(TimerKeeperTest, REG_F26_FLT_O04_OneThatIsRenewedLivesAmongAHundredThousandThatDie) {
+  TimerKeeper keeper;
+  keeper.lead(at(0ms));
+  constexpr uint64_t kDying = 100'000;
+  for (uint64_t id = 1; id <= kDying; ++id) keeper.apply(kMachine, arm(id, 100ms, group_of(id % 10)), at(0ms));
+  const uint64_t living = kDying + 1;
+  keeper.apply(kMachine, arm(living, 100ms, group_of(77)), at(0ms));
+  const auto renew = [&](LaggingTime now) {
+    return keeper.renew(kMachine, asking(group_of(77), {living}), now).coverage == Coverage::All;
+  };
+  EXPECT_TRUE(renew(at(50ms)));
+  uint64_t dead = 0;
+  for (int turn = 0; const auto fired = keeper.collect(at(100ms), 1024); ++turn) {  // renewals go on between the entries
+    dead += fired->timers.size();
+    ASSERT_TRUE(renew(at(100ms))) << turn;
+  }
+  EXPECT_EQ(dead, kDying);
+  EXPECT_EQ(due(keeper, at(199ms)), Ids{});
+  EXPECT_EQ(due(keeper, at(200ms)), Ids{living});
+}
+
+TEST(TimerKeeperTest, REG_F26_FLT_O04_MassDeathIsFoundInOnePassOverTheGroup) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   constexpr uint64_t kMany = 20'000;
@@ -260,7 +281,7 @@ TEST(TimerKeeperTest, LT_4_AnEndThatWasAppliedLeavesTheGroup) {
   EXPECT_EQ(keeper.size(), 1u);
 }
 
-TEST(TimerKeeperTest, F19_AnEndThatNeverReachedTheLogIsDueAgain) {
+TEST(TimerKeeperTest, REG_F19_AnEndThatNeverReachedTheLogIsDueAgain) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms), at(0ms));
@@ -339,7 +360,7 @@ TEST(TimerKeeperTest, DisarmedTimersLeaveNothingBehind) {
   EXPECT_EQ(keeper.next_deadline(), LaggingTime::max());
 }
 
-TEST(TimerKeeperTest, F22_TheLongestDurationNeverEnds) {
+TEST(TimerKeeperTest, REG_F22_TheLongestDurationNeverEnds) {
   TimerKeeper keeper;
   keeper.lead(at(1ms));
   keeper.apply(kMachine, arm(1, Duration::max()), at(1ms));

@@ -103,6 +103,20 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
   }
 }
 
+TEST(FloorsTest, REG_R82_FLT_P05_NoFolderButReplicaMayAskForWallTime) {
+  for (const auto& row : floors()) {
+    for (const char* text : {"auto now = std::chrono::system_clock::now();", "time(nullptr);", "gettimeofday(&now, nullptr);",
+                             "absl::Now();", "read(CLOCK_REALTIME);"}) {
+      const std::string path = "src/" + row.first + "/any.cc";
+      if (row.first == "replica") {
+        EXPECT_THAT(faults(path, text), IsEmpty()) << path << " " << text;
+      } else {
+        EXPECT_THAT(faults(path, text), ElementsAre(HasSubstr("wall clock"))) << path << " " << text;
+      }
+    }
+  }
+}
+
 TEST(FloorsTest, WhatIsAllowedIsNotReported) {
   const Planted allowed[] = {
       {"src/raft/core.cc", "#include \"raft/core.h\"\n#include \"base/check.h\"\n#include \"coordkit/log_store.h\"", ""},

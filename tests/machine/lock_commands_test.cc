@@ -106,7 +106,7 @@ TEST(LockCommandsTest, S38_OwnerTagsOfOneSessionExcludeEachOther) {
   EXPECT_GT(d.holder("n"), token);
 }
 
-TEST(LockCommandsTest, S38_REG_F67_ReleaseNeedsTheCurrentTokenOfTheOwner) {
+TEST(LockCommandsTest, S38_REG_F67_FLT_A11_ReleaseNeedsTheCurrentTokenOfTheOwner) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;

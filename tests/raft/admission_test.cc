@@ -7,7 +7,7 @@
 namespace coordkit::raft::testing {
 namespace {
 
-TEST(AdmissionTest, NothingHappensOnAMessageNoCorrectMemberSends) {
+TEST(AdmissionTest, FLT_A09_S06_NothingHappensOnAMessageNoCorrectMemberSends) {
   Entry tampered = command(2, 2);
   tampered.payload = bytes("y");
   const uint64_t huge = ~uint64_t{0};

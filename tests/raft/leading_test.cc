@@ -215,7 +215,7 @@ TEST(LeaderTest, REG_R33_ConfigurationsComeOneAtATimeAndNotBeforeAnOwnEntryIsCom
   EXPECT_EQ(solo.core().commit(), Index(3));
 }
 
-TEST(LeaderTest, REG_R34_AConfigurationIsRolledBackWithItsEntry) {
+TEST(LeaderTest, REG_R34_FLT_M05_AConfigurationIsRolledBackWithItsEntry) {
   Solo solo(3);
   const std::string five = encode(genesis_of(5).configuration);
   solo.receive(2, solo.append(2, at(1, 1), {make_entry(Index(2), Term(2), EntryKind::Configuration, five)}));

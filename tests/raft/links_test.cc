@@ -60,7 +60,7 @@ void expect_stable_leader(size_t size, uint64_t bits) {
   EXPECT_EQ(cluster.core(leader).commit(), before.next());
 }
 
-TEST(LinksTest, REG_R54_EveryGraphOfThreeAndFourReplicasWithAConnectedMajorityHasAStableLeader) {
+TEST(LinksTest, REG_R54_FLT_N05_N06_EveryGraphOfThreeAndFourReplicasWithAConnectedMajorityHasAStableLeader) {
   for (uint64_t bits = 0; bits < 8; ++bits) expect_stable_leader(3, bits);
   for (uint64_t bits = 0; bits < 64; ++bits) expect_stable_leader(4, bits);
 }

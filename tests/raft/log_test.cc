@@ -168,7 +168,7 @@ TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
   }
 }
 
-TEST(ProgressTest, RejectionBelowMatchOrOfAnotherProbeIsStale) {
+TEST(ProgressTest, FLT_N03_RejectionBelowMatchOrOfAnotherProbeIsStale) {
   Progress peer(ReplicaId(2), AppendWindow(4, 100), Index(9), LaggingTime());
   EXPECT_TRUE(peer.current_rejection(Index(8)));
   EXPECT_FALSE(peer.current_rejection(Index(7)));

@@ -69,7 +69,7 @@ TEST(QuorumTest, NobodyAgreesInAConfigurationWithoutVoters) {
   EXPECT_EQ(member_minimum({}, [](ReplicaId) { return uint64_t{5}; }), 0u);
 }
 
-TEST(QuorumTest, LearnersReceiveButNeverCount) {
+TEST(QuorumTest, REG_R06_LearnersReceiveButNeverCount) {
   const Configuration configuration{members(1, 3), {}, members(4, 4)};
   EXPECT_FALSE(quorum_agrees(configuration, [](ReplicaId id) { return id.value() != 2 && id.value() != 3; }));
   EXPECT_TRUE(is_member(configuration, ReplicaId(7)));

@@ -85,7 +85,7 @@ TEST(ConfirmationTest, RefusedOnAnyLossOfLeadershipAndAtOnceByAFollower) {
   EXPECT_EQ(solo.effects.confirmations, (std::vector<Confirmation>{{.ticket = Ticket(2), .held = Answer::No}}));
 }
 
-TEST(ConfirmationTest, AFormerLeaderThatSleptConfirmsNothing) {
+TEST(ConfirmationTest, FLT_P03_AFormerLeaderThatSleptConfirmsNothing) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.confirm(1);

@@ -93,7 +93,7 @@ TEST_F(BadOptionsTest, AnElectionTimeoutBelowTheHeartbeat) {
   expect_refused(options_, "heartbeat");
 }
 
-TEST_F(BadOptionsTest, EveryProblemIsListedAtOnce) {
+TEST_F(BadOptionsTest, FLT_A06_EveryProblemIsListedAtOnce) {
   options_.cluster.clear();
   options_.data_dir.clear();
   options_.security = std::monostate{};

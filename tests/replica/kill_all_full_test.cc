@@ -194,7 +194,7 @@ class KillAll {
   bool asked_ = false;
 };
 
-TEST(KillAllTest, WhatWasAcknowledgedIsThereAfterFiftyKillsOfEverybody) { KillAll().run(); }
+TEST(KillAllTest, REG_F60_FLT_P01_WhatWasAcknowledgedIsThereAfterFiftyKillsOfEverybody) { KillAll().run(); }
 
 }  // namespace
 }  // namespace coordkit::testing

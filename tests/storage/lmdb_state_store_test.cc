@@ -213,7 +213,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
 }
 
 // A child commits for ever and is killed; whatever is there belongs to one position.
-TEST_F(LmdbTableTest, FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewCheckpoint) {
+TEST_F(LmdbTableTest, REG_F34_FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewCheckpoint) {
   fill(0);
   for (int round = 0; round < 5; ++round) {
     int ready[2];

@@ -53,7 +53,7 @@ TEST(IncarnationTest, FLT_P18_CopiesAreRefusedUntilARestartOrUntilOnlyOneIsHeard
   EXPECT_EQ(resolved.judge(one(1, 6, 333), kAlone, kStart), Verdict::Admit);
 }
 
-TEST(BackoffTest, FLT_N15_DoublesToItsCapWithJitterAndStartsOver) {
+TEST(BackoffTest, FLT_N07_N15_DoublesToItsCapWithJitterAndStartsOver) {
   using std::chrono::milliseconds;
   Random random(1);
   Backoff backoff(milliseconds(10), milliseconds(1000));

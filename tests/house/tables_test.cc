@@ -1,0 +1,100 @@
+// Every row of the tables of docs/ has a test that carries its id, or a written reason why not; and the script that says so
+// (./dev test regressions, faults, invariants) is shown to bite.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace coordkit::house {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kTop = COORDKIT_SOURCE_DIR;
+
+struct Said {
+  std::string text;
+  int status = 0;
+};
+
+Said run(const std::string& command) {
+  Said said;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {"popen failed", -1};
+  std::array<char, 4096> piece;
+  while (const size_t size = fread(piece.data(), 1, piece.size(), pipe)) said.text.append(piece.data(), size);
+  said.status = WEXITSTATUS(pclose(pipe));
+  return said;
+}
+
+class TableTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(TableTest, EveryRowHasATestOrAReason) {
+  const Said said = run(kTop + "/dev test " + GetParam());
+  EXPECT_EQ(said.status, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr(" 0 missing"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TableTest, testing::Values("regressions", "faults", "invariants"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// The script over one table and one test file.
+class ScriptTest : public testing::Test {
+ public:
+  Said covered(const std::string& table, const std::string& tests, const std::string& name = "regressions") {
+    const std::filesystem::path folder =
+        std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder);
+    const std::string table_path = folder / (name + ".md");
+    const std::string tests_path = folder / "some_test.cc";
+    std::ofstream(table_path) << "# " << name << "\n\n| id | what | open |\n|---|---|---|\n" << table;
+    std::ofstream(tests_path) << tests;
+    return run("awk -f '" + kTop + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path + "' '" +
+               tests_path + "'");
+  }
+};
+
+TEST_F(ScriptTest, ATestCountsForEveryIdInItsName) {
+  const Said said = covered("| REG_R02 | a | |\n| REG_R08 | b | |\n| REG_F01 REG_F03 | c | |\n| REG_F31 | d | half |\n",
+                            "TEST(QuorumTest, REG_R02_R8_EverySize) {}\n"
+                            "  TEST_F(LongNameOfASuiteTest,\n         S38_REG_F03_FLT_D16_REG_F31_Something) {\n");
+  EXPECT_EQ(said.status, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr("4 rows: 3 with tests, 1 in part, 0 none with a reason, 0 missing"));
+  EXPECT_THAT(said.text, HasSubstr("QuorumTest.REG_R02_R8_EverySize"));
+}
+
+TEST_F(ScriptTest, ARowWithNeitherTestNorReasonFails) {
+  const Said said =
+      covered("| REG_R02 | a | |\n| REG_R08 | b | a reason |\n", "TEST(A, R02_NoPrefix) {}\n// REG_R02 in a comment\n");
+  EXPECT_NE(said.status, 0);
+  EXPECT_THAT(said.text, HasSubstr("1 none with a reason, 1 missing"));
+}
+
+TEST_F(ScriptTest, AnIdThatNoRowHasFails) {
+  const Said said = covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\nTEST(A, REG_R99_Something) {}\n");
+  EXPECT_NE(said.status, 0);
+  EXPECT_THAT(said.text, HasSubstr("A.REG_R99_Something carries REG_R99"));
+}
+
+TEST_F(ScriptTest, APrefixWithoutAnIdFails) {
+  const Said said = covered("| FLT_N01 | a | later |\n", "TEST(A, FLT_Something) {}\n", "faults");
+  EXPECT_NE(said.status, 0);
+  EXPECT_THAT(said.text, HasSubstr("A.FLT_Something says FLT but not which"));
+}
+
+TEST_F(ScriptTest, TwoRowsOfOneIdFail) {
+  const Said said = covered("| FLT_N01 | a | later |\n| FLT_N1 | b | later |\n", "", "faults");
+  EXPECT_NE(said.status, 0);
+  EXPECT_THAT(said.text, HasSubstr("FLT_N1 has two rows"));
+}
+
+TEST_F(ScriptTest, ATableWithoutRowsFails) { EXPECT_NE(covered("", "TEST(A, Something) {}\n").status, 0); }
+
+}  // namespace
+}  // namespace coordkit::house
