@@ -1,5 +1,5 @@
 // The asynchronous client of one replica: sessions, locks, keys. It turns calls into submissions of the engine and the
-// engine's effects into answers, keeps sessions renewed, and decides locally what may still be trusted (design 8).
+// engine's effects into answers, keeps sessions renewed, and decides locally what may still be trusted (docs/time.md).
 //
 //   client.before_turn(now);           due timers fire, queued calls and renewals are posted into the engine
 //   engine.turn(now, effects);
@@ -8,7 +8,7 @@
 //
 // Threads: one owner, the thread that runs the engine's turns; no thread, socket, lock or clock of its own. The handles it
 // gives out may be read by any thread. Calls may be made at any time between or inside callbacks; they are taken up by the
-// next before_turn. Every call ends exactly once: by its answer, its deadline (S-59) or stop().
+// next before_turn. Every call ends exactly once: by its answer, its deadline (docs/semantics.md S-59) or stop().
 // Lifetime: the engine outlives the client. Tickets of this client have the highest bit set; other users of the same
 // engine use tickets without it. One client per boot of a replica, because the boot names its renewals.
 // Errors: absl::Status with a Reason and an Outcome (error.h). A call that ends with an unknown outcome leaves nothing

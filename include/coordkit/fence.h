@@ -1,4 +1,4 @@
-// Fence gates: the check at the protected resource that refuses a holder whose time is over (semantics S-55).
+// Fence gates: the check at the protected resource that refuses a holder whose time is over (docs/semantics.md S-55).
 //
 // A lock alone cannot stop a holder that was paused after its last check. The resource can: it keeps the newest token it
 // has seen and refuses older ones. Put the gate where the effect happens and do admit() and the effect as one step (under

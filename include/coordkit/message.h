@@ -46,7 +46,7 @@ struct ReadIndexReply {
   friend bool operator==(const ReadIndexReply&, const ReadIndexReply&) = default;
 };
 
-// Renews every timer of a group but the excluded ones, in one message, without a log entry (design 8, T3). The sender says
+// Renews every timer of a group but the excluded ones, in one message, without a log entry (docs/time.md T3). The sender says
 // which timers it believes to be covered by a count and a sum, so that the leader can tell whether both mean the same set.
 struct RenewRequest {
   struct Group {

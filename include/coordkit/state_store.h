@@ -1,6 +1,6 @@
 // Port: a checkpoint of the applied state as a key-value table, written incrementally in the background.
 //
-// Data, applied position, membership, origins and timers change in one atomic unit (regressions F-31: they must). Keys are
+// Data, applied position, membership, origins and timers change in one atomic unit (they must: tests named REG_F31). Keys are
 // at most 64 bytes, made by the machines (fixed-width: machine, table, id); user keys live in values. Every value is
 // stored with a checksum keyed by its key, and a digest over all rows is verified at open.
 // Threads: called from the turn of one engine; completions are posted to the StateSink from any thread.

@@ -64,7 +64,7 @@ Duration Client::Impl::next_turn(Now now) const {
   return next;
 }
 
-// LT-9. Late is measured against what the host was told, so that an idle client is not taken for a paused one.
+// docs/time.md LT-9. Late is measured against what the host was told, so that an idle client is not taken for a paused one.
 void Client::Impl::notice_gap(Now now) {
   const bool back = now.leading < last_leading_ || now.lagging < last_lagging_;
   last_leading_ = now.leading;
@@ -195,7 +195,7 @@ bool Client::Impl::fail(CallId id, absl::Status status) {
   return true;
 }
 
-// The engine had its turn at this moment and would have answered what it knows; the rest ends here (S-59).
+// The engine had its turn at this moment and would have answered what it knows; the rest ends here (docs/semantics.md S-59).
 void Client::Impl::expire(Now now) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now.lagging) {
     const CallId id = deadlines_.begin()->second;

@@ -1,5 +1,5 @@
-// The three phases of a session at its holder, as one pure table (semantics S-45). Everything that changes a phase goes
-// through it, so that there is no path out of Lost (regressions F-78).
+// The three phases of a session at its holder, as one pure table (docs/semantics.md S-45). Everything that changes a phase goes
+// through it, so that there is no path out of Lost (tests named REG_F78).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace coordkit::client {
 
 enum class SessionEvent : uint8_t {
   DeadlineReached,   // the holder's clock is at or past the validity deadline
-  Gap,               // LT-9: the clock stepped back, or the turns stood still for longer than the renewal interval
+  Gap,               // docs/time.md LT-9: the clock stepped back, or the turns stood still for longer than the renewal interval
   RenewalConfirmed,  // with a deadline in the future, sent after the last gap
   Ended,             // told that the session has ended, whatever the reason
   Closed,            // close(), or the client stopped

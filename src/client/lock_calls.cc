@@ -15,7 +15,7 @@ machine::Wait wait_of(const LockWait& wait) {
   return machine::Wait::none();
 }
 
-// S-59: how long a call without a deadline may last.
+// docs/semantics.md S-59: how long a call without a deadline may last.
 Duration patience_of(const LockWait& wait, const ClientOptions& options) {
   if (wait.kind == LockWait::Kind::Forever) return Duration::max();
   if (wait.kind == LockWait::Kind::None) return options.call_timeout;

@@ -1,5 +1,5 @@
 // Releases: the hold is invalid from the call on; its end in the log is pursued until acknowledged or the session is over,
-// so that a lock cannot leak while renewals go on (T10, S-43).
+// so that a lock cannot leak while renewals go on (docs/time.md T10; docs/semantics.md S-43).
 #include <algorithm>
 
 #include "client/impl.h"

@@ -1,5 +1,5 @@
 // Keeps sessions renewed: one message for all of this process, at V/3 after the last one SENT, more often while attempts
-// stay unanswered (design 8, T1 and T3; semantics S-45). All times are the holder's leading clock.
+// stay unanswered (docs/time.md T1, T3; docs/semantics.md S-45). All times are the holder's leading clock.
 //
 // An answer counts for the attempt it names and for the moment that one was sent; receipt time is never used. A session is
 // extended by an attempt only if it was known when the attempt was sent, is not Lost, and the answer covers it.

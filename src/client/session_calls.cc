@@ -1,4 +1,4 @@
-// Sessions: opened through the log, renewed beside it, ended for good once lost.
+// Sessions: opened through the log, renewed beside it, ended for good once lost (rules of time: docs/time.md).
 #include "client/impl.h"
 #include "coordkit/error.h"
 

@@ -2,8 +2,8 @@
 // The table decides phases by the holder's clock; it posts nothing. What became Lost waits in take_lost() for the client,
 // who ends the calls and posts the close.
 //
-// Invariants: a session's deadline only grows, except that a gap forgets it (LT-9). A phase is announced exactly when it
-// changes. Every hold that stops being valid by a phase is asked to stop once, in the same step.
+// Invariants: a session's deadline only grows, except that a gap forgets it (docs/time.md LT-9). A phase is announced
+// exactly when it changes. Every hold that stops being valid by a phase is asked to stop once, in the same step.
 #pragma once
 
 #include <memory>

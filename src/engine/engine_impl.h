@@ -1,4 +1,4 @@
-// One replica, put together. Each turn is a straight line (design 4):
+// One replica, put together. Each turn is a straight line (ARCHITECTURE.md, Flow):
 //
 //   inputs -> core -> what to hand over -> drain -> sends, write -> apply -> answers -> checkpoint
 //
@@ -151,7 +151,7 @@ class EngineImpl final : public Engine {
 
   std::optional<Now> last_turn_;
   LaggingTime promised_ = LaggingTime::max();  // next_deadline() after the last turn
-  std::optional<Ticket> gap_check_;            // T6: nothing expires before this question is answered
+  std::optional<Ticket> gap_check_;            // docs/time.md T6: nothing expires before this question is answered
   bool more_to_apply_ = false;
   bool quarantined_ = false;
   std::string reason_;

@@ -51,7 +51,7 @@ void EngineImpl::refresh_members() {
 
 void EngineImpl::take(MessageReceived& input, Now now) {
   if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
-  if (!core_ || !members_.contains(input.from)) return;  // before genesis, or not the store we know (R03, M3)
+  if (!core_ || !members_.contains(input.from)) return;  // before genesis, or not the store we know
   blank_.erase(input.from);
   std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
 }

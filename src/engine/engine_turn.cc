@@ -18,7 +18,7 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
   effects_ = &effects;
   try {
     run(now);
-  } catch (const std::exception& error) {  // a check that did not hold, or a host machine that threw (A7)
+  } catch (const std::exception& error) {  // a check that did not hold, or a host machine that threw (FLT_A7)
     halt(absl::InternalError(error.what()));
   } catch (...) {
     halt(absl::InternalError("a machine threw something that is no std::exception"));
@@ -47,7 +47,8 @@ void EngineImpl::run(Now now) {
   answer(now);
 }
 
-// T6: turns that did not happen are time in which nobody could be renewed. Leadership is confirmed before anything ends.
+// docs/time.md T6: turns that did not happen are time in which nobody could be renewed. Leadership is confirmed before
+// anything ends.
 void EngineImpl::notice_gap(Now now) {
   if (!last_turn_ || !keeper_.leading()) return;
   const Duration delta = options_.raft.election_timeout / 2;

@@ -1,4 +1,4 @@
-// How a cluster is born, and how a blank data directory learns of a cluster that exists (design 6, Genesis).
+// How a cluster is born, and how a blank data directory learns of a cluster that exists (docs/decisions/0002).
 //
 // A blank replica neither votes nor campaigns. When every listed member has said hello and all are blank, the one with the
 // lowest id makes the genesis, syncs it, and offers it to the others; each syncs it before its first vote. A blank store

@@ -26,7 +26,8 @@ struct RegisterOrigin {
   Origin origin;
 };
 
-// Proposed by a leader only and never forwarded; void unless the entry's term is still the newest leader's (T4, T7).
+// Proposed by a leader only and never forwarded; void unless the entry's term is still the newest leader's (docs/time.md
+// T4, T7).
 struct FireTimers {
   Term term;
   MachineId machine;

@@ -1,9 +1,9 @@
-// Exactly once: who may submit requests, and what was answered to those it still waits for (S-41..S-44).
+// Exactly once: who may submit requests, and what was answered to those it still waits for (docs/semantics.md S-41..S-44).
 //
 // Replicated state, changed only in apply. An origin is one incarnation of one replica; a newer boot replaces the older one
 // and its answers. Answers are kept from `retired` on: the origin itself says which sequences it no longer awaits, and it
 // sends nothing more while too many bytes of answers are kept for it (Proposals).
-// Invariants: L9 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
+// Invariants: INV_L09 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
 // admit() and store() each, never on how the two are interleaved: replicas apply the same log in different batches.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The calls of this replica that go through the log, from the door to their answer (design 7, outcomes; S-41..S-43).
+// The calls of this replica that go through the log, from the door to their answer (docs/semantics.md S-41..S-43).
 //
 // A call gets the next sequence of this incarnation when it fits the window, is handed to the leader (here or over the
 // network), and is handed over again whenever leadership changes or nothing is heard, until its answer comes out of this

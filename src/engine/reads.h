@@ -1,7 +1,7 @@
 // This replica's linearizable reads, from the door to the moment when its own applied state may answer (thesis 6.4).
 //
 // Reads are gathered into batches. On the leader a batch costs one confirmation; elsewhere one message to
-// the leader, with growing ids, so that one answer releases every older batch (regressions R64). Ids grow over boots too:
+// the leader, with growing ids, so that one answer releases every older batch (tests named REG_R64). Ids grow over boots too:
 // an answer to an earlier incarnation's question is older than everything this one asks, and releases nothing.
 // Invariants: every read ends once; a read that ended leaves nothing behind (R75).
 #pragma once

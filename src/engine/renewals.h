@@ -1,5 +1,5 @@
-// The leader's side of renewals between their receipt and their answer (T2, T3): each waits for a quorum round that starts
-// after it was received, and for the state of that moment to be applied here. Nothing of it touches the log.
+// The leader's side of renewals between their receipt and their answer (docs/time.md T2, T3): each waits for a quorum round
+// that starts after it was received, and for the state of that moment to be applied here. Nothing of it touches the log.
 #pragma once
 
 #include <vector>

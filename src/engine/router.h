@@ -1,5 +1,6 @@
 // Where committed entries meet the machines. Everything that must hold for every machine alike is decided here, once:
-// exactly-once execution, the order of checks (S-42), the term guard of timers (T4), and what a checkpoint contains.
+// exactly-once execution, the order of checks (docs/semantics.md S-42), the term guard of timers (docs/time.md T4), and
+// what a checkpoint contains.
 //
 // Right of commit: no clock, no randomness, no knowledge of who waits. A committed entry that makes no sense stops the
 // replica before it (a CheckFailure), because skipping it would let replicas diverge.

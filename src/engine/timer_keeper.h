@@ -1,4 +1,4 @@
-// The leader's side of every replicated timer (design 8: T2, T4, T5, T6, T7). It says when an end may be proposed; only the
+// The leader's side of every replicated timer (docs/time.md T2, T4 to T7). It says when an end may be proposed; only the
 // log decides whether it happens.
 //
 // Every replica keeps the timers, because each apply arms and disarms them; only the leader asks what is due. Deadlines are

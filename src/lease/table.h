@@ -15,14 +15,14 @@
 
 namespace coordkit::lease {
 
-inline constexpr Duration kTtlFloor = std::chrono::milliseconds(50);  // S-29: a shorter TTL is raised to it
+inline constexpr Duration kTtlFloor = std::chrono::milliseconds(50);  // docs/semantics.md S-29: a shorter TTL is raised to it
 
 // S-29: the TTL that is granted for the one asked for. It never shrinks.
 constexpr Duration granted_ttl(Duration asked) { return asked < kTtlFloor ? kTtlFloor : asked; }
 
 struct Session {
   TimerGroup group;       // node, boot, incarnation and TTL class: group.ttl is the granted TTL
-  Generation generation;  // 0 at open; +1 by every renewal that goes through the log (LT-4)
+  Generation generation;  // 0 at open; +1 by every renewal that goes through the log (docs/time.md LT-4)
   std::string metadata;
   friend bool operator==(const Session&, const Session&) = default;
 };

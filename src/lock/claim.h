@@ -1,8 +1,8 @@
 // The records of the lock table: a Lock per name in use, a Claim per acquire that waits or holds.
 //
 // A claim is first a waiter, then a hold: the same object moves from the queue of its lock to its holds. It stands in a
-// lock through a Place; today every claim has exactly one, a multi-lock will have several (S-53), and all code goes
-// through places(). Records are linked by pointers and owned by the table; none of this leaves the folder.
+// lock through a Place; today every claim has exactly one, a multi-lock will have several (docs/semantics.md S-53), and all
+// code goes through places(). Records are linked by pointers and owned by the table; none of this leaves the folder.
 #pragma once
 
 #include <cstdint>

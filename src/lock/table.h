@@ -2,8 +2,8 @@
 // but their ids (the machine above asks it only for live ones), of clocks, bytes or the log.
 //
 // One step is: any number of changes (acquire, release, cancel, time_out, end), then settle(), which applies the grant
-// rule S-48 and forgets locks that became empty. After settle() no waiter is grantable (INV_L06). Work is proportional
-// to the claims touched, whatever exists besides.
+// rule S-48 of docs/semantics.md and forgets locks that became empty. After settle() no waiter is grantable (INV_L06). Work
+// is proportional to the claims touched, whatever exists besides.
 #pragma once
 
 #include <cstdint>

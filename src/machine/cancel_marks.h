@@ -1,4 +1,5 @@
-// Cancellations that came before their acquire (S-48): the acquire, should it arrive later, is answered Cancelled.
+// Cancellations that came before their acquire (docs/semantics.md S-48): the acquire, should it arrive later, is answered
+// Cancelled.
 //
 // Replicated, and bounded by a simple rule: per replica only the marks of the origin it uses now are kept (a newer boot or
 // store drops the older ones, whose requests the router refuses anyway), and only those within kSequenceSpan of the newest

@@ -1,7 +1,7 @@
 // What a client asks of coordkit's machine through the log: plain values and their bytes (proto/coordkit/v1/machine.proto).
 //
 // A Request is one entry's command. A request of a session carries the releases that were posted earlier and are not yet
-// answered; apply performs these first (S-43), so that a release never loses to what its session does next.
+// answered; apply performs these first (docs/semantics.md S-43), so that a release never loses to what its session does next.
 // Decoders take hostile bytes: unknown fields are skipped, counts are capped, nothing is allocated by an unchecked length.
 // validate() is the one predicate of the door: the client asks it before the log, apply asks it again (S-35).
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace coordkit::machine {
 
-// Limits of semantics 12. They are part of the replicated behaviour: changing one needs a feature level.
+// Limits, as in docs/semantics.md. They are part of the replicated behaviour: changing one needs a feature level.
 inline constexpr size_t kNameBytesMax = 1024;       // of a lock, at least 1
 inline constexpr size_t kLockValueBytesMax = 4096;  // of a hold
 inline constexpr size_t kOwnerTagBytesMax = 256;

@@ -42,7 +42,7 @@ void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
   for (const Command& command : commands) apply_one(command, output);
 }
 
-// The order of S-42 from its fourth rule on; the first three are the router's.
+// The order of docs/semantics.md S-42 from its fourth rule on; the first three are the router's.
 void Machine::apply_one(const Command& command, ApplyOutput& output) {
   decisions_.clear();
   Step step{command.index, command.request, output, decisions_};

@@ -1,4 +1,4 @@
-// Machine as seen by queries (S-56): the applied state as it is now.
+// Machine as seen by queries (docs/semantics.md S-56): the applied state as it is now.
 #include <algorithm>
 #include <utility>
 

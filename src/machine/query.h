@@ -47,7 +47,7 @@ struct GetQuery {
   std::string key;
   friend bool operator==(const GetQuery&, const GetQuery&) = default;
 };
-// Keys of [key, end) in ascending order; an `end` of one zero byte means no upper bound (S-05).
+// Keys of [key, end) in ascending order; an `end` of one zero byte means no upper bound (docs/semantics.md S-05).
 struct RangeQuery {
   std::string key;
   std::string end;

@@ -13,7 +13,7 @@
 
 namespace coordkit::machine {
 
-// The reasons of semantics 2 that apply can give. Numbers are part of the format and never reused.
+// The reasons of docs/semantics.md that apply can give. Numbers are part of the format and never reused.
 enum class ResultCode : uint8_t {
   Ok = 1,       // done; which fields are valid depends on the request
   Granted = 2,  // `token` and `since` name the hold
@@ -52,7 +52,7 @@ ResultOutcome outcome_of(ResultCode code);
 // One shape for all answers; zero where it does not apply.
 struct Result {
   ResultCode code = ResultCode::Ok;
-  Revision revision;      // always: the store's revision after this entry (S-04)
+  Revision revision;      // always: the store's revision after this entry (docs/semantics.md S-04)
   Token token;            // Granted, AlreadyHeld
   Index since;            // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
   SessionId session;      // opened

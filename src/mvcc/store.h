@@ -1,4 +1,5 @@
-// The revisioned store: keys in byte order, each with its create revision, last change and version (S-01 to S-03).
+// The revisioned store: keys in byte order, each with its create revision, last change and version (docs/semantics.md S-01
+// to S-03).
 //
 // Today it keeps the newest version of every key. Rows of the checkpoint are named by the change that wrote them
 // (revision, sub-number), never by the key, and a change never rewrites a row in place: history, compaction and watches

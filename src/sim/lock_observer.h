@@ -1,6 +1,6 @@
 // Watches what holders may believe, in true time. It knows every session and hold that the workload was given, asks their
 // valid() with the reading of their own machine's clock at the true instant, and compares with what was applied anywhere.
-// (invariants.md section 2: L02, L03, L10, L14, L16.)
+// (docs/invariants.md: INV_L02, L03, L10, L14, L16.)
 #pragma once
 
 #include <cstdint>

@@ -253,7 +253,7 @@ void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
   }
 }
 
-// S-48: among all grantable waiters the one queued first, until none is left.
+// docs/semantics.md S-48: among all grantable waiters the one queued first, until none is left.
 void Model::settle_touched() {
   while (true) {
     Lock* next = nullptr;

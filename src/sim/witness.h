@@ -1,7 +1,7 @@
 // The witness check: every answer carries the index (or revision) that decided it, so a run is linearizable if replaying
 // the log through the model gives the same answers and if indexes respect real time. Both are checked as answers come in,
 // in O(log n) each. Also: every call ends exactly once, an outcome NONE never had an effect, a success had exactly one.
-// (invariants.md: K1, R11, R15, L04, L08, L09.)
+// (docs/invariants.md: INV_K01, R11, R15, L04, L08, L09.)
 #pragma once
 
 #include <cstdint>

@@ -292,7 +292,7 @@ void Workload::write_resource(Worker& worker) {
   world_.schedule(world_.now() + delay, EventKind::Resource, worker.node, 0, writes_.size() - 1);
 }
 
-// S-55, exclusive tokens only: accepted iff the token is not below the highest.
+// docs/semantics.md S-55, exclusive tokens only: accepted iff the token is not below the highest.
 void Workload::resource_event(const Event& event) {
   const ResourceWrite& write = writes_[event.item];
   Token& highest = highest_[write.lock];

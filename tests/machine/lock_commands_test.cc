@@ -1,4 +1,4 @@
-// Acquire, release, cancel and timeout, as the log sees them (semantics 9).
+// Acquire, release, cancel and timeout, as the log sees them (docs/semantics.md, Locks).
 #include <gtest/gtest.h>
 
 #include "tests/machine/driver.h"

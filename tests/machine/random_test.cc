@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using Code = ResultCode;
 
-// What semantics 8 and 9 say, by walking everything. It predicts the final answers of every entry.
+// What docs/semantics.md says of sessions and locks, by walking everything. It predicts the final answers of every entry.
 class Model {
  public:
   struct Claim {

@@ -1,4 +1,4 @@
-// Sessions as the log sees them: open, close, expiry, and what goes with them (semantics 8).
+// Sessions as the log sees them: open, close, expiry, and what goes with them (docs/semantics.md, Sessions).
 #include <gtest/gtest.h>
 
 #include "tests/machine/driver.h"

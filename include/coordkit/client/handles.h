@@ -2,7 +2,7 @@
 // any thread without a lock. They are what the handles of door 1 (Session, Grant, Mutex) point to.
 //
 // The question they exist for is valid(now): may I still trust this? It reads the caller's own clock, so it is false from
-// the deadline on even if the client's thread is late, paused or gone (semantics S-52, LT-1, LT-8).
+// the deadline on even if the client's thread is late, paused or gone (docs/semantics.md S-52; docs/time.md LT-1, LT-8).
 // Lifetime: shared; they may outlive the client. After Client::stop() valid() is false for ever.
 #pragma once
 

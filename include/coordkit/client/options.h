@@ -47,11 +47,12 @@ struct ClientOptions {
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
 
-// V: how long after sending an acknowledged open or renewal of this TTL its holder may trust it (LT-1). Rounded down.
+// V: how long after sending an acknowledged open or renewal of this TTL its holder may trust it (docs/time.md LT-1).
+// Rounded down.
 Duration validity(Duration ttl, uint32_t rate_error_ppm, Duration slack);
 
 // When a call ends at the latest, by the lagging clock. Absent: wait + 2 election timeouts, or call_timeout where there is
-// no wait, counted from the before_turn that takes the call up (S-59).
+// no wait, counted from the before_turn that takes the call up (docs/semantics.md S-59).
 using CallDeadline = std::optional<LaggingTime>;
 
 struct OpenOptions {
