@@ -87,7 +87,7 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
 
   // Opens a session and keeps it renewed until it is closed or its last handle is gone. Errors: kInvalidArgument (ttl),
-  // kUnavailable (no leader in time; no effect), kDeadlineExceeded (unknown; closed by itself if it was opened after all).
+  // kDeadlineExceeded (no answer in time; unknown: a session that was opened after all is closed by itself).
   absl::StatusOr<Session> open_session(SessionOptions options = {});
 
   // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty key),

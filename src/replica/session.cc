@@ -110,6 +110,8 @@ void Session::acquire_async(std::string name, LockOptions options, absl::AnyInvo
 
 absl::Status Session::close() {
   if (!handle_) return no_session();
+  if (handle_->host().on_engine_thread()) return would_wait_for_itself();
+  handle_->state()->invalidate();  // docs/time.md T8: before anything is sent
   return wait_for_done(handle_->host(),
                        [state = handle_->state()](Client& client, DoneCallback done) { client.close(state, std::move(done)); });
 }
