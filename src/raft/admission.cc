@@ -38,7 +38,9 @@ bool Core::Impl::admissible(ReplicaId from, const Message& message) const {
 
 bool Core::Impl::sound(ReplicaId from, const VoteRequest& request) const {
   const bool known_kind = request.kind == VoteKind::Pre || request.kind == VoteKind::Real;
-  return known_kind && plausible(request.last) && request.last.term <= request.term && is_voter(configuration(), from);
+  const bool known_cause =
+      request.cause == Cause::Silence || (request.cause == Cause::Transfer && request.kind == VoteKind::Real);
+  return known_kind && known_cause && plausible(request.last) && request.last.term <= request.term && is_voter(configuration(), from);
 }
 
 // The answer to our present campaign, or news of a later term. A pre-vote's carries the voter's own term, whatever it is.
@@ -58,6 +60,13 @@ bool Core::Impl::sound(ReplicaId from, const AppendRequest& request) const {
 bool Core::Impl::sound(ReplicaId from, const Heartbeat& heartbeat) const {
   return lawful_leader(from, heartbeat.term) && plausible(heartbeat.commit);
 }
+
+// An order of the leader that we follow, in its term and no other.
+bool Core::Impl::sound(ReplicaId from, const TimeoutNow& order) const {
+  return order.term == term() && leadership_.leader == from;
+}
+
+bool Core::Impl::sound(ReplicaId, const Removed& news) const { return plausible(news.configuration); }
 
 bool Core::Impl::sound(ReplicaId from, const AppendReply& reply) const {
   if (reply.term > term()) return true;

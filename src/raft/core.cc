@@ -27,15 +27,16 @@ bool is_answer(const Message& message) {
          std::holds_alternative<HeartbeatReply>(message);
 }
 
-// INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy).
-bool allowed(Role from, Role to) {
+// INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy
+// but those a leader asked for, 3.10).
+bool allowed(Role from, Role to, Cause cause) {
   switch (to) {
     case Role::Follower:
       return true;
     case Role::PreCandidate:
       return from != Role::Leader;
     case Role::Candidate:
-      return from == Role::PreCandidate;
+      return from == Role::PreCandidate || (from == Role::Follower && cause == Cause::Transfer);
     case Role::Leader:
       return from == Role::Candidate;
   }
@@ -112,13 +113,14 @@ void Core::Impl::request(const Transition& transition) {
 
 void Core::Impl::settle() {
   for (count_votes(); requested_; count_votes()) perform(*std::exchange(requested_, std::nullopt));
+  judge_transfer();
   if (!leads()) return;
   advance_commit();
   answer_questions();
 }
 
 void Core::Impl::perform(const Transition& transition) {
-  COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role), "INV_R21 role");
+  COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role, cause_), "INV_R21 role");
   COORDKIT_CHECK_MSG(transition.term >= term(), "INV_R03 term");
   switch (transition.role) {
     case Role::Follower:
@@ -163,6 +165,7 @@ void Core::Impl::drain(Effects& effects) {
   effects.sends.swap(sends_);
   effects.fates.swap(fates_);
   effects.confirmations.swap(confirmations_);
+  effects.transfers.swap(transfers_);
   effects.reads.swap(read_requests_);
   if (leadership_ != told_leadership_) effects.leadership = told_leadership_ = leadership_;
   COORDKIT_CHECK_MSG(commit_ >= told_commit_, "INV_R03 commit");
@@ -170,8 +173,9 @@ void Core::Impl::drain(Effects& effects) {
 }
 
 LaggingTime Core::Impl::next_deadline() const {
-  if (leads()) return std::min(heartbeat_deadline_, quorum_contact() + options_.election_timeout);
-  return is_voter(configuration(), options_.self) ? election_deadline_ : LaggingTime::max();
+  const LaggingTime handover = handover_ ? handover_->deadline : LaggingTime::max();
+  if (leads()) return std::min({heartbeat_deadline_, quorum_contact() + options_.election_timeout, handover});
+  return is_voter(configuration(), options_.self) ? std::min(election_deadline_, handover) : handover;
 }
 
 Status Core::Impl::status() const {
@@ -181,9 +185,11 @@ Status Core::Impl::status() const {
                 .last = log_.last(),
                 .commit = commit_,
                 .durable = disk_.durable(),
-                .configuration = configuration()};
+                .configuration = configuration(),
+                .lease_void = lease_void_};
   if (!leads()) return status;
   status.quorum_contact = quorum_contact();
+  if (handover_) status.successor = handover_->target;
   for (const Progress& peer : peers_) status.peers.push_back({peer.peer, peer.match, peer.next, peer.contact});
   return status;
 }
@@ -195,6 +201,7 @@ void Effects::clear() {
   sends.clear();
   fates.clear();
   confirmations.clear();
+  transfers.clear();
   reads.clear();
   leadership.reset();
   compact.reset();

@@ -39,6 +39,7 @@ void Core::Impl::on(const PeerUp& up) {
 ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
   using Kind = ProposalFate::Kind;
   if (!leads()) return Kind::NotLeader;
+  if (handover_) return Kind::Transferring;
   if (log_.last().index.value() >= kCountMax) return Kind::NoRoom;
   const size_t unsynced = disk_.unsynced_bytes();
   if (unsynced > 0 && unsynced + proposal.payload.size() > options_.unsynced_bytes_max) return Kind::NoRoom;
@@ -122,6 +123,7 @@ void Core::Impl::lead() {
     replicate(peer);
     if (peer.told_commit < std::min(commit_, peer.match)) send_heartbeat(peer);
   }
+  hand_over();
 }
 
 void Core::Impl::begin_round() {

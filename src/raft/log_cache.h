@@ -34,11 +34,12 @@ class LogCache {
   void evict(Index through, size_t bytes_max);
 
   const Configuration& configuration() const { return configurations_.back().configuration; }
-  Index configuration_index() const { return configurations_.back().index; }
+  Index configuration_index() const { return configurations_.back().at.index; }
+  Position configuration_position() const { return configurations_.back().at; }
 
  private:
   struct InForce {
-    Index index;  // of its entry; zero: before the base
+    Position at;  // of its entry; before the base: an upper bound
     Configuration configuration;
   };
   void drop_front(size_t count);

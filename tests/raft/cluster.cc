@@ -139,6 +139,7 @@ void Cluster::turn(uint64_t id) {
   node.reads.insert(node.reads.end(), effects.reads.begin(), effects.reads.end());
   node.fates.insert(node.fates.end(), effects.fates.begin(), effects.fates.end());
   node.confirmations.insert(node.confirmations.end(), effects.confirmations.begin(), effects.confirmations.end());
+  node.transfers.insert(node.transfers.end(), effects.transfers.begin(), effects.transfers.end());
   release(node);
   if (auto_apply) apply(node);
 }
@@ -186,6 +187,10 @@ void Cluster::propose(uint64_t id, std::string payload, EntryKind kind) {
 void Cluster::confirm(uint64_t id) {
   asked_at_[next_ticket_] = committed_anywhere_;
   step(id, Confirm{Ticket(next_ticket_++)});
+}
+
+void Cluster::transfer(uint64_t id, uint64_t target, Duration patience) {
+  step(id, Transfer{Ticket(next_ticket_++), ReplicaId(target), node(id).now + patience});
 }
 
 void Cluster::written(uint64_t id) {

@@ -57,6 +57,7 @@ struct Node {
   // What the last turns brought, for tests to look at.
   std::vector<ProposalFate> fates;
   std::vector<Confirmation> confirmations;
+  std::vector<TransferFate> transfers;
   std::vector<Position> compactions;
 };
 
@@ -87,6 +88,7 @@ class Cluster {
   void advance_all(Duration duration);
   void propose(uint64_t id, std::string payload, EntryKind kind = EntryKind::Command);
   void confirm(uint64_t id);
+  void transfer(uint64_t id, uint64_t target, Duration patience);  // zero: the best
 
   // The disk.
   void written(uint64_t id);  // the oldest write becomes durable

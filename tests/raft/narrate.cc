@@ -36,7 +36,8 @@ std::string text(const std::vector<Entry>& entries) {
 
 struct Words {
   std::string operator()(const VoteRequest& m) const {
-    return absl::StrCat(text(m.kind), "? term ", m.term.value(), " last ", text(m.last));
+    return absl::StrCat(text(m.kind), "? term ", m.term.value(), " last ", text(m.last),
+                        m.cause == Cause::Transfer ? " handed over" : "");
   }
   std::string operator()(const VoteReply& m) const {
     return absl::StrCat(text(m.kind), ": ", text(m.granted), " term ", m.term.value());
@@ -55,6 +56,10 @@ struct Words {
   std::string operator()(const HeartbeatReply& m) const {
     return absl::StrCat("beat term ", m.term.value(), " round ", m.round, " match ", m.match.value());
   }
+  std::string operator()(const TimeoutNow& m) const { return absl::StrCat("campaign now! term ", m.term.value()); }
+  std::string operator()(const Removed& m) const {
+    return absl::StrCat("removed! term ", m.term.value(), " by ", text(m.configuration));
+  }
 };
 
 std::string text(const LogWrite& write) {
@@ -68,7 +73,13 @@ std::string text(const LogWrite& write) {
 
 std::string text(const ProposalFate& fate) {
   if (fate.kind == ProposalFate::Kind::Appended) return absl::StrCat("appended ", text(fate.at));
+  if (fate.kind == ProposalFate::Kind::Transferring) return "refused: transferring";
   return fate.kind == ProposalFate::Kind::NotLeader ? "refused: not leader" : "refused: no room";
+}
+
+const char* text(TransferFate::Kind kind) {
+  constexpr const char* kNames[] = {"done", "lost", "expired", "not leader", "in progress", "unfit"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace
@@ -90,6 +101,7 @@ std::string narrate(const Node& node, const Effects& effects) {
   }
   if (effects.commit > node.commit_before) line(": commit ", effects.commit.value());
   for (const Confirmation& c : effects.confirmations) line(": confirmed ", text(c.held), " read index ", c.read_index.value());
+  for (const TransferFate& fate : effects.transfers) line(": transfer ", text(fate.kind));
   if (effects.compact) line(": compact ", text(*effects.compact));
   return out;
 }

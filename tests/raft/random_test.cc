@@ -24,6 +24,7 @@ class Storm {
     stalls_ = swarm(0.02);
     checkpoints_ = swarm(0.1);
     silence_ = swarm(0.5);
+    transfers_ = swarm(0.02);
   }
 
   void rage(int events) {
@@ -67,25 +68,19 @@ class Storm {
     if (random_.chance(stalls_)) node(id).disk_stalled = !node(id).disk_stalled;
     if (!node(id).core) return random_.chance(0.05) ? start(id) : void();
     if (random_.chance(checkpoints_)) cluster_.checkpoint(id);
+    if (random_.chance(transfers_)) cluster_.transfer(id, random_.below(size_ + 1), Duration(random_.below(300'000'000)));
     switch (random_.below(20)) {
       case 0:
-      case 1:
-        return cluster_.propose(id, "p" + std::string(random_.below(60), 'x'));
-      case 2:
-        return cluster_.confirm(id);
+      case 1: return cluster_.propose(id, "p" + std::string(random_.below(60), 'x'));
+      case 2: return cluster_.confirm(id);
       case 3:
-      case 4:
-        return cluster_.advance(id, Duration(random_.below(id == slow_ ? 1'000'000 : 40'000'000)));
-      case 5:
-        return random_.chance(silence_) ? silence() : void();
+      case 4: return cluster_.advance(id, Duration(random_.below(id == slow_ ? 1'000'000 : 40'000'000)));
+      case 5: return random_.chance(silence_) ? silence() : void();
       case 6:
       case 7:
-      case 8:
-        return node(id).disk_stalled ? void() : cluster_.written(id);
-      case 9:
-        return cluster_.answer_reads(id);
-      default:
-        return mail();
+      case 8: return node(id).disk_stalled ? void() : cluster_.written(id);
+      case 9: return cluster_.answer_reads(id);
+      default: return mail();
     }
   }
 
@@ -138,7 +133,7 @@ class Storm {
   Random random_;
   Cluster cluster_;
   size_t size_;
-  double loss_, repeat_, shuffle_, crashes_, partitions_, stalls_, checkpoints_, silence_;
+  double loss_, repeat_, shuffle_, crashes_, partitions_, stalls_, checkpoints_, silence_, transfers_;
   uint64_t slow_ = 0;  // the clock of this one hardly runs: confirmations must not depend on clocks
 };
 
@@ -152,7 +147,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   const uint64_t first = setting("COORDKIT_SEED", 1);
   const uint64_t runs = setting("COORDKIT_RUNS", 800);
-  uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0;
+  uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0, transferred = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
     SCOPED_TRACE("COORDKIT_SEED=" + std::to_string(seed) + " COORDKIT_RUNS=1");
     Storm storm(seed, kSizes[seed % std::size(kSizes)]);
@@ -167,6 +162,7 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
       terms += node.core->leadership().term.value();
       compactions += node.compactions.size();
       for (const Confirmation& confirmation : node.confirmations) confirmed += confirmation.held == Answer::Yes;
+      for (const TransferFate& fate : node.transfers) transferred += fate.kind == TransferFate::Kind::Done;
     }
     commits += storm.cluster().committed_anywhere().value();
   }
@@ -176,6 +172,7 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   EXPECT_GT(commits / runs, 8u);
   EXPECT_GT(compactions, runs / 10);
   EXPECT_GT(confirmed, runs);
+  EXPECT_GT(transferred, runs / 20);
 }
 
 }  // namespace

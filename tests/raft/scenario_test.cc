@@ -6,6 +6,8 @@
 //   elect 1                campaign and everything that follows, without narration
 //   elapse 2 300ms         node 2's clock runs on, no tick; tick 2 300ms: and it notices
 //   propose 1 x            confirm 1          checkpoint 1
+//   transfer 1 2           leadership from 1 to 2, within 300 ms; 0: to the best
+//   stall 2                node 2's disk takes nothing until resume 2
 //   written 2              the oldest write of node 2 is durable; all: of every node, all of them
 //   deliver                the messages under way now; deliver 1->2: of one link
 //   stabilize              writes and messages until all is quiet
@@ -103,6 +105,10 @@ class Scenario {
       cluster_->propose(id, rest);
     } else if (verb == "confirm") {
       cluster_->confirm(id);
+    } else if (verb == "transfer") {
+      cluster_->transfer(id, std::stoul(rest), milliseconds(300));
+    } else if (verb == "stall" || verb == "resume") {
+      node.disk_stalled = verb == "stall";
     } else if (verb == "written") {
       cluster_->written(id);
     } else if (verb == "checkpoint") {

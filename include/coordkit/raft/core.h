@@ -78,6 +78,13 @@ struct Confirm {
   Ticket ticket;
 };
 
+// Hand leadership to a voter (thesis 3.10). Until it is done or given up no proposal is taken.
+struct Transfer {
+  Ticket ticket;
+  ReplicaId target;      // zero: the most advanced voter that answers
+  LaggingTime deadline;  // after it the leader goes on as if nothing had been asked
+};
+
 struct LogRead {
   Index first;
   absl::StatusOr<std::vector<Entry>> entries;
@@ -88,7 +95,7 @@ struct Checkpointed {
   Position applied;
 };
 
-using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, LogRead, Checkpointed>;
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, LogRead, Checkpointed>;
 
 // ---- effects
 
@@ -108,9 +115,9 @@ struct Leadership {
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
-// A proposal was appended at this position, or (zero index) refused with no effect: not leader, or no room.
+// A proposal was appended at this position, or (zero index) refused with no effect: not leader, no room, or handing over.
 struct ProposalFate {
-  enum class Kind : uint8_t { Appended, NotLeader, NoRoom };
+  enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
   Ticket ticket;
   Kind kind = Kind::Appended;
   Position at;
@@ -125,6 +132,15 @@ struct Confirmation {
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
+// Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
+// on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
+struct TransferFate {
+  enum class Kind : uint8_t { Done, Lost, Expired, NotLeader, InProgress, Unfit };
+  Ticket ticket;
+  Kind kind = Kind::Done;
+  friend bool operator==(const TransferFate&, const TransferFate&) = default;
+};
+
 struct ReadRequest {
   Index first;
   Index last;
@@ -136,6 +152,7 @@ struct Effects {
   std::vector<Send> sends;
   std::vector<ProposalFate> fates;
   std::vector<Confirmation> confirmations;
+  std::vector<TransferFate> transfers;
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here
@@ -171,6 +188,8 @@ struct Status {
   LaggingTime quorum_contact;  // leader: when a quorum was last known to follow
   Configuration configuration;
   std::vector<PeerStatus> peers;  // leader only
+  ReplicaId successor;            // leader: being handed over to; zero: nobody
+  Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
 };
 
 class Core {
