@@ -49,7 +49,8 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
     : options_(options),
       now_(now),
       random_(options.seed),
-      log_(recovered.base, std::move(recovered.configuration), recovered.entries),
+      log_(recovered.base, std::move(recovered.configuration),
+           recovered.configuration_index ? recovered.configuration_index : recovered.base.index, recovered.entries),
       disk_(known_hard_state(recovered.hard_state, log_.last()), log_.last().index),
       commit_(known_commit(recovered)),
       applied_(std::max(recovered.applied.index, recovered.base.index)),
@@ -75,7 +76,7 @@ void Core::Impl::step(Input input, LaggingTime now) {
 // Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
 void Core::Impl::on(Received& received) {
   if (!admissible(received.from, received.message)) return;
-  if (begins_new_term(received.message)) {
+  if (begins_new_term(received.from, received.message)) {
     const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
     request({Role::Follower, newer, ReplicaId()});
     settle();
@@ -113,10 +114,14 @@ void Core::Impl::request(const Transition& transition) {
 
 void Core::Impl::settle() {
   for (count_votes(); requested_; count_votes()) perform(*std::exchange(requested_, std::nullopt));
+  if (leads()) {
+    advance_commit();
+    answer_questions();
+    leave_joint();
+    retire();
+  }
   judge_transfer();
-  if (!leads()) return;
-  advance_commit();
-  answer_questions();
+  judge_change();
 }
 
 void Core::Impl::perform(const Transition& transition) {
@@ -146,7 +151,10 @@ void Core::Impl::append(Entry entry) {
   const bool changes_members = entry.kind == EntryKind::Configuration;
   log_.append(std::move(entry));
   matches_changed_ = true;
-  if (changes_members && leads()) match_peers_to_configuration();
+  if (!changes_members) return;
+  everyone_has_ = log_.base().index;
+  quiet_ = false;
+  if (leads()) match_peers_to_configuration();
 }
 
 void Core::Impl::raise_commit(Index to) {
@@ -166,6 +174,7 @@ void Core::Impl::drain(Effects& effects) {
   effects.fates.swap(fates_);
   effects.confirmations.swap(confirmations_);
   effects.transfers.swap(transfers_);
+  effects.changes.swap(changes_);
   effects.reads.swap(read_requests_);
   if (leadership_ != told_leadership_) effects.leadership = told_leadership_ = leadership_;
   COORDKIT_CHECK_MSG(commit_ >= told_commit_, "INV_R03 commit");
@@ -186,6 +195,7 @@ Status Core::Impl::status() const {
                 .commit = commit_,
                 .durable = disk_.durable(),
                 .configuration = configuration(),
+                .configuration_index = log_.configuration_index(),
                 .lease_void = lease_void_};
   if (!leads()) return status;
   status.quorum_contact = quorum_contact();
@@ -202,6 +212,7 @@ void Effects::clear() {
   fates.clear();
   confirmations.clear();
   transfers.clear();
+  changes.clear();
   reads.clear();
   leadership.reset();
   compact.reset();

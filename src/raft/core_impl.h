@@ -6,6 +6,7 @@
 //   leading.cc       the leader's half of replication and the commit rule (thesis 3.5, 3.6, 10.2.1)
 //   following.cc     the follower's half (thesis 3.5)
 //   transfer.cc      handing leadership over (thesis 3.10)
+//   changing.cc      who is a member (thesis 4)
 //   confirmation.cc  "do I still lead?" (thesis 6.4)
 //   reading.cc       entries that are no longer in memory; compaction
 //
@@ -55,6 +56,7 @@ class Core::Impl {
   void on(Propose& proposals);
   void on(const Confirm& question);
   void on(const Transfer& transfer);
+  void on(const ChangeMembership& change);
   void on(LogRead& read);
   void on(const Checkpointed& checkpoint);
 
@@ -89,7 +91,7 @@ class Core::Impl {
   bool current_stream(ReplicaId from, Term echoed, uint64_t stream) const;
 
   // ---- election.cc
-  bool begins_new_term(const Message& message) const;
+  bool begins_new_term(ReplicaId from, const Message& message) const;
   void watch_time_before_input();
   void watch_time_after_input();
   void arm_election_timer();
@@ -143,6 +145,18 @@ class Core::Impl {
   void end_transfer(TransferFate::Kind kind);
   void receive(ReplicaId from, const TimeoutNow& order);
 
+  // ---- changing.cc
+  std::optional<ChangeFate::Kind> refuses_changes(Index expected) const;
+  std::optional<ChangeFate::Kind> endangered_by(const Configuration& next) const;
+  void append_configuration(const Configuration& next);
+  void leave_joint();
+  void retire();
+  void judge_change();
+  bool may_vote(const VoteRequest& request) const;
+  bool own_store() const;
+  bool removed_unawares(ReplicaId from, const VoteRequest& request) const;
+  bool heard_as_stranger(ReplicaId from, const Message& message) const;
+
   // ---- confirmation.cc
   bool alone() const;
   bool round_wanted() const;
@@ -163,7 +177,7 @@ class Core::Impl {
   WriteQueue disk_;
   Index commit_;        // INV_R03: never falls
   Index applied_;       // the cache may drop entries up to here
-  Index everyone_has_;  // every member has these durably: a fact that stays true, so it never falls
+  Index everyone_has_;  // every member has these durably: stays true until another configuration has other members
   Position checkpoint_;
 
   Leadership leadership_;
@@ -202,6 +216,12 @@ class Core::Impl {
   };
   std::optional<DiskLag> disk_lag_;  // leader
 
+  struct PendingChange {
+    Ticket ticket;
+    Position at;
+  };
+  std::optional<PendingChange> change_;  // taken by us in some term; its fate is told from the log
+
   struct Question {
     Ticket ticket;
     uint64_t round;  // the first one begun after the question; zero: not begun yet
@@ -222,6 +242,7 @@ class Core::Impl {
   std::vector<ProposalFate> fates_;
   std::vector<Confirmation> confirmations_;
   std::vector<TransferFate> transfers_;
+  std::vector<ChangeFate> changes_;
   std::vector<ReadRequest> read_requests_;
   Leadership told_leadership_;
   Index told_commit_;

@@ -50,7 +50,7 @@ bool Core::Impl::refuses_company(const VoteRequest& request) const {
 
 // A voter whose disk has swallowed its last vote; with a stalled one each attempt would only burn a term.
 bool Core::Impl::may_campaign() const {
-  return is_voter(configuration(), options_.self) && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
+  return is_voter(configuration(), options_.self) && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
 }
 
 // ---- voting
@@ -59,14 +59,19 @@ bool Core::Impl::up_to_date(Position last) const { return !newer(log_.last(), la
 
 // Whoever hears a leader neither votes nor adopts a term from a vote request (thesis 4.2.3); nor does a pre-vote raise any
 // term. Every other message of a later term does, answers included (regression R48).
-bool Core::Impl::begins_new_term(const Message& message) const {
+bool Core::Impl::begins_new_term(ReplicaId from, const Message& message) const {
   if (const auto* request = std::get_if<VoteRequest>(&message)) {
+    if (removed_unawares(from, *request)) return false;
     return request->kind == VoteKind::Real && request->term > term() && !refuses_company(*request);
   }
   return std::visit([this](const auto& value) { return value.term > term(); }, message);
 }
 
 void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
+  if (removed_unawares(from, request)) {
+    const Position proof = log_.configuration_at(commit_).at;
+    return send(from, std::max(disk_.covering_term(), disk_.covering(proof.index)), Removed{term(), proof});
+  }
   const bool granted = grant(from, request);
   const bool binding = granted && request.kind == VoteKind::Real;
   send(from, binding ? disk_.covering_vote() : disk_.covering_term(),
@@ -74,7 +79,7 @@ void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
 }
 
 bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
-  if (!is_voter(configuration(), options_.self) || refuses_company(request) || !up_to_date(request.last)) return false;
+  if (!may_vote(request) || refuses_company(request) || !up_to_date(request.last)) return false;
   if (request.kind == VoteKind::Pre) return request.term > term();
   const ReplicaId vote = disk_.hard_state().vote;
   if (request.term != term() || (vote && vote != from)) return false;

@@ -8,9 +8,9 @@
 
 namespace coordkit::raft {
 
-LogCache::LogCache(Position base, Configuration configuration, std::vector<Entry> entries)
+LogCache::LogCache(Position base, Configuration configuration, Index configuration_index, std::vector<Entry> entries)
     : terms_(base), first_cached_(base.index.next()) {
-  configurations_.push_back({base, std::move(configuration)});
+  configurations_.push_back({{configuration_index, base.term}, std::move(configuration)});
   entries_.reserve(entries.size());
   for (Entry& entry : entries) append(std::move(entry));
 }
@@ -24,6 +24,12 @@ void LogCache::append(Entry entry) {
   }
   bytes_ += entry.bytes();
   entries_.push_back(std::move(entry));
+}
+
+const LogCache::InForce& LogCache::configuration_at(Index index) const {
+  const auto after = std::upper_bound(configurations_.begin() + 1, configurations_.end(), index,
+                                      [](Index value, const InForce& one) { return value < one.at.index; });
+  return *(after - 1);
 }
 
 void LogCache::truncate_after(Index index) {
