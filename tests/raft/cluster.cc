@@ -441,7 +441,7 @@ void Cluster::observe_configurations(const Node& node) {
   const auto all = configurations_in(now);
   size_t open = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    open += all[i].first > node.effects.commit;
+    open += all[i].first > committed_anywhere_;  // a new leader may not know yet what is
     if (i == 0) continue;
     const Configuration& before = all[i - 1].second;
     const Configuration& after = all[i].second;
