@@ -101,10 +101,17 @@ bool Core::Impl::own_store() const {
   return !self || !options_.store || self->store == options_.store;
 }
 
-// No voter by what is committed here, nor by what may yet be, with a log that does not reach the entry that says so.
+// Also who is no voter by an entry that may not be committed campaigns: the others may need its longer log (thesis 4.2.2).
+// It never counts itself. After a restart it may have to be told that the entry is committed.
+bool Core::Impl::electable() const {
+  return is_voter(configuration(), options_.self) || is_voter(log_.configuration_at(commit_).configuration, options_.self);
+}
+
+// No voter by what is committed here, nor by what may yet be; and its log does not reach the entry that says so, or there is
+// a leader and it does not know that the entry is committed.
 bool Core::Impl::removed_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.configuration_at(commit_);
-  return !is_voter(configuration(), from) && !is_voter(committed, from) && newer(position, request.last);
+  return !is_voter(configuration(), from) && !is_voter(committed, from) && (newer(position, request.last) || refuses_company(request));
 }
 
 // Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is judged like any

@@ -184,7 +184,7 @@ void Core::Impl::drain(Effects& effects) {
 LaggingTime Core::Impl::next_deadline() const {
   const LaggingTime handover = handover_ ? handover_->deadline : LaggingTime::max();
   if (leads()) return std::min({heartbeat_deadline_, quorum_contact() + options_.election_timeout, handover});
-  return is_voter(configuration(), options_.self) ? std::min(election_deadline_, handover) : handover;
+  return electable() ? std::min(election_deadline_, handover) : handover;
 }
 
 Status Core::Impl::status() const {

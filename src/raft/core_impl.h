@@ -153,6 +153,7 @@ class Core::Impl {
   void retire();
   void judge_change();
   bool may_vote(const VoteRequest& request) const;
+  bool electable() const;
   bool own_store() const;
   bool removed_unawares(ReplicaId from, const VoteRequest& request) const;
   bool heard_as_stranger(ReplicaId from, const Message& message) const;

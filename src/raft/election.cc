@@ -50,7 +50,7 @@ bool Core::Impl::refuses_company(const VoteRequest& request) const {
 
 // A voter whose disk has swallowed its last vote; with a stalled one each attempt would only burn a term.
 bool Core::Impl::may_campaign() const {
-  return is_voter(configuration(), options_.self) && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
+  return electable() && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
 }
 
 // ---- voting
@@ -95,7 +95,7 @@ void Core::Impl::receive(ReplicaId from, const VoteReply& reply) {
 
 // A leader's word or a newer configuration ends the silence (regression R41).
 void Core::Impl::receive(ReplicaId, const Removed& news) {
-  if (leads() || !newer(news.configuration, log_.configuration_position())) return;
+  if (leads() || newer(log_.configuration_position(), news.configuration)) return;
   quiet_ = true;
   if (leadership_.role != Role::Follower) request({Role::Follower, term(), ReplicaId()});
 }

@@ -416,7 +416,7 @@ void Cluster::observe_commit(const Node& node) {
   }
   const auto [known, first] = committed_.try_emplace(commit.value(), position);
   EXPECT_EQ(known->second, position) << "INV_R07 index " << commit.value() << " by node " << node.id.value();
-  if (!first) return;
+  if (!first || commit <= committed_anywhere_) return;  // judged already, or with a later one
   const auto durable = [&](ReplicaId id) {
     const Image& disk = nodes_.at(id.value()).disk;
     const Entry* theirs = disk.at(commit);
