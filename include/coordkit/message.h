@@ -90,6 +90,6 @@ constexpr uint64_t timer_set_hash(TimerId id) {
 
 using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
                              raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
-                             RenewRequest, RenewReply>;
+                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed>;
 
 }  // namespace coordkit

@@ -47,6 +47,10 @@ template <>
 constexpr char kKind<RenewRequest> = 12;
 template <>
 constexpr char kKind<RenewReply> = 13;
+template <>
+constexpr char kKind<raft::TimeoutNow> = 14;
+template <>
+constexpr char kKind<raft::Removed> = 15;
 
 struct Malformed : protozero::exception {
   explicit Malformed(const char* why) : why_(why) {}
@@ -63,6 +67,7 @@ void require(bool fact, const char* otherwise) {
 // ---- what each enumeration may say. An entry's kind may be newer than this code.
 
 constexpr bool known(raft::VoteKind kind) { return kind == raft::VoteKind::Pre || kind == raft::VoteKind::Real; }
+constexpr bool known(raft::Cause cause) { return cause == raft::Cause::Silence || cause == raft::Cause::Transfer; }
 constexpr bool known(raft::Answer answer) { return answer == raft::Answer::No || answer == raft::Answer::Yes; }
 constexpr bool known(raft::AppendVerdict verdict) {
   return verdict == raft::AppendVerdict::Accepted || verdict == raft::AppendVerdict::Conflict;
@@ -160,6 +165,7 @@ void fields(Io& io, Describes<raft::VoteRequest> auto& m) {
   io.number(3, m.round);
   io.number(4, m.last.index);
   io.number(5, m.last.term);
+  io.number(6, m.cause);
 }
 template <typename Io>
 void fields(Io& io, Describes<raft::VoteReply> auto& m) {
@@ -212,6 +218,16 @@ void fields(Io& io, Describes<raft::HeartbeatReply> auto& m) {
   io.number(2, m.stream);
   io.number(3, m.match);
   io.number(4, m.round);
+}
+template <typename Io>
+void fields(Io& io, Describes<raft::TimeoutNow> auto& m) {
+  io.number(1, m.term);
+}
+template <typename Io>
+void fields(Io& io, Describes<raft::Removed> auto& m) {
+  io.number(1, m.term);
+  io.number(2, m.configuration.index);
+  io.number(3, m.configuration.term);
 }
 template <typename Io>
 void fields(Io& io, Describes<Refusal> auto& m) {
@@ -413,6 +429,8 @@ void settle(raft::VoteRequest& m) { require(known(m.kind) && m.term, "a vote req
 void settle(raft::VoteReply& m) { require(known(m.kind), "a vote reply without kind"); }
 void settle(raft::AppendReply& m) { require(known(m.verdict), "an append reply without verdict"); }
 void settle(raft::Heartbeat& m) { require(static_cast<bool>(m.term), "a heartbeat without term"); }
+void settle(raft::TimeoutNow& m) { require(static_cast<bool>(m.term), "an order to campaign without term"); }
+void settle(raft::Removed& m) { require(static_cast<bool>(m.term), "a removal without term"); }
 void settle(Refusal& m) { require(known(m.why), "a refusal without reason"); }
 void settle(raft::AppendRequest& m) {
   require(m.term && m.previous.term <= m.term, "an append older than what it follows");
@@ -504,6 +522,10 @@ absl::StatusOr<Message> decode_body(char kind, pbf_reader in) {
       return decode_as<RenewRequest>(in);
     case kKind<RenewReply>:
       return decode_as<RenewReply>(in);
+    case kKind<raft::TimeoutNow>:
+      return decode_as<raft::TimeoutNow>(in);
+    case kKind<raft::Removed>:
+      return decode_as<raft::Removed>(in);
     default:
       return absl::UnimplementedError("a message of a kind this version does not know");
   }

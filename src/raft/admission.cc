@@ -32,13 +32,16 @@ bool contiguous_and_intact(GroupId group, const AppendRequest& request) {
 }  // namespace
 
 bool Core::Impl::admissible(ReplicaId from, const Message& message) const {
-  if (is_self(from) || !is_member(configuration(), from)) return false;  // a blank replica knows no member
+  if (is_self(from) || configuration().voters.empty()) return false;  // a blank replica listens to nobody
+  if (!is_member(configuration(), from) && !heard_as_stranger(from, message)) return false;
   return std::visit([&](const auto& value) { return plausible(value.term) && sound(from, value); }, message);
 }
 
-bool Core::Impl::sound(ReplicaId from, const VoteRequest& request) const {
+bool Core::Impl::sound(ReplicaId, const VoteRequest& request) const {
   const bool known_kind = request.kind == VoteKind::Pre || request.kind == VoteKind::Real;
-  return known_kind && plausible(request.last) && request.last.term <= request.term && is_voter(configuration(), from);
+  const bool known_cause =
+      request.cause == Cause::Silence || (request.cause == Cause::Transfer && request.kind == VoteKind::Real);
+  return known_kind && known_cause && plausible(request.last) && request.last.term <= request.term;
 }
 
 // The answer to our present campaign, or news of a later term. A pre-vote's carries the voter's own term, whatever it is.
@@ -58,6 +61,13 @@ bool Core::Impl::sound(ReplicaId from, const AppendRequest& request) const {
 bool Core::Impl::sound(ReplicaId from, const Heartbeat& heartbeat) const {
   return lawful_leader(from, heartbeat.term) && plausible(heartbeat.commit);
 }
+
+// An order of the leader that we follow, in its term and no other.
+bool Core::Impl::sound(ReplicaId from, const TimeoutNow& order) const {
+  return order.term == term() && leadership_.leader == from;
+}
+
+bool Core::Impl::sound(ReplicaId, const Removed& news) const { return plausible(news.configuration); }
 
 bool Core::Impl::sound(ReplicaId from, const AppendReply& reply) const {
   if (reply.term > term()) return true;

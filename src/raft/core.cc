@@ -27,15 +27,16 @@ bool is_answer(const Message& message) {
          std::holds_alternative<HeartbeatReply>(message);
 }
 
-// INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy).
-bool allowed(Role from, Role to) {
+// INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy
+// but those a leader asked for, 3.10).
+bool allowed(Role from, Role to, Cause cause) {
   switch (to) {
     case Role::Follower:
       return true;
     case Role::PreCandidate:
       return from != Role::Leader;
     case Role::Candidate:
-      return from == Role::PreCandidate;
+      return from == Role::PreCandidate || (from == Role::Follower && cause == Cause::Transfer);
     case Role::Leader:
       return from == Role::Candidate;
   }
@@ -48,7 +49,8 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
     : options_(options),
       now_(now),
       random_(options.seed),
-      log_(recovered.base, std::move(recovered.configuration), recovered.entries),
+      log_(recovered.base, std::move(recovered.configuration),
+           recovered.configuration_index ? recovered.configuration_index : recovered.base.index, recovered.entries),
       disk_(known_hard_state(recovered.hard_state, log_.last()), log_.last().index),
       commit_(known_commit(recovered)),
       applied_(std::max(recovered.applied.index, recovered.base.index)),
@@ -74,7 +76,7 @@ void Core::Impl::step(Input input, LaggingTime now) {
 // Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
 void Core::Impl::on(Received& received) {
   if (!admissible(received.from, received.message)) return;
-  if (begins_new_term(received.message)) {
+  if (begins_new_term(received.from, received.message)) {
     const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
     request({Role::Follower, newer, ReplicaId()});
     settle();
@@ -112,13 +114,18 @@ void Core::Impl::request(const Transition& transition) {
 
 void Core::Impl::settle() {
   for (count_votes(); requested_; count_votes()) perform(*std::exchange(requested_, std::nullopt));
-  if (!leads()) return;
-  advance_commit();
-  answer_questions();
+  if (leads()) {
+    advance_commit();
+    answer_questions();
+    leave_joint();
+    retire();
+  }
+  judge_transfer();
+  judge_change();
 }
 
 void Core::Impl::perform(const Transition& transition) {
-  COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role), "INV_R21 role");
+  COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role, cause_), "INV_R21 role");
   COORDKIT_CHECK_MSG(transition.term >= term(), "INV_R03 term");
   switch (transition.role) {
     case Role::Follower:
@@ -144,7 +151,10 @@ void Core::Impl::append(Entry entry) {
   const bool changes_members = entry.kind == EntryKind::Configuration;
   log_.append(std::move(entry));
   matches_changed_ = true;
-  if (changes_members && leads()) match_peers_to_configuration();
+  if (!changes_members) return;
+  everyone_has_ = log_.base().index;
+  quiet_ = false;
+  if (leads()) match_peers_to_configuration();
 }
 
 void Core::Impl::raise_commit(Index to) {
@@ -163,6 +173,8 @@ void Core::Impl::drain(Effects& effects) {
   effects.sends.swap(sends_);
   effects.fates.swap(fates_);
   effects.confirmations.swap(confirmations_);
+  effects.transfers.swap(transfers_);
+  effects.changes.swap(changes_);
   effects.reads.swap(read_requests_);
   if (leadership_ != told_leadership_) effects.leadership = told_leadership_ = leadership_;
   COORDKIT_CHECK_MSG(commit_ >= told_commit_, "INV_R03 commit");
@@ -170,8 +182,9 @@ void Core::Impl::drain(Effects& effects) {
 }
 
 LaggingTime Core::Impl::next_deadline() const {
-  if (leads()) return std::min(heartbeat_deadline_, quorum_contact() + options_.election_timeout);
-  return is_voter(configuration(), options_.self) ? election_deadline_ : LaggingTime::max();
+  const LaggingTime handover = handover_ ? handover_->deadline : LaggingTime::max();
+  if (leads()) return std::min({heartbeat_deadline_, quorum_contact() + options_.election_timeout, handover});
+  return electable() ? std::min(election_deadline_, handover) : handover;
 }
 
 Status Core::Impl::status() const {
@@ -181,9 +194,12 @@ Status Core::Impl::status() const {
                 .last = log_.last(),
                 .commit = commit_,
                 .durable = disk_.durable(),
-                .configuration = configuration()};
+                .configuration = configuration(),
+                .configuration_index = log_.configuration_index(),
+                .lease_void = lease_void_};
   if (!leads()) return status;
   status.quorum_contact = quorum_contact();
+  if (handover_) status.successor = handover_->target;
   for (const Progress& peer : peers_) status.peers.push_back({peer.peer, peer.match, peer.next, peer.contact});
   return status;
 }
@@ -195,6 +211,8 @@ void Effects::clear() {
   sends.clear();
   fates.clear();
   confirmations.clear();
+  transfers.clear();
+  changes.clear();
   reads.clear();
   leadership.reset();
   compact.reset();

@@ -5,6 +5,8 @@
 //   election.cc      votes, terms, roles (thesis 3.4, 9.6, 6.2)
 //   leading.cc       the leader's half of replication and the commit rule (thesis 3.5, 3.6, 10.2.1)
 //   following.cc     the follower's half (thesis 3.5)
+//   transfer.cc      handing leadership over (thesis 3.10)
+//   changing.cc      who is a member (thesis 4)
 //   confirmation.cc  "do I still lead?" (thesis 6.4)
 //   reading.cc       entries that are no longer in memory; compaction
 //
@@ -26,6 +28,9 @@ namespace coordkit::raft {
 
 // Nothing counts this far in the life of a cluster; the room above keeps `+ 1` and batch arithmetic from wrapping.
 inline constexpr uint64_t kCountMax = ~uint64_t{0} - (uint64_t{1} << 32);
+
+// Thesis 3.6.1: the later term wins, then the higher index (regression R15).
+constexpr bool newer(Position a, Position b) { return a.term != b.term ? a.term > b.term : a.index > b.index; }
 
 class Core::Impl {
  public:
@@ -50,6 +55,8 @@ class Core::Impl {
   void on(const PeerUp& up);
   void on(Propose& proposals);
   void on(const Confirm& question);
+  void on(const Transfer& transfer);
+  void on(const ChangeMembership& change);
   void on(LogRead& read);
   void on(const Checkpointed& checkpoint);
 
@@ -78,15 +85,18 @@ class Core::Impl {
   bool sound(ReplicaId from, const AppendReply& reply) const;
   bool sound(ReplicaId from, const Heartbeat& heartbeat) const;
   bool sound(ReplicaId from, const HeartbeatReply& reply) const;
+  bool sound(ReplicaId from, const TimeoutNow& order) const;
+  bool sound(ReplicaId from, const Removed& news) const;
   bool lawful_leader(ReplicaId from, Term claimed) const;
   bool current_stream(ReplicaId from, Term echoed, uint64_t stream) const;
 
   // ---- election.cc
-  bool begins_new_term(const Message& message) const;
+  bool begins_new_term(ReplicaId from, const Message& message) const;
   void watch_time_before_input();
   void watch_time_after_input();
   void arm_election_timer();
   bool hears_leader() const;
+  bool refuses_company(const VoteRequest& request) const;
   bool may_campaign() const;
   bool up_to_date(Position last) const;
   void count_votes();
@@ -98,6 +108,7 @@ class Core::Impl {
   void receive(ReplicaId from, const VoteRequest& request);
   void receive(ReplicaId from, const VoteReply& reply);
   bool grant(ReplicaId from, const VoteRequest& request);
+  void receive(ReplicaId from, const Removed& news);
 
   // ---- following.cc
   void follow(ReplicaId leader);
@@ -125,6 +136,28 @@ class Core::Impl {
   void probe(Progress& peer);
   void send_append(Progress& peer, std::span<const Entry> entries);
 
+  // ---- transfer.cc
+  ReplicaId best_successor() const;
+  bool fit(const Progress& peer) const;
+  void hand_over();
+  void watch_own_disk();
+  void judge_transfer();
+  void end_transfer(TransferFate::Kind kind);
+  void receive(ReplicaId from, const TimeoutNow& order);
+
+  // ---- changing.cc
+  std::optional<ChangeFate::Kind> refuses_changes(Index expected) const;
+  std::optional<ChangeFate::Kind> endangered_by(const Configuration& next) const;
+  void append_configuration(const Configuration& next);
+  void leave_joint();
+  void retire();
+  void judge_change();
+  bool may_vote(const VoteRequest& request) const;
+  bool electable() const;
+  bool own_store() const;
+  bool removed_unawares(ReplicaId from, const VoteRequest& request) const;
+  bool heard_as_stranger(ReplicaId from, const Message& message) const;
+
   // ---- confirmation.cc
   bool alone() const;
   bool round_wanted() const;
@@ -145,7 +178,7 @@ class Core::Impl {
   WriteQueue disk_;
   Index commit_;        // INV_R03: never falls
   Index applied_;       // the cache may drop entries up to here
-  Index everyone_has_;  // every member has these durably: a fact that stays true, so it never falls
+  Index everyone_has_;  // every member has these durably: stays true until another configuration has other members
   Position checkpoint_;
 
   Leadership leadership_;
@@ -153,6 +186,8 @@ class Core::Impl {
   LaggingTime election_deadline_;  // not leader
   LaggingTime leader_contact_;     // follower: when leadership_.leader was last heard
   VoteSet votes_;                  // (pre-)candidate
+  Cause cause_ = Cause::Silence;   // of the present campaign
+  bool quiet_ = false;             // told to be removed: no campaign until a leader speaks or a configuration comes
   uint64_t vote_round_ = 0;        // names one campaign; answers to an older one are stale
   Index verified_;                 // follower: our log is equal to this term's leader's up to here
 
@@ -165,6 +200,28 @@ class Core::Impl {
   LaggingTime heartbeat_deadline_;
   uint64_t round_ = 0;            // last confirmation round begun in this term
   uint64_t confirmed_round_ = 0;  // a quorum answered it
+
+  // Outlives the reign, so that the outcome can be told.
+  struct Handover {
+    Ticket ticket;  // zero: our own idea
+    ReplicaId target;
+    LaggingTime deadline;
+    Term term;               // in which it was begun
+    uint64_t told_round = 0;  // TimeoutNow was last sent in this confirmation round
+  };
+  std::optional<Handover> handover_;
+  Term lease_void_;
+  struct DiskLag {
+    Index upto;  // committed at `since`, not yet durable here
+    LaggingTime since;
+  };
+  std::optional<DiskLag> disk_lag_;  // leader
+
+  struct PendingChange {
+    Ticket ticket;
+    Position at;
+  };
+  std::optional<PendingChange> change_;  // taken by us in some term; its fate is told from the log
 
   struct Question {
     Ticket ticket;
@@ -185,6 +242,8 @@ class Core::Impl {
   std::vector<Send> sends_;
   std::vector<ProposalFate> fates_;
   std::vector<Confirmation> confirmations_;
+  std::vector<TransferFate> transfers_;
+  std::vector<ChangeFate> changes_;
   std::vector<ReadRequest> read_requests_;
   Leadership told_leadership_;
   Index told_commit_;

@@ -27,6 +27,7 @@ void Core::Impl::watch_time_after_input() {
     if (now_ < heartbeat_deadline_) return;
     heartbeat_due_ = true;
     heartbeat_deadline_ = now_ + options_.heartbeat_interval;
+    watch_own_disk();
   } else if (now_ >= election_deadline_) {
     arm_election_timer();
     if (may_campaign()) request({Role::PreCandidate, term(), ReplicaId()});
@@ -42,29 +43,35 @@ bool Core::Impl::hears_leader() const {
   return leads() || (leadership_.leader && now_ - leader_contact_ < options_.election_timeout);
 }
 
+// Stickiness (thesis 4.2.3), but for a campaign that the leader itself wanted (3.10).
+bool Core::Impl::refuses_company(const VoteRequest& request) const {
+  return hears_leader() && request.cause != Cause::Transfer;
+}
+
 // A voter whose disk has swallowed its last vote; with a stalled one each attempt would only burn a term.
 bool Core::Impl::may_campaign() const {
-  return is_voter(configuration(), options_.self) && disk_.hard_state_durable() && term().value() < kCountMax;
+  return electable() && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
 }
 
 // ---- voting
 
-// Thesis 3.6.1: the later last term wins, then the longer log (regression R15).
-bool Core::Impl::up_to_date(Position last) const {
-  const Position own = log_.last();
-  return last.term != own.term ? last.term > own.term : last.index >= own.index;
-}
+bool Core::Impl::up_to_date(Position last) const { return !newer(log_.last(), last); }
 
 // Whoever hears a leader neither votes nor adopts a term from a vote request (thesis 4.2.3); nor does a pre-vote raise any
 // term. Every other message of a later term does, answers included (regression R48).
-bool Core::Impl::begins_new_term(const Message& message) const {
+bool Core::Impl::begins_new_term(ReplicaId from, const Message& message) const {
   if (const auto* request = std::get_if<VoteRequest>(&message)) {
-    return request->kind == VoteKind::Real && request->term > term() && !hears_leader();
+    if (removed_unawares(from, *request)) return false;
+    return request->kind == VoteKind::Real && request->term > term() && !refuses_company(*request);
   }
   return std::visit([this](const auto& value) { return value.term > term(); }, message);
 }
 
 void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
+  if (removed_unawares(from, request)) {
+    const Position proof = log_.configuration_at(commit_).at;
+    return send(from, std::max(disk_.covering_term(), disk_.covering(proof.index)), Removed{term(), proof});
+  }
   const bool granted = grant(from, request);
   const bool binding = granted && request.kind == VoteKind::Real;
   send(from, binding ? disk_.covering_vote() : disk_.covering_term(),
@@ -72,7 +79,7 @@ void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
 }
 
 bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
-  if (!is_voter(configuration(), options_.self) || hears_leader() || !up_to_date(request.last)) return false;
+  if (!may_vote(request) || refuses_company(request) || !up_to_date(request.last)) return false;
   if (request.kind == VoteKind::Pre) return request.term > term();
   const ReplicaId vote = disk_.hard_state().vote;
   if (request.term != term() || (vote && vote != from)) return false;
@@ -84,6 +91,13 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
 
 void Core::Impl::receive(ReplicaId from, const VoteReply& reply) {
   if (reply.granted == Answer::Yes && reply.round == vote_round_) votes_.grant(from);
+}
+
+// A leader's word or a newer configuration ends the silence (regression R41).
+void Core::Impl::receive(ReplicaId, const Removed& news) {
+  if (leads() || newer(log_.configuration_position(), news.configuration)) return;
+  quiet_ = true;
+  if (leadership_.role != Role::Follower) request({Role::Follower, term(), ReplicaId()});
 }
 
 // The own vote of a candidate counts, and it leads, only once the write that stores it is durable (regression R13).
@@ -99,7 +113,7 @@ void Core::Impl::ask_for_votes(VoteKind kind, Term campaign_term, WriteNumber af
   ++vote_round_;
   for (const ReplicaId peer : peers_of(configuration(), options_.self)) {
     if (!is_voter(configuration(), peer)) continue;
-    send(peer, after, VoteRequest{.kind = kind, .term = campaign_term, .round = vote_round_, .last = log_.last()});
+    send(peer, after, VoteRequest{.kind = kind, .term = campaign_term, .round = vote_round_, .last = log_.last(), .cause = cause_});
   }
 }
 
@@ -119,6 +133,7 @@ void Core::Impl::become_follower(const Transition& transition) {
 }
 
 void Core::Impl::become_pre_candidate() {
+  cause_ = Cause::Silence;
   leadership_ = {Role::PreCandidate, term(), ReplicaId()};
   ask_for_votes(VoteKind::Pre, term().next(), disk_.covering_term());
 }
@@ -134,6 +149,7 @@ void Core::Impl::become_candidate() {
 // Thesis 3.6.2, 6.4: an entry of its own term, first of all, so that everything before it can be committed and read.
 void Core::Impl::become_leader() {
   leadership_ = {Role::Leader, term(), options_.self};
+  disk_lag_.reset();
   round_ = 1;
   confirmed_round_ = 0;
   heartbeat_due_ = true;

@@ -8,6 +8,7 @@ namespace coordkit::raft {
 
 void Core::Impl::follow(ReplicaId leader) {
   leader_contact_ = now_;
+  quiet_ = false;
   arm_election_timer();
   if (leadership_.role != Role::Follower || leadership_.leader != leader) request({Role::Follower, term(), leader});
 }

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/entry_codec.h"
 #include "raft/core_impl.h"
+#include "raft/membership.h"
 
 namespace coordkit::raft {
 
@@ -15,12 +16,15 @@ const Progress* Core::Impl::progress_of(ReplicaId id) const { return const_cast<
 
 // The set of streams follows the configuration in force, which changes on append (thesis 4.1).
 void Core::Impl::match_peers_to_configuration() {
-  std::erase_if(peers_, [this](const Progress& peer) { return !is_member(configuration(), peer.peer); });
+  std::erase_if(peers_, [this](const Progress& peer) {
+    const Member* member = member_of(configuration(), peer.peer);
+    return !member || member->store != peer.store;  // another disk has acknowledged nothing (regression R47)
+  });
   for (const auto* members : {&configuration().voters, &configuration().outgoing, &configuration().learners}) {
     for (const Member& member : *members) {
       if (is_self(member.id) || progress_of(member.id)) continue;
       const AppendWindow empty(options_.append_messages_in_flight, options_.append_bytes_in_flight);
-      peers_.emplace_back(member.id, empty, log_.last().index.next(), now_).stream = ++last_stream_;
+      peers_.emplace_back(member.id, member.store, empty, log_.last().index.next(), now_).stream = ++last_stream_;
     }
   }
   std::sort(peers_.begin(), peers_.end(), [](const Progress& a, const Progress& b) { return a.peer < b.peer; });
@@ -35,17 +39,15 @@ void Core::Impl::on(const PeerUp& up) {
 
 // ---- proposals
 
-// Of configurations one at a time, and none before an entry of this term is committed (thesis 4.1; regression R33).
+// Commands only: members change by ChangeMembership.
 ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
   using Kind = ProposalFate::Kind;
   if (!leads()) return Kind::NotLeader;
+  if (handover_) return Kind::Transferring;
   if (log_.last().index.value() >= kCountMax) return Kind::NoRoom;
   const size_t unsynced = disk_.unsynced_bytes();
   if (unsynced > 0 && unsynced + proposal.payload.size() > options_.unsynced_bytes_max) return Kind::NoRoom;
-  if (proposal.kind == EntryKind::Command) return Kind::Appended;
-  const bool change_possible = proposal.kind == EntryKind::Configuration && commit_ >= leader_start_ &&
-                               commit_ >= log_.configuration_index() && decode_configuration(proposal.payload.view()).ok();
-  return change_possible ? Kind::Appended : Kind::NoRoom;
+  return proposal.kind == EntryKind::Command ? Kind::Appended : Kind::NoRoom;
 }
 
 // ---- answers
@@ -122,6 +124,7 @@ void Core::Impl::lead() {
     replicate(peer);
     if (peer.told_commit < std::min(commit_, peer.match)) send_heartbeat(peer);
   }
+  hand_over();
 }
 
 void Core::Impl::begin_round() {
@@ -129,6 +132,7 @@ void Core::Impl::begin_round() {
   ask_in_round(++round_);
   for (Progress& peer : peers_) {
     const bool answer_overdue = now_ - peer.beat.sent >= options_.election_timeout / 2;
+    if (answer_overdue) peer.probing = false;  // who does not know us yet answers appends only
     if (peer.beat.round == 0 || answer_overdue) peer.beat = {round_, now_, peer.next.previous()};
     send_heartbeat(peer);
   }

@@ -8,9 +8,9 @@
 
 namespace coordkit::raft {
 
-LogCache::LogCache(Position base, Configuration configuration, std::vector<Entry> entries)
+LogCache::LogCache(Position base, Configuration configuration, Index configuration_index, std::vector<Entry> entries)
     : terms_(base), first_cached_(base.index.next()) {
-  configurations_.push_back({base.index, std::move(configuration)});
+  configurations_.push_back({{configuration_index, base.term}, std::move(configuration)});
   entries_.reserve(entries.size());
   for (Entry& entry : entries) append(std::move(entry));
 }
@@ -20,10 +20,16 @@ void LogCache::append(Entry entry) {
   if (entry.kind == EntryKind::Genesis || entry.kind == EntryKind::Configuration) {
     absl::StatusOr<Configuration> configuration = configuration_of(entry);
     COORDKIT_CHECK_MSG(configuration.ok(), std::string(configuration.status().message()));
-    configurations_.push_back({entry.index, *std::move(configuration)});
+    configurations_.push_back({entry.position(), *std::move(configuration)});
   }
   bytes_ += entry.bytes();
   entries_.push_back(std::move(entry));
+}
+
+const LogCache::InForce& LogCache::configuration_at(Index index) const {
+  const auto after = std::upper_bound(configurations_.begin() + 1, configurations_.end(), index,
+                                      [](Index value, const InForce& one) { return value < one.at.index; });
+  return *(after - 1);
 }
 
 void LogCache::truncate_after(Index index) {
@@ -33,14 +39,14 @@ void LogCache::truncate_after(Index index) {
   for (size_t keep = dropped_ + (index.next() - first_cached_); entries_.size() > keep; entries_.pop_back()) {
     bytes_ -= entries_.back().bytes();
   }
-  while (configurations_.back().index > index) configurations_.pop_back();
+  while (configurations_.back().at.index > index) configurations_.pop_back();
 }
 
 void LogCache::compact(Index through) {
   terms_.compact(through);
   if (through >= first_cached_) drop_front(through.next() - first_cached_);
   size_t obsolete = 0;
-  while (obsolete + 1 < configurations_.size() && configurations_[obsolete + 1].index <= through) ++obsolete;
+  while (obsolete + 1 < configurations_.size() && configurations_[obsolete + 1].at.index <= through) ++obsolete;
   configurations_.erase(configurations_.begin(), configurations_.begin() + static_cast<ptrdiff_t>(obsolete));
 }
 

@@ -16,7 +16,7 @@ namespace coordkit::raft {
 
 class LogCache {
  public:
-  LogCache(Position base, Configuration configuration, std::vector<Entry> entries);
+  LogCache(Position base, Configuration configuration, Index configuration_index, std::vector<Entry> entries);
 
   Position base() const { return terms_.base(); }
   Position last() const { return terms_.last(); }
@@ -33,14 +33,16 @@ class LogCache {
   // Drops the oldest entries while more than `bytes_max` are cached, none beyond `through`.
   void evict(Index through, size_t bytes_max);
 
-  const Configuration& configuration() const { return configurations_.back().configuration; }
-  Index configuration_index() const { return configurations_.back().index; }
-
- private:
   struct InForce {
-    Index index;  // of its entry; zero: before the base
+    Position at;  // of its entry; before the base: its term is an upper bound
     Configuration configuration;
   };
+  const InForce& configuration_at(Index index) const;  // the one in force there; base <= index
+  const Configuration& configuration() const { return configurations_.back().configuration; }
+  Index configuration_index() const { return configurations_.back().at.index; }
+  Position configuration_position() const { return configurations_.back().at; }
+
+ private:
   void drop_front(size_t count);
 
   TermRuns terms_;

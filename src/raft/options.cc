@@ -16,6 +16,9 @@ absl::Status Options::validate() const {
   if (append_messages_in_flight == 0 || append_messages_in_flight > 65536) {
     return absl::InvalidArgumentError("raft: append_messages_in_flight must be from 1 to 65536");
   }
+  if (promotion_lag_max == 0 || promotion_lag_max > uint64_t{1} << 32) {
+    return absl::InvalidArgumentError("raft: promotion_lag_max must be from 1 to 2^32 entries");
+  }
   if (append_bytes_in_flight == 0 || append_bytes_max == 0 || unsynced_bytes_max == 0) {
     return absl::InvalidArgumentError(
         "raft: append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");

@@ -59,6 +59,7 @@ struct Progress {
   enum class State : uint8_t { Probe, Stream };
 
   ReplicaId peer;
+  StoreId store;  // the incarnation that everything below is about
   uint64_t stream = 0;
   Index match;  // durable there and equal to our log, as acknowledged within this stream
   Index next;   // INV_R18: match < next
@@ -71,8 +72,8 @@ struct Progress {
   LaggingTime contact;  // a message sent at this time was answered
   Beat beat;
 
-  Progress(ReplicaId id, const AppendWindow& empty, Index first_probe, LaggingTime now)
-      : peer(id), next(first_probe), window(empty), contact(now) {}
+  Progress(ReplicaId id, StoreId its_store, const AppendWindow& empty, Index first_probe, LaggingTime now)
+      : peer(id), store(its_store), next(first_probe), window(empty), contact(now) {}
 
   // Starts over with a new stream, looking first where the old one agreed.
   void restart(uint64_t new_stream) {

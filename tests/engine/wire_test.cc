@@ -76,7 +76,7 @@ Message any_message(Random& random, size_t alternative) {
   const auto term = [&] { return any_term(random); };
   switch (alternative) {
     case 0:
-      return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}};
+      return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}, static_cast<raft::Cause>(random.below(2))};
     case 1:
       return raft::VoteReply{any_kind(), Term(any_number(random, kPositionMax)), number(), any_answer()};
     case 2:
@@ -109,6 +109,10 @@ Message any_message(Random& random, size_t alternative) {
       }
       return m;
     }
+    case 13:
+      return raft::TimeoutNow{term()};
+    case 14:
+      return raft::Removed{term(), {index(), term()}};
     default: {
       RenewReply m{.attempt = number()};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -120,7 +124,7 @@ Message any_message(Random& random, size_t alternative) {
 }
 
 constexpr size_t kAlternatives = std::variant_size_v<Message>;
-static_assert(kAlternatives == 13, "a new message needs a case above, a golden line and a lane");
+static_assert(kAlternatives == 15, "a new message needs a case above, a golden line and a lane");
 
 TEST(WireTest, EveryMessageSurvivesTheRoundTrip) {
   Random random(1);
@@ -331,6 +335,10 @@ Message golden_message(size_t alternative) {
       return ReadIndexReply{77, Answer::Yes, Index(302)};
     case 11:
       return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
+    case 13:
+      return raft::TimeoutNow{Term(7)};
+    case 14:
+      return raft::Removed{Term(7), {Index(290), Term(6)}};
     default:
       return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
@@ -351,6 +359,7 @@ TEST(WireTest, BytesAreTheGoldenOnes) {
   golden << file.rdbuf();
   std::string now;
   for (size_t i = 0; i < kAlternatives; ++i) now += hex(encode(golden_message(i))) + "\n";
+  now += hex(encode(raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}, raft::Cause::Transfer})) + "\n";
   EXPECT_EQ(golden.str(), now);
 }
 

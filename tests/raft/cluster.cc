@@ -6,6 +6,7 @@
 
 #include "base/entry_codec.h"
 #include "base/sums.h"
+#include "raft/quorum.h"
 
 namespace coordkit::raft::testing {
 
@@ -36,6 +37,11 @@ void Image::apply(const LogWrite& write) {
 
 void Image::compact(Position through) {
   if (through.index <= base.index) return;
+  for (const auto& [index, configuration] : configurations_in(*this)) {
+    if (index > through.index) break;
+    base_configuration = configuration;
+    base_configuration_index = index;
+  }
   ASSERT_TRUE(at(through.index)) << "compaction beyond the disk";
   base_chain = *chain_at(through.index);
   const auto count = static_cast<ptrdiff_t>(through.index - base.index);
@@ -51,9 +57,26 @@ SharedBytes bytes(std::string text) { return SharedBytes(std::move(text)); }
 Genesis genesis_of(size_t voters) {
   Genesis genesis{.cluster = ClusterId(77), .token_base = 1};
   for (uint64_t id = 1; id <= voters; ++id) {
-    genesis.configuration.voters.push_back({ReplicaId(id), StoreId(100 + id), "node" + std::to_string(id)});
+    genesis.configuration.voters.push_back(member(id));
   }
   return genesis;
+}
+
+Member member(uint64_t id, uint64_t life) { return {ReplicaId(id), StoreId(1000 * life + 100 + id), "node" + std::to_string(id)}; }
+MemberChange add(uint64_t id) { return {MemberChange::Kind::AddLearner, member(id), {}}; }
+MemberChange promote(uint64_t id) { return {MemberChange::Kind::Promote, member(id), {}}; }
+MemberChange demote(uint64_t id) { return {MemberChange::Kind::Demote, member(id), {}}; }
+MemberChange remove(uint64_t id) { return {MemberChange::Kind::Remove, member(id), {}}; }
+MemberChange replace(uint64_t id, Member by) { return {MemberChange::Kind::Replace, std::move(by), ReplicaId(id)}; }
+
+std::vector<std::pair<Index, Configuration>> configurations_in(const Image& image) {
+  std::vector<std::pair<Index, Configuration>> found;
+  if (image.base.index) found.emplace_back(image.base_configuration_index, image.base_configuration);
+  for (const Entry& entry : image.entries) {
+    if (entry.kind != EntryKind::Genesis && entry.kind != EntryKind::Configuration) continue;
+    found.emplace_back(entry.index, configuration_of(entry).value());
+  }
+  return found;
 }
 
 Entry make_entry(Index index, Term term, EntryKind kind, std::string payload) {
@@ -66,16 +89,17 @@ Entry genesis_entry(size_t voters) { return make_entry(Index(1), Term(1), EntryK
 
 // ---- the cluster
 
-Cluster::Cluster(size_t size, Options options, uint64_t seed) : size_(size) {
-  for (uint64_t id = 1; id <= size; ++id) {
+Cluster::Cluster(size_t size, Options options, uint64_t seed, size_t spare) : size_(size) {
+  for (uint64_t id = 1; id <= size + spare; ++id) {
     Node& node = nodes_[id];
     node.id = options.self = ReplicaId(id);
     options.seed = seed * 1000 + id;
+    options.store = member(id).store;
     node.options = options;
     node.disk.apply({.entries = {genesis_entry(size)}});
     observe_write(node, {.entries = {genesis_entry(size)}});
   }
-  for (uint64_t id = 1; id <= size; ++id) start(id);
+  for (const auto& [id, node] : nodes_) start(id);
 }
 
 void Cluster::start(uint64_t id, Greeting greeting) {
@@ -90,7 +114,8 @@ void Cluster::start(uint64_t id, Greeting greeting) {
   node.core.emplace(node.options,
                     Recovered{.hard_state = node.disk.hard_state,
                               .base = node.disk.base,
-                              .configuration = node.disk.base.index ? genesis_of(size_).configuration : Configuration{},
+                              .configuration = node.disk.base_configuration,
+                              .configuration_index = node.disk.base_configuration_index,
                               .applied = node.checkpoint,
                               .entries = node.disk.entries},
                     node.now);
@@ -139,6 +164,8 @@ void Cluster::turn(uint64_t id) {
   node.reads.insert(node.reads.end(), effects.reads.begin(), effects.reads.end());
   node.fates.insert(node.fates.end(), effects.fates.begin(), effects.fates.end());
   node.confirmations.insert(node.confirmations.end(), effects.confirmations.begin(), effects.confirmations.end());
+  node.transfers.insert(node.transfers.end(), effects.transfers.begin(), effects.transfers.end());
+  node.changes.insert(node.changes.end(), effects.changes.begin(), effects.changes.end());
   release(node);
   if (auto_apply) apply(node);
 }
@@ -186,6 +213,15 @@ void Cluster::propose(uint64_t id, std::string payload, EntryKind kind) {
 void Cluster::confirm(uint64_t id) {
   asked_at_[next_ticket_] = committed_anywhere_;
   step(id, Confirm{Ticket(next_ticket_++)});
+}
+
+void Cluster::change(uint64_t id, std::vector<MemberChange> changes) {
+  if (!node(id).core) return;
+  step(id, ChangeMembership{Ticket(next_ticket_++), std::move(changes), core(id).status().configuration_index});
+}
+
+void Cluster::transfer(uint64_t id, uint64_t target, Duration patience) {
+  step(id, Transfer{Ticket(next_ticket_++), ReplicaId(target), node(id).now + patience});
 }
 
 void Cluster::written(uint64_t id) {
@@ -289,15 +325,18 @@ void Cluster::run(Duration duration) {
 }
 
 bool Cluster::converged() const {
+  if (leader() == 0) return false;
+  const Configuration members = nodes_.at(leader()).core->status().configuration;
+  if (!members.outgoing.empty()) return false;
   const Node* first = nullptr;
   for (const auto& [id, node] : nodes_) {
-    if (!node.core) continue;
+    if (!node.core || !is_member(members, node.id)) continue;
     if (!first) first = &node;
     const bool same = node.memory.last() == first->memory.last() && node.core->commit() == node.memory.last().index &&
                       node.applied == node.core->commit();
     if (!same) return false;
   }
-  return leader() != 0;
+  return true;
 }
 
 void Cluster::checkpoint(uint64_t id) {
@@ -315,6 +354,7 @@ void Cluster::observe(Node& node) {
   if (node.effects.write) observe_write(node, *node.effects.write);
   EXPECT_GE(node.effects.commit, node.commit_before) << "INV_R03";
   observe_commit(node);
+  if (node.core->leadership().role == Role::Leader) observe_configurations(node);
   node.commit_before = node.effects.commit;
   if (node.effects.leadership && node.effects.leadership->role == Role::Leader) observe_leader(node);
   for (const Confirmation& confirmation : node.effects.confirmations) {
@@ -376,14 +416,40 @@ void Cluster::observe_commit(const Node& node) {
   }
   const auto [known, first] = committed_.try_emplace(commit.value(), position);
   EXPECT_EQ(known->second, position) << "INV_R07 index " << commit.value() << " by node " << node.id.value();
-  if (!first) return;
-  size_t durable = 0;
-  for (const auto& [id, other] : nodes_) {
-    const Entry* theirs = other.disk.at(commit);
-    durable += other.disk.base.index >= commit || (theirs && theirs->position() == position);
+  if (!first || commit <= committed_anywhere_) return;  // judged already, or with a later one
+  const auto durable = [&](ReplicaId id) {
+    const Image& disk = nodes_.at(id.value()).disk;
+    const Entry* theirs = disk.at(commit);
+    return disk.base.index >= commit || (theirs && theirs->position() == position);
+  };
+  // In force when it was counted: the last one, or one before it if this turn appended the last.
+  const auto configurations = configurations_in(now);
+  bool agreed = false;
+  for (auto at = configurations.rbegin(); at != configurations.rend() && !agreed; ++at) {
+    agreed = quorum_agrees(at->second, durable);
+    if (at->first <= node.memory.last().index) break;
   }
-  EXPECT_GE(durable, size_ / 2 + 1) << "INV_R08 index " << commit.value() << " by node " << node.id.value();
+  EXPECT_TRUE(agreed) << "INV_R08 index " << commit.value() << " by node " << node.id.value();
   committed_anywhere_ = std::max(committed_anywhere_, commit);
+}
+
+// In a leader's log at most one is not committed; one that is no neighbour of the one before would make two quorums.
+void Cluster::observe_configurations(const Node& node) {
+  if (!node.effects.write) return;
+  Image now = node.memory;
+  now.apply(*node.effects.write);
+  const auto all = configurations_in(now);
+  size_t open = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    open += all[i].first > committed_anywhere_;  // a new leader may not know yet what is
+    if (i == 0) continue;
+    const Configuration& before = all[i - 1].second;
+    const Configuration& after = all[i].second;
+    const bool enters = before.outgoing.empty() && after.outgoing == before.voters;
+    const bool same_voters = after.outgoing.empty() && after.voters == before.voters;
+    EXPECT_TRUE(enters || same_voters) << "INV_R12 index " << all[i].first.value();
+  }
+  EXPECT_LE(open, 1u) << "INV_R12 node " << node.id.value();
 }
 
 void Cluster::observe_leader(const Node& node) {

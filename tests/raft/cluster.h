@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 struct Image {
   HardState hard_state;
   Position base;
+  Configuration base_configuration;  // in force there
+  Index base_configuration_index;
   uint64_t base_chain = 0;
   std::vector<Entry> entries;    // after base
   std::vector<uint64_t> chains;  // hash over the log up to each entry
@@ -57,6 +59,8 @@ struct Node {
   // What the last turns brought, for tests to look at.
   std::vector<ProposalFate> fates;
   std::vector<Confirmation> confirmations;
+  std::vector<TransferFate> transfers;
+  std::vector<ChangeFate> changes;
   std::vector<Position> compactions;
 };
 
@@ -67,13 +71,20 @@ struct Flight {
 };
 
 Genesis genesis_of(size_t voters);
+Member member(uint64_t id, uint64_t life = 0);
+MemberChange add(uint64_t id);
+MemberChange promote(uint64_t id);
+MemberChange demote(uint64_t id);
+MemberChange remove(uint64_t id);
+MemberChange replace(uint64_t id, Member by);
+std::vector<std::pair<Index, Configuration>> configurations_in(const Image& image);  // oldest first
 Entry genesis_entry(size_t voters);
 Entry make_entry(Index index, Term term, EntryKind kind = EntryKind::Command, std::string payload = {});
 SharedBytes bytes(std::string text);
 
 class Cluster {
  public:
-  explicit Cluster(size_t size, Options options = {}, uint64_t seed = 1);
+  explicit Cluster(size_t size, Options options = {}, uint64_t seed = 1, size_t spare = 0);  // spare: no members yet
 
   Node& node(uint64_t id) { return nodes_.at(id); }
   Core& core(uint64_t id) { return *nodes_.at(id).core; }
@@ -87,6 +98,8 @@ class Cluster {
   void advance_all(Duration duration);
   void propose(uint64_t id, std::string payload, EntryKind kind = EntryKind::Command);
   void confirm(uint64_t id);
+  void change(uint64_t id, std::vector<MemberChange> changes);  // expects what is in force there
+  void transfer(uint64_t id, uint64_t target, Duration patience);  // zero: the best
 
   // The disk.
   void written(uint64_t id);  // the oldest write becomes durable
@@ -130,6 +143,7 @@ class Cluster {
   void observe_send(const Node& node, const Send& send);
   void observe_commit(const Node& node);
   void observe_leader(const Node& node);
+  void observe_configurations(const Node& node);
 
   size_t size_;
   std::map<uint64_t, Node> nodes_;

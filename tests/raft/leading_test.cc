@@ -194,27 +194,6 @@ TEST(LeaderTest, INV_R05_ALeaderNeverTruncates) {
   EXPECT_EQ(cluster.node(1).memory.last(), at(3, 2));
 }
 
-TEST(LeaderTest, REG_R33_ConfigurationsComeOneAtATimeAndNotBeforeAnOwnEntryIsCommitted) {
-  Solo solo(3);
-  solo.lead({2});
-  const std::string four = encode(genesis_of(4).configuration);
-  solo.propose(four, EntryKind::Configuration);
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::NoRoom);
-  solo.accept(2, 2);
-  solo.written();
-  solo.propose(four, EntryKind::Configuration);
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::Appended);
-  EXPECT_EQ(solo.core().status().configuration.voters.size(), 4u) << "REG_R34: in force from append on";
-  EXPECT_EQ(solo.sent<AppendRequest>(4).size(), 1u);
-  solo.propose(encode(genesis_of(5).configuration), EntryKind::Configuration);
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::NoRoom);
-  solo.accept(2, 3);
-  solo.written();
-  EXPECT_EQ(solo.core().commit(), Index(2)) << "two of four";
-  solo.accept(3, 3);
-  EXPECT_EQ(solo.core().commit(), Index(3));
-}
-
 TEST(LeaderTest, REG_R34_FLT_M05_AConfigurationIsRolledBackWithItsEntry) {
   Solo solo(3);
   const std::string five = encode(genesis_of(5).configuration);

@@ -48,7 +48,7 @@ TEST(TermRunsTest, AgreeWithAMapThroughAnyHistory) {
 }
 
 TEST(LogCacheTest, EvictsAppliedEntriesOnlyAndKeepsTheirTerms) {
-  LogCache log({}, {}, log_of(3, {1, 1, 2, 2, 3}));
+  LogCache log({}, {}, {}, log_of(3, {1, 1, 2, 2, 3}));
   log.evict(Index(3), 0);
   EXPECT_EQ(log.first_cached(), Index(4));
   EXPECT_TRUE(log.cached(Index(3), Index(6), 1000).empty());
@@ -62,7 +62,7 @@ TEST(LogCacheTest, EvictsAppliedEntriesOnlyAndKeepsTheirTerms) {
 }
 
 TEST(LogCacheTest, REG_R34_R38_ConfigurationTakesEffectOnAppendAndIsUndoneByTruncationAlsoAtTheBase) {
-  LogCache log({}, {}, log_of(3, {1, 1}));
+  LogCache log({}, {}, {}, log_of(3, {1, 1}));
   EXPECT_EQ(log.configuration().voters.size(), 3u);
   const std::string five = encode(genesis_of(5).configuration);
   log.append(make_entry(Index(4), Term(2), EntryKind::Configuration, five));
@@ -74,7 +74,7 @@ TEST(LogCacheTest, REG_R34_R38_ConfigurationTakesEffectOnAppendAndIsUndoneByTrun
 }
 
 TEST(WriteQueueTest, OneWriteMergesATurnAndCoversExactlyWhatItHolds) {
-  LogCache log({}, {}, log_of(3, {1, 1}));
+  LogCache log({}, {}, {}, log_of(3, {1, 1}));
   WriteQueue disk({Term(1), {}}, log.last().index);
   EXPECT_EQ(disk.covering(Index(3)), WriteNumber());
   disk.set_hard_state({Term(2), ReplicaId(2)});
@@ -97,7 +97,7 @@ TEST(WriteQueueTest, OneWriteMergesATurnAndCoversExactlyWhatItHolds) {
 }
 
 TEST(WriteQueueTest, ATruncationTakesBackWhatEarlierWritesUnderWayPromise) {
-  LogCache log({}, {}, log_of(3, {1}));
+  LogCache log({}, {}, {}, log_of(3, {1}));
   WriteQueue disk({Term(1), {}}, log.last().index);
   for (uint64_t i = 3; i <= 6; ++i) log.append(command(i, 1));
   ASSERT_TRUE(disk.take(log));
@@ -116,7 +116,7 @@ TEST(WriteQueueTest, ATruncationTakesBackWhatEarlierWritesUnderWayPromise) {
 
 TEST(WriteQueueTest, REG_R26_AnyOrderOfCompletionsEndsAtTheSameMark) {
   for (const auto& order : {std::vector<uint64_t>{1, 2, 3}, {3}, {2, 1, 3}, {3, 2, 1}, {1, 1, 3, 3}}) {
-    LogCache log({}, {}, log_of(3, {}));
+    LogCache log({}, {}, {}, log_of(3, {}));
     WriteQueue disk({Term(1), {}}, log.last().index);
     for (uint64_t i = 2; i <= 4; ++i) {
       log.append(command(i, 1));
@@ -139,7 +139,7 @@ TEST(WriteQueueTest, INV_R03_HardStateNeverGoesBack) {
 TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
   Random random(5);
   for (int run = 0; run < 200; ++run) {
-    Progress peer(ReplicaId(2), AppendWindow(4, 100), Index(random.between(1, 20)), LaggingTime());
+    Progress peer(ReplicaId(2), StoreId(), AppendWindow(4, 100), Index(random.between(1, 20)), LaggingTime());
     for (int i = 0; i < 50; ++i) {
       const Index match_before = peer.match;
       bool restarted = false;
@@ -169,7 +169,7 @@ TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
 }
 
 TEST(ProgressTest, FLT_N03_RejectionBelowMatchOrOfAnotherProbeIsStale) {
-  Progress peer(ReplicaId(2), AppendWindow(4, 100), Index(9), LaggingTime());
+  Progress peer(ReplicaId(2), StoreId(), AppendWindow(4, 100), Index(9), LaggingTime());
   EXPECT_TRUE(peer.current_rejection(Index(8)));
   EXPECT_FALSE(peer.current_rejection(Index(7)));
   peer.accepted(Index(5));

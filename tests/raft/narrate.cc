@@ -1,6 +1,8 @@
 #include "narrate.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/entry_codec.h"
 
 namespace coordkit::raft::testing {
 namespace {
@@ -23,20 +25,29 @@ const char* text(Role role) {
   return "?";
 }
 
+std::string ids(const std::vector<Member>& members) {
+  return absl::StrJoin(members, ",", [](std::string* out, const Member& m) { absl::StrAppend(out, m.id.value()); });
+}
+std::string text(const Configuration& c) {
+  return absl::StrCat("voters ", ids(c.voters), c.outgoing.empty() ? "" : " outgoing " + ids(c.outgoing),
+                      c.learners.empty() ? "" : " learners " + ids(c.learners));
+}
+
 std::string text(const std::vector<Entry>& entries) {
   std::string out = "[";
   for (const Entry& entry : entries) {
     absl::StrAppend(&out, out.size() > 1 ? " " : "", text(entry.position()));
     if (entry.kind == EntryKind::LeaderStart) absl::StrAppend(&out, ":start");
     if (entry.kind == EntryKind::Command) absl::StrAppend(&out, ":", std::string(entry.payload.view()));
-    if (entry.kind == EntryKind::Configuration) absl::StrAppend(&out, ":configuration");
+    if (entry.kind == EntryKind::Configuration) absl::StrAppend(&out, ":", text(decode_configuration(entry.payload.view()).value()));
   }
   return out + "]";
 }
 
 struct Words {
   std::string operator()(const VoteRequest& m) const {
-    return absl::StrCat(text(m.kind), "? term ", m.term.value(), " last ", text(m.last));
+    return absl::StrCat(text(m.kind), "? term ", m.term.value(), " last ", text(m.last),
+                        m.cause == Cause::Transfer ? " handed over" : "");
   }
   std::string operator()(const VoteReply& m) const {
     return absl::StrCat(text(m.kind), ": ", text(m.granted), " term ", m.term.value());
@@ -55,6 +66,10 @@ struct Words {
   std::string operator()(const HeartbeatReply& m) const {
     return absl::StrCat("beat term ", m.term.value(), " round ", m.round, " match ", m.match.value());
   }
+  std::string operator()(const TimeoutNow& m) const { return absl::StrCat("campaign now! term ", m.term.value()); }
+  std::string operator()(const Removed& m) const {
+    return absl::StrCat("removed! term ", m.term.value(), " by ", text(m.configuration));
+  }
 };
 
 std::string text(const LogWrite& write) {
@@ -68,7 +83,20 @@ std::string text(const LogWrite& write) {
 
 std::string text(const ProposalFate& fate) {
   if (fate.kind == ProposalFate::Kind::Appended) return absl::StrCat("appended ", text(fate.at));
+  if (fate.kind == ProposalFate::Kind::Transferring) return "refused: transferring";
   return fate.kind == ProposalFate::Kind::NotLeader ? "refused: not leader" : "refused: no room";
+}
+
+const char* text(ChangeFate::Kind kind) {
+  constexpr const char* kNames[] = {"committed",         "overwritten",  "not leader", "in progress",    "conflict",
+                                    "not enough voters", "learner lags", "last voter", "unknown member", "already member",
+                                    "no room"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+const char* text(TransferFate::Kind kind) {
+  constexpr const char* kNames[] = {"done", "lost", "expired", "not leader", "in progress", "unfit"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace
@@ -90,6 +118,10 @@ std::string narrate(const Node& node, const Effects& effects) {
   }
   if (effects.commit > node.commit_before) line(": commit ", effects.commit.value());
   for (const Confirmation& c : effects.confirmations) line(": confirmed ", text(c.held), " read index ", c.read_index.value());
+  for (const ChangeFate& fate : effects.changes) {
+    line(": change ", text(fate.kind), fate.configuration ? absl::StrCat(" at ", fate.configuration.value()) : "");
+  }
+  for (const TransferFate& fate : effects.transfers) line(": transfer ", text(fate.kind));
   if (effects.compact) line(": compact ", text(*effects.compact));
   return out;
 }

@@ -9,21 +9,24 @@
 
 #include "absl/strings/str_cat.h"
 #include "cluster.h"
+#include "raft/quorum.h"
 
 namespace coordkit::raft::testing {
 namespace {
 
 class Storm {
  public:
-  Storm(uint64_t seed, size_t size) : random_(seed), cluster_(size, options(random_), seed), size_(size) {
+  Storm(uint64_t seed, size_t size) : random_(seed), cluster_(size, options(random_), seed, kSpare), size_(size) {
+    churn_ = seed % 2 == 0 ? 0.03 : 0;  // half of the storms: whoever joins needs the whole log, so without compaction
     loss_ = swarm(0.2);
     repeat_ = swarm(0.1);
     shuffle_ = swarm(0.3);
     crashes_ = swarm(0.01);
     partitions_ = swarm(0.02);
     stalls_ = swarm(0.02);
-    checkpoints_ = swarm(0.1);
+    checkpoints_ = churn_ > 0 ? 0 : swarm(0.1);
     silence_ = swarm(0.5);
+    transfers_ = swarm(0.02);
   }
 
   void rage(int events) {
@@ -58,7 +61,7 @@ class Storm {
   }
   double swarm(double most) { return random_.chance(0.6) ? most * static_cast<double>(random_.below(1000)) / 1000.0 : 0; }
   Node& node(uint64_t id) { return cluster_.node(id); }
-  uint64_t any() { return random_.between(1, size_); }
+  uint64_t any() { return random_.between(1, churn_ > 0 ? size_ + kSpare : size_); }
 
   void event() {
     const uint64_t id = any();
@@ -67,26 +70,38 @@ class Storm {
     if (random_.chance(stalls_)) node(id).disk_stalled = !node(id).disk_stalled;
     if (!node(id).core) return random_.chance(0.05) ? start(id) : void();
     if (random_.chance(checkpoints_)) cluster_.checkpoint(id);
+    if (random_.chance(transfers_)) cluster_.transfer(id, random_.below(cluster_.nodes().size() + 1), Duration(random_.below(300'000'000)));
+    if (random_.chance(churn_)) change();
     switch (random_.below(20)) {
       case 0:
-      case 1:
-        return cluster_.propose(id, "p" + std::string(random_.below(60), 'x'));
-      case 2:
-        return cluster_.confirm(id);
+      case 1: return cluster_.propose(id, "p" + std::string(random_.below(60), 'x'));
+      case 2: return cluster_.confirm(id);
       case 3:
-      case 4:
-        return cluster_.advance(id, Duration(random_.below(id == slow_ ? 1'000'000 : 40'000'000)));
-      case 5:
-        return random_.chance(silence_) ? silence() : void();
+      case 4: return cluster_.advance(id, Duration(random_.below(id == slow_ ? 1'000'000 : 40'000'000)));
+      case 5: return random_.chance(silence_) ? silence() : void();
       case 6:
       case 7:
-      case 8:
-        return node(id).disk_stalled ? void() : cluster_.written(id);
-      case 9:
-        return cluster_.answer_reads(id);
-      default:
-        return mail();
+      case 8: return node(id).disk_stalled ? void() : cluster_.written(id);
+      case 9: return cluster_.answer_reads(id);
+      default: return mail();
     }
+  }
+
+  MemberChange wish(const Configuration& now, uint64_t id) {
+    if (random_.chance(0.1)) return {static_cast<MemberChange::Kind>(random_.below(5)), member(id), ReplicaId(any())};
+    if (!is_member(now, ReplicaId(id))) return add(id);
+    if (!is_voter(now, ReplicaId(id))) return random_.chance(0.8) ? promote(id) : remove(id);
+    return random_.chance(0.5) ? demote(id) : remove(id);
+  }
+
+  void change() {
+    const uint64_t leader = cluster_.leader();
+    if (leader == 0) return;
+    std::vector<MemberChange> changes;
+    for (uint64_t n = random_.between(1, 3); n > 0; --n) {
+      changes.push_back(wish(cluster_.core(leader).status().configuration, any()));
+    }
+    cluster_.change(random_.chance(0.9) ? leader : any(), std::move(changes));
   }
 
   void start(uint64_t id) {
@@ -135,10 +150,11 @@ class Storm {
     if (!random_.chance(loss_)) cluster_.deliver(flight);
   }
 
+  static constexpr size_t kSpare = 2;
   Random random_;
   Cluster cluster_;
   size_t size_;
-  double loss_, repeat_, shuffle_, crashes_, partitions_, stalls_, checkpoints_, silence_;
+  double loss_, repeat_, shuffle_, crashes_, partitions_, stalls_, checkpoints_, silence_, transfers_, churn_;
   uint64_t slow_ = 0;  // the clock of this one hardly runs: confirmations must not depend on clocks
 };
 
@@ -152,7 +168,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   const uint64_t first = setting("COORDKIT_SEED", 1);
   const uint64_t runs = setting("COORDKIT_RUNS", 800);
-  uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0;
+  uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0, transferred = 0, changed = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
     SCOPED_TRACE("COORDKIT_SEED=" + std::to_string(seed) + " COORDKIT_RUNS=1");
     Storm storm(seed, kSizes[seed % std::size(kSizes)]);
@@ -167,15 +183,20 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
       terms += node.core->leadership().term.value();
       compactions += node.compactions.size();
       for (const Confirmation& confirmation : node.confirmations) confirmed += confirmation.held == Answer::Yes;
+      for (const ChangeFate& fate : node.changes) changed += fate.kind == ChangeFate::Kind::Committed;
+      for (const TransferFate& fate : node.transfers) transferred += fate.kind == TransferFate::Kind::Done;
     }
     commits += storm.cluster().committed_anywhere().value();
   }
-  RecordProperty("terms_commits_compactions_confirmed", absl::StrCat(terms, " ", commits, " ", compactions, " ", confirmed));
+  RecordProperty("terms_commits_compactions_confirmed_transferred_changed",
+                 absl::StrCat(terms, " ", commits, " ", compactions, " ", confirmed, " ", transferred, " ", changed));
   if (runs < 100) return;  // the ensemble must have been somewhere
   EXPECT_GT(terms / runs, 2u);
   EXPECT_GT(commits / runs, 8u);
   EXPECT_GT(compactions, runs / 10);
   EXPECT_GT(confirmed, runs);
+  EXPECT_GT(transferred, runs / 20);
+  EXPECT_GT(changed, runs / 2);
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 //   elect 1                campaign and everything that follows, without narration
 //   elapse 2 300ms         node 2's clock runs on, no tick; tick 2 300ms: and it notices
 //   propose 1 x            confirm 1          checkpoint 1
+//   change 1 +4,^4,-2      add learner, promote (^), demote (v), remove; cluster 3+2 has two spare nodes
+//   transfer 1 2           leadership from 1 to 2, within 300 ms; 0: to the best
+//   stall 2                node 2's disk takes nothing until resume 2
 //   written 2              the oldest write of node 2 is durable; all: of every node, all of them
 //   deliver                the messages under way now; deliver 1->2: of one link
 //   stabilize              writes and messages until all is quiet
@@ -36,8 +39,10 @@ class Scenario {
     in >> verb >> subject;
     const size_t from = told_.size();
     if (verb == "cluster") {
-      cluster_.emplace(std::stoul(subject),
-                       Options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)});
+      const std::vector<std::string> sizes = absl::StrSplit(subject, '+');
+      cluster_.emplace(std::stoul(sizes[0]),
+                       Options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)}, 1,
+                       sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
       cluster_->on_turn = [this](const Node& node, const Effects& effects) { told_ += narrate(node, effects); };
       return "";
     }
@@ -103,6 +108,12 @@ class Scenario {
       cluster_->propose(id, rest);
     } else if (verb == "confirm") {
       cluster_->confirm(id);
+    } else if (verb == "change") {
+      cluster_->change(id, changes(rest));
+    } else if (verb == "transfer") {
+      cluster_->transfer(id, std::stoul(rest), milliseconds(300));
+    } else if (verb == "stall" || verb == "resume") {
+      node.disk_stalled = verb == "stall";
     } else if (verb == "written") {
       cluster_->written(id);
     } else if (verb == "checkpoint") {
@@ -118,6 +129,16 @@ class Scenario {
     } else {
       told_ += "unknown command\n";
     }
+  }
+
+  static std::vector<MemberChange> changes(const std::string& text) {
+    std::vector<MemberChange> changes;
+    for (const absl::string_view part : absl::StrSplit(text, ',')) {
+      const std::string one(part);
+      const uint64_t id = std::stoul(one.substr(1));
+      changes.push_back(one[0] == '+' ? add(id) : one[0] == '^' ? promote(id) : one[0] == 'v' ? demote(id) : remove(id));
+    }
+    return changes;
   }
 
   void status() {

@@ -20,6 +20,7 @@
 #include "coordkit/clock.h"
 #include "coordkit/log_store.h"
 #include "coordkit/raft/entry.h"
+#include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
 #include "coordkit/types.h"
 
@@ -27,6 +28,7 @@ namespace coordkit::raft {
 
 struct Options {
   ReplicaId self;
+  StoreId store;  // ours; a replica whose member entry names another one never votes. Zero: not checked
   GroupId group = kOnlyGroup;
   // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it campaigns.
   // Legal: at least 10 ms and above 2 * heartbeat_interval. Ten times the round trip is a good value.
@@ -39,6 +41,9 @@ struct Options {
   size_t append_bytes_max = 1 << 20;  // of one message, at least one entry
   size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
+
+  // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The quorum waits for what lags.
+  uint64_t promotion_lag_max = 1000;
 
   // OK or kInvalidArgument with a sentence that says what to change.
   absl::Status validate() const;
@@ -78,6 +83,20 @@ struct Confirm {
   Ticket ticket;
 };
 
+// Hand leadership to a voter (thesis 3.10). Until it is done or given up no proposal is taken.
+struct Transfer {
+  Ticket ticket;
+  ReplicaId target;      // zero: the most advanced voter that answers
+  LaggingTime deadline;  // after it the leader goes on as if nothing had been asked
+};
+
+// Answered by a ChangeFate. `expected` is the index of the configuration in force as the asker knows it (compare-and-change).
+struct ChangeMembership {
+  Ticket ticket;
+  std::vector<MemberChange> changes;
+  Index expected;
+};
+
 struct LogRead {
   Index first;
   absl::StatusOr<std::vector<Entry>> entries;
@@ -88,7 +107,7 @@ struct Checkpointed {
   Position applied;
 };
 
-using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, LogRead, Checkpointed>;
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed>;
 
 // ---- effects
 
@@ -108,9 +127,9 @@ struct Leadership {
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
-// A proposal was appended at this position, or (zero index) refused with no effect: not leader, or no room.
+// A proposal was appended at this position, or (zero index) refused with no effect: not leader, no room, or handing over.
 struct ProposalFate {
-  enum class Kind : uint8_t { Appended, NotLeader, NoRoom };
+  enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
   Ticket ticket;
   Kind kind = Kind::Appended;
   Position at;
@@ -125,6 +144,15 @@ struct Confirmation {
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
+// Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
+// on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
+struct TransferFate {
+  enum class Kind : uint8_t { Done, Lost, Expired, NotLeader, InProgress, Unfit };
+  Ticket ticket;
+  Kind kind = Kind::Done;
+  friend bool operator==(const TransferFate&, const TransferFate&) = default;
+};
+
 struct ReadRequest {
   Index first;
   Index last;
@@ -136,6 +164,8 @@ struct Effects {
   std::vector<Send> sends;
   std::vector<ProposalFate> fates;
   std::vector<Confirmation> confirmations;
+  std::vector<TransferFate> transfers;
+  std::vector<ChangeFate> changes;
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here
@@ -149,6 +179,7 @@ struct Recovered {
   HardState hard_state;
   Position base;                // the log starts after it
   Configuration configuration;  // in force at base
+  Index configuration_index;    // of its entry; zero: taken as base
   Position applied;             // of the durable checkpoint: at or after base, committed by definition
   std::vector<Entry> entries;
 };
@@ -169,8 +200,11 @@ struct Status {
   Index commit;
   Index durable;  // own log, synced
   LaggingTime quorum_contact;  // leader: when a quorum was last known to follow
-  Configuration configuration;
+  Configuration configuration;  // in force
+  Index configuration_index;    // of its entry: what a change expects
   std::vector<PeerStatus> peers;  // leader only
+  ReplicaId successor;            // leader: being handed over to; zero: nobody
+  Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
 };
 
 class Core {

@@ -13,12 +13,15 @@ namespace coordkit::raft {
 
 enum class VoteKind : uint8_t { Pre = 1, Real = 2 };
 enum class Answer : uint8_t { No = 0, Yes = 1 };
+enum class Cause : uint8_t { Silence = 0, Transfer = 1 };
 
 struct VoteRequest {  // thesis 3.4, 9.6
   VoteKind kind = VoteKind::Pre;
   Term term;           // Pre: the term it would campaign in; the sender's own term is one less
   uint64_t round = 0;  // of this candidate; an answer to an older round is stale
   Position last;       // of the candidate's log
+  Cause cause =
+      Cause::Silence;  // Transfer: the leader itself asked for this campaign, so hearing it is no reason to refuse (3.10)
   friend bool operator==(const VoteRequest&, const VoteRequest&) = default;
 };
 
@@ -47,9 +50,9 @@ struct AppendReply {
   Term term;
   uint64_t stream = 0;
   AppendVerdict verdict = AppendVerdict::Accepted;
-  Index match;      // Accepted: durable here and proven equal to the leader's by this request (R05), nothing more
-  Position hint;    // Conflict: where the leader should look next (last entry of the largest term that may still agree)
-  Index rejected;   // Conflict: `previous.index` of the refused request
+  Index match;     // Accepted: durable here and proven equal to the leader's by this request (R05), nothing more
+  Position hint;   // Conflict: where the leader should look next (last entry of the largest term that may still agree)
+  Index rejected;  // Conflict: `previous.index` of the refused request
   uint64_t round = 0;
   friend bool operator==(const AppendReply&, const AppendReply&) = default;
 };
@@ -71,6 +74,21 @@ struct HeartbeatReply {
   friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
 };
 
-using Message = std::variant<VoteRequest, VoteReply, AppendRequest, AppendReply, Heartbeat, HeartbeatReply>;
+// From the leader to a voter that has its whole log: campaign at once (thesis 3.10).
+struct TimeoutNow {
+  Term term;
+  friend bool operator==(const TimeoutNow&, const TimeoutNow&) = default;
+};
+
+// To a candidate that is no voter any more and does not know (thesis 4.2.3): the committed configuration at this position
+// says so, and the candidate's log does not reach it. It stays quiet until a leader speaks to it.
+struct Removed {
+  Term term;
+  Position configuration;
+  friend bool operator==(const Removed&, const Removed&) = default;
+};
+
+using Message =
+    std::variant<VoteRequest, VoteReply, AppendRequest, AppendReply, Heartbeat, HeartbeatReply, TimeoutNow, Removed>;
 
 }  // namespace coordkit::raft

@@ -1,0 +1,20 @@
+// The arithmetic of membership (thesis 4.3): from the configuration in force and a list of wishes to the one that comes next.
+// Pure. A change that touches the voters becomes joint: `outgoing` is what they were; leave() drops it. A change of learners
+// alone is simple. A demoted voter is listed as learner from the start, and votes in the outgoing half until it is left.
+#pragma once
+
+#include <span>
+#include <variant>
+
+#include "coordkit/raft/membership.h"
+
+namespace coordkit::raft {
+
+std::variant<Configuration, ChangeFate::Kind> next_configuration(const Configuration& current,
+                                                                 std::span<const MemberChange> changes);
+Configuration leave(Configuration joint);
+
+// The member that may act under this id now: of two incarnations the one that still votes. Null: none.
+const Member* member_of(const Configuration& configuration, ReplicaId id);
+
+}  // namespace coordkit::raft

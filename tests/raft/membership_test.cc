@@ -1,0 +1,316 @@
+// Who is a member: the arithmetic against a naive twin, and what the core makes of it.
+#include "raft/membership.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+using Kind = ChangeFate::Kind;
+
+// ---- the naive twin: each id has a role
+
+using Roles = std::map<uint64_t, char>;  // 'v' or 'l'
+
+std::optional<Kind> naive(Roles& roles, const MemberChange& change) {
+  const uint64_t id = change.member.id.value();
+  const auto role = [&](uint64_t who) { return roles.contains(who) ? roles[who] : '-'; };
+  switch (change.kind) {
+    case MemberChange::Kind::AddLearner:
+      if (role(id) != '-') return Kind::AlreadyMember;
+      return roles[id] = 'l', std::nullopt;
+    case MemberChange::Kind::Promote:
+      if (role(id) != 'l') return Kind::UnknownMember;
+      return roles[id] = 'v', std::nullopt;
+    case MemberChange::Kind::Demote:
+      if (role(id) != 'v') return Kind::UnknownMember;
+      return roles[id] = 'l', std::nullopt;
+    case MemberChange::Kind::Remove: return roles.erase(id) == 1 ? std::nullopt : std::optional(Kind::UnknownMember);
+    case MemberChange::Kind::Replace: {
+      const char was = role(change.replaced.value());
+      if (was == '-') return Kind::UnknownMember;
+      roles.erase(change.replaced.value());
+      if (was == 'v' && role(id) == 'l') return roles[id] = 'v', std::nullopt;
+      if (role(id) != '-') return Kind::AlreadyMember;
+      return roles[id] = 'l', std::nullopt;
+    }
+  }
+  return Kind::UnknownMember;
+}
+
+Roles roles_of(const Configuration& configuration) {
+  Roles roles;
+  for (const Member& voter : configuration.voters) roles[voter.id.value()] = 'v';
+  for (const Member& learner : configuration.learners) roles[learner.id.value()] = 'l';
+  return roles;
+}
+
+TEST(MembershipTest, RandomChangesAgreeWithTheNaiveTwin) {
+  Random random(3);
+  for (int run = 0; run < 20'000; ++run) {
+    Configuration current = genesis_of(random.between(1, 5)).configuration;
+    for (uint64_t id = 6; id <= 8; ++id) {
+      if (random.chance(0.5)) current.learners.push_back(member(id));
+    }
+    std::vector<MemberChange> changes;
+    for (uint64_t n = random.below(4); n > 0; --n) {
+      changes.push_back(
+          {static_cast<MemberChange::Kind>(random.below(5)), member(random.between(1, 9)), ReplicaId(random.between(1, 9))});
+    }
+    Roles roles = roles_of(current);
+    std::optional<Kind> refusal;
+    for (const MemberChange& change : changes) {
+      if (!refusal) refusal = naive(roles, change);
+    }
+    const bool voters_left = std::any_of(roles.begin(), roles.end(), [](const auto& one) { return one.second == 'v'; });
+    if (!refusal && !voters_left) refusal = Kind::LastVoter;
+    if (!refusal && roles == roles_of(current)) refusal = Kind::AlreadyMember;
+    const auto next = next_configuration(current, changes);
+    ASSERT_EQ(std::holds_alternative<Kind>(next), refusal.has_value());
+    if (refusal) {
+      ASSERT_EQ(std::get<Kind>(next), *refusal);
+      continue;
+    }
+    const auto& made = std::get<Configuration>(next);
+    ASSERT_EQ(roles_of(made), roles);
+    ASSERT_EQ(made.outgoing, made.voters == current.voters ? std::vector<Member>() : current.voters);
+    ASSERT_TRUE(decode_configuration(encode(made)).ok());
+    ASSERT_TRUE(decode_configuration(encode(leave(made))).ok());
+    if (!made.outgoing.empty()) {
+      ASSERT_EQ(std::get<Kind>(next_configuration(made, changes)), Kind::ChangeInProgress);
+    }
+  }
+}
+
+// ---- in the core
+
+void settle(Cluster& cluster) { cluster.run(milliseconds(200)); }
+size_t voters(Cluster& cluster, uint64_t id) { return cluster.core(id).status().configuration.voters.size(); }
+
+TEST(MembershipTest, FLT_M8_GrowsFromOneToFiveAndBack) {
+  Cluster cluster(1, {}, 1, 4);
+  cluster.elect(1);
+  for (uint64_t id = 2; id <= 5; ++id) cluster.change(1, {add(id)}), settle(cluster);
+  cluster.change(1, {promote(2), promote(3)});
+  settle(cluster);
+  EXPECT_EQ(voters(cluster, 3), 3u);
+  cluster.change(1, {promote(4), promote(5)});
+  settle(cluster);
+  EXPECT_EQ(voters(cluster, 5), 5u);
+  cluster.change(1, {remove(4), remove(5)});
+  settle(cluster);
+  cluster.change(1, {remove(2), remove(3)});
+  settle(cluster);
+  EXPECT_EQ(voters(cluster, 1), 1u);
+  cluster.change(1, {remove(1)});
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LastVoter);
+  cluster.node(1).changes.pop_back();
+  for (const ChangeFate& fate : cluster.node(1).changes) EXPECT_EQ(fate.kind, Kind::Committed);
+  EXPECT_EQ(cluster.node(1).changes.size(), 8u);
+  EXPECT_TRUE(cluster.converged());
+}
+
+TEST(MembershipTest, REG_R33_NoneBeforeAnOwnEntryIsCommittedAndOnlyFromTheExpectedIndex) {
+  Solo solo(3);
+  solo.lead({2, 3});
+  const auto ask = [&](Index expected) {
+    return solo.step(ChangeMembership{Ticket(1), {add(4)}, expected}).changes.at(0).kind;
+  };
+  EXPECT_EQ(ask(Index(1)), Kind::ChangeInProgress);
+  solo.accept(2, 2);
+  solo.written();
+  EXPECT_EQ(ask(Index(2)), Kind::Conflict);
+  solo.step(ChangeMembership{Ticket(2), {add(4)}, Index(1)});
+  EXPECT_EQ(solo.core().status().configuration.learners.size(), 1u) << "REG_R34: in force from append on";
+  EXPECT_EQ(solo.sent<AppendRequest>(4).size(), 1u);
+  EXPECT_EQ(ask(Index(3)), Kind::ChangeInProgress);
+}
+
+TEST(MembershipTest, REG_R38_REG_R36_RollbackAcrossARestartAndACompactionFindsTheOneBefore) {
+  Cluster cluster(3, {}, 1, 1);
+  cluster.elect(1);
+  cluster.change(1, {add(4)});
+  settle(cluster);
+  const Index before = cluster.core(1).status().configuration_index;
+  for (uint64_t id = 1; id <= 4; ++id) cluster.checkpoint(id);
+  settle(cluster);
+  for (uint64_t id = 1; id <= 4; ++id) cluster.checkpoint(id);
+  cluster.isolate(1);
+  cluster.change(1, {remove(4)});
+  cluster.written_all(1);
+  EXPECT_TRUE(cluster.core(1).status().configuration.learners.empty());
+  cluster.restart(1);
+  EXPECT_TRUE(cluster.core(1).status().configuration.learners.empty());
+  cluster.elect(2);
+  cluster.heal();
+  settle(cluster);
+  EXPECT_EQ(cluster.core(1).status().configuration.learners.size(), 1u);
+  EXPECT_EQ(cluster.core(1).status().configuration_index, before);
+  cluster.restart(1);
+  EXPECT_EQ(cluster.core(1).status().configuration_index, before);
+}
+
+TEST(MembershipTest, REG_R40_REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads) {
+  Cluster cluster(2);
+  cluster.elect(1);
+  cluster.change(1, {remove(1)});
+  cluster.quiesce();
+  EXPECT_EQ(cluster.leader(), 2u) << "handed over, no silence waited for";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed);
+  EXPECT_EQ(cluster.core(1).leadership().role, Role::Follower);
+  EXPECT_EQ(voters(cluster, 2), 1u);
+}
+
+TEST(MembershipTest, REG_R40_ARemovedLeaderDoesNotCountItself) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.change(1, {remove(1)});
+  for (int i = 0; i < 100 && !cluster.core(1).status().configuration.outgoing.empty(); ++i) {
+    cluster.written_all(1), cluster.deliver_round(), cluster.written_all(2), cluster.written_all(3);
+  }
+  cluster.isolate(3);  // the final entry of {2, 3} is on 1 and 2 now at most
+  cluster.quiesce();
+  EXPECT_EQ(cluster.leader(), 1u);
+  EXPECT_LT(cluster.core(1).commit(), cluster.core(1).status().configuration_index);
+  cluster.heal();
+  settle(cluster);
+  EXPECT_NE(cluster.leader(), 1u);
+  EXPECT_NE(cluster.leader(), 0u);
+}
+
+TEST(MembershipTest, REG_R41_ARemovedMemberIsToldAndBecomesQuiet) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.isolate(3);
+  cluster.change(1, {remove(3)});
+  cluster.run(milliseconds(100));
+  EXPECT_EQ(voters(cluster, 1), 2u);
+  cluster.heal();
+  const Term term = cluster.core(1).leadership().term;
+  cluster.run(milliseconds(2000));
+  EXPECT_EQ(cluster.core(1).leadership().term, term);
+  EXPECT_EQ(cluster.core(3).leadership().role, Role::Follower);
+  int letters = 0;
+  cluster.on_delivery = [&](const Flight& flight) { letters += flight.from == ReplicaId(3); };
+  cluster.run(milliseconds(3000));
+  EXPECT_EQ(letters, 0);
+  cluster.on_delivery = nullptr;
+  cluster.change(1, {add(3)});  // and it may come back
+  settle(cluster);
+  cluster.change(1, {promote(3)});
+  settle(cluster);
+  EXPECT_EQ(voters(cluster, 3), 3u);
+}
+
+TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
+  Options options;
+  options.promotion_lag_max = 3;
+  Cluster cluster(1, options, 1, 1);
+  cluster.elect(1);
+  cluster.isolate(2);
+  cluster.change(1, {add(2)});
+  cluster.quiesce();
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "a learner blocks nobody";
+  cluster.change(1, {promote(2)});
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
+  cluster.heal();
+  settle(cluster);
+  cluster.cut(1, 2);
+  for (int i = 0; i < 5; ++i) cluster.propose(1, "x"), cluster.quiesce();
+  cluster.change(1, {promote(2)});
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
+  cluster.heal();
+  settle(cluster);
+  cluster.change(1, {promote(2)});
+  settle(cluster);
+  EXPECT_EQ(voters(cluster, 2), 2u);
+}
+
+TEST(MembershipTest, AMajorityOfTheNewVotersMustAnswer) {
+  Cluster cluster(5);
+  cluster.elect(1);
+  cluster.isolate(4);
+  cluster.isolate(5);
+  cluster.run(milliseconds(400));
+  cluster.change(1, {remove(2), remove(3)});
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::NotEnoughVoters);
+}
+
+TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJointState) {
+  Cluster cluster(3, {}, 1, 1);
+  cluster.elect(1);
+  cluster.change(1, {add(4)});
+  settle(cluster);
+  cluster.change(1, {promote(4), remove(3)});
+  cluster.transfer(1, 2, milliseconds(300));
+  cluster.quiesce();
+  EXPECT_EQ(cluster.leader(), 2u);
+  settle(cluster);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "told from the log, by whoever asked";
+  EXPECT_EQ(cluster.node(1).changes.back().configuration, cluster.core(2).status().configuration_index);
+  EXPECT_TRUE(cluster.core(2).status().configuration.outgoing.empty());
+}
+
+TEST(MembershipTest, REG_R46_REG_R37_AnyLeaderObeysAndLeavesTheJointStateItFinds) {
+  Cluster cluster(3, {}, 1, 1);
+  cluster.elect(1);
+  cluster.change(1, {add(4)});
+  settle(cluster);
+  cluster.change(1, {promote(4)});
+  cluster.deliver_round();  // the joint entry is everywhere, uncommitted
+  for (uint64_t id = 2; id <= 4; ++id) cluster.written_all(id);
+  cluster.crash(1);
+  cluster.clear_network();
+  EXPECT_FALSE(cluster.core(2).status().configuration.outgoing.empty());
+  cluster.run(milliseconds(2000));
+  ASSERT_NE(cluster.leader(), 0u);
+  EXPECT_TRUE(cluster.core(cluster.leader()).status().configuration.outgoing.empty());
+  EXPECT_EQ(voters(cluster, cluster.leader()), 4u);
+}
+
+TEST(MembershipTest, ALostChangeIsToldSo) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.isolate(1);
+  cluster.change(1, {demote(3)});
+  cluster.elect(2);
+  cluster.heal();
+  settle(cluster);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Overwritten);
+  EXPECT_EQ(voters(cluster, 1), 3u);
+}
+
+TEST(MembershipTest, REG_R47_AnotherDiskUnderTheSameIdHasAcknowledgedNothing) {
+  Solo solo(3);
+  solo.lead({2, 3});
+  solo.accept(2, 2);
+  solo.accept(3, 2);
+  solo.written();
+  solo.step(ChangeMembership{Ticket(1), {replace(3, member(3, 1))}, Index(1)});
+  ASSERT_EQ(solo.core().status().configuration.voters.size(), 2u);
+  solo.accept(2, 3);
+  solo.written();  // the joint entry is committed, the final one appended
+  EXPECT_TRUE(solo.core().status().configuration.outgoing.empty());
+  EXPECT_EQ(solo.core().status().configuration.learners.at(0), member(3, 1));
+  EXPECT_EQ(solo.core().status().peers.at(1).match, Index());
+  EXPECT_EQ(solo.step(ChangeMembership{Ticket(2), {promote(3)}, Index(4)}).changes.at(0).kind, Kind::ChangeInProgress);
+}
+
+TEST(MembershipTest, AStrangersAppendIsHeardItsHeartbeatOnlyOnceItIsFollowed) {
+  Solo solo(3);
+  solo.receive(9, Heartbeat{.term = Term(5)});
+  EXPECT_EQ(solo.term(), Term(1));
+  solo.receive(9, solo.append(5, at(1, 1), {command(2, 5)}));
+  EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(5), ReplicaId(9)}));
+  EXPECT_EQ(solo.only<AppendReply>(9).match, Index(2));
+  solo.receive(9, Heartbeat{.term = Term(5)});
+  EXPECT_EQ(solo.sent<HeartbeatReply>(9).size(), 1u);
+  solo.receive(8, solo.append(4, at(1, 1), {}));
+  EXPECT_TRUE(solo.effects.sends.empty()) << "a term that is over";
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing

@@ -1,0 +1,146 @@
+// Handing leadership over (thesis 3.10), on request and for a stalled disk.
+#include <gtest/gtest.h>
+
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+using Fate = TransferFate::Kind;
+
+TEST(TransferTest, ANamedVoterLeadsWithoutASilence) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.transfer(1, 3, milliseconds(300));
+  cluster.quiesce();
+  EXPECT_EQ(cluster.leader(), 3u);
+  EXPECT_EQ(cluster.core(3).leadership().term, Term(3)) << "one term burnt, no pre-vote";
+  ASSERT_EQ(cluster.node(1).transfers.size(), 1u);
+  EXPECT_EQ(cluster.node(1).transfers[0].kind, Fate::Done);
+}
+
+TEST(TransferTest, TheBestIsTheMostAdvancedThatAnswers) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.isolate(2);
+  cluster.propose(1, "x");
+  cluster.quiesce();
+  cluster.transfer(1, 0, milliseconds(300));
+  cluster.quiesce();
+  EXPECT_EQ(cluster.leader(), 3u);
+}
+
+TEST(TransferTest, ProposalsAreRefusedAndTheDeadlineEndsItCleanly) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.cut(1, 2);
+  cluster.cut(2, 1);
+  cluster.propose(1, "x");
+  cluster.transfer(1, 2, milliseconds(200));
+  cluster.propose(1, "y");
+  EXPECT_EQ(cluster.node(1).fates.back().kind, ProposalFate::Kind::Transferring);
+  cluster.transfer(1, 3, milliseconds(200));
+  EXPECT_EQ(cluster.node(1).transfers.back().kind, Fate::InProgress);
+  cluster.run(milliseconds(190));
+  cluster.propose(1, "y");
+  EXPECT_EQ(cluster.node(1).fates.back().kind, ProposalFate::Kind::Transferring);
+  cluster.run(milliseconds(10));
+  EXPECT_EQ(cluster.node(1).transfers.back().kind, Fate::Expired);
+  EXPECT_EQ(cluster.leader(), 1u);
+  cluster.propose(1, "z");
+  EXPECT_EQ(cluster.node(1).fates.back().kind, ProposalFate::Kind::Appended);
+}
+
+TEST(TransferTest, TheTargetIsCaughtUpFirst) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.cut(1, 2);
+  for (int i = 0; i < 5; ++i) cluster.propose(1, "x");
+  cluster.quiesce();
+  cluster.transfer(1, 2, milliseconds(300));
+  cluster.heal();
+  cluster.run(milliseconds(150));
+  EXPECT_EQ(cluster.leader(), 2u);
+  EXPECT_EQ(cluster.node(1).transfers.back().kind, Fate::Done);
+}
+
+TEST(TransferTest, ALostOrderIsRepeatedWithTheNextRound) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.transfer(1, 2, milliseconds(300));
+  cluster.clear_network();
+  cluster.advance(1, milliseconds(60));
+  cluster.quiesce();
+  EXPECT_EQ(cluster.leader(), 2u);
+}
+
+TEST(TransferTest, OnlyTheLeaderOfThisTermGivesTheOrder) {
+  Solo solo(3);
+  solo.receive(2, Heartbeat{.term = Term(5)});
+  solo.written();
+  for (const auto& [from, term] : {std::pair{3, 5}, {3, 6}, {2, 6}, {2, 4}}) {
+    solo.receive(static_cast<uint64_t>(from), TimeoutNow{Term(static_cast<uint64_t>(term))});
+    EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(5), ReplicaId(2)}));
+  }
+  solo.receive(2, TimeoutNow{Term(5)});
+  EXPECT_EQ(solo.role(), Role::Candidate);
+  EXPECT_EQ(solo.only<VoteRequest>(3).cause, Cause::Transfer);
+}
+
+TEST(TransferTest, StickinessYieldsToALawfulHandoverOnly) {
+  Solo solo(3);
+  solo.receive(2, Heartbeat{.term = Term(5)});
+  VoteRequest request{.kind = VoteKind::Real, .term = Term(6), .round = 1, .last = at(1, 1)};
+  solo.receive(3, request);
+  EXPECT_EQ(solo.only<VoteReply>(3).granted, Answer::No);
+  EXPECT_EQ(solo.term(), Term(5));
+  request.cause = Cause::Transfer;
+  solo.receive(3, request);
+  EXPECT_EQ(solo.only<VoteReply>(3).granted, Answer::Yes);
+}
+
+TEST(TransferTest, TimeoutNowVoidsTheLeasesOfTheTerm) {
+  Solo solo(3);
+  solo.lead({2, 3});
+  solo.accept(2, 2);
+  solo.written();
+  EXPECT_EQ(solo.core().status().lease_void, Term());
+  solo.step(Transfer{Ticket(7), ReplicaId(2), solo.now + milliseconds(100)});
+  EXPECT_EQ(solo.sent<TimeoutNow>(2).size(), 1u);
+  EXPECT_EQ(solo.core().status().lease_void, solo.term());
+}
+
+TEST(TransferTest, FLT_P10_ALeaderWhoseDiskStallsWhileTheOthersCommitHandsOver) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.node(1).disk_stalled = true;
+  cluster.propose(1, "x");
+  cluster.run(milliseconds(250));
+  EXPECT_EQ(cluster.core(1).commit(), Index(3)) << "the followers are enough";
+  EXPECT_EQ(cluster.leader(), 1u);
+  cluster.run(milliseconds(250));
+  EXPECT_NE(cluster.leader(), 1u);
+  EXPECT_EQ(cluster.core(cluster.leader()).leadership().term, Term(3));
+  cluster.node(1).disk_stalled = false;
+  cluster.run(milliseconds(100));
+  EXPECT_TRUE(cluster.converged());
+}
+
+TEST(TransferTest, FLT_P11_AHandoverThatNobodyTakesIsLeftAloneForATimeout) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.node(1).disk_stalled = true;
+  cluster.propose(1, "x");
+  cluster.quiesce();
+  Node& leader = cluster.node(1);
+  for (int i = 0; i < 70 && !cluster.core(1).status().successor; ++i) {  // answers, but never takes TimeoutNow
+    cluster.advance_all(milliseconds(10));
+    std::erase_if(cluster.network(), [](const Flight& f) { return std::holds_alternative<TimeoutNow>(f.message); });
+    cluster.quiesce();
+  }
+  EXPECT_TRUE(cluster.core(1).status().successor);
+  EXPECT_TRUE(leader.transfers.empty()) << "nobody asked";
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing
