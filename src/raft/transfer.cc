@@ -72,12 +72,13 @@ void Core::Impl::end_transfer(TransferFate::Kind kind) {
   handover_.reset();
 }
 
-// P10: what the followers committed an election timeout ago is still not on our own disk. Tried for one timeout, then left
+// P10: what the followers committed disk_lag_max ago is still not on our own disk. Tried for one timeout, then left
 // alone for another.
 void Core::Impl::watch_own_disk() {
+  if (options_.disk_lag_max == Duration::max()) return;
   if (disk_lag_ && disk_.durable() >= disk_lag_->upto) disk_lag_.reset();
   if (!disk_lag_ && disk_.durable() < commit_) disk_lag_ = DiskLag{commit_, now_};
-  if (!disk_lag_ || handover_ || now_ - disk_lag_->since < options_.election_timeout) return;
+  if (!disk_lag_ || handover_ || now_ - disk_lag_->since < options_.disk_lag_max) return;
   const ReplicaId target = best_successor();
   if (!target) return;
   handover_ = Handover{Ticket(), target, now_ + options_.election_timeout, term()};

@@ -34,6 +34,9 @@ struct Options {
   // Legal: at least 10 ms and above 2 * heartbeat_interval. Ten times the round trip is a good value.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
+  // A leader whose own disk lags behind what its followers committed for this long hands over. max(): never, the default
+  // as long as a disk that is slow everywhere cannot be told from one that stalls here.
+  Duration disk_lag_max = Duration::max();
   uint64_t seed = 1;                                            // of the election jitter
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
