@@ -39,13 +39,13 @@ struct EngineOptions {
   ClusterId new_cluster;
   uint64_t token_base = 0;
 
-  size_t requests_max = 65536;             // calls under way; more get TooManyRequests. Legal: 1 and up
-  size_t request_bytes_max = 3 << 19;      // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
-  size_t window = 1024;                    // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
-  size_t apply_bytes_per_turn = 1 << 20;   // lane of life is served in between. Legal: 1 and up
-  uint64_t checkpoint_entries = 4096;      // applied between two checkpoints. Legal: 1 and up
-  uint64_t checkpoint_bytes = 16 << 20;    // or this many payload bytes
-  size_t timers_per_entry = 1024;          // sessions that can end in one entry. Legal: 1 and up
+  size_t requests_max = 65536;            // calls under way; more get TooManyRequests. Legal: 1 and up
+  size_t request_bytes_max = 3 << 19;     // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
+  size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
+  size_t apply_bytes_per_turn = 1 << 20;  // lane of life is served in between. Legal: 1 and up
+  uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
+  uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
+  size_t timers_per_entry = 1024;         // sessions that can end in one entry. Legal: 1 and up
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -177,8 +177,8 @@ struct EngineStatus {
   std::string reason;  // of WaitingForMembers, Quarantine, Halted: a sentence
   ClusterId cluster;
   Index applied;
-  uint64_t digest = 0;  // of the applied state
-  size_t requests = 0;  // under way
+  uint64_t digest = 0;               // of the applied state
+  size_t requests = 0;               // under way
   std::optional<raft::Status> core;  // absent before genesis
 };
 

@@ -18,7 +18,7 @@ namespace coordkit {
 class File {
  public:
   virtual ~File() = default;
-  virtual absl::Status pwrite(uint64_t offset, std::string_view bytes) = 0;  // all of it or an error
+  virtual absl::Status pwrite(uint64_t offset, std::string_view bytes) = 0;             // all of it or an error
   virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;  // shorter only at end of file
   virtual absl::Status sync() = 0;  // fdatasync; a failure is final for this file
   virtual absl::StatusOr<uint64_t> size() const = 0;

@@ -51,9 +51,9 @@ struct ReadIndexReply {
 struct RenewRequest {
   struct Group {
     TimerGroup group;
-    TimerId highest;             // newest one the sender knows; younger ones are not meant
-    uint64_t count = 0;          // of the timers meant
-    uint64_t sum = 0;            // of timer_set_hash over them, modulo 2^64
+    TimerId highest;                // newest one the sender knows; younger ones are not meant
+    uint64_t count = 0;             // of the timers meant
+    uint64_t sum = 0;               // of timer_set_hash over them, modulo 2^64
     std::vector<TimerId> excluded;  // locally lost; ascending
     friend bool operator==(const Group&, const Group&) = default;
   };

@@ -49,8 +49,8 @@ struct ReplicaOptions {
   Duration heartbeat_interval = std::chrono::milliseconds(60);
   // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
-  uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
-  uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
+  uint64_t segment_bytes = 64 << 20;                // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
+  uint64_t checkpoint_entries = 65'536;             // applied between two checkpoints. Legal: 1 and up
   Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up
 
   // Called on the callback thread.

@@ -48,7 +48,7 @@ class CheckpointView {
 class StateSink {
  public:
   virtual ~StateSink() = default;
-  virtual void checkpointed(Position applied) = 0;      // that batch is durable
+  virtual void checkpointed(Position applied) = 0;       // that batch is durable
   virtual void checkpoint_failed(absl::Status why) = 0;  // final: the replica halts
 };
 

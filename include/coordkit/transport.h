@@ -39,8 +39,8 @@ struct Hello {
 class TransportSink {
  public:
   virtual ~TransportSink() = default;
-  virtual void peer_up(const Hello& hello) = 0;   // a hello was verified; again after every reconnect
-  virtual void peer_down(ReplicaId peer) = 0;     // no connection is left
+  virtual void peer_up(const Hello& hello) = 0;                 // a hello was verified; again after every reconnect
+  virtual void peer_down(ReplicaId peer) = 0;                   // no connection is left
   virtual void received(ReplicaId from, std::string body) = 0;  // `from` is who the connection proved, not the payload
 };
 

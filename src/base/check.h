@@ -21,15 +21,15 @@ class CheckFailure : public std::exception {
 
 }  // namespace coordkit
 
-#define COORDKIT_CHECK(fact)                                                   \
-  do {                                                                         \
-    if (!(fact)) [[unlikely]]                                                  \
-      ::coordkit::check_failed(#fact, __FILE__, __LINE__);                     \
+#define COORDKIT_CHECK(fact)                               \
+  do {                                                     \
+    if (!(fact)) [[unlikely]]                              \
+      ::coordkit::check_failed(#fact, __FILE__, __LINE__); \
   } while (false)
 
 // The same with an invariant's id or other context, built only on failure.
-#define COORDKIT_CHECK_MSG(fact, context)                                      \
-  do {                                                                         \
-    if (!(fact)) [[unlikely]]                                                  \
-      ::coordkit::check_failed(#fact, __FILE__, __LINE__, (context));          \
+#define COORDKIT_CHECK_MSG(fact, context)                             \
+  do {                                                                \
+    if (!(fact)) [[unlikely]]                                         \
+      ::coordkit::check_failed(#fact, __FILE__, __LINE__, (context)); \
   } while (false)

@@ -140,10 +140,10 @@ class EngineImpl final : public Engine {
 
   Ticket next_ticket_{1};
   absl::btree_map<Ticket, Purpose> questions_;
-  absl::btree_map<Ticket, FireTimers> firing_;        // proposals whose place in the log is not known yet
-  absl::btree_map<Ticket, Handed> handed_;            // likewise, of own requests
-  LaggingTime fire_again_ = LaggingTime::min();       // the log had no room for what fired
-  std::vector<Ask> ready_;                            // reads to be answered in this turn
+  absl::btree_map<Ticket, FireTimers> firing_;   // proposals whose place in the log is not known yet
+  absl::btree_map<Ticket, Handed> handed_;       // likewise, of own requests
+  LaggingTime fire_again_ = LaggingTime::min();  // the log had no room for what fired
+  std::vector<Ask> ready_;                       // reads to be answered in this turn
 
   Index checkpointed_;
   bool checkpoint_under_way_ = false;

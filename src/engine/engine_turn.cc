@@ -246,8 +246,7 @@ void EngineImpl::settle(const raft::Confirmation& confirmation) {
 void EngineImpl::apply(Now now) {
   more_to_apply_ = false;
   router_output_.clear();
-  const std::span<const raft::Entry> entries =
-      core_->committed(router_.applied().index.next(), options_.apply_bytes_per_turn);
+  const std::span<const raft::Entry> entries = core_->committed(router_.applied().index.next(), options_.apply_bytes_per_turn);
   if (entries.empty()) return;
   for (const raft::Entry& entry : entries) bytes_since_checkpoint_ += entry.bytes();
   router_.apply(entries, router_output_);

@@ -16,8 +16,8 @@ raft::Entry genesis_entry(GroupId group, const raft::Genesis& genesis) {
 Founding::Founding(const EngineOptions& options, StoreId self) : options_(options), self_(self) { reconsider(); }
 
 void Founding::hello(const Hello& hello) {
-  const bool listed = std::any_of(options_.members.begin(), options_.members.end(),
-                                  [&](const Peer& peer) { return peer.id == hello.from; });
+  const bool listed =
+      std::any_of(options_.members.begin(), options_.members.end(), [&](const Peer& peer) { return peer.id == hello.from; });
   if (!listed || hello.from == options_.raft.self) return;
   hellos_[hello.from] = hello;
   reconsider();

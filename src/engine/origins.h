@@ -37,8 +37,8 @@ class Origins {
   enum class Verdict : uint8_t { Execute, Repeat, Executing, Refuse };
   struct Admission {
     Verdict verdict = Verdict::Refuse;
-    Reason refusal = Reason::UnknownOrigin;       // Refuse only
-    const StoredAnswer* answer = nullptr;         // Repeat only; valid until the next change
+    Reason refusal = Reason::UnknownOrigin;  // Refuse only
+    const StoredAnswer* answer = nullptr;    // Repeat only; valid until the next change
   };
 
   // S-42 (1)-(3): decides about a request and, for Execute, reserves its place.

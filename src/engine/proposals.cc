@@ -12,10 +12,11 @@ constexpr LaggingTime kNow = LaggingTime::min();  // as soon as a leader is know
 void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
   const Ticket ticket = submit.ticket;
   if (submit.command.size() > options_.request_bytes_max) {
-    completions.push_back({.ticket = ticket,
-                           .status = make_error(Reason::RequestTooLarge,
-                                                "the command has " + std::to_string(submit.command.size()) +
-                                                    " bytes; at most " + std::to_string(options_.request_bytes_max) + " are taken")});
+    completions.push_back(
+        {.ticket = ticket,
+         .status = make_error(Reason::RequestTooLarge, "the command has " + std::to_string(submit.command.size()) +
+                                                           " bytes; at most " + std::to_string(options_.request_bytes_max) +
+                                                           " are taken")});
     return;
   }
   const uint64_t arrival = ++arrivals_;
@@ -114,7 +115,8 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   const Sequence sequence = answer.request.sequence;
   if (sequence >= lowest_unanswered()) note_kept(answer);
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
-  Completion completion{.stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
+  Completion completion{
+      .stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
   if (const auto waiting = unanswered_.find(sequence); waiting != unanswered_.end()) {
     const auto call = calls_.find(waiting->second);
     if (answer.refused) {
@@ -166,8 +168,9 @@ void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
     const Call& call = it->second;
     const Outcome outcome = call.handed ? Outcome::Unknown : Outcome::None;
     const absl::Status status =
-        call.handed ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
-                    : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
+        call.handed
+            ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
+            : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
     const RequestId request = call.sequence ? RequestId{origin_, call.sequence} : RequestId{};
     complete(it, {.status = status, .request = request}, completions);
   }

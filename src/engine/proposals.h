@@ -83,9 +83,9 @@ class Proposals {
   Origin origin_;
   Sequence next_{1};
   uint64_t arrivals_ = 0;
-  Calls calls_;                                              // every call under way
-  Line waiting_, waiting_reserved_;                          // without a sequence yet
-  absl::btree_map<Sequence, Ticket> unanswered_;             // I: what lowest_unanswered is the first of
+  Calls calls_;                                   // every call under way
+  Line waiting_, waiting_reserved_;               // without a sequence yet
+  absl::btree_map<Sequence, Ticket> unanswered_;  // I: what lowest_unanswered is the first of
   absl::flat_hash_map<Sequence, Ticket> queued_;
   absl::btree_set<std::pair<LaggingTime, Sequence>> retries_;  // I: exactly the unanswered ones
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;

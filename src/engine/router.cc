@@ -101,7 +101,8 @@ void Router::apply_genesis(const raft::Entry& entry) {
 
 void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
   const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
-  COORDKIT_CHECK_MSG(command.ok(), "entry " + std::to_string(entry.index.value()) + ": " + std::string(command.status().message()));
+  COORDKIT_CHECK_MSG(command.ok(),
+                     "entry " + std::to_string(entry.index.value()) + ": " + std::string(command.status().message()));
   if (const auto* request = std::get_if<Request>(&*command)) return apply_request(entry, *request, output);
   flush(output);
   if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration);

@@ -70,8 +70,8 @@ class Router {
   void apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output);
   void apply_registration(const RegisterOrigin& registration);
   void apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output);
-  void flush(RouterOutput& output);                              // runs the collected commands
-  void collect(MachineId machine, RouterOutput& output);         // moves one machine's output to the common one
+  void flush(RouterOutput& output);                       // runs the collected commands
+  void collect(MachineId machine, RouterOutput& output);  // moves one machine's output to the common one
   StateMachine* find(MachineId id);
 
   absl::btree_map<MachineId, std::unique_ptr<StateMachine>> machines_;

@@ -77,10 +77,10 @@ class TimerKeeper {
   struct Group {
     LaggingTime renewed = LaggingTime::min();  // own time; covers the timers up to `highest`
     TimerId highest;
-    LaggingTime check;                         // its place in group_checks_; I: no member is due before it
-    absl::btree_set<TimerId> members;          // ascending; not firing
-    absl::btree_set<TimerId> firing;           // disjoint from members
-    uint64_t sum = 0;                          // of timer_set_hash over both
+    LaggingTime check;                 // its place in group_checks_; I: no member is due before it
+    absl::btree_set<TimerId> members;  // ascending; not firing
+    absl::btree_set<TimerId> firing;   // disjoint from members
+    uint64_t sum = 0;                  // of timer_set_hash over both
 
     LaggingTime covered_base(TimerId id, LaggingTime base) const { return id <= highest ? std::max(base, renewed) : base; }
   };
@@ -101,9 +101,9 @@ class TimerKeeper {
   void collect_group(Groups::iterator group, LaggingTime at, size_t max, FireTimers& fired);
   void fire(const Key& key, Timer& timer, FireTimers& fired);
 
-  absl::flat_hash_map<Key, Timer> timers_;                 // looked up, never walked
-  absl::btree_set<std::pair<LaggingTime, Key>> alone_;     // I: {base + duration} of timers without group, not firing
-  absl::btree_set<Key> firing_alone_;                      // those that are
+  absl::flat_hash_map<Key, Timer> timers_;              // looked up, never walked
+  absl::btree_set<std::pair<LaggingTime, Key>> alone_;  // I: {base + duration} of timers without group, not firing
+  absl::btree_set<Key> firing_alone_;                   // those that are
   Groups groups_;
   absl::btree_set<std::pair<LaggingTime, GroupKey>> group_checks_;  // lower bounds of groups
   LaggingTime takeover_ = LaggingTime::min();

@@ -496,38 +496,22 @@ absl::StatusOr<Message> decode_forward(pbf_reader in) {
 
 absl::StatusOr<Message> decode_body(char kind, pbf_reader in) {
   switch (kind) {
-    case kKind<raft::VoteRequest>:
-      return decode_as<raft::VoteRequest>(in);
-    case kKind<raft::VoteReply>:
-      return decode_as<raft::VoteReply>(in);
-    case kKind<raft::AppendRequest>:
-      return decode_as<raft::AppendRequest>(in);
-    case kKind<raft::AppendReply>:
-      return decode_as<raft::AppendReply>(in);
-    case kKind<raft::Heartbeat>:
-      return decode_as<raft::Heartbeat>(in);
-    case kKind<raft::HeartbeatReply>:
-      return decode_as<raft::HeartbeatReply>(in);
-    case kKind<GenesisOffer>:
-      return decode_genesis_offer(in);
-    case kKind<Forward>:
-      return decode_forward(in);
-    case kKind<Refusal>:
-      return decode_as<Refusal>(in);
-    case kKind<ReadIndexRequest>:
-      return decode_as<ReadIndexRequest>(in);
-    case kKind<ReadIndexReply>:
-      return decode_as<ReadIndexReply>(in);
-    case kKind<RenewRequest>:
-      return decode_as<RenewRequest>(in);
-    case kKind<RenewReply>:
-      return decode_as<RenewReply>(in);
-    case kKind<raft::TimeoutNow>:
-      return decode_as<raft::TimeoutNow>(in);
-    case kKind<raft::Removed>:
-      return decode_as<raft::Removed>(in);
-    default:
-      return absl::UnimplementedError("a message of a kind this version does not know");
+    case kKind<raft::VoteRequest>: return decode_as<raft::VoteRequest>(in);
+    case kKind<raft::VoteReply>: return decode_as<raft::VoteReply>(in);
+    case kKind<raft::AppendRequest>: return decode_as<raft::AppendRequest>(in);
+    case kKind<raft::AppendReply>: return decode_as<raft::AppendReply>(in);
+    case kKind<raft::Heartbeat>: return decode_as<raft::Heartbeat>(in);
+    case kKind<raft::HeartbeatReply>: return decode_as<raft::HeartbeatReply>(in);
+    case kKind<GenesisOffer>: return decode_genesis_offer(in);
+    case kKind<Forward>: return decode_forward(in);
+    case kKind<Refusal>: return decode_as<Refusal>(in);
+    case kKind<ReadIndexRequest>: return decode_as<ReadIndexRequest>(in);
+    case kKind<ReadIndexReply>: return decode_as<ReadIndexReply>(in);
+    case kKind<RenewRequest>: return decode_as<RenewRequest>(in);
+    case kKind<RenewReply>: return decode_as<RenewReply>(in);
+    case kKind<raft::TimeoutNow>: return decode_as<raft::TimeoutNow>(in);
+    case kKind<raft::Removed>: return decode_as<raft::Removed>(in);
+    default: return absl::UnimplementedError("a message of a kind this version does not know");
   }
 }
 

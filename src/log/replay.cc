@@ -73,9 +73,7 @@ void Replay::apply(const Record& record) {
       previous_.push_back(identity);
       break;
     }
-    case RecordKind::HardState:
-      state_.hard_state = {record.term, ReplicaId(record.index.value())};
-      break;
+    case RecordKind::HardState: state_.hard_state = {record.term, ReplicaId(record.index.value())}; break;
     case RecordKind::TruncateTo:
       ++state_.truncations;
       state_.truncated_to = std::min(state_.truncated_to, record.index);
@@ -88,8 +86,7 @@ void Replay::apply(const Record& record) {
       }
       break;
     case RecordKind::Mark:
-    case RecordKind::SegmentHeader:
-      break;
+    case RecordKind::SegmentHeader: break;
   }
   state_.last = slots_.empty() ? state_.base : Position{slots_.back().index, slots_.back().term};
 }

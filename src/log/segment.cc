@@ -19,12 +19,9 @@ void append_u64(std::string& out, uint64_t value) { out.append(reinterpret_cast<
 
 std::string_view suffix(FileUse use) {
   switch (use) {
-    case FileUse::Segment:
-      return ".seg";
-    case FileUse::Spare:
-      return ".spare";
-    case FileUse::Filling:
-      return ".fill";
+    case FileUse::Segment: return ".seg";
+    case FileUse::Spare: return ".spare";
+    case FileUse::Filling: return ".fill";
   }
   return "";
 }

@@ -111,7 +111,8 @@ bool Core::Impl::electable() const {
 // a leader and it does not know that the entry is committed.
 bool Core::Impl::removed_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.configuration_at(commit_);
-  return !is_voter(configuration(), from) && !is_voter(committed, from) && (newer(position, request.last) || refuses_company(request));
+  return !is_voter(configuration(), from) && !is_voter(committed, from) &&
+         (newer(position, request.last) || refuses_company(request));
 }
 
 // Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is judged like any

@@ -31,14 +31,10 @@ bool is_answer(const Message& message) {
 // but those a leader asked for, 3.10).
 bool allowed(Role from, Role to, Cause cause) {
   switch (to) {
-    case Role::Follower:
-      return true;
-    case Role::PreCandidate:
-      return from != Role::Leader;
-    case Role::Candidate:
-      return from == Role::PreCandidate || (from == Role::Follower && cause == Cause::Transfer);
-    case Role::Leader:
-      return from == Role::Candidate;
+    case Role::Follower: return true;
+    case Role::PreCandidate: return from != Role::Leader;
+    case Role::Candidate: return from == Role::PreCandidate || (from == Role::Follower && cause == Cause::Transfer);
+    case Role::Leader: return from == Role::Candidate;
   }
   return false;
 }
@@ -128,14 +124,10 @@ void Core::Impl::perform(const Transition& transition) {
   COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role, cause_), "INV_R21 role");
   COORDKIT_CHECK_MSG(transition.term >= term(), "INV_R03 term");
   switch (transition.role) {
-    case Role::Follower:
-      return become_follower(transition);
-    case Role::PreCandidate:
-      return become_pre_candidate();
-    case Role::Candidate:
-      return become_candidate();
-    case Role::Leader:
-      return become_leader();
+    case Role::Follower: return become_follower(transition);
+    case Role::PreCandidate: return become_pre_candidate();
+    case Role::Candidate: return become_candidate();
+    case Role::Leader: return become_leader();
   }
 }
 

@@ -206,7 +206,7 @@ class Core::Impl {
     Ticket ticket;  // zero: our own idea
     ReplicaId target;
     LaggingTime deadline;
-    Term term;               // in which it was begun
+    Term term;                // in which it was begun
     uint64_t told_round = 0;  // TimeoutNow was last sent in this confirmation round
   };
   std::optional<Handover> handover_;

@@ -113,7 +113,8 @@ void Core::Impl::ask_for_votes(VoteKind kind, Term campaign_term, WriteNumber af
   ++vote_round_;
   for (const ReplicaId peer : peers_of(configuration(), options_.self)) {
     if (!is_voter(configuration(), peer)) continue;
-    send(peer, after, VoteRequest{.kind = kind, .term = campaign_term, .round = vote_round_, .last = log_.last(), .cause = cause_});
+    send(peer, after,
+         VoteRequest{.kind = kind, .term = campaign_term, .round = vote_round_, .last = log_.last(), .cause = cause_});
   }
 }
 

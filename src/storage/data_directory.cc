@@ -50,8 +50,11 @@ absl::Status refuse_foreign_files(FileSystem& files, const std::string& path) {
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (std::find(kOurNames.begin(), kOurNames.end(), name) != kOurNames.end()) continue;
-    return absl::FailedPreconditionError(std::string("the data directory ").append(path).append(" holds '").append(name).append(
-        "', which is not coordkit's; choose an empty or a new directory"));
+    return absl::FailedPreconditionError(std::string("the data directory ")
+                                             .append(path)
+                                             .append(" holds '")
+                                             .append(name)
+                                             .append("', which is not coordkit's; choose an empty or a new directory"));
   }
   const bool data = std::find(names->begin(), names->end(), "log") != names->end() ||
                     std::find(names->begin(), names->end(), "state") != names->end();

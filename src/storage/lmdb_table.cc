@@ -20,21 +20,15 @@ constexpr mdb_mode_t kFileMode = 0640;
 absl::Status lmdb_status(int error, const std::string& what) {
   const std::string text = "the state store cannot " + what + ": " + ::mdb_strerror(error);
   switch (error) {
-    case MDB_SUCCESS:
-      return absl::OkStatus();
-    case MDB_MAP_FULL:
-      return absl::ResourceExhaustedError(text + " (raise map_bytes)");
-    case MDB_READERS_FULL:
-      return absl::ResourceExhaustedError(text + " (raise views_max, or end views earlier)");
-    case MDB_VERSION_MISMATCH:
-      return absl::FailedPreconditionError(text + " (it was made by another version of LMDB)");
+    case MDB_SUCCESS: return absl::OkStatus();
+    case MDB_MAP_FULL: return absl::ResourceExhaustedError(text + " (raise map_bytes)");
+    case MDB_READERS_FULL: return absl::ResourceExhaustedError(text + " (raise views_max, or end views earlier)");
+    case MDB_VERSION_MISMATCH: return absl::FailedPreconditionError(text + " (it was made by another version of LMDB)");
     case MDB_INVALID:
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
-    case MDB_PANIC:
-      return absl::DataLossError(text);
-    default:
-      return error > 0 ? errno_status(error, "the state store cannot " + what) : absl::InternalError(text);
+    case MDB_PANIC: return absl::DataLossError(text);
+    default: return error > 0 ? errno_status(error, "the state store cannot " + what) : absl::InternalError(text);
   }
 }
 

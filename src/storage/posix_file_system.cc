@@ -72,21 +72,15 @@ absl::Status errno_status(int error, const std::string& what) {
   const std::string text = what + ": " + std::strerror(error);
   switch (error) {
     case ENOSPC:
-    case EDQUOT:
-      return absl::ResourceExhaustedError(text + " (free some space on this disk)");
+    case EDQUOT: return absl::ResourceExhaustedError(text + " (free some space on this disk)");
     case EMFILE:
-    case ENFILE:
-      return absl::ResourceExhaustedError(text + " (raise the limit of open files)");
-    case ENOENT:
-      return absl::NotFoundError(text);
-    case ENOTDIR:
-      return absl::FailedPreconditionError(text);
+    case ENFILE: return absl::ResourceExhaustedError(text + " (raise the limit of open files)");
+    case ENOENT: return absl::NotFoundError(text);
+    case ENOTDIR: return absl::FailedPreconditionError(text);
     case EACCES:
     case EPERM:
-    case EROFS:
-      return absl::PermissionDeniedError(text + " (the process needs to read and write there)");
-    default:
-      return absl::DataLossError(text);
+    case EROFS: return absl::PermissionDeniedError(text + " (the process needs to read and write there)");
+    default: return absl::DataLossError(text);
   }
 }
 

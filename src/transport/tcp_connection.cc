@@ -22,20 +22,13 @@ struct Buffers {
 
 CloseReason reason_of(FrameFault fault) {
   switch (fault) {
-    case FrameFault::None:
-      return CloseReason::None;
-    case FrameFault::Magic:
-      return CloseReason::BadMagic;
-    case FrameFault::Version:
-      return CloseReason::BadVersion;
-    case FrameFault::Kind:
-      return CloseReason::BadKind;
-    case FrameFault::HeaderSum:
-      return CloseReason::BadHeaderSum;
-    case FrameFault::Length:
-      return CloseReason::Oversize;
-    case FrameFault::Sum:
-      return CloseReason::BadSum;
+    case FrameFault::None: return CloseReason::None;
+    case FrameFault::Magic: return CloseReason::BadMagic;
+    case FrameFault::Version: return CloseReason::BadVersion;
+    case FrameFault::Kind: return CloseReason::BadKind;
+    case FrameFault::HeaderSum: return CloseReason::BadHeaderSum;
+    case FrameFault::Length: return CloseReason::Oversize;
+    case FrameFault::Sum: return CloseReason::BadSum;
   }
   return CloseReason::BadMagic;
 }
@@ -50,10 +43,8 @@ bool tellable(CloseReason reason) {
     case CloseReason::OtherCluster:
     case CloseReason::NoCommonProtocol:
     case CloseReason::OlderIncarnation:
-    case CloseReason::TwoIncarnations:
-      return true;
-    default:
-      return false;
+    case CloseReason::TwoIncarnations: return true;
+    default: return false;
   }
 }
 
@@ -191,18 +182,15 @@ CloseReason Connection::take(const FrameReader::Frame& frame) {
     return why > 0 && why < static_cast<uint8_t>(CloseReason::Count) ? CloseReason{why} : CloseReason::Ended;
   }
   switch (state_) {
-    case State::AwaitingHello:
-      return frame.kind == FrameKind::Hello ? take_hello(frame.body) : CloseReason::UnexpectedFrame;
+    case State::AwaitingHello: return frame.kind == FrameKind::Hello ? take_hello(frame.body) : CloseReason::UnexpectedFrame;
     case State::Confirming: {
       if (frame.kind != FrameKind::Ping) return CloseReason::UnexpectedFrame;
       if (const CloseReason refused = establish(); refused != CloseReason::None || closed()) return refused;
       return take_established(frame);
     }
-    case State::Established:
-      return take_established(frame);
+    case State::Established: return take_established(frame);
     case State::Dialing:
-    case State::Closed:
-      break;
+    case State::Closed: break;
   }
   return CloseReason::UnexpectedFrame;
 }

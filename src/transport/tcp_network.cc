@@ -273,17 +273,10 @@ CloseReason Network::settle_incarnation(Link& link, const Connection& connection
     report({TcpEvent::Kind::TwoIncarnations, connection.side(), link.id, CloseReason::TwoIncarnations, {}});
   };
   switch (link.guard.judge(next, !others.empty(), SteadyClock::now())) {
-    case IncarnationGuard::Verdict::Admit:
-      return CloseReason::None;
-    case IncarnationGuard::Verdict::Succeed:
-      close_others(CloseReason::Replaced);
-      return CloseReason::None;
-    case IncarnationGuard::Verdict::RefuseOlder:
-      alarm();
-      return CloseReason::OlderIncarnation;
-    case IncarnationGuard::Verdict::RefuseOther:
-      alarm();
-      return CloseReason::TwoIncarnations;
+    case IncarnationGuard::Verdict::Admit: return CloseReason::None;
+    case IncarnationGuard::Verdict::Succeed: close_others(CloseReason::Replaced); return CloseReason::None;
+    case IncarnationGuard::Verdict::RefuseOlder: alarm(); return CloseReason::OlderIncarnation;
+    case IncarnationGuard::Verdict::RefuseOther: alarm(); return CloseReason::TwoIncarnations;
     case IncarnationGuard::Verdict::RefuseBoth:
       alarm();
       close_others(CloseReason::TwoIncarnations);

@@ -19,58 +19,32 @@ absl::Status TcpOptions::validate() const {
 
 std::string_view name(CloseReason reason) {
   switch (reason) {
-    case CloseReason::None:
-      return "none";
-    case CloseReason::Ended:
-      return "ended";
-    case CloseReason::DialFailed:
-      return "dial failed";
-    case CloseReason::Local:
-      return "closed here";
-    case CloseReason::BadMagic:
-      return "bad magic";
-    case CloseReason::BadVersion:
-      return "bad version";
-    case CloseReason::BadKind:
-      return "bad kind";
-    case CloseReason::BadHeaderSum:
-      return "bad header sum";
-    case CloseReason::Oversize:
-      return "oversize";
-    case CloseReason::BadSum:
-      return "bad sum";
-    case CloseReason::BadHello:
-      return "bad hello";
-    case CloseReason::OtherClusterName:
-      return "other cluster name";
-    case CloseReason::WrongReceiver:
-      return "wrong receiver";
-    case CloseReason::UnknownSender:
-      return "unknown sender";
-    case CloseReason::OtherCluster:
-      return "other cluster";
-    case CloseReason::NoCommonProtocol:
-      return "no common protocol";
-    case CloseReason::HelloTimeout:
-      return "hello timeout";
-    case CloseReason::Crowded:
-      return "crowded";
-    case CloseReason::Idle:
-      return "idle";
-    case CloseReason::Replaced:
-      return "replaced";
-    case CloseReason::OlderIncarnation:
-      return "older incarnation";
-    case CloseReason::TwoIncarnations:
-      return "two incarnations";
-    case CloseReason::UnexpectedFrame:
-      return "unexpected frame";
-    case CloseReason::IdentityChanged:
-      return "identity changed";
-    case CloseReason::RefusedByPeer:
-      return "refused by peer";
-    case CloseReason::Count:
-      break;
+    case CloseReason::None: return "none";
+    case CloseReason::Ended: return "ended";
+    case CloseReason::DialFailed: return "dial failed";
+    case CloseReason::Local: return "closed here";
+    case CloseReason::BadMagic: return "bad magic";
+    case CloseReason::BadVersion: return "bad version";
+    case CloseReason::BadKind: return "bad kind";
+    case CloseReason::BadHeaderSum: return "bad header sum";
+    case CloseReason::Oversize: return "oversize";
+    case CloseReason::BadSum: return "bad sum";
+    case CloseReason::BadHello: return "bad hello";
+    case CloseReason::OtherClusterName: return "other cluster name";
+    case CloseReason::WrongReceiver: return "wrong receiver";
+    case CloseReason::UnknownSender: return "unknown sender";
+    case CloseReason::OtherCluster: return "other cluster";
+    case CloseReason::NoCommonProtocol: return "no common protocol";
+    case CloseReason::HelloTimeout: return "hello timeout";
+    case CloseReason::Crowded: return "crowded";
+    case CloseReason::Idle: return "idle";
+    case CloseReason::Replaced: return "replaced";
+    case CloseReason::OlderIncarnation: return "older incarnation";
+    case CloseReason::TwoIncarnations: return "two incarnations";
+    case CloseReason::UnexpectedFrame: return "unexpected frame";
+    case CloseReason::IdentityChanged: return "identity changed";
+    case CloseReason::RefusedByPeer: return "refused by peer";
+    case CloseReason::Count: break;
   }
   return "unknown";
 }

@@ -77,31 +77,23 @@ Message any_message(Random& random, size_t alternative) {
   switch (alternative) {
     case 0:
       return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}, static_cast<raft::Cause>(random.below(2))};
-    case 1:
-      return raft::VoteReply{any_kind(), Term(any_number(random, kPositionMax)), number(), any_answer()};
-    case 2:
-      return any_append(random);
+    case 1: return raft::VoteReply{any_kind(), Term(any_number(random, kPositionMax)), number(), any_answer()};
+    case 2: return any_append(random);
     case 3: {
       const auto verdict = random.chance(0.5) ? raft::AppendVerdict::Accepted : raft::AppendVerdict::Conflict;
       return raft::AppendReply{term(), number(), verdict, index(), {index(), term()}, index(), number()};
     }
-    case 4:
-      return raft::Heartbeat{term(), number(), index(), index(), number()};
-    case 5:
-      return raft::HeartbeatReply{term(), number(), index(), number()};
-    case 6:
-      return any_genesis(random);
+    case 4: return raft::Heartbeat{term(), number(), index(), index(), number()};
+    case 5: return raft::HeartbeatReply{term(), number(), index(), number()};
+    case 6: return any_genesis(random);
     case 7: {
       Forward m;
       for (uint64_t n = random.below(6); n > 0; --n) m.commands.emplace_back(any_bytes(random, 200));
       return m;
     }
-    case 8:
-      return Refusal{random.chance(0.5) ? Refusal::Why::NotLeader : Refusal::Why::NoRoom, term(), ReplicaId(number())};
-    case 9:
-      return ReadIndexRequest{number()};
-    case 10:
-      return ReadIndexReply{number(), any_answer(), index()};
+    case 8: return Refusal{random.chance(0.5) ? Refusal::Why::NotLeader : Refusal::Why::NoRoom, term(), ReplicaId(number())};
+    case 9: return ReadIndexRequest{number()};
+    case 10: return ReadIndexReply{number(), any_answer(), index()};
     case 11: {
       RenewRequest m{.attempt = number(), .machine = MachineId(number())};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -109,10 +101,8 @@ Message any_message(Random& random, size_t alternative) {
       }
       return m;
     }
-    case 13:
-      return raft::TimeoutNow{term()};
-    case 14:
-      return raft::Removed{term(), {index(), term()}};
+    case 13: return raft::TimeoutNow{term()};
+    case 14: return raft::Removed{term(), {index(), term()}};
     default: {
       RenewReply m{.attempt = number()};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -305,10 +295,8 @@ TEST(WireTest, OnlyAppendsForwardsAndGenesisAreBulk) {
 Message golden_message(size_t alternative) {
   const TimerGroup group{ReplicaId(2), BootCounter(3), 0x1122334455667788, std::chrono::seconds(5)};
   switch (alternative) {
-    case 0:
-      return raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}};
-    case 1:
-      return raft::VoteReply{raft::VoteKind::Pre, Term(7), 3, Answer::Yes};
+    case 0: return raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}};
+    case 1: return raft::VoteReply{raft::VoteKind::Pre, Term(7), 3, Answer::Yes};
     case 2: {
       raft::AppendRequest m{Term(7), 42, {Index(300), Term(6)}, {}, Index(299), Index(200), 12};
       m.entries.push_back({Index(301), Term(7), EntryKind::LeaderStart, 0x0123456789abcdef, SharedBytes()});
@@ -317,30 +305,20 @@ Message golden_message(size_t alternative) {
     }
     case 3:
       return raft::AppendReply{Term(7), 42, raft::AppendVerdict::Conflict, Index(0), {Index(250), Term(5)}, Index(300), 12};
-    case 4:
-      return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13};
-    case 5:
-      return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
+    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13};
+    case 5: return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
     case 6:
       return GenesisOffer{{ClusterId(99),
                            uint64_t{7} << 31,
                            {.voters = {{ReplicaId(1), StoreId(11), "a:1"}, {ReplicaId(2), StoreId(12), "b:2"}}}}};
-    case 7:
-      return Forward{{SharedBytes("one"), SharedBytes(), SharedBytes("three")}};
-    case 8:
-      return Refusal{Refusal::Why::NoRoom, Term(7), ReplicaId(1)};
-    case 9:
-      return ReadIndexRequest{77};
-    case 10:
-      return ReadIndexReply{77, Answer::Yes, Index(302)};
-    case 11:
-      return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
-    case 13:
-      return raft::TimeoutNow{Term(7)};
-    case 14:
-      return raft::Removed{Term(7), {Index(290), Term(6)}};
-    default:
-      return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
+    case 7: return Forward{{SharedBytes("one"), SharedBytes(), SharedBytes("three")}};
+    case 8: return Refusal{Refusal::Why::NoRoom, Term(7), ReplicaId(1)};
+    case 9: return ReadIndexRequest{77};
+    case 10: return ReadIndexReply{77, Answer::Yes, Index(302)};
+    case 11: return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
+    case 13: return raft::TimeoutNow{Term(7)};
+    case 14: return raft::Removed{Term(7), {Index(290), Term(6)}};
+    default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
 }
 

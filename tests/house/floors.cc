@@ -26,7 +26,8 @@ struct HeaderRule {
 const std::vector<HeaderRule>& header_rules() {
   static const std::vector<HeaderRule> rules = {
       {std::regex("lmdb\\.h"), {"storage"}, "only storage sees LMDB"},
-      {std::regex("(fcntl|unistd|dirent|sys/(stat|file|mman|uio|statvfs|statfs)|linux/(fs|falloc|stat|magic))\\.h|filesystem|fstream"),
+      {std::regex(
+           "(fcntl|unistd|dirent|sys/(stat|file|mman|uio|statvfs|statfs)|linux/(fs|falloc|stat|magic))\\.h|filesystem|fstream"),
        {"storage"},
        "only storage makes file-system calls"},
       {std::regex("boost/.*|openssl/.*|(sys/(socket|epoll|un|ioctl)|linux/sockios|netdb|poll|arpa/.*|netinet/.*)\\.h"),

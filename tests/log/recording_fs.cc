@@ -12,18 +12,13 @@ void write_at(std::string& file, uint64_t offset, std::string_view bytes) {
 
 void apply_name(Image& image, const Change& change) {
   switch (change.kind) {
-    case Change::Kind::Create:
-      image.names[change.name] = change.file;
-      break;
-    case Change::Kind::Remove:
-      image.names.erase(change.name);
-      break;
+    case Change::Kind::Create: image.names[change.name] = change.file; break;
+    case Change::Kind::Remove: image.names.erase(change.name); break;
     case Change::Kind::Rename:
       image.names.erase(change.name);
       image.names[change.to] = change.file;
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

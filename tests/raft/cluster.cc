@@ -62,7 +62,9 @@ Genesis genesis_of(size_t voters) {
   return genesis;
 }
 
-Member member(uint64_t id, uint64_t life) { return {ReplicaId(id), StoreId(1000 * life + 100 + id), "node" + std::to_string(id)}; }
+Member member(uint64_t id, uint64_t life) {
+  return {ReplicaId(id), StoreId(1000 * life + 100 + id), "node" + std::to_string(id)};
+}
 MemberChange add(uint64_t id) { return {MemberChange::Kind::AddLearner, member(id), {}}; }
 MemberChange promote(uint64_t id) { return {MemberChange::Kind::Promote, member(id), {}}; }
 MemberChange demote(uint64_t id) { return {MemberChange::Kind::Demote, member(id), {}}; }

@@ -98,7 +98,7 @@ class Cluster {
   void advance_all(Duration duration);
   void propose(uint64_t id, std::string payload, EntryKind kind = EntryKind::Command);
   void confirm(uint64_t id);
-  void change(uint64_t id, std::vector<MemberChange> changes);  // expects what is in force there
+  void change(uint64_t id, std::vector<MemberChange> changes);     // expects what is in force there
   void transfer(uint64_t id, uint64_t target, Duration patience);  // zero: the best
 
   // The disk.

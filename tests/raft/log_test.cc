@@ -144,9 +144,7 @@ TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
       const Index match_before = peer.match;
       bool restarted = false;
       switch (random.below(4)) {
-        case 0:
-          peer.accepted(Index(random.below(30)));
-          break;
+        case 0: peer.accepted(Index(random.below(30))); break;
         case 1: {
           const Index rejected(random.below(30));
           if (peer.current_rejection(rejected)) peer.probe_from(Index(random.between(1, rejected.value())));

@@ -13,14 +13,10 @@ const char* text(VoteKind kind) { return kind == VoteKind::Pre ? "pre-vote" : "v
 
 const char* text(Role role) {
   switch (role) {
-    case Role::Follower:
-      return "follower";
-    case Role::PreCandidate:
-      return "pre-candidate";
-    case Role::Candidate:
-      return "candidate";
-    case Role::Leader:
-      return "leader";
+    case Role::Follower: return "follower";
+    case Role::PreCandidate: return "pre-candidate";
+    case Role::Candidate: return "candidate";
+    case Role::Leader: return "leader";
   }
   return "?";
 }
@@ -39,7 +35,8 @@ std::string text(const std::vector<Entry>& entries) {
     absl::StrAppend(&out, out.size() > 1 ? " " : "", text(entry.position()));
     if (entry.kind == EntryKind::LeaderStart) absl::StrAppend(&out, ":start");
     if (entry.kind == EntryKind::Command) absl::StrAppend(&out, ":", std::string(entry.payload.view()));
-    if (entry.kind == EntryKind::Configuration) absl::StrAppend(&out, ":", text(decode_configuration(entry.payload.view()).value()));
+    if (entry.kind == EntryKind::Configuration)
+      absl::StrAppend(&out, ":", text(decode_configuration(entry.payload.view()).value()));
   }
   return out + "]";
 }
@@ -88,9 +85,9 @@ std::string text(const ProposalFate& fate) {
 }
 
 const char* text(ChangeFate::Kind kind) {
-  constexpr const char* kNames[] = {"committed",         "overwritten",  "not leader", "in progress",    "conflict",
-                                    "not enough voters", "learner lags", "last voter", "unknown member", "already member",
-                                    "no room"};
+  constexpr const char* kNames[] = {"committed",      "overwritten",       "not leader",   "in progress",
+                                    "conflict",       "not enough voters", "learner lags", "last voter",
+                                    "unknown member", "already member",    "no room"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -70,7 +70,8 @@ class Storm {
     if (random_.chance(stalls_)) node(id).disk_stalled = !node(id).disk_stalled;
     if (!node(id).core) return random_.chance(0.05) ? start(id) : void();
     if (random_.chance(checkpoints_)) cluster_.checkpoint(id);
-    if (random_.chance(transfers_)) cluster_.transfer(id, random_.below(cluster_.nodes().size() + 1), Duration(random_.below(300'000'000)));
+    if (random_.chance(transfers_))
+      cluster_.transfer(id, random_.below(cluster_.nodes().size() + 1), Duration(random_.below(300'000'000)));
     if (random_.chance(churn_)) change();
     switch (random_.below(20)) {
       case 0:

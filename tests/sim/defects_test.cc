@@ -45,7 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"clocks_beyond_bound", &Defects::clocks_beyond_bound, {"INV_L10", "INV_L02"}},
                     Planted{"late_send_reading", &Defects::late_send_reading, {"INV_L10", "INV_L02"}},
                     Planted{"one_machine_diverges", &Defects::one_machine_diverges, {"INV_R14"}},
-                    Planted{"forgets_release", &Defects::forgets_release, {"INV_L01", "INV_L04", "INV_L05", "INV_K1", "INV_K01"}},
+                    Planted{
+                        "forgets_release", &Defects::forgets_release, {"INV_L01", "INV_L04", "INV_L05", "INV_K1", "INV_K01"}},
                     Planted{"token_lowered", &Defects::token_lowered, {"INV_L04"}},
                     Planted{"answer_changed", &Defects::answer_changed, {"INV_K1"}},
                     Planted{"stale_read", &Defects::stale_read, {"INV_R15"}},

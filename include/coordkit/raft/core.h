@@ -37,11 +37,11 @@ struct Options {
   // A leader whose own disk lags behind what its followers committed for this long hands over. max(): never, the default
   // as long as a disk that is slow everywhere cannot be told from one that stalls here.
   Duration disk_lag_max = Duration::max();
-  uint64_t seed = 1;                                            // of the election jitter
+  uint64_t seed = 1;  // of the election jitter
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
-  size_t append_bytes_max = 1 << 20;  // of one message, at least one entry
+  size_t append_bytes_max = 1 << 20;     // of one message, at least one entry
   size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
 
@@ -110,7 +110,8 @@ struct Checkpointed {
   Position applied;
 };
 
-using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed>;
+using Input =
+    std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed>;
 
 // ---- effects
 
@@ -201,10 +202,10 @@ struct Status {
   Position base;
   Position last;
   Index commit;
-  Index durable;  // own log, synced
-  LaggingTime quorum_contact;  // leader: when a quorum was last known to follow
-  Configuration configuration;  // in force
-  Index configuration_index;    // of its entry: what a change expects
+  Index durable;                  // own log, synced
+  LaggingTime quorum_contact;     // leader: when a quorum was last known to follow
+  Configuration configuration;    // in force
+  Index configuration_index;      // of its entry: what a change expects
   std::vector<PeerStatus> peers;  // leader only
   ReplicaId successor;            // leader: being handed over to; zero: nobody
   Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
