@@ -4,6 +4,8 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/fields.h"
+
 namespace coordkit {
 namespace {
 
@@ -26,9 +28,9 @@ Member read_member(pbf_reader in) {
   Member member;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case protozero::tag_and_type(1, protozero::pbf_wire_type::varint): member.id = ReplicaId(in.get_uint64()); break;
-      case protozero::tag_and_type(2, protozero::pbf_wire_type::fixed64): member.store = StoreId(in.get_fixed64()); break;
-      case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited): member.address = in.get_string(); break;
+      case fields::number(1): member.id = ReplicaId(in.get_uint64()); break;
+      case fields::fixed(2): member.store = StoreId(in.get_fixed64()); break;
+      case fields::bytes(3): member.address = in.get_string(); break;
       default: in.skip();
     }
   }
@@ -47,15 +49,9 @@ Configuration read_configuration(pbf_reader in) {
   Configuration configuration;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case protozero::tag_and_type(1, protozero::pbf_wire_type::length_delimited):
-        configuration.voters.push_back(read_member(in.get_message()));
-        break;
-      case protozero::tag_and_type(2, protozero::pbf_wire_type::length_delimited):
-        configuration.outgoing.push_back(read_member(in.get_message()));
-        break;
-      case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited):
-        configuration.learners.push_back(read_member(in.get_message()));
-        break;
+      case fields::bytes(1): configuration.voters.push_back(read_member(in.get_message())); break;
+      case fields::bytes(2): configuration.outgoing.push_back(read_member(in.get_message())); break;
+      case fields::bytes(3): configuration.learners.push_back(read_member(in.get_message())); break;
       default: in.skip();
     }
   }
@@ -108,11 +104,9 @@ absl::StatusOr<Genesis> decode_genesis(std::string_view bytes) try {
   pbf_reader in(bytes.data(), bytes.size());
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case protozero::tag_and_type(1, protozero::pbf_wire_type::fixed64): genesis.cluster = ClusterId(in.get_fixed64()); break;
-      case protozero::tag_and_type(2, protozero::pbf_wire_type::varint): genesis.token_base = in.get_uint64(); break;
-      case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited):
-        genesis.configuration = read_configuration(in.get_message());
-        break;
+      case fields::fixed(1): genesis.cluster = ClusterId(in.get_fixed64()); break;
+      case fields::number(2): genesis.token_base = in.get_uint64(); break;
+      case fields::bytes(3): genesis.configuration = read_configuration(in.get_message()); break;
       default: in.skip();
     }
   }

@@ -3,13 +3,13 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/fields.h"
+
 namespace coordkit::engine {
 namespace {
 
 using protozero::pbf_reader;
-using protozero::pbf_wire_type;
 using protozero::pbf_writer;
-using protozero::tag_and_type;
 
 constexpr uint32_t kRequest = 1;
 constexpr uint32_t kRegister = 2;
@@ -24,9 +24,9 @@ void write_origin(pbf_writer& out, const Origin& origin) {
 // Reads one field of an origin; false: it is another field.
 bool read_origin_field(pbf_reader& in, Origin& origin) {
   switch (in.tag_and_type()) {
-    case tag_and_type(1, pbf_wire_type::varint): origin.replica = ReplicaId(in.get_uint64()); return true;
-    case tag_and_type(2, pbf_wire_type::fixed64): origin.store = StoreId(in.get_fixed64()); return true;
-    case tag_and_type(3, pbf_wire_type::varint): origin.boot = BootCounter(in.get_uint64()); return true;
+    case fields::number(1): origin.replica = ReplicaId(in.get_uint64()); return true;
+    case fields::fixed(2): origin.store = StoreId(in.get_fixed64()); return true;
+    case fields::number(3): origin.boot = BootCounter(in.get_uint64()); return true;
     default: return false;
   }
 }
@@ -36,10 +36,10 @@ Request read_request(pbf_reader in) {
   while (in.next()) {
     if (read_origin_field(in, request.id.origin)) continue;
     switch (in.tag_and_type()) {
-      case tag_and_type(4, pbf_wire_type::varint): request.id.sequence = Sequence(in.get_uint64()); break;
-      case tag_and_type(5, pbf_wire_type::varint): request.lowest_unanswered = Sequence(in.get_uint64()); break;
-      case tag_and_type(6, pbf_wire_type::varint): request.machine = MachineId(in.get_uint64()); break;
-      case tag_and_type(7, pbf_wire_type::length_delimited): {
+      case fields::number(4): request.id.sequence = Sequence(in.get_uint64()); break;
+      case fields::number(5): request.lowest_unanswered = Sequence(in.get_uint64()); break;
+      case fields::number(6): request.machine = MachineId(in.get_uint64()); break;
+      case fields::bytes(7): {
         const auto view = in.get_view();
         request.payload = {view.data(), view.size()};
         break;
@@ -62,8 +62,8 @@ FiredTimer read_timer(pbf_reader in) {
   FiredTimer timer;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case tag_and_type(1, pbf_wire_type::varint): timer.id = TimerId(in.get_uint64()); break;
-      case tag_and_type(2, pbf_wire_type::varint): timer.generation = Generation(in.get_uint64()); break;
+      case fields::number(1): timer.id = TimerId(in.get_uint64()); break;
+      case fields::number(2): timer.generation = Generation(in.get_uint64()); break;
       default: in.skip();
     }
   }
@@ -74,9 +74,9 @@ absl::StatusOr<LogCommand> read_fired(pbf_reader in) {
   FireTimers fired;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case tag_and_type(1, pbf_wire_type::varint): fired.term = Term(in.get_uint64()); break;
-      case tag_and_type(2, pbf_wire_type::varint): fired.machine = MachineId(in.get_uint64()); break;
-      case tag_and_type(3, pbf_wire_type::length_delimited):
+      case fields::number(1): fired.term = Term(in.get_uint64()); break;
+      case fields::number(2): fired.machine = MachineId(in.get_uint64()); break;
+      case fields::bytes(3):
         if (fired.timers.size() == kFiredTimersMax) return absl::DataLossError("an entry with too many timers");
         fired.timers.push_back(read_timer(in.get_message()));
         break;
@@ -141,9 +141,9 @@ absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
   pbf_reader in(bytes.data(), bytes.size());
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case tag_and_type(kRequest, pbf_wire_type::length_delimited): return checked(read_request(in.get_message()));
-      case tag_and_type(kRegister, pbf_wire_type::length_delimited): return LogCommand(read_registration(in.get_message()));
-      case tag_and_type(kFire, pbf_wire_type::length_delimited): return read_fired(in.get_message());
+      case fields::bytes(kRequest): return checked(read_request(in.get_message()));
+      case fields::bytes(kRegister): return LogCommand(read_registration(in.get_message()));
+      case fields::bytes(kFire): return read_fired(in.get_message());
       default: in.skip();
     }
   }

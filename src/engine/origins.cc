@@ -3,6 +3,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/fields.h"
 #include "base/fixed.h"
 #include "base/sums.h"
 
@@ -10,9 +11,7 @@ namespace coordkit::engine {
 namespace {
 
 using protozero::pbf_reader;
-using protozero::pbf_wire_type;
 using protozero::pbf_writer;
-using protozero::tag_and_type;
 
 void write_answer(pbf_writer& out, Sequence sequence, const StoredAnswer& answer) {
   pbf_writer body(out, 4);
@@ -28,11 +27,11 @@ std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
   StoredAnswer answer{.answered = true};
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case tag_and_type(1, pbf_wire_type::varint): sequence = Sequence(in.get_uint64()); break;
-      case tag_and_type(2, pbf_wire_type::fixed64): answer.command_hash = in.get_fixed64(); break;
-      case tag_and_type(3, pbf_wire_type::varint): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
-      case tag_and_type(4, pbf_wire_type::length_delimited): answer.bytes = in.get_bytes(); break;
-      case tag_and_type(5, pbf_wire_type::varint): answer.index = Index(in.get_uint64()); break;
+      case fields::number(1): sequence = Sequence(in.get_uint64()); break;
+      case fields::fixed(2): answer.command_hash = in.get_fixed64(); break;
+      case fields::number(3): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
+      case fields::bytes(4): answer.bytes = in.get_bytes(); break;
+      case fields::number(5): answer.index = Index(in.get_uint64()); break;
       default: in.skip();
     }
   }
@@ -147,10 +146,10 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
     pbf_reader in(value.data(), value.size());
     while (in.next()) {
       switch (in.tag_and_type()) {
-        case tag_and_type(1, pbf_wire_type::fixed64): state.store = StoreId(in.get_fixed64()); break;
-        case tag_and_type(2, pbf_wire_type::varint): state.boot = BootCounter(in.get_uint64()); break;
-        case tag_and_type(3, pbf_wire_type::varint): state.retired = Sequence(in.get_uint64()); break;
-        case tag_and_type(4, pbf_wire_type::length_delimited): {
+        case fields::fixed(1): state.store = StoreId(in.get_fixed64()); break;
+        case fields::number(2): state.boot = BootCounter(in.get_uint64()); break;
+        case fields::number(3): state.retired = Sequence(in.get_uint64()); break;
+        case fields::bytes(4): {
           auto [sequence, answer] = read_answer(in.get_message());
           const uint64_t place = sequence - state.retired;
           if (sequence < state.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");

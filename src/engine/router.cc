@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/entry_codec.h"
+#include "base/fields.h"
 #include "base/fixed.h"
 #include "base/sums.h"
 
@@ -197,14 +198,14 @@ absl::Status Router::restore(const CheckpointView& view) try {
     protozero::pbf_reader in(value.data(), value.size());
     while (in.next()) {
       switch (in.tag_and_type()) {
-        case protozero::tag_and_type(1, protozero::pbf_wire_type::varint): leader_term_ = Term(in.get_uint64()); break;
-        case protozero::tag_and_type(2, protozero::pbf_wire_type::length_delimited): {
+        case fields::number(1): leader_term_ = Term(in.get_uint64()); break;
+        case fields::bytes(2): {
           auto genesis = decode_genesis(in.get_bytes());
           if (!genesis.ok()) return genesis.status();
           genesis_ = *std::move(genesis);
           break;
         }
-        case protozero::tag_and_type(3, protozero::pbf_wire_type::length_delimited): {
+        case fields::bytes(3): {
           auto configuration = decode_configuration(in.get_bytes());
           if (!configuration.ok()) return configuration.status();
           configuration_ = *std::move(configuration);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/fields.h"
 #include "coordkit/types.h"
 
 namespace coordkit::machine::fields {
@@ -16,9 +17,9 @@ namespace coordkit::machine::fields {
 using protozero::pbf_reader;
 using protozero::pbf_writer;
 
-constexpr uint32_t number(uint32_t field) { return protozero::tag_and_type(field, protozero::pbf_wire_type::varint); }
-constexpr uint32_t fixed(uint32_t field) { return protozero::tag_and_type(field, protozero::pbf_wire_type::fixed64); }
-constexpr uint32_t bytes(uint32_t field) { return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited); }
+using coordkit::fields::bytes;
+using coordkit::fields::fixed;
+using coordkit::fields::number;
 
 inline void put_number(pbf_writer& out, uint32_t field, uint64_t value) {
   if (value != 0) out.add_uint64(field, value);

@@ -4,12 +4,12 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/fields.h"
+
 namespace coordkit {
 namespace {
 
 using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-using protozero::tag_and_type;
 
 }  // namespace
 
@@ -39,17 +39,17 @@ absl::StatusOr<Introduction> decode_introduction(std::string_view body) try {
   pbf_reader in(body.data(), body.size());
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case tag_and_type(1, pbf_wire_type::varint): hello.protocol_min = in.get_uint32(); break;
-      case tag_and_type(2, pbf_wire_type::varint): hello.protocol_max = in.get_uint32(); break;
-      case tag_and_type(3, pbf_wire_type::length_delimited): hello.cluster_name = in.get_string(); break;
-      case tag_and_type(4, pbf_wire_type::varint): hello.from = ReplicaId(in.get_uint64()); break;
-      case tag_and_type(5, pbf_wire_type::varint): hello.to = ReplicaId(in.get_uint64()); break;
-      case tag_and_type(6, pbf_wire_type::fixed64): hello.store = StoreId(in.get_fixed64()); break;
-      case tag_and_type(7, pbf_wire_type::varint): hello.boot = BootCounter(in.get_uint64()); break;
-      case tag_and_type(8, pbf_wire_type::fixed64): hello.cluster = ClusterId(in.get_fixed64()); break;
-      case tag_and_type(9, pbf_wire_type::fixed64): introduction.instance = in.get_fixed64(); break;
-      case tag_and_type(10, pbf_wire_type::fixed64): introduction.nonce = in.get_fixed64(); break;
-      case tag_and_type(11, pbf_wire_type::fixed64): introduction.echo = in.get_fixed64(); break;
+      case fields::number(1): hello.protocol_min = in.get_uint32(); break;
+      case fields::number(2): hello.protocol_max = in.get_uint32(); break;
+      case fields::bytes(3): hello.cluster_name = in.get_string(); break;
+      case fields::number(4): hello.from = ReplicaId(in.get_uint64()); break;
+      case fields::number(5): hello.to = ReplicaId(in.get_uint64()); break;
+      case fields::fixed(6): hello.store = StoreId(in.get_fixed64()); break;
+      case fields::number(7): hello.boot = BootCounter(in.get_uint64()); break;
+      case fields::fixed(8): hello.cluster = ClusterId(in.get_fixed64()); break;
+      case fields::fixed(9): introduction.instance = in.get_fixed64(); break;
+      case fields::fixed(10): introduction.nonce = in.get_fixed64(); break;
+      case fields::fixed(11): introduction.echo = in.get_fixed64(); break;
       default: in.skip();
     }
   }
