@@ -37,15 +37,7 @@ absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
 absl::StatusOr<QueueInfo> read_queue(const Completion& completion) {
   auto reply = machine::decode_queue(completion.bytes);
   if (!reply.ok()) return unreadable();
-  QueueInfo out{.more = reply->more, .as_of = completion.index};
-  for (machine::WaiterInfo& waiter : reply->waiters) {
-    out.waiters.push_back({.position = waiter.position,
-                           .session = waiter.session,
-                           .owner_tag = std::move(waiter.owner_tag),
-                           .since = waiter.since,
-                           .request = waiter.request});
-  }
-  return out;
+  return QueueInfo{.waiters = std::move(reply->waiters), .more = reply->more, .as_of = completion.index};
 }
 
 absl::StatusOr<SessionInfo> read_session(const Completion& completion) {
@@ -67,14 +59,7 @@ absl::StatusOr<GetResult> read_key(const Completion& completion) {
   auto reply = machine::decode_keys(completion.bytes);
   if (!reply.ok() || reply->keys.size() > 1) return unreadable();
   GetResult out{.revision = reply->revision, .as_of = completion.index};
-  if (!reply->keys.empty()) {
-    machine::KeyValue& found = reply->keys.front();
-    out.entry = KeyValue{.key = std::move(found.key),
-                         .value = std::move(found.value),
-                         .create = found.create,
-                         .mod = found.mod,
-                         .version = found.version};
-  }
+  if (!reply->keys.empty()) out.entry = std::move(reply->keys.front());
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "coordkit/records.h"
 #include "coordkit/types.h"
 
 namespace coordkit::machine {
@@ -58,6 +59,9 @@ struct RangeQuery {
 using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
                            TokenStillHeldQuery, GetQuery, RangeQuery>;
 
+using coordkit::KeyValue;
+using coordkit::WaiterInfo;
+
 struct HolderInfo {
   SessionId session;
   std::string owner_tag;
@@ -67,14 +71,6 @@ struct HolderInfo {
   RequestId request;  // of the acquire
   std::string value;
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
-};
-struct WaiterInfo {
-  uint64_t position = 0;  // from 0
-  SessionId session;
-  std::string owner_tag;
-  Index since;  // the entry that queued it
-  RequestId request;
-  friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
 struct SessionInfo {
   SessionId session;
@@ -94,14 +90,6 @@ struct HeldLock {
   Token token;
   RequestId request;
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
-};
-struct KeyValue {
-  std::string key;
-  std::string value;
-  Revision create;
-  Revision mod;
-  uint64_t version = 0;
-  friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 
 struct HoldersReply {

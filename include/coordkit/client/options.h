@@ -12,6 +12,7 @@
 #include "coordkit/client/handles.h"
 #include "coordkit/clock.h"
 #include "coordkit/engine.h"
+#include "coordkit/records.h"
 #include "coordkit/types.h"
 
 namespace coordkit {
@@ -95,14 +96,6 @@ struct LockInfo {
   uint64_t waiters = 0;
   Index as_of;  // the applied state that was read
 };
-struct WaiterInfo {
-  uint64_t position = 0;  // from 0
-  SessionId session;
-  std::string owner_tag;
-  Index since;
-  RequestId request;
-  friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
-};
 struct QueueInfo {
   std::vector<WaiterInfo> waiters;
   bool more = false;
@@ -122,14 +115,6 @@ struct SessionList {
   std::vector<SessionInfo> sessions;  // ascending ids
   bool more = false;                  // ask again after the last one
   Index as_of;
-};
-struct KeyValue {
-  std::string key;
-  std::string value;
-  Revision create;
-  Revision mod;
-  uint64_t version = 0;
-  friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 struct GetResult {
   std::optional<KeyValue> entry;

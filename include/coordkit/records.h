@@ -1,0 +1,31 @@
+// What looking at the replicated state shows, alike for the machine that answers and for whoever asked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+// Somebody in line for a lock.
+struct WaiterInfo {
+  uint64_t position = 0;  // from 0
+  SessionId session;
+  std::string owner_tag;
+  Index since;        // the entry that queued it
+  RequestId request;  // of the acquire
+  friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
+};
+
+// A key of the store with the revisions that made it (docs/semantics.md S-02).
+struct KeyValue {
+  std::string key;
+  std::string value;
+  Revision create;
+  Revision mod;
+  uint64_t version = 0;
+  friend bool operator==(const KeyValue&, const KeyValue&) = default;
+};
+
+}  // namespace coordkit
