@@ -86,17 +86,14 @@ void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::mov
 // ---- the engine's thread
 
 void Host::run_turns() {
-  awake_.store(false, std::memory_order_release);
-  for (int turns = 0; turns < kTurnsAtOnce; ++turns) {
+  awake_.store(false, std::memory_order_release);  // first: what arrives from here on wakes again
+  Duration wait{};
+  for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
     take_arrivals();
     one_turn();
-    const bool again = !batch_.empty();
-    batch_.clear();
-    const Now now = clock_.now();
-    if (!again && engine_->next_deadline() > now.lagging && client_->next_turn(now) > Duration::zero()) break;
-    if (turns + 1 == kTurnsAtOnce) wake();
+    wait = until_next_turn();
   }
-  arm_timer();
+  arm_timer(wait);
 }
 
 void Host::take_arrivals() {
@@ -115,6 +112,7 @@ void Host::take_arrivals() {
       std::move(std::get<Call>(arrival))(*client_);
     }
   }
+  batch_.clear();
 }
 
 void Host::one_turn() {
@@ -149,12 +147,16 @@ void Host::carry_out() {
   }
 }
 
-void Host::arm_timer() {
+// Zero: at once.
+Duration Host::until_next_turn() const {
   const Now now = clock_.now();
-  Duration wait = client_->next_turn(now);
   const LaggingTime deadline = engine_->next_deadline();
-  if (deadline != LaggingTime::max()) wait = std::min(wait, std::max(Duration::zero(), deadline - now.lagging));
-  if (deadline == LaggingTime::min()) wait = Duration::zero();
+  if (deadline <= now.lagging) return Duration::zero();
+  const Duration engine_wait = deadline == LaggingTime::max() ? Duration::max() : deadline - now.lagging;
+  return std::min(engine_wait, client_->next_turn(now));
+}
+
+void Host::arm_timer(Duration wait) {
   if (wait == Duration::zero()) return wake();
   timer_.expires_after(std::min<Duration>(wait, std::chrono::hours(1)));
   timer_.async_wait([this](const boost::system::error_code& error) {
@@ -216,21 +218,13 @@ absl::Status Host::wait_ready(Duration timeout) {
 }
 
 Health Host::health() {
-  struct Signal {
-    std::mutex mutex;
-    std::condition_variable wake;
-    bool done = false;
-  };
   if (!on_engine_thread()) {
-    auto signal = std::make_shared<Signal>();
-    call([this, signal](Client& client) {
+    auto published = std::make_shared<Slot<bool>>();
+    call([this, published](Client& client) {
       if (!client.stopped()) publish();
-      const std::lock_guard lock(signal->mutex);
-      signal->done = true;
-      signal->wake.notify_one();
+      published->set(true);
     });
-    std::unique_lock lock(signal->mutex);
-    signal->wake.wait(lock, [&] { return signal->done; });
+    published->take();
   }
   const std::lock_guard lock(health_mutex_);
   return health_;

@@ -77,7 +77,8 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   void one_turn();
   void carry_out();
   void publish();
-  void arm_timer();
+  Duration until_next_turn() const;
+  void arm_timer(Duration wait);
   void finish_drain();
   void stop_engine();
 

@@ -49,9 +49,9 @@ std::stop_token Grant::lost() const { return hold_ ? hold_->lost_token() : std::
 
 absl::Status Grant::release() {
   if (!hold_) return no_grant();
-  const HoldRef hold = hold_;
-  if (!hold->released()) hold->invalidate();
-  return wait_for_done(session_->host(), [hold](Client& client, DoneCallback done) { client.release(hold, std::move(done)); });
+  hold_->invalidate();
+  return wait_for_done(session_->host(),
+                       [hold = hold_](Client& client, DoneCallback done) { client.release(hold, std::move(done)); });
 }
 
 void Grant::release_later() {

@@ -39,24 +39,24 @@ inline absl::Status would_wait_for_itself() {
 }
 
 // `start(client, callback)` begins the call; every call of the client ends exactly once, so this returns.
-template <typename T, typename Start>
-absl::StatusOr<T> wait_for(Host& host, Start start) {
+template <typename Answer, typename Start>
+Answer wait_for_answer(Host& host, Start start) {
   if (host.on_engine_thread()) return would_wait_for_itself();
-  auto slot = std::make_shared<Slot<absl::StatusOr<T>>>();
+  auto slot = std::make_shared<Slot<Answer>>();
   host.call([start = std::move(start), slot](Client& client) mutable {
-    start(client, [slot](absl::StatusOr<T> answer) { slot->set(std::move(answer)); });
+    start(client, [slot](Answer answer) { slot->set(std::move(answer)); });
   });
   return slot->take();
 }
 
+template <typename T, typename Start>
+absl::StatusOr<T> wait_for(Host& host, Start start) {
+  return wait_for_answer<absl::StatusOr<T>>(host, std::move(start));
+}
+
 template <typename Start>
 absl::Status wait_for_done(Host& host, Start start) {
-  if (host.on_engine_thread()) return would_wait_for_itself();
-  auto slot = std::make_shared<Slot<absl::Status>>();
-  host.call([start = std::move(start), slot](Client& client) mutable {
-    start(client, [slot](absl::Status answer) { slot->set(std::move(answer)); });
-  });
-  return slot->take();
+  return wait_for_answer<absl::Status>(host, std::move(start));
 }
 
 }  // namespace coordkit
