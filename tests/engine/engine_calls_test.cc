@@ -2,30 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/log_command.h"
-#include "tests/engine/cluster.h"
+#include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
 namespace {
 
-struct EngineCallsTest : testing::Test {
-  Cluster cluster{3};
-  uint64_t leader = 0, follower = 0, third = 0;
-
-  void SetUp() override { begin(); }
-  void begin() {
-    cluster.start_all();
-    leader = cluster.leader();
-    ASSERT_NE(leader, 0u);
-    follower = leader % 3 + 1;
-    third = follower % 3 + 1;
-    for (uint64_t id = 1; id <= 3; ++id) {
-      ASSERT_TRUE(cluster.until([&] { return cluster.engine(id).status().state == ReplicaState::Ready; }));
-    }
-  }
+struct EngineCallsTest : ThreeReplicas {
   // Nothing goes to or from `id`.
-  void isolate(uint64_t id) {
-    cluster.filter = [id](ReplicaId from, ReplicaId to, const Message&) { return from.value() != id && to.value() != id; };
-  }
   template <typename Kind>
   size_t sent(uint64_t id) {
     size_t count = 0;

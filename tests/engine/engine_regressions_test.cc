@@ -1,27 +1,14 @@
 // Rows of docs/regressions.md that need whole engines: stalled leaders, changes of leadership, clocks that disagree.
 #include <gtest/gtest.h>
 
-#include "tests/engine/cluster.h"
+#include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
 namespace {
 
-struct EngineRegressionsTest : testing::Test {
-  Cluster cluster{3};
-  uint64_t leader = 0, follower = 0, third = 0;
+struct EngineRegressionsTest : ThreeReplicas {
   uint64_t attempts = 0;
 
-  void SetUp() override { born(cluster); }
-  void born(Cluster& made) {
-    made.start_all();
-    leader = made.leader();
-    ASSERT_NE(leader, 0u);
-    follower = leader % 3 + 1;
-    third = follower % 3 + 1;
-    for (uint64_t id = 1; id <= 3; ++id) {
-      ASSERT_TRUE(made.until([&] { return made.engine(id).status().state == ReplicaState::Ready; }));
-    }
-  }
   // Timer 1 of the group of replica 9, the only one of that group.
   void arm(Cluster& of, uint64_t ms) { ASSERT_EQ(of.run(leader, "arm 1 1 " + std::to_string(ms) + " 9 1 1"), "armed"); }
   uint64_t renew(uint64_t through, uint64_t ms) {
@@ -38,9 +25,6 @@ struct EngineRegressionsTest : testing::Test {
     return false;
   }
   static size_t fired(Cluster& of, uint64_t at) { return of.node(at).counter->fired().size(); }
-  void isolate(uint64_t id) {
-    cluster.filter = [id](ReplicaId from, ReplicaId to, const Message&) { return from.value() != id && to.value() != id; };
-  }
   uint64_t leader_besides(uint64_t former) {
     uint64_t found = 0;
     cluster.until([&] {

@@ -1,26 +1,14 @@
 // Timers and renewals through whole engines: who fires, when, and who is told that a renewal counted.
 #include <gtest/gtest.h>
 
-#include "tests/engine/cluster.h"
+#include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
 namespace {
 
-struct EngineTimeTest : testing::Test {
-  Cluster cluster{3};
-  uint64_t leader = 0, follower = 0, third = 0;
+struct EngineTimeTest : ThreeReplicas {
   uint64_t attempts = 0;
 
-  void SetUp() override {
-    cluster.start_all();
-    leader = cluster.leader();
-    ASSERT_NE(leader, 0u);
-    follower = leader % 3 + 1;
-    third = follower % 3 + 1;
-    for (uint64_t id = 1; id <= 3; ++id) {
-      ASSERT_TRUE(cluster.until([&] { return cluster.engine(id).status().state == ReplicaState::Ready; }));
-    }
-  }
   // Arms timer `id` of the group of replica 9; returns when that was applied at the leader.
   LaggingTime arm(uint64_t id, uint64_t ms, bool grouped = true) {
     const std::string words = "arm " + std::to_string(id) + " 1 " + std::to_string(ms) + (grouped ? " 9 1 1" : "");
@@ -51,9 +39,6 @@ struct EngineTimeTest : testing::Test {
   LaggingTime end_of(uint64_t at, uint64_t timer) {
     EXPECT_TRUE(cluster.until([&] { return fired(at, timer); }));
     return cluster.now();
-  }
-  void isolate(uint64_t id) {
-    cluster.filter = [id](ReplicaId from, ReplicaId to, const Message&) { return from.value() != id && to.value() != id; };
   }
   uint64_t new_leader() {
     uint64_t found = 0;

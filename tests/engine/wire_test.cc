@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "base/sums.h"
+#include "tests/golden/hex.h"
 
 namespace coordkit {
 namespace {
@@ -320,15 +321,6 @@ Message golden_message(size_t alternative) {
     case 14: return raft::Removed{Term(7), {Index(290), Term(6)}};
     default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
-}
-
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) {
-    text += "0123456789abcdef"[static_cast<uint8_t>(byte) >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
 }
 
 TEST(WireTest, BytesAreTheGoldenOnes) {

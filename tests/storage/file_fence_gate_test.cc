@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "coordkit/error.h"
 #include "coordkit/fence.h"
+#include "tests/golden/hex.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit {
@@ -195,14 +196,6 @@ TEST(FileFenceGateTest, GoldenTheFileAfterTwoTokens) {
   ASSERT_TRUE(gate->admit(Token(0x1122)).ok());
   ASSERT_TRUE(gate->admit(Token(0x3344), Shared).ok());
   EXPECT_EQ(image.bytes.size(), 4096u + 40);
-  const auto hex = [](std::string_view bytes) {
-    std::string text;
-    for (const char byte : bytes) {
-      text.push_back("0123456789abcdef"[static_cast<uint8_t>(byte) >> 4]);
-      text.push_back("0123456789abcdef"[byte & 15]);
-    }
-    return text;
-  };
   EXPECT_EQ(hex(image.bytes.substr(0, 32)),
             "636b66656e636531"
             "0200000000000000"

@@ -8,6 +8,7 @@
 #include "base/fixed.h"
 #include "base/random.h"
 #include "base/sums.h"
+#include "tests/golden/hex.h"
 #include "transport/hello.h"
 
 namespace coordkit {
@@ -191,15 +192,6 @@ TEST(HelloTest, ProtocolRangesMustMeet) {
 }
 
 // ---- pinned bytes. A change here is a change of the wire.
-
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const char byte : bytes) {
-    text += "0123456789abcdef"[static_cast<uint8_t>(byte) >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
 
 TEST(FrameTest, BytesAreTheGoldenOnes) {
   std::ifstream file(COORDKIT_SOURCE_DIR "/tests/golden/wire_frames.hex");
