@@ -25,6 +25,10 @@ struct InstallStaged {
 };
 struct Unstage {};
 using StateOperation = std::variant<CheckpointBatch, StageRows, InstallStaged, Unstage>;
+// Whether it changes the state: at most one such operation may be under way.
+inline bool changes_state(const StateOperation& operation) {
+  return std::holds_alternative<CheckpointBatch>(operation) || std::holds_alternative<InstallStaged>(operation);
+}
 using StateReport = std::function<void(StateSink&)>;  // what the sink hears of it; empty: nothing
 
 using RowsByKey = std::map<std::string, std::string>;

@@ -165,32 +165,17 @@ absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
   return rows_.applied();
 }
 
-void SimStateStore::commit(CheckpointBatch batch) {
-  for (const Pending& pending : pending_) {
-    COORDKIT_CHECK_MSG(!std::holds_alternative<CheckpointBatch>(pending.operation), "at most one checkpoint is under way");
-    COORDKIT_CHECK_MSG(!std::holds_alternative<InstallStaged>(pending.operation),
-                       "no checkpoint while an install is under way");
-  }
-  start(std::move(batch));
-}
-
+void SimStateStore::commit(CheckpointBatch batch) { start(std::move(batch)); }
 void SimStateStore::stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) {
   start(StageRows{ticket, std::move(range), std::move(rows)});
 }
-
-void SimStateStore::install(Position applied, uint64_t digest) {
-  for (const Pending& pending : pending_) {
-    COORDKIT_CHECK_MSG(!std::holds_alternative<CheckpointBatch>(pending.operation),
-                       "no install while a checkpoint is under way");
-    COORDKIT_CHECK_MSG(!std::holds_alternative<InstallStaged>(pending.operation), "at most one install is under way");
-  }
-  start(InstallStaged{applied, digest});
-}
-
+void SimStateStore::install(Position applied, uint64_t digest) { start(InstallStaged{applied, digest}); }
 void SimStateStore::unstage() { start(Unstage{}); }
 
 void SimStateStore::start(StateOperation operation) {
   if (sink_ == nullptr) return;
+  const bool busy = std::ranges::any_of(pending_, [](const Pending& one) { return changes_state(one.operation); });
+  COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
   pending_.push_back({++started_, std::move(operation)});
   last_sync_ = std::max(last_sync_, world_.now() + 4 * draw_latency(random_, quality_));
   world_.schedule(last_sync_, EventKind::StateSynced, node_, epoch_, started_);

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/check.h"
@@ -46,6 +47,8 @@ class LmdbStateStore::Writer {
     {
       std::scoped_lock lock(mutex_);
       if (closing_ || failed_) return;
+      COORDKIT_CHECK_MSG(!changes_state(operation) || !changing_, "at most one commit or install is under way");
+      changing_ = changing_ || changes_state(operation);
       waiting_.push_back(std::move(operation));
     }
     wakes_.notify_one();
@@ -66,55 +69,74 @@ class LmdbStateStore::Writer {
   }
 
  private:
+  // Work for the thread: an operation, or a step of emptying the spare table.
+  struct EraseStale {};
+  using Work = std::variant<EraseStale, StateOperation>;
+
   void run() {
-    for (;;) {
-      StateOperation operation;
-      {
-        std::unique_lock lock(mutex_);
-        wakes_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
-        if (closing_) return;
-        operation = std::move(waiting_.front());
-        waiting_.pop_front();
-      }
-      absl::Status status = std::visit([this](auto& one) { return perform(one); }, operation);
+    while (std::optional<Work> work = next()) {
+      absl::Status status = std::holds_alternative<EraseStale>(*work)
+                                ? table_->erase_stale()
+                                : std::visit([this](const auto& one) { return perform(one); }, std::get<StateOperation>(*work));
       if (status.ok()) continue;
       {
         std::scoped_lock lock(mutex_);
         failed_ = true;
+        waiting_.clear();
       }
       sink_->checkpoint_failed(std::move(status));
       return;
     }
   }
 
+  // What to do next; nothing once the store closes. Stale rows are erased whenever the thread is idle; a commit goes before
+  // them, and what is about staged rows has to wait for it.
+  std::optional<Work> next() {
+    std::unique_lock lock(mutex_);
+    const bool stale = table_->stale();
+    wakes_.wait(lock, [&] { return closing_ || stale || !waiting_.empty(); });
+    if (closing_) return std::nullopt;
+    if (stale && (waiting_.empty() || !std::holds_alternative<CheckpointBatch>(waiting_.front()))) return EraseStale{};
+    StateOperation operation = std::move(waiting_.front());
+    waiting_.pop_front();
+    return operation;
+  }
+
+  void changed() {
+    std::scoped_lock lock(mutex_);
+    changing_ = false;
+  }
+
   absl::Status perform(const CheckpointBatch& batch) {
     if (absl::Status status = table_->write(batch); !status.ok()) return status;
+    changed();
     sink_->checkpointed(batch.applied);
     return absl::OkStatus();
   }
 
-  absl::Status perform(StageRows& stage) {
-    const auto end = stage.range.upto.empty() ? staged_.end() : staged_.upper_bound(stage.range.upto);
-    staged_.erase(staged_.upper_bound(stage.range.after), end);
-    for (CheckpointBatch::Row& row : stage.rows) staged_.emplace(std::move(row.key), *std::move(row.value));
+  absl::Status perform(const StageRows& stage) {
+    if (absl::Status status = table_->stage(stage.range, stage.rows); !status.ok()) return status;
     sink_->staged(stage.ticket);
     return absl::OkStatus();
   }
 
   absl::Status perform(const InstallStaged& install) {
-    const RowsByKey staged = std::exchange(staged_, {});
-    if (digest_of(staged) != install.digest) {
-      sink_->install_refused(install.applied,
-                             absl::DataLossError("the staged rows are not those of the digest; fetch them again"));
+    absl::Status fits = table_->verify_staged(install.digest);
+    if (absl::IsDataLoss(fits)) {
+      table_->unstage();
+      changed();
+      sink_->install_refused(install.applied, std::move(fits));
       return absl::OkStatus();
     }
-    if (absl::Status status = table_->install(install.applied, staged); !status.ok()) return status;
+    if (!fits.ok()) return fits;
+    if (absl::Status status = table_->install(install.applied); !status.ok()) return status;
+    changed();
     sink_->installed(install.applied);
     return absl::OkStatus();
   }
 
   absl::Status perform(const Unstage&) {
-    staged_.clear();
+    table_->unstage();
     return absl::OkStatus();
   }
 
@@ -123,11 +145,11 @@ class LmdbStateStore::Writer {
   std::shared_ptr<storage::LmdbTable> table_;
   StateSink* sink_ = nullptr;
   std::thread thread_;
-  RowsByKey staged_;  // of the thread
 
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::deque<StateOperation> waiting_;
+  bool changing_ = false;  // a commit or an install is under way
   bool closing_ = false;
   bool failed_ = false;
 };

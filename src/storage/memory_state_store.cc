@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/row_map.h"
 #include "coordkit/storage/memory_stores.h"
 
@@ -24,11 +26,14 @@ absl::StatusOr<Position> MemoryStateStore::open(StateSink& sink) {
 }
 
 template <typename Operation>
-void MemoryStateStore::start(Operation operation) {
+void MemoryStateStore::start(Operation made) {
+  StateOperation operation = std::move(made);
   {
     std::scoped_lock lock(mutex_);
     if (sink_ == nullptr || failed_) return;
-    content_->pending.emplace_back(std::move(operation));
+    const bool busy = std::ranges::any_of(content_->pending, changes_state);
+    COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
+    content_->pending.push_back(std::move(operation));
   }
   if (completion_ == Completion::Immediate) complete_all();
 }

@@ -20,12 +20,14 @@ TEST(IdentityGoldenTest, BytesAreThoseOfVersionOneAndAreRead) {
 }
 
 TEST(CheckpointGoldenTest, BytesAreThoseOfVersionOneAndAreRead) {
-  storage::Checkpoint checkpoint{.store = StoreId(0x0123456789abcdef), .applied = {Index(100), Term(5)}};
+  storage::Checkpoint checkpoint{
+      .store = StoreId(0x0123456789abcdef), .live = storage::RowTable::B, .applied = {Index(100), Term(5)}};
   checkpoint.digest.add("key", value_sum("key", "value"));
   checkpoint.digest.add("another", value_sum("another", ""));
   expect_golden("checkpoint-v1.bin", storage::encode(checkpoint));
   const auto decoded = storage::decode_checkpoint(golden_bytes("checkpoint-v1.bin"));
   ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->live, checkpoint.live);
   EXPECT_EQ(decoded->applied, checkpoint.applied);
   EXPECT_EQ(decoded->digest, checkpoint.digest);
 }

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -104,12 +105,18 @@ class StateSinkProbe final : public StateSink {
     changed_.notify_all();
   }
 
-  // Waits until this is the latest report.
-  bool wait_for(Report report) {
+  // The first report nobody took yet; nothing if the store failed or ten seconds passed.
+  std::optional<Report> next() {
     std::unique_lock lock(mutex_);
-    const auto came = [&] { return !reports_.empty() && reports_.back() == report; };
-    const auto done = [&] { return came() || !failures_.empty(); };
-    return changed_.wait_for(lock, std::chrono::seconds(10), done) && came();
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return taken_ < reports_.size() || !failures_.empty(); });
+    return taken_ < reports_.size() ? std::optional(reports_[taken_++]) : std::nullopt;
+  }
+  // Takes reports until it has taken this one.
+  bool wait_for(Report report) {
+    for (std::optional<Report> one = next(); one; one = next()) {
+      if (*one == report) return true;
+    }
+    return false;
   }
   bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
   bool wait_failed() {
@@ -135,6 +142,7 @@ class StateSinkProbe final : public StateSink {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Report> reports_;
+  size_t taken_ = 0;
   std::vector<absl::Status> failures_;
 };
 
