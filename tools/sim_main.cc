@@ -58,6 +58,7 @@ void add(Totals& totals, const sim::Report& report) {
   sum.messages += report.messages;
   sum.trace_hash += report.trace_hash;  // a sum: the order of completion does not matter
   for (size_t i = 0; i < sum.faults.size(); ++i) sum.faults[i] += report.faults[i];
+  for (size_t i = 0; i < sum.marks.size(); ++i) sum.marks[i] += report.marks[i];
 }
 
 nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals) {
@@ -65,6 +66,10 @@ nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals)
   nlohmann::ordered_json faults;
   for (size_t i = 0; i < sum.faults.size(); ++i) {
     faults[std::string(sim::name_of(static_cast<sim::FaultKind>(i)))] = sum.faults[i];
+  }
+  nlohmann::ordered_json marks;
+  for (size_t i = 0; i < sum.marks.size(); ++i) {
+    marks[std::string(sim::name_of(static_cast<sim::Mark>(i)))] = sum.marks[i];
   }
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016lx", static_cast<unsigned long>(sum.trace_hash));
@@ -85,6 +90,7 @@ nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals)
           {"elections", sum.elections},
           {"crashes", sum.crashes},
           {"faults", faults},
+          {"marks", marks},
           {"violations", totals.violations},
           {"trace_hash", hash}};
 }

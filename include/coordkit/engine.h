@@ -203,6 +203,7 @@ class Engine {
   virtual const raft::Leadership& leadership() const = 0;
   virtual Index applied() const = 0;
   virtual ReplicaId self() const = 0;
+  virtual StoreId store() const = 0;
   virtual BootCounter boot() const = 0;
   // The hosted machine, for local reads of its owner. Null: no such machine.
   virtual const StateMachine* machine(MachineId id) const = 0;

@@ -5,8 +5,11 @@
 namespace coordkit {
 
 CallId Client::Impl::open_session(OpenOptions options, Callback<SessionRef> done) {
-  machine::OpenSession body{
-      .ttl = options.ttl, .metadata = std::move(options.metadata), .node = engine_.self(), .boot = engine_.boot()};
+  machine::OpenSession body{.ttl = options.ttl,
+                            .metadata = std::move(options.metadata),
+                            .node = engine_.self(),
+                            .boot = engine_.boot(),
+                            .incarnation = engine_.store().value()};
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
   std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
   if (options.on_phase) {
@@ -45,7 +48,7 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
     fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine gave a session id that is in use"));
     return;
   }
-  const TimerGroup group{.node = engine_.self(), .boot = engine_.boot(), .incarnation = 0, .ttl = result->ttl};
+  const TimerGroup group{.node = engine_.self(), .boot = engine_.boot(), .incarnation = engine_.store().value(), .ttl = result->ttl};
   const bool wanted = find(id) != nullptr;
   Session& session = sessions_.add(std::make_shared<SessionState>(result->session, result->ttl), group, reference,
                                    renewals_.next_attempt(), wanted ? std::move(on_phase) : nullptr, now.leading);

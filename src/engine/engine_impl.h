@@ -35,6 +35,7 @@ class EngineImpl final : public Engine {
   const raft::Leadership& leadership() const override { return leadership_; }
   Index applied() const override { return router_.applied().index; }
   ReplicaId self() const override { return options_.raft.self; }
+  StoreId store() const override { return origin_.store; }
   BootCounter boot() const override { return origin_.boot; }
   const StateMachine* machine(MachineId id) const override { return router_.machine(id); }
   const raft::Core* core() const override { return core_ ? &*core_ : nullptr; }

@@ -10,6 +10,7 @@
 #include "base/fields.h"
 #include "base/fixed.h"
 #include "base/sums.h"
+#include "raft/membership.h"
 
 namespace coordkit {
 
@@ -136,13 +137,11 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   batch_.push_back({entry.index, request.id, request.payload});
 }
 
+// Of two disks under one id only the one that still votes counts, so that they do not take each other's place in turns.
 void Router::apply_registration(const RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
-  for (const auto* members : {&configuration_.voters, &configuration_.outgoing, &configuration_.learners}) {
-    for (const raft::Member& member : *members) {
-      if (member.id == origin.replica && member.store == origin.store) return origins_.enroll(origin);
-    }
-  }
+  const raft::Member* member = raft::member_of(configuration_, origin.replica);
+  if (member && member->store == origin.store) origins_.enroll(origin);
 }
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {

@@ -19,7 +19,8 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       options_(options),
       random_(world.fork_random()),
       network_(world, plan.nodes, world.fork_random()),
-      consensus_(world, plan.nodes),
+      consensus_(world, plan.nodes, marks_),
+      churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
       locks_(world, model_, nodes_),
       witness_(world, model_),
       slow_(plan.nodes) {
@@ -60,6 +61,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::FaultBegin: return fault_begin(event);
     case EventKind::FaultEnd: return fault_end(event);
     case EventKind::Restart: return restart(event.node);
+    case EventKind::Churn: return churn_.event();
     case EventKind::Resume:
       if (event.epoch == nodes_[event.node]->epoch() && nodes_[event.node]->frozen()) {
         nodes_[event.node]->resume();
@@ -122,6 +124,8 @@ void Cluster::started(uint32_t node) {
 
 void Cluster::stopped(uint32_t node) {
   ++crashes_;
+  mark_lost(node);
+  churn_.process_died(node);
   consensus_.detach(node);
   for (ActiveFault& fault : faults_) {
     if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a machine that starts is awake
@@ -138,10 +142,15 @@ void Cluster::stopped(uint32_t node) {
 
 void Cluster::writing(uint32_t node, const LogWrite& write) { consensus_.write(node, write); }
 void Cluster::synced(uint32_t node) { consensus_.synced(node); }
-void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) { consensus_.send(node, to, message); }
+void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) {
+  consensus_.send(node, to, message);
+  mark_message(node, message);
+}
 
-void Cluster::turned(uint32_t node, EngineEffects&) {
+void Cluster::turned(uint32_t node, EngineEffects& effects) {
   consensus_.after_turn(node);
+  mark_turn(node);
+  churn_.answered(node, effects);
   while (model_.applied() < consensus_.applied()) {
     const Index next = model_.applied().next();
     const CommittedEntry& entry = consensus_.at(next);
@@ -196,6 +205,7 @@ void Cluster::fill(Report& report) const {
   report.entries = consensus_.committed().value();
   report.messages = network_.counters().sent;
   report.faults = fault_counts_;
+  report.marks = marks_;
 }
 
 }  // namespace coordkit::sim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coordkit/sim/options.h"
+#include "sim/churn.h"
 #include "sim/consensus_observer.h"
 #include "sim/lock_observer.h"
 #include "sim/model.h"
@@ -86,20 +87,35 @@ class Cluster final : private NodeWatcher {
   std::string describe() const;
   void compare_with_model(uint32_t node);
 
+  // Marks (cluster_marks.cc).
+  void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
+  bool joint() const;
+  void mark_lost(uint32_t node);
+  void mark_cut();
+  void mark_message(uint32_t node, const Message& message);
+  void mark_turn(uint32_t node);
+
   World& world_;
   const Plan& plan_;
   const SimOptions& options_;
   Random random_;
   Network network_;
   Model model_;
+  MarkCounts marks_{};
   std::vector<std::unique_ptr<Node>> nodes_;
   ConsensusObserver consensus_;
+  Churn churn_;
   LockObserver locks_;
   Witness witness_;
   std::unique_ptr<Workload> workload_;
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
   uint64_t crashes_ = 0;
+  uint64_t cuts_ = 0;          // links cut now
+  TrueTime promoted_at_{};     // when a learner last became a voter
+  uint64_t promotions_ = 0;    // seen so far
+  Term told_to_campaign_{};    // the term that a TimeoutNow asked for
+  Term joint_in_{}, removed_in_{};  // already marked in this term
   uint64_t storms_ = 0;    // in force
   std::vector<int> slow_;  // slow-disk faults in force, per node
   bool hostile_ = true;

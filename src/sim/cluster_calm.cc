@@ -28,6 +28,7 @@ bool Cluster::run_until(TrueTime end, Condition condition) {
 
 void Cluster::hostile_phase() {
   for (size_t i = 0; i < plan_.faults.size(); ++i) plan_fault(i);
+  churn_.begin();
   run_until(world_.now() + plan_.hostile);
 }
 
@@ -60,17 +61,22 @@ std::string Cluster::describe() const {
 void Cluster::calm_phase() {
   heal();
   const TrueTime healed = world_.now();
-  const uint64_t elections_before = consensus_.elections();
   // Connections are made again within 100 ms; parcels of the storm may still be under way.
   const TrueTime leader_by = healed + 10 * plan_.election_timeout + milliseconds(500);
   if (!run_until(leader_by, [&] { return has_leader(); })) throw Violation("INV_R20", "no leader: " + describe());
 
+  churn_.calm_down();
+  const TrueTime complete_by = world_.now() + plan_.nodes * seconds(20);
+  if (!run_until(complete_by, [&] { return churn_.everybody_votes(); })) {
+    throw Violation("INV_R20", "not everybody could be brought back: " + describe());
+  }
+  const uint64_t elections_before = consensus_.elections();
   bury_the_dead();
   workload_->wind_down();
   // Every call has a deadline of some seconds; what is held by the dead ends with its session, at most a TTL after the last
   // takeover; workers then give back what they are granted, one after the other.
   const Duration ttl = plan_.work.ttl_max + milliseconds(100);
-  const TrueTime idle_by = healed + seconds(60) + 4 * ttl;
+  const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
   const bool converged = run_until(
       idle_by, [&] { return witness_.pending_count() == 0 && workload_->idle() && locks_free() && has_leader() && level(); });
   if (!converged) {
@@ -96,7 +102,8 @@ void Cluster::bury_the_dead() {
 
 SessionId Cluster::dead_session() const {
   for (const auto& [id, session] : model_.sessions()) {
-    if (nodes_[session.node.value() - 1]->log().boot() != session.boot) return id;
+    const SimLogStore& log = nodes_[session.node.value() - 1]->log();
+    if (log.boot() != session.boot || log.id().value() != session.incarnation) return id;
   }
   return SessionId();
 }

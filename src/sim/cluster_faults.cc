@@ -129,11 +129,14 @@ void Cluster::undo(ActiveFault& fault) {
 void Cluster::cut_links(ActiveFault& fault) {
   fault.on = true;
   for (const auto& [from, to] : fault.links) network_.cut(from, to);
+  cuts_ += fault.links.size();
+  mark_cut();
 }
 
 void Cluster::mend_links(ActiveFault& fault) {
   fault.on = false;
   for (const auto& [from, to] : fault.links) network_.mend(from, to);
+  cuts_ -= fault.links.size();
 }
 
 // Some ends of a cut connection notice it; the others only see silence.
@@ -195,6 +198,7 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
     remember({.kind = kind, .node = node}, length);
   }
   nodes_[node]->freeze(kind == FaultKind::Suspend ? Node::Freeze::Machine : Node::Freeze::Process);
+  mark_lost(node);
   world_.trace(node, "is frozen");
   world_.schedule(world_.now() + length, EventKind::Resume, node, nodes_[node]->epoch());
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "raft/membership.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -14,8 +15,20 @@ uint32_t position_of(ReplicaId id) { return static_cast<uint32_t>(id.value() - 1
 
 }  // namespace
 
+void ConsensusObserver::own(uint32_t node, const SimLogStore& log) {
+  views_[node].log = &log;
+  members_.own(node, log);
+}
+
+void ConsensusObserver::disk_lost(uint32_t node) {
+  members_.disk_lost(node);
+  seen_[node] = {};
+  std::erase_if(votes_sent_, [node](const auto& vote) { return vote.first.first == node; });
+}
+
 void ConsensusObserver::attach(uint32_t node, const Engine& engine) {
   views_[node].engine = &engine;
+  members_.look_again(node);
   Seen& seen = seen_[node];
   seen.commit = Index{};
   seen.applied = engine.applied();
@@ -51,6 +64,10 @@ void ConsensusObserver::write(uint32_t node, const LogWrite& write) {
   }
   check_truncation(node, write);
   check_appended(node, write);
+  const raft::Core* core = views_[node].engine->core();
+  const bool leads = core != nullptr && core->leadership().role == raft::Role::Leader;
+  members_.written(node, write, leads ? MembershipObserver::Writer::Leader : MembershipObserver::Writer::Follower,
+                   std::max(committed(), core != nullptr ? core->commit() : Index()));
 }
 
 void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
@@ -121,6 +138,7 @@ void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply
     throw Violation("INV_R02", fmt::format("n{} sends n{} a vote of term {} that is not durable", node + 1, to.value(),
                                            reply.term.value()));
   }
+  members_.vote_sent(node, reply.term, to);
   const auto [sent, first] = votes_sent_.try_emplace({node, reply.term}, to);
   if (!first && sent->second != to) {
     throw Violation("INV_R02", fmt::format("n{} votes for n{} and n{} in term {}", node + 1, sent->second.value(), to.value(),
@@ -207,6 +225,9 @@ void ConsensusObserver::check_leadership(uint32_t node) {
   if (vote == votes.end() || position_of(vote->second) != node) {
     throw Violation("INV_R02", fmt::format("n{} leads term {} without its own durable vote", node + 1, now.term.value()));
   }
+  if (!members_.quorum_voted(node, now.term)) {
+    throw Violation("INV_R12", fmt::format("n{} leads term {} without the votes of its members", node + 1, now.term.value()));
+  }
   const LogImage& log = views_[node].log->submitted();
   const Index end = committed_before(now.term);
   if (end > log.base.index && (!log.contains(end) || log.chain(end) != at(end).chain)) {
@@ -251,20 +272,23 @@ void ConsensusObserver::check_commit(uint32_t node) {
     }
     committed_.push_back(
         {record.entry.term, views_[node].engine->leadership().term, record.chain, record.entry.kind, record.entry.payload});
-    if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(i, record.chain);  // agreed on before any vote
+    if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(node, i, record.chain);  // agreed on before any vote
+    members_.committed(record.entry);
   }
   seen.commit = commit;
 }
 
-void ConsensusObserver::check_quorum_durable(Index index, uint64_t chain) {
-  uint64_t holders = 0;
-  for (const NodeView& view : views_) {
-    const LogImage& disk = view.log->durable();
-    if (disk.base.index >= index || (disk.contains(index) && disk.chain(index) == chain)) ++holders;
-  }
-  if (holders < quorum()) {
-    throw Violation("INV_R08",
-                    fmt::format("entry {} is committed but durable on {} of {} disks only", index.value(), holders, nodes_));
+// By the members that the leader goes by, with the disks they were listed with. A follower may be the first to say so, if the
+// leader died in the same turn.
+void ConsensusObserver::check_quorum_durable(uint32_t node, Index index, uint64_t chain) const {
+  const auto leader = leaders_.find(views_[node].engine->leadership().term);
+  const uint32_t decider = leader == leaders_.end() ? node : leader->second;
+  const bool held = members_.quorum_holds(decider, [&](const LogImage& disk) {
+    return disk.base.index >= index || (disk.contains(index) && disk.chain(index) == chain);
+  });
+  if (!held) {
+    throw Violation("INV_R08", fmt::format("n{} holds entry {} for committed, but no majority of disks has it", node + 1,
+                                           index.value()));
   }
 }
 
@@ -301,6 +325,8 @@ void ConsensusObserver::check_progress(uint32_t node) {
     }
     const uint32_t other = position_of(peer.peer);
     const LogImage& disk = views_[other].log->durable();
+    const raft::Member* member = raft::member_of(members_.in_force(node), peer.peer);
+    if (member == nullptr || member->store != views_[other].log->id()) continue;  // about a disk that was lost since
     if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index) continue;
     if (!disk.contains(peer.match) || (log.contains(peer.match) && disk.chain(peer.match) != log.chain(peer.match))) {
       throw Violation("INV_R18", fmt::format("n{} believes n{} holds {} but its disk does not", node + 1, peer.peer.value(),

@@ -10,6 +10,7 @@
 
 #include "coordkit/engine.h"
 #include "sim/disk.h"
+#include "sim/membership_observer.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
@@ -31,10 +32,12 @@ struct CommittedEntry {
 
 class ConsensusObserver {
  public:
-  ConsensusObserver(World& world, uint32_t nodes) : world_(world), nodes_(nodes), views_(nodes), seen_(nodes) {}
+  ConsensusObserver(World& world, uint32_t nodes, MarkCounts& marks)
+      : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks), marks_(marks) {}
 
-  // The disk that a node has for the whole run.
-  void own(uint32_t node, const SimLogStore& log) { views_[node].log = &log; }
+  // A node's disk, for the whole run; it may be exchanged for a blank one while the process is down.
+  void own(uint32_t node, const SimLogStore& log);
+  void disk_lost(uint32_t node);  // before it is
   // A process started (again) or went away.
   void attach(uint32_t node, const Engine& engine);
   void detach(uint32_t node);
@@ -50,6 +53,7 @@ class ConsensusObserver {
   const CommittedEntry& at(Index index) const { return committed_[index.value() - 1]; }
   Index applied() const { return applied_; }  // highest index applied anywhere
   uint64_t elections() const { return leaders_.size(); }
+  const MembershipObserver& members() const { return members_; }
   std::optional<uint32_t> leader() const;  // of the highest term, if its process is up and says so
 
  private:
@@ -69,7 +73,7 @@ class ConsensusObserver {
   void check_commit(uint32_t node);
   void check_applied(uint32_t node);
   void check_progress(uint32_t node);
-  void check_quorum_durable(Index index, uint64_t chain);
+  void check_quorum_durable(uint32_t node, Index index, uint64_t chain) const;
   void check(uint32_t node, const raft::VoteRequest& request);
   void check(uint32_t node, ReplicaId to, const raft::VoteReply& reply);
   void check(uint32_t node, const raft::AppendRequest& request);
@@ -79,12 +83,12 @@ class ConsensusObserver {
   template <typename Other>
   void check(uint32_t, const Other&) {}
   Index committed_before(Term term) const;
-  uint64_t quorum() const { return nodes_ / 2 + 1; }
 
   World& world_;
-  const uint32_t nodes_;
   std::vector<NodeView> views_;
   std::vector<Seen> seen_;
+  MembershipObserver members_;
+  MarkCounts& marks_;
   std::map<Term, uint32_t> leaders_;
   std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen

@@ -74,6 +74,7 @@ class CarelessEngine final : public Engine {
   const raft::Leadership& leadership() const override { return inner_.leadership(); }
   Index applied() const override { return inner_.applied(); }
   ReplicaId self() const override { return inner_.self(); }
+  StoreId store() const override { return inner_.store(); }
   BootCounter boot() const override { return inner_.boot(); }
   const StateMachine* machine(MachineId id) const override { return inner_.machine(id); }
   const raft::Core* core() const override { return inner_.core(); }

@@ -146,6 +146,14 @@ void SimLogStore::compact(Position through) {
   durable_.forget({std::min(through.index, durable_.last()), through.term});
 }
 
+void SimLogStore::lose(StoreId replacement) {
+  store_ = replacement;
+  durable_ = submitted_ = {};
+  durable_number_ = {};
+  pending_.clear();
+  reads_.clear();
+}
+
 void SimLogStore::crash() {
   sink_ = nullptr;
   const uint64_t survivors = random_.below(pending_.size() + 1);

@@ -71,6 +71,8 @@ class SimLogStore final : public LogStore {
   void read_done(const Event& event);
   // Power is gone: unsynced writes survive up to a random point.
   void crash();
+  // Everything is gone, what was durable too; the replacement has another id. Only between two processes.
+  void lose(StoreId replacement);
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();  // what is under way slowly goes on at the present quality
@@ -98,7 +100,7 @@ class SimLogStore final : public LogStore {
 
   World& world_;
   const uint32_t node_;
-  const StoreId store_;
+  StoreId store_;
   Random random_;
   DiskQuality quality_;
   Defects defects_;
@@ -128,6 +130,7 @@ class SimStateStore final : public StateStore {
   void synced(const Event& event);
   // Power is gone: what is staged is lost, and what was under way survives up to a random point.
   void crash();
+  void lose() { rows_ = RowMap(); }  // everything; only between two processes
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();

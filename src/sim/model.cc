@@ -20,7 +20,12 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
     const auto genesis = decode_genesis(payload);
     COORDKIT_CHECK(genesis.ok());
     counter_ = genesis->token_base;
-    for (const raft::Member& member : genesis->configuration.voters) members_[member.id] = member;
+    configure(genesis->configuration);
+  }
+  if (kind == raft::EntryKind::Configuration) {
+    const auto configuration = decode_configuration(payload);
+    COORDKIT_CHECK(configuration.ok());
+    configure(*configuration);
   }
   if (kind != raft::EntryKind::Command) return;
   const auto command = engine::decode_command(payload);
@@ -34,12 +39,20 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
   record(revision_history_, index, revision_);
 }
 
+// Of two disks under one id the one that still votes may act.
+void Model::configure(const raft::Configuration& configuration) {
+  members_.clear();
+  for (const auto* list : {&configuration.learners, &configuration.outgoing, &configuration.voters}) {
+    for (const raft::Member& member : *list) members_[member.id] = member;
+  }
+}
+
 void Model::enroll(const engine::RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
   const auto member = members_.find(origin.replica);
   if (member == members_.end() || member->second.store != origin.store) return;
   Origins& known = origins_[origin.replica];
-  if (known.boot < origin.boot) known = {origin.store, origin.boot, Sequence(1), {}};
+  if (known.store != origin.store || known.boot < origin.boot) known = {origin.store, origin.boot, Sequence(1), {}};
 }
 
 bool Model::admit(const engine::Request& request) {
@@ -114,7 +127,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
 Result Model::run(const machine::OpenSession& open) {
   const SessionId id(++counter_);
   const Duration ttl = std::max(open.ttl, machine::kTtlMin);
-  sessions_[id] = {ttl, open.node, open.boot, applied_, open.metadata};
+  sessions_[id] = {ttl, open.node, open.boot, open.incarnation, applied_, open.metadata};
   lives_.push_back({id, applied_, Index{}});
   return {.code = ResultCode::Ok, .session = id, .ttl = ttl};
 }

@@ -44,6 +44,7 @@ class Model {
     Duration ttl{};
     ReplicaId node;
     BootCounter boot;
+    uint64_t incarnation = 0;  // of the node's disk
     Index opened;
     std::string metadata;
   };
@@ -113,6 +114,7 @@ class Model {
   template <typename T>
   static void record(History<T>& history, Index at, T value);
 
+  void configure(const raft::Configuration& configuration);
   void enroll(const engine::RegisterOrigin& registration);
   bool admit(const engine::Request& request);
   void execute(const engine::Request& request);

@@ -14,9 +14,13 @@ namespace {
 constexpr uint64_t kTurnsAtOnce = 4;            // of one event; then others get the processor
 constexpr uint64_t kTurnsWithoutTime = 20'000;  // more means that a node spins
 
-std::vector<Peer> members_of(const Plan& plan) {
+// What the operator of this node lists: the founders, and the node itself.
+std::vector<Peer> members_of(const Plan& plan, uint32_t node) {
+  const uint32_t founders = plan.founders == 0 ? plan.nodes : plan.founders;
   std::vector<Peer> members;
-  for (uint32_t i = 0; i < plan.nodes; ++i) members.push_back({ReplicaId(i + 1), fmt::format("node-{}", i + 1)});
+  for (uint32_t i = 0; i < plan.nodes; ++i) {
+    if (i < founders || i == node) members.push_back({ReplicaId(i + 1), fmt::format("node-{}", i + 1)});
+  }
   return members;
 }
 
@@ -46,8 +50,9 @@ EngineOptions Node::engine_options() const {
   options.raft.append_bytes_max = plan.append_bytes_max;
   options.raft.cache_bytes_max = plan.cache_bytes_max;
   options.raft.append_messages_in_flight = plan.append_messages_in_flight;
+  options.raft.promotion_lag_max = plan.promotion_lag_max;
   options.window = plan.window;
-  options.members = members_of(plan);
+  options.members = members_of(plan, number_);
   options.token_base = uint64_t{1} << 58;
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;
@@ -97,6 +102,12 @@ void Node::crash() {
   parts_.world.trace(number_, "crashes; log on disk ({}, {}]", log_.durable().base.index.value(),
                      log_.durable().last().value());
   parts_.watcher.stopped(number_);
+}
+
+void Node::lose_disk() {
+  log_.lose(StoreId(random_() | 1));
+  state_.lose();
+  parts_.world.trace(number_, "has lost its disk");
 }
 
 void Node::retire() {

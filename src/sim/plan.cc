@@ -166,6 +166,20 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
   }
 }
 
+// Members come and go, lose their disks and hand leadership over, under all other faults.
+void membership(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  plan.founders = static_cast<uint32_t>(random.between(1, 3));
+  plan.nodes = std::max(plan.founders + static_cast<uint32_t>(random.between(1, 3)), uint32_t{3});
+  plan.churn_interval = draw_wide(random, milliseconds(100), seconds(4));
+  plan.promotion_lag_max = random.chance(0.5) ? random.between(1, 50) : 1000;
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_faults(plan, random);
+  draw_work(plan, random);
+  plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{3});
+}
+
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
 void calm(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
@@ -176,7 +190,7 @@ struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"leases", leases}, {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"leases", leases}, {"membership", membership}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm", "one_way_cut",   "pair_cut",   "isolation", "split",   "flap",      "clog",      "connection_loss",

@@ -34,6 +34,9 @@ struct WorkPlan {
 
 struct Plan {
   uint32_t nodes = 3;
+  uint32_t founders = 0;      // the first of them; the others are blank until they are added. Zero: all
+  Duration churn_interval{};  // mean time between changes of members and transfers; zero: none
+  uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};
   bool leases = false;  // leaders answer reads alone

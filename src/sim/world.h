@@ -38,8 +38,9 @@ enum class EventKind : uint8_t {
   FaultEnd,     // item = active fault
   Restart,      // node: its process starts again
   Resume,       // node: its frozen process goes on
+  Churn,        // a change of members, a transfer, a lost disk
 };
-inline constexpr size_t kEventKinds = 14;
+inline constexpr size_t kEventKinds = 15;
 
 struct Event {
   TrueTime at;

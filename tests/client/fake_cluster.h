@@ -131,6 +131,7 @@ class FakeNode : public Engine {
   const raft::Leadership& leadership() const override { return leadership_; }
   Index applied() const override { return Index(cluster_.index); }
   ReplicaId self() const override { return ReplicaId(id_); }
+  StoreId store() const override { return StoreId(1); }
   BootCounter boot() const override { return BootCounter(1); }
   const StateMachine* machine(MachineId) const override { return &cluster_.machine; }
   const raft::Core* core() const override { return nullptr; }

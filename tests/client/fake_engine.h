@@ -27,6 +27,7 @@ class FakeEngine : public Engine {
   const raft::Leadership& leadership() const override { return leadership_; }
   Index applied() const override { return Index(index); }
   ReplicaId self() const override { return ReplicaId(3); }
+  StoreId store() const override { return StoreId(70); }
   BootCounter boot() const override { return BootCounter(7); }
   const StateMachine* machine(MachineId) const override { return nullptr; }
   const raft::Core* core() const override { return nullptr; }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coordkit/sim/marks.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {
@@ -77,6 +78,7 @@ struct Report {
   uint64_t entries = 0;
   uint64_t messages = 0;
   std::array<uint64_t, kFaultKinds> faults{};
+  MarkCounts marks{};
   uint64_t trace_hash = 0;
 };
 

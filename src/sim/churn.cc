@@ -1,0 +1,209 @@
+#include "sim/churn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/entry_codec.h"
+#include "raft/membership.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Kind = raft::MemberChange::Kind;
+
+const raft::Member* voter(const raft::Configuration& configuration, ReplicaId id) {
+  for (const raft::Member& member : configuration.voters) {
+    if (member.id == id) return &member;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Churn::begin() {
+  if (plan_.churn_interval > Duration::zero()) schedule(plan_.churn_interval);
+}
+
+void Churn::schedule(Duration longest) {
+  world_.schedule(world_.now() + Duration(random_.below(longest.count()) + 1), EventKind::Churn, kNoNode);
+}
+
+void Churn::event() {
+  if (calm_) {
+    bring_back();
+    return schedule(milliseconds(500));
+  }
+  strike();
+  schedule(2 * plan_.churn_interval);
+}
+
+void Churn::calm_down() {
+  calm_ = true;
+  if (plan_.churn_interval > Duration::zero()) schedule(milliseconds(100));
+}
+
+void Churn::strike() {
+  const uint64_t dice = random_.below(10);
+  if (dice < 6) return change();
+  if (dice < 9) return transfer();
+  lose_a_disk();
+}
+
+std::optional<uint32_t> Churn::anybody() {
+  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
+  const std::optional<uint32_t> leader = consensus_.leader();
+  const uint32_t chosen = leader && random_.chance(0.4) ? *leader : node;
+  return nodes_[chosen]->up() ? std::optional(chosen) : std::nullopt;
+}
+
+// The store id is often left to the replica that is asked, which takes it from the newcomer's hello.
+raft::Member Churn::newcomer(uint32_t node) const {
+  return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)};
+}
+
+raft::MemberChange Churn::wish() {
+  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
+  raft::MemberChange change{.member = newcomer(node)};
+  if (!consensus_.members().member(node)) {
+    change.kind = random_.chance(0.7) ? Kind::AddLearner : Kind::Replace;
+    change.replaced = ReplicaId(random_.below(plan_.nodes) + 1);
+    return change;
+  }
+  constexpr Kind kKinds[] = {Kind::Promote, Kind::Promote, Kind::Demote, Kind::Remove, Kind::Remove};
+  change.kind = kKinds[random_.below(std::size(kKinds))];
+  return change;
+}
+
+void Churn::change() {
+  const std::optional<uint32_t> asked = anybody();
+  if (!asked) return;
+  std::vector<raft::MemberChange> changes{wish()};
+  while (random_.chance(0.35)) changes.push_back(wish());
+  if (changes.front().kind == Kind::AddLearner && random_.chance(0.7)) {  // is to vote
+    changes.push_back({.kind = Kind::Promote, .member = changes.front().member});
+  }
+  post(*asked, std::move(changes), Duration(random_.between(100, 8000) * 1'000'000));
+}
+
+void Churn::post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience) {
+  const Ticket ticket(++last_ticket_);
+  world_.trace(node, "is asked for {} changes of members, first kind {} of n{}", changes.size(),
+               static_cast<uint64_t>(changes.front().kind), changes.front().member.id.value());
+  ChangeMembers call{.ticket = ticket, .changes = changes, .deadline = nodes_[node]->clock_now().lagging + patience};
+  if (random_.chance(0.2)) call.expected = Index(random_.below(consensus_.committed().value() + 1));
+  wishes_.emplace(ticket, Wish{node, std::move(changes)});
+  nodes_[node]->post(std::move(call));
+}
+
+void Churn::transfer() {
+  const std::optional<uint32_t> asked = anybody();
+  if (!asked) return;
+  const ReplicaId target(random_.below(plan_.nodes + 1));
+  const Duration patience = plan_.election_timeout * static_cast<int64_t>(random_.between(1, 5));
+  world_.trace(*asked, "is asked to hand leadership to n{}", target.value());
+  nodes_[*asked]->post(TransferLeadership{.ticket = Ticket(++last_ticket_),
+                                          .target = target,
+                                          .deadline = nodes_[*asked]->clock_now().lagging + patience});
+}
+
+void Churn::lose_a_disk() {
+  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
+  if (!may_lose_disk(node)) return;
+  if (nodes_[node]->up()) nodes_[node]->crash();
+  consensus_.disk_lost(node);
+  nodes_[node]->lose_disk();
+  world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
+}
+
+// Nobody but this one's disk may be missing in any configuration that somebody goes by, and the rest must be a majority.
+bool Churn::may_lose_disk(uint32_t node) const {
+  const MembershipObserver& members = consensus_.members();
+  for (uint32_t by = 0; by < plan_.nodes; ++by) {
+    const raft::Configuration& configuration = members.in_force(by);
+    for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
+      size_t missing = 0;
+      for (const raft::Member& member : *half) {
+        const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
+        const bool lost = nodes_[other]->log().id() != member.store;
+        missing += lost || other == node ? 1 : 0;
+      }
+      if (missing * 2 >= half->size() && missing > 0) return false;
+      if (missing > 1) return false;
+    }
+  }
+  return true;
+}
+
+void Churn::bring_back() {
+  const std::optional<uint32_t> leader = consensus_.leader();
+  if (!leader || everybody_votes()) return;
+  const raft::Configuration& configuration = consensus_.members().newest_committed();
+  for (uint32_t node = 0; node < plan_.nodes; ++node) {
+    const ReplicaId id(node + 1);
+    const raft::Member* member = raft::member_of(configuration, id);
+    std::vector<raft::MemberChange> changes;
+    if (member && member->store != nodes_[node]->log().id()) {
+      changes.push_back({.kind = Kind::Replace, .member = newcomer(node), .replaced = id});
+    } else if (!member) {
+      changes.push_back({.kind = Kind::AddLearner, .member = newcomer(node)});
+    } else if (voter(configuration, id)) {
+      continue;
+    }
+    changes.push_back({.kind = Kind::Promote, .member = {.id = id}});
+    const bool replaces_voter = changes.size() == 2 && changes[0].kind == Kind::Replace && voter(configuration, id);
+    if (replaces_voter) changes.pop_back();  // takes over its vote
+    return post(*leader, std::move(changes), seconds(5));
+  }
+}
+
+bool Churn::everybody_votes() const {
+  const raft::Configuration& configuration = consensus_.members().newest_committed();
+  return configuration.outgoing.empty() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+           const raft::Member* member = voter(configuration, node->id());
+           return member != nullptr && member->store == node->log().id();
+         });
+}
+
+void Churn::process_died(uint32_t node) {
+  std::erase_if(wishes_, [node](const auto& wish) { return wish.second.node == node; });
+}
+
+void Churn::answered(uint32_t node, const EngineEffects& effects) {
+  for (const Completion& completion : effects.completions) {
+    const auto found = wishes_.find(completion.ticket);
+    if (found == wishes_.end()) continue;
+    const Wish wish = std::move(found->second);
+    wishes_.erase(found);
+    world_.trace(node, "says of the change: code {}", static_cast<uint64_t>(completion.status.code()));
+    if (completion.status.ok()) check_effect(wish, completion.index);
+    if (reason_of(completion.status) == Reason::Conflict) ++marks_[static_cast<size_t>(Mark::ChangeOverwritten)];
+  }
+}
+
+// INV_R11 for changes of members: what was told to be done is in the log, at the index that was told.
+void Churn::check_effect(const Wish& wish, Index index) const {
+  if (index > consensus_.committed() || consensus_.at(index).kind == raft::EntryKind::Command) {
+    throw Violation("INV_R11", fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));
+  }
+  if (wish.changes.size() != 1) return;
+  const raft::MemberChange& change = wish.changes.front();
+  const auto configuration = decode_configuration(consensus_.at(index).payload.view());
+  COORDKIT_CHECK(configuration.ok());
+  const bool votes = voter(*configuration, change.member.id) != nullptr;
+  const bool listed = raft::member_of(*configuration, change.member.id) != nullptr;
+  const bool done = change.kind == Kind::Promote  ? votes
+                    : change.kind == Kind::Remove ? !listed
+                                                  : listed && (change.kind != Kind::Demote || !votes);
+  if (!done || !configuration->outgoing.empty()) {
+    throw Violation("INV_R11", fmt::format("a change of kind {} of n{} is told to be done at {}, but is not",
+                                           static_cast<int>(change.kind), change.member.id.value(), index.value()));
+  }
+}
+
+}  // namespace coordkit::sim

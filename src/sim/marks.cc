@@ -1,0 +1,34 @@
+#include "coordkit/sim/marks.h"
+
+namespace coordkit::sim {
+namespace {
+
+constexpr std::string_view kNames[kMarks] = {
+    "joint_configuration",
+    "crash_while_joint",
+    "leader_lost_while_joint",
+    "partition_while_joint",
+    "read_while_joint",
+    "configuration_rolled_back",
+    "change_overwritten",
+    "learner_promoted",
+    "leader_lost_after_promotion",
+    "leader_removed",
+    "member_replaced",
+    "removed_member_returned",
+    "transfer_ordered",
+    "transfer_during_partition",
+    "transfer_campaign_won",
+    "state_offered",
+    "state_installed",
+    "install_while_joint",
+    "leader_changed_during_state",
+    "crash_during_state",
+    "state_resumed",
+};
+
+}  // namespace
+
+std::string_view name_of(Mark mark) { return kNames[static_cast<size_t>(mark)]; }
+
+}  // namespace coordkit::sim

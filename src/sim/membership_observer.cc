@@ -1,0 +1,153 @@
+#include "sim/membership_observer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/entry_codec.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+const raft::Configuration kNone;
+
+bool carries_configuration(const raft::Entry& entry) {
+  return entry.kind == raft::EntryKind::Genesis || entry.kind == raft::EntryKind::Configuration;
+}
+
+const raft::Member* find(const std::vector<raft::Member>& members, ReplicaId id) {
+  const auto at = std::find_if(members.begin(), members.end(), [id](const raft::Member& one) { return one.id == id; });
+  return at == members.end() ? nullptr : &*at;
+}
+
+// Thesis 4.3: into a joint configuration, out of it, or a change of learners alone.
+bool neighbours(const raft::Configuration& before, const raft::Configuration& after) {
+  if (!before.outgoing.empty()) {
+    return after.outgoing.empty() && after.voters == before.voters && after.learners == before.learners;
+  }
+  return after.outgoing.empty() ? after.voters == before.voters : after.outgoing == before.voters;
+}
+
+}  // namespace
+
+void MembershipObserver::look_again(uint32_t node) {
+  known_[node].clear();
+  for (const LogImage::Record& record : logs_[node]->submitted().records) append(node, record.entry);
+}
+
+void MembershipObserver::disk_lost(uint32_t node) { lost_[logs_[node]->id()] = logs_[node]->durable(); }
+
+void MembershipObserver::append(uint32_t node, const raft::Entry& entry) {
+  if (!carries_configuration(entry)) return;
+  const auto configuration = configuration_of(entry);
+  COORDKIT_CHECK(configuration.ok());
+  known_[node].push_back({entry.position(), *configuration});
+}
+
+void MembershipObserver::written(uint32_t node, const LogWrite& write, Writer writer, Index committed) {
+  std::vector<Known>& known = known_[node];
+  while (write.truncate_after && !known.empty() && known.back().at.index > *write.truncate_after) {
+    known.pop_back();
+    ++marks_[static_cast<size_t>(Mark::ConfigurationRolledBack)];
+  }
+  for (const raft::Entry& entry : write.entries) {
+    if (entry.kind == raft::EntryKind::Configuration && writer == Writer::Leader) {
+      const raft::Configuration before = in_force(node);
+      const Index since = known.empty() ? Index() : known.back().at.index;
+      const auto after = configuration_of(entry);
+      if (since > committed || !after.ok() || !neighbours(before, *after)) {
+        throw Violation("INV_R12", fmt::format("n{} appends a configuration at {} on top of the one at {}; committed are {}",
+                                               node + 1, entry.index.value(), since.value(), committed.value()));
+      }
+    }
+    append(node, entry);
+  }
+}
+
+void MembershipObserver::committed(const raft::Entry& entry) {
+  if (!carries_configuration(entry)) return;
+  const auto configuration = configuration_of(entry);
+  COORDKIT_CHECK(configuration.ok());
+  const raft::Configuration before = newest_committed();
+  committed_[entry.index] = *configuration;
+  if (entry.kind == raft::EntryKind::Configuration) note_transition(before, *configuration);
+}
+
+void MembershipObserver::note_transition(const raft::Configuration& before, const raft::Configuration& after) {
+  const auto reach = [this](Mark mark) { ++marks_[static_cast<size_t>(mark)]; };
+  for (const auto* list : {&before.voters, &before.learners}) {
+    for (const raft::Member& member : *list) {
+      if (!find(after.voters, member.id) && !find(after.learners, member.id)) former_.insert(member.id);
+    }
+  }
+  for (const raft::Member& voter : after.voters) {
+    if (find(before.learners, voter.id)) reach(Mark::LearnerPromoted);
+  }
+  for (const auto* list : {&after.voters, &after.learners}) {
+    for (const raft::Member& member : *list) {
+      const raft::Member* was = find(before.voters, member.id);
+      if (was && was->store != member.store) reach(Mark::MemberReplaced);
+      if (former_.erase(member.id) != 0) reach(Mark::RemovedMemberReturned);
+    }
+  }
+}
+
+const raft::Configuration& MembershipObserver::in_force(uint32_t node) const {
+  const Index base = logs_[node]->submitted().base.index;
+  if (!known_[node].empty() && known_[node].back().at.index > base) return known_[node].back().configuration;
+  const auto after = committed_.upper_bound(base);
+  return after == committed_.begin() ? kNone : std::prev(after)->second;
+}
+
+const raft::Configuration& MembershipObserver::newest_committed() const {
+  return committed_.empty() ? kNone : committed_.rbegin()->second;
+}
+
+bool MembershipObserver::member(uint32_t node) const {
+  const raft::Configuration& configuration = newest_committed();
+  for (const auto* list : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
+    const raft::Member* found = find(*list, ReplicaId(node + 1));
+    if (found && found->store == logs_[node]->id()) return true;
+  }
+  return false;
+}
+
+bool MembershipObserver::quorum(const raft::Configuration& configuration, const Agrees& agrees) {
+  for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
+    const auto count = static_cast<size_t>(std::count_if(half->begin(), half->end(), agrees));
+    if (!half->empty() && count * 2 <= half->size()) return false;
+  }
+  return !configuration.voters.empty();
+}
+
+const LogImage* MembershipObserver::disk_of(StoreId store) const {
+  for (const SimLogStore* log : logs_) {
+    if (log->id() == store) return &log->durable();
+  }
+  const auto lost = lost_.find(store);
+  return lost == lost_.end() ? nullptr : &lost->second;
+}
+
+bool MembershipObserver::quorum_holds(uint32_t node, const Holds& holds) const {
+  return quorum(in_force(node), [&](const raft::Member& member) {
+    const LogImage* disk = disk_of(member.store);
+    return disk != nullptr && holds(*disk);
+  });
+}
+
+void MembershipObserver::vote_sent(uint32_t node, Term term, ReplicaId candidate) {
+  votes_[{term, candidate}].insert({ReplicaId(node + 1), logs_[node]->id()});
+}
+
+bool MembershipObserver::quorum_voted(uint32_t candidate, Term term) const {
+  const ReplicaId id(candidate + 1);
+  const auto votes = votes_.find({term, id});
+  return quorum(in_force(candidate), [&](const raft::Member& member) {
+    if (member.id == id && member.store == logs_[candidate]->id()) return true;
+    return votes != votes_.end() && votes->second.contains({member.id, member.store});
+  });
+}
+
+}  // namespace coordkit::sim

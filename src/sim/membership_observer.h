@@ -1,0 +1,63 @@
+// Who is a member, as the logs say it: the observer's own account, kept from what replicas write, never asked of an engine.
+//
+// A replica acts by the newest configuration of its log, committed or not (thesis 4.1). INV_R12: a leader appends the next one
+// only when the one before is committed, and the two are neighbours: a joint step keeps the old voters as its other half.
+// A majority is one of stores, not of ids: whoever lost its disk is not who acknowledged. What a disk held when it was
+// lost is kept here, because a leader may rightly have counted it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "coordkit/sim/marks.h"
+#include "sim/disk.h"
+
+namespace coordkit::sim {
+
+class MembershipObserver {
+ public:
+  MembershipObserver(uint32_t nodes, MarkCounts& marks) : logs_(nodes), known_(nodes), marks_(marks) {}
+
+  void own(uint32_t node, const SimLogStore& log) { logs_[node] = &log; }
+  // A process starts or ends: unsynced entries may be gone, truncated ones back.
+  void look_again(uint32_t node);
+  void disk_lost(uint32_t node);  // before it is
+
+  // A write, before the store takes it. `leading`: by a leader, for its own term.
+  enum class Writer : uint8_t { Leader, Follower };
+  void written(uint32_t node, const LogWrite& write, Writer writer, Index committed);
+  void committed(const raft::Entry& entry);
+
+  const raft::Configuration& in_force(uint32_t node) const;  // empty: it knows none
+  const raft::Configuration& newest_committed() const;
+  bool member(uint32_t node) const;  // by the newest committed one, with the disk it has now
+
+  // Whether the holders are a majority of each half of what `node` goes by.
+  using Holds = std::function<bool(const LogImage& disk)>;
+  bool quorum_holds(uint32_t node, const Holds& holds) const;
+  void vote_sent(uint32_t node, Term term, ReplicaId candidate);
+  bool quorum_voted(uint32_t candidate, Term term) const;
+
+ private:
+  struct Known {
+    Position at;
+    raft::Configuration configuration;
+  };
+  using Agrees = std::function<bool(const raft::Member&)>;
+  static bool quorum(const raft::Configuration& configuration, const Agrees& agrees);
+  const LogImage* disk_of(StoreId store) const;
+  void append(uint32_t node, const raft::Entry& entry);
+  void note_transition(const raft::Configuration& before, const raft::Configuration& after);
+
+  std::vector<const SimLogStore*> logs_;
+  std::vector<std::vector<Known>> known_;  // per node: of its log, ascending
+  std::map<Index, raft::Configuration> committed_;
+  std::map<StoreId, LogImage> lost_;
+  std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> who
+  std::set<ReplicaId> former_;  // were members once and then not
+  MarkCounts& marks_;
+};
+
+}  // namespace coordkit::sim
