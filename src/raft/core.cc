@@ -225,6 +225,9 @@ void Core::applied(Index applied) { impl_->applied(applied); }
 Status Core::status() const { return impl_->status(); }
 const Leadership& Core::leadership() const { return impl_->leadership(); }
 Index Core::commit() const { return impl_->commit(); }
+const Configuration& Core::configuration() const { return impl_->configuration(); }
+Position Core::configuration_position() const { return impl_->configuration_position(); }
+bool Core::removed() const { return impl_->removed(); }
 Index Core::durable() const { return impl_->durable(); }
 
 }  // namespace coordkit::raft

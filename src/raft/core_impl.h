@@ -46,6 +46,9 @@ class Core::Impl {
   const Leadership& leadership() const { return leadership_; }
   Index commit() const { return commit_; }
   Index durable() const { return disk_.durable(); }
+  const Configuration& configuration() const { return log_.configuration(); }
+  Position configuration_position() const { return log_.configuration_position(); }
+  bool removed() const { return quiet_; }
 
  private:
   // ---- core.cc
@@ -72,7 +75,6 @@ class Core::Impl {
   bool is_self(ReplicaId id) const { return id == options_.self; }
   bool leads() const { return leadership_.role == Role::Leader; }
   Term term() const { return disk_.hard_state().term; }
-  const Configuration& configuration() const { return log_.configuration(); }
   void send(ReplicaId to, WriteNumber after, Message message);
   void append(Entry entry);
   void raise_commit(Index to);
