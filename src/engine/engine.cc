@@ -85,6 +85,7 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       founding_(options_, log.store),
       proposals_(options_, origin_),
       reads_(options_.raft.election_timeout, log.boot),
+      sleep_(options_.raft.election_timeout),
       change_(options_, log.store, log.boot),
       transfer_(options_, log.boot) {
   options_.raft.store = log.store;

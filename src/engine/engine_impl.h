@@ -21,6 +21,7 @@
 #include "engine/reads.h"
 #include "engine/renewals.h"
 #include "engine/router.h"
+#include "engine/sleep_gauge.h"
 #include "engine/timer_keeper.h"
 
 namespace coordkit::engine {
@@ -128,6 +129,8 @@ class EngineImpl final : public Engine {
   ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, LaggingTime now) const;
   std::vector<std::string> warnings() const;
 
+  std::optional<Index> lease(Now now) const;
+  std::optional<Duration> age(Now now) const;
   bool leads() const { return leadership_.role == raft::Role::Leader; }
   bool knows_leader() const { return core_ && leadership_.leader; }
   Proposals::Road road() const;
@@ -144,6 +147,7 @@ class EngineImpl final : public Engine {
   Proposals proposals_;
   Reads reads_;
   Renewals renewals_;
+  SleepGauge sleep_;
   TimerKeeper keeper_;
 
   std::optional<raft::Core> core_;  // absent before genesis and in quarantine

@@ -71,7 +71,8 @@ class Cluster {
 
   void post(uint64_t id, EngineInput input) { engine(id).post(std::move(input)); }
   Ticket submit(uint64_t id, std::string words, Duration timeout = 5s, Urgency urgency = Urgency::Normal);
-  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s);
+  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s,
+             Index at_least = {});
   Ticket change(uint64_t id, std::vector<raft::MemberChange> changes, Duration timeout = 10s,
                 std::optional<Index> expected = {});
   Ticket transfer(uint64_t id, uint64_t target, Duration timeout = 5s);
@@ -82,6 +83,7 @@ class Cluster {
   std::string run(uint64_t id, std::string words);
   std::string read(uint64_t id, std::string question = "total");
 
+  void one_turn(uint64_t id) { turn(node(id)); }
   void settle();                           // every turn that is wanted now, until nothing is
   void pass(Duration time);                // lets time pass, deadline by deadline
   void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do
