@@ -280,11 +280,11 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
                 });
 }
 
-Ticket Client::Impl::ask_engine(const machine::Query& query, Consistency consistency, LaggingTime deadline,
+Ticket Client::Impl::ask_engine(const machine::Query& query, ReadOptions options, LaggingTime deadline,
                                 OnCompletion on_completion) {
   const Ticket ticket(++last_ticket_);
   tickets_.emplace(ticket, std::move(on_completion));
-  post(Ask{.ticket = ticket, .request = machine::encode(query), .consistency = consistency, .deadline = deadline});
+  post(Ask{.ticket = ticket, .request = machine::encode(query), .consistency = options.consistency, .at_least = options.at_least, .deadline = deadline});
   return ticket;
 }
 

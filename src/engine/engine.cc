@@ -82,7 +82,8 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       router_(std::move(machines)),
       founding_(options_, log.store),
       proposals_(options_, origin_),
-      reads_(options_.raft.election_timeout, log.boot) {}
+      reads_(options_.raft.election_timeout, log.boot),
+      sleep_(options_.raft.election_timeout) {}
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (!log.damaged.empty()) {

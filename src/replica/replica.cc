@@ -41,9 +41,9 @@ absl::StatusOr<PutResult> Replica::put(std::string key, std::string value) {
       });
 }
 
-absl::StatusOr<GetResult> Replica::get(std::string key, Consistency consistency) {
-  return wait_for<GetResult>(*host_, [key = std::move(key), consistency](Client& client, Callback<GetResult> done) mutable {
-    client.get(std::move(key), std::move(done), {}, consistency);
+absl::StatusOr<GetResult> Replica::get(std::string key, ReadOptions options) {
+  return wait_for<GetResult>(*host_, [key = std::move(key), options](Client& client, Callback<GetResult> done) mutable {
+    client.get(std::move(key), std::move(done), {}, options);
   });
 }
 

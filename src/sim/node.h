@@ -58,7 +58,9 @@ class Node final : private LogSink, private StateSink {
   void retire();  // the end of the run; nobody watches
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
-  void freeze() { frozen_ = true; }
+  // A stopped process finds its mail waiting when it goes on; a machine that slept gets it sent again.
+  enum class Freeze : uint8_t { Process, Machine };
+  void freeze(Freeze what);
   void resume();
 
   void post(EngineInput input);
@@ -114,6 +116,7 @@ class Node final : private LogSink, private StateSink {
   ClusterId cluster_;
   uint32_t epoch_ = 0;
   bool frozen_ = false;
+  bool slept_ = false;  // frozen with its machine
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;
