@@ -225,7 +225,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   CheckpointBatch batch{.applied = {Index(11), Term(2)}};
   for (int i = 0; i < 50; ++i) batch.put("key" + std::to_string(i), std::string(1000, 'x'));
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE((*copy)->write(batch).ok()) << i;
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE((*copy)->write(batch).ok()) << i;
 }
 
 // A child commits for ever and is killed; whatever is there belongs to one position.
