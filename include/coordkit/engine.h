@@ -120,12 +120,39 @@ struct Renew {
 
 // The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
 // and Ask are the host's, all different.
+// Changes who belongs, on whichever replica it is called. The wishes take effect together, in their order; a newcomer that is
+// to vote (added and promoted, or put in a voter's place) learns first and is promoted, with all the rest, once it has nearly
+// caught up. A member that is added may come without store id: it is taken from its hello, for which this replica connects
+// to its address. Completes OK when the final configuration is applied here (its index in Completion::index), or with the
+// reason why not; `expected`: only if that configuration is in force, by the index of its entry, else Conflict. Without it
+// a change by somebody else is built upon. One at a time per replica. What was added stays a learner if the call ends early.
+struct ChangeMembers {
+  Ticket ticket;
+  std::vector<raft::MemberChange> changes;
+  std::optional<Index> expected = {};
+  LaggingTime deadline;
+};
+
+// Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is called. Completes OK when
+// the new leader's first entry is applied here; else nothing changes and the old leader goes on.
+struct TransferLeadership {
+  Ticket ticket;
+  ReplicaId target;
+  LaggingTime deadline;
+};
+
+// The transport cannot talk to this peer until somebody does something about it. Over with its next PeerConnected.
+struct PeerRefused {
+  ReplicaId peer;
+  std::string why;  // a sentence
+};
+
 struct Forget {
   Ticket ticket;
 };
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, Submit, Ask, Renew, Forget>;
+                                 StoreFailed, Submit, Ask, Renew, Forget, ChangeMembers, TransferLeadership, PeerRefused>;
 
 // ---- effects
 
@@ -154,8 +181,11 @@ struct MachineEvent {
 
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once
+  Uninvited,          // blank, and the cluster exists without it: it must be added (or replaced) by a change of members
   Starting,           // has a log, knows no leader or is behind
   Ready,              // a leader is known and this replica registered with it
+  Learner,            // as Ready, but without a vote
+  Removed,            // not a member any more; quiet, and refuses calls
   Quarantine,         // up, silent, not voting: see the reason
   Halted,             // stopped for good on a fault
 };
@@ -171,6 +201,7 @@ struct EngineEffects {
   std::optional<Position> compact;
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
+  std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)
   std::optional<absl::Status> halted;          // present once
 
   void clear();
@@ -178,12 +209,14 @@ struct EngineEffects {
 
 struct EngineStatus {
   ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // of WaitingForMembers, Quarantine, Halted: a sentence
+  std::string reason;  // of every state but Ready, Learner and Starting: a sentence
   ClusterId cluster;
   Index applied;
-  uint64_t digest = 0;               // of the applied state
-  size_t requests = 0;               // under way
-  std::optional<raft::Status> core;  // absent before genesis
+  uint64_t digest = 0;                // of the applied state
+  size_t requests = 0;                // under way
+  std::optional<raft::Status> core;   // absent before genesis
+  std::string change;                 // what the change of members started here waits for; empty: none is under way
+  std::vector<std::string> warnings;  // what somebody should look after; sentences
 };
 
 class Engine {

@@ -7,15 +7,18 @@
 #include <variant>
 #include <vector>
 
+#include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
 #include "coordkit/state_machine.h"
 #include "coordkit/types.h"
 
 namespace coordkit {
 
-// "This is how the cluster was born": from a member that has the genesis durable to a blank one named in it.
+// "This is how the cluster was born": from a member that has the genesis durable to a blank one. At the birth itself it goes to
+// those whom it names. Later the leader sends it to the stores that the configuration in force names, and says so.
 struct GenesisOffer {
   raft::Genesis genesis;
+  StoreId invited;  // by a leader, into a cluster that lives: only the data directory with this id may take it. Zero: at birth
   friend bool operator==(const GenesisOffer&, const GenesisOffer&) = default;
 };
 
@@ -80,6 +83,36 @@ struct RenewReply {
   friend bool operator==(const RenewReply&, const RenewReply&) = default;
 };
 
+// Asks the leader for a change of members, by compare-and-change: it is taken only if the configuration in force at the
+// leader is the entry `expected`. So whether it took effect can be read from the log, whatever becomes of the answer.
+struct ChangeRequest {
+  uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
+  Index expected;
+  std::vector<raft::MemberChange> changes;
+  friend bool operator==(const ChangeRequest&, const ChangeRequest&) = default;
+};
+struct ChangeReply {
+  uint64_t attempt = 0;
+  raft::ChangeFate::Kind fate = raft::ChangeFate::Kind::NotLeader;
+  Index configuration;  // Committed: of the final one
+  ReplicaId lagging;    // LearnerLags: who, and by how many entries
+  uint64_t lag = 0;
+  friend bool operator==(const ChangeReply&, const ChangeReply&) = default;
+};
+
+// Asks the leader to hand leadership over. Zero target: to the voter that is best prepared.
+struct TransferRequest {
+  uint64_t attempt = 0;
+  ReplicaId target;
+  Duration time_left{};  // after it the leader goes on as if nothing had been asked
+  friend bool operator==(const TransferRequest&, const TransferRequest&) = default;
+};
+struct TransferReply {
+  uint64_t attempt = 0;
+  raft::TransferFate::Kind fate = raft::TransferFate::Kind::NotLeader;
+  friend bool operator==(const TransferReply&, const TransferReply&) = default;
+};
+
 // The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
 constexpr uint64_t timer_set_hash(TimerId id) {
   uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
@@ -88,8 +121,9 @@ constexpr uint64_t timer_set_hash(TimerId id) {
   return z ^ (z >> 31);
 }
 
-using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
-                             raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
-                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed>;
+using Message =
+    std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
+                 raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply, RenewRequest,
+                 RenewReply, raft::TimeoutNow, raft::Removed, ChangeRequest, ChangeReply, TransferRequest, TransferReply>;
 
 }  // namespace coordkit

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/engine_impl.h"
+#include "raft/quorum.h"
 
 namespace coordkit {
 
@@ -51,6 +52,7 @@ void EngineEffects::clear() {
   compact.reset();
   leadership.reset();
   cluster.reset();
+  peers.reset();
   halted.reset();
 }
 
@@ -83,7 +85,11 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       founding_(options_, log.store),
       proposals_(options_, origin_),
       reads_(options_.raft.election_timeout, log.boot),
-      sleep_(options_.raft.election_timeout) {}
+      sleep_(options_.raft.election_timeout),
+      change_(options_, log.store, log.boot),
+      transfer_(options_, log.boot) {
+  options_.raft.store = log.store;
+}
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (!log.damaged.empty()) {
@@ -121,6 +127,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   start_core({.hard_state = log.hard_state,
               .base = log.base,
               .configuration = router_.configuration(),
+              .configuration_index = router_.configuration_at().index,
               .applied = applied,
               .entries = std::move(log.entries)},
              now.lagging);
@@ -143,11 +150,18 @@ EngineStatus EngineImpl::status() const {
     status.state = halted_ ? ReplicaState::Halted : ReplicaState::Quarantine;
     status.reason = reason_;
   } else if (!core_) {
-    status.state = ReplicaState::WaitingForMembers;
+    status.state = founding_.uninvited() ? ReplicaState::Uninvited : ReplicaState::WaitingForMembers;
     status.reason = founding_.reason();
+  } else if (removed_) {
+    status.state = ReplicaState::Removed;
+    status.reason = removal();
+  } else if (road() != Proposals::Road::Open) {
+    status.state = ReplicaState::Starting;
   } else {
-    status.state = road() == Proposals::Road::Open ? ReplicaState::Ready : ReplicaState::Starting;
+    status.state = raft::is_voter(core_->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
   }
+  status.change = change_.waits_for();
+  status.warnings = warnings();
   return status;
 }
 

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
+#include "engine/wire_membership.h"
 
 namespace coordkit {
 namespace {
@@ -51,6 +51,14 @@ template <>
 constexpr char kKind<raft::TimeoutNow> = 14;
 template <>
 constexpr char kKind<raft::Removed> = 15;
+template <>
+constexpr char kKind<ChangeRequest> = 20;
+template <>
+constexpr char kKind<ChangeReply> = 21;
+template <>
+constexpr char kKind<TransferRequest> = 22;
+template <>
+constexpr char kKind<TransferReply> = 23;
 
 struct Malformed : protozero::exception {
   explicit Malformed(const char* why) : why_(why) {}
@@ -397,7 +405,6 @@ void write_body(std::string& body, const M& m) {
   Writer writer{body};
   fields(writer, m);
 }
-void write_body(std::string& body, const GenesisOffer& m) { pbf_writer(body).add_message(1, encode(m.genesis)); }
 void write_body(std::string& body, const Forward& m) {
   pbf_writer out(body);
   COORDKIT_CHECK(m.commands.size() <= kForwardCommandsMax);
@@ -464,22 +471,6 @@ absl::StatusOr<Message> decode_as(pbf_reader in) {
   return Message(std::move(m));
 }
 
-absl::StatusOr<Message> decode_genesis_offer(pbf_reader in) {
-  std::string_view bytes;
-  while (in.next()) {
-    if (in.tag_and_type() == protozero::tag_and_type(1, pbf_wire_type::length_delimited)) {
-      const protozero::data_view view = in.get_view();
-      bytes = {view.data(), view.size()};
-    } else {
-      in.skip();
-    }
-  }
-  require(bytes.size() <= kGenesisBytesMax, "a genesis beyond kGenesisBytesMax");
-  absl::StatusOr<raft::Genesis> genesis = decode_genesis(bytes);
-  if (!genesis.ok()) return genesis.status();
-  return GenesisOffer{*std::move(genesis)};
-}
-
 absl::StatusOr<Message> decode_forward(pbf_reader in) {
   Forward forward;
   while (in.next()) {
@@ -512,6 +503,10 @@ absl::StatusOr<Message> decode_body(char kind, pbf_reader in) {
     case kKind<RenewReply>: return decode_as<RenewReply>(in);
     case kKind<raft::TimeoutNow>: return decode_as<raft::TimeoutNow>(in);
     case kKind<raft::Removed>: return decode_as<raft::Removed>(in);
+    case kKind<ChangeRequest>: return decode_change_request(in);
+    case kKind<ChangeReply>: return decode_change_reply(in);
+    case kKind<TransferRequest>: return decode_transfer_request(in);
+    case kKind<TransferReply>: return decode_transfer_reply(in);
     default: return absl::UnimplementedError("a message of a kind this version does not know");
   }
 }

@@ -17,12 +17,14 @@
 
 namespace coordkit {
 
-inline constexpr size_t kMessageBytesMax = 32 << 20;         // of one body; larger ones are not looked at
-inline constexpr size_t kEntriesMax = 64 << 10;              // of one append
-inline constexpr size_t kPayloadBytesMax = 16 << 20;         // of one entry or forwarded command
-inline constexpr size_t kForwardCommandsMax = 64 << 10;      // of one forward
-inline constexpr size_t kGenesisBytesMax = 256 << 10;        // of one genesis offer: 3 lists of 64 members with long addresses
-inline constexpr size_t kRenewGroupsMax = 4096;              // of one renewal or its reply
+inline constexpr size_t kMessageBytesMax = 32 << 20;     // of one body; larger ones are not looked at
+inline constexpr size_t kEntriesMax = 64 << 10;          // of one append
+inline constexpr size_t kPayloadBytesMax = 16 << 20;     // of one entry or forwarded command
+inline constexpr size_t kForwardCommandsMax = 64 << 10;  // of one forward
+inline constexpr size_t kGenesisBytesMax = 256 << 10;    // of one genesis offer: 3 lists of 64 members with long addresses
+inline constexpr size_t kRenewGroupsMax = 4096;          // of one renewal or its reply
+inline constexpr size_t kChangesMax = 64;                // of one change of members
+inline constexpr Duration kTransferTimeMax = std::chrono::hours(24);
 inline constexpr size_t kTimersListedMax = 1 << 20;          // of all groups of one message together
 inline constexpr uint64_t kPositionMax = uint64_t{1} << 62;  // of a term or an index: adding a distance cannot wrap
 

@@ -228,6 +228,9 @@ const Leadership& Core::leadership() const { return impl_->leadership(); }
 std::optional<Lease> Core::lease() const { return impl_->lease(); }
 std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
 Index Core::commit() const { return impl_->commit(); }
+const Configuration& Core::configuration() const { return impl_->configuration(); }
+Position Core::configuration_position() const { return impl_->configuration_position(); }
+bool Core::removed() const { return impl_->removed(); }
 Index Core::durable() const { return impl_->durable(); }
 
 }  // namespace coordkit::raft

@@ -49,6 +49,9 @@ class Core::Impl {
   Index durable() const { return disk_.durable(); }
   std::optional<Lease> lease() const;
   std::optional<LaggingTime> fresh_at() const;
+  const Configuration& configuration() const { return log_.configuration(); }
+  Position configuration_position() const { return log_.configuration_position(); }
+  bool removed() const { return quiet_; }
 
  private:
   // ---- core.cc
@@ -75,7 +78,6 @@ class Core::Impl {
   bool is_self(ReplicaId id) const { return id == options_.self; }
   bool leads() const { return leadership_.role == Role::Leader; }
   Term term() const { return disk_.hard_state().term; }
-  const Configuration& configuration() const { return log_.configuration(); }
   void send(ReplicaId to, WriteNumber after, Message message);
   void append(Entry entry);
   void raise_commit(Index to);

@@ -153,15 +153,6 @@ struct Confirmation {
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
-// Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
-// on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
-struct TransferFate {
-  enum class Kind : uint8_t { Done, Lost, Expired, NotLeader, InProgress, Unfit };
-  Ticket ticket;
-  Kind kind = Kind::Done;
-  friend bool operator==(const TransferFate&, const TransferFate&) = default;
-};
-
 struct ReadRequest {
   Index first;
   Index last;
@@ -253,6 +244,9 @@ class Core {
   // leader's word is not counted. Absent: not told since it started.
   std::optional<LaggingTime> fresh_at() const;
   Index commit() const;
+  const Configuration& configuration() const;  // in force
+  Position configuration_position() const;     // of its entry
+  bool removed() const;                        // told so (Removed), and no leader has spoken since
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:
