@@ -23,6 +23,9 @@ absl::Status Options::validate() const {
     return absl::InvalidArgumentError(
         "raft: append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");
   }
+  if (log_pinned_bytes < log_retained_bytes) {
+    return absl::InvalidArgumentError("raft: log_pinned_bytes must be at least log_retained_bytes");
+  }
   return absl::OkStatus();
 }
 

@@ -46,6 +46,7 @@ void LogImage::write(const LogWrite& write) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
+  if (write.reset_to) reset(*write.reset_to);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
     while (last() > *write.truncate_after) records.pop_back();
@@ -87,17 +88,7 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
 void SimLogStore::submit(LogWrite write) {
   submitted_.write(write);
   const WriteNumber number = write.number;
-  enqueue({number, std::nullopt, std::move(write)});
-}
-
-void SimLogStore::reset(WriteNumber number, Position base) {
-  submitted_.reset(base);
-  enqueue({number, base, {}});
-}
-
-void SimLogStore::enqueue(Pending pending) {
-  const WriteNumber number = pending.number;
-  pending_.push_back(std::move(pending));
+  pending_.push_back(std::move(write));
   if (defects_.written_before_durable) sink_->written(number);
   last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
   world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
@@ -110,13 +101,9 @@ void SimLogStore::hurry() {
                   pending_.back().number.value());
 }
 
-void SimLogStore::persist(const Pending& pending) {
-  if (pending.reset) {
-    durable_.reset(*pending.reset);
-  } else {
-    durable_.write(pending.write);
-  }
-  durable_number_ = pending.number;
+void SimLogStore::persist(const LogWrite& write) {
+  durable_.write(write);
+  durable_number_ = write.number;
 }
 
 void SimLogStore::synced(const Event& event) {

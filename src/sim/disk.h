@@ -62,7 +62,6 @@ class SimLogStore final : public LogStore {
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override { sink_ = nullptr; }
 
   // Events of the world. Events of an earlier boot are not for us.
@@ -82,18 +81,12 @@ class SimLogStore final : public LogStore {
   size_t unsynced() const { return pending_.size(); }
 
  private:
-  struct Pending {
-    WriteNumber number;
-    std::optional<Position> reset;
-    LogWrite write;
-  };
   struct Read {
     Index first;
     Index last;
     size_t bytes_max;
   };
-  void enqueue(Pending pending);
-  void persist(const Pending& pending);
+  void persist(const LogWrite& write);
 
   World& world_;
   const uint32_t node_;
@@ -106,7 +99,7 @@ class SimLogStore final : public LogStore {
   LogImage durable_;
   LogImage submitted_;
   WriteNumber durable_number_;
-  std::deque<Pending> pending_;
+  std::deque<LogWrite> pending_;
   TrueTime last_sync_{};
   std::map<uint64_t, Read> reads_;
   uint64_t next_read_ = 1;

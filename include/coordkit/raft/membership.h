@@ -35,6 +35,7 @@ struct ChangeFate {
     UnknownMember,     // or not in that role
     AlreadyMember,     // or nothing would change
     NoRoom,
+    Unknown,  // not a refusal: a peer's state was installed over its place in the log; the configuration in force tells
   };
   Ticket ticket;
   Kind kind = Kind::Committed;
