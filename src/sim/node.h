@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/check.h"
 #include "coordkit/client.h"
 #include "coordkit/engine.h"
 #include "sim/disk.h"
@@ -85,6 +86,10 @@ class Node final : private LogSink, private StateSink {
   }
   void log_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
   void checkpointed(Position applied) override { post(StateCheckpointed{applied}); }
+  // Nobody stages a peer's state here, so the store has no reason to report one.
+  void staged(Ticket) override { COORDKIT_CHECK_MSG(false, "a staged range was not asked for"); }
+  void installed(Position) override { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
+  void install_refused(Position, absl::Status) override { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
   void checkpoint_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
 
   EngineOptions engine_options() const;

@@ -1,11 +1,13 @@
 #include "coordkit/storage/lmdb_state_store.h"
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "base/check.h"
+#include "base/row_map.h"
+#include "base/row_sums.h"
 #include "storage/lmdb_table.h"
 
 namespace coordkit {
@@ -18,7 +20,7 @@ absl::Status LmdbStateOptions::validate() const {
   return absl::OkStatus();
 }
 
-// The background thread: at most one batch waits, because at most one is under way.
+// The background thread and what waits for it.
 class LmdbStateStore::Writer {
  public:
   Writer(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options)
@@ -40,12 +42,11 @@ class LmdbStateStore::Writer {
     return table_->applied();
   }
 
-  void commit(CheckpointBatch batch) {
+  void start(StateOperation operation) {
     {
       std::scoped_lock lock(mutex_);
       if (closing_ || failed_) return;
-      COORDKIT_CHECK_MSG(!waiting_, "a checkpoint was started before the one before was confirmed");
-      waiting_ = std::move(batch);
+      waiting_.push_back(std::move(operation));
     }
     wakes_.notify_one();
   }
@@ -67,23 +68,54 @@ class LmdbStateStore::Writer {
  private:
   void run() {
     for (;;) {
-      CheckpointBatch batch;
+      StateOperation operation;
       {
         std::unique_lock lock(mutex_);
-        wakes_.wait(lock, [this] { return closing_ || waiting_; });
+        wakes_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
         if (closing_) return;
-        batch = *std::exchange(waiting_, std::nullopt);
+        operation = std::move(waiting_.front());
+        waiting_.pop_front();
       }
-      if (absl::Status status = table_->write(batch); !status.ok()) {
-        {
-          std::scoped_lock lock(mutex_);
-          failed_ = true;
-        }
-        sink_->checkpoint_failed(std::move(status));
-        return;
+      absl::Status status = std::visit([this](auto& one) { return perform(one); }, operation);
+      if (status.ok()) continue;
+      {
+        std::scoped_lock lock(mutex_);
+        failed_ = true;
       }
-      sink_->checkpointed(batch.applied);
+      sink_->checkpoint_failed(std::move(status));
+      return;
     }
+  }
+
+  absl::Status perform(const CheckpointBatch& batch) {
+    if (absl::Status status = table_->write(batch); !status.ok()) return status;
+    sink_->checkpointed(batch.applied);
+    return absl::OkStatus();
+  }
+
+  absl::Status perform(StageRows& stage) {
+    const auto end = stage.range.upto.empty() ? staged_.end() : staged_.upper_bound(stage.range.upto);
+    staged_.erase(staged_.upper_bound(stage.range.after), end);
+    for (CheckpointBatch::Row& row : stage.rows) staged_.emplace(std::move(row.key), *std::move(row.value));
+    sink_->staged(stage.ticket);
+    return absl::OkStatus();
+  }
+
+  absl::Status perform(const InstallStaged& install) {
+    const RowsByKey staged = std::exchange(staged_, {});
+    if (digest_of(staged) != install.digest) {
+      sink_->install_refused(install.applied,
+                             absl::DataLossError("the staged rows are not those of the digest; fetch them again"));
+      return absl::OkStatus();
+    }
+    if (absl::Status status = table_->install(install.applied, staged); !status.ok()) return status;
+    sink_->installed(install.applied);
+    return absl::OkStatus();
+  }
+
+  absl::Status perform(const Unstage&) {
+    staged_.clear();
+    return absl::OkStatus();
   }
 
   const std::shared_ptr<DataDirectory> directory_;  // keeps the lock
@@ -91,10 +123,11 @@ class LmdbStateStore::Writer {
   std::shared_ptr<storage::LmdbTable> table_;
   StateSink* sink_ = nullptr;
   std::thread thread_;
+  RowsByKey staged_;  // of the thread
 
   std::mutex mutex_;
   std::condition_variable wakes_;
-  std::optional<CheckpointBatch> waiting_;
+  std::deque<StateOperation> waiting_;
   bool closing_ = false;
   bool failed_ = false;
 };
@@ -104,7 +137,14 @@ LmdbStateStore::LmdbStateStore(std::shared_ptr<DataDirectory> directory, LmdbSta
 LmdbStateStore::~LmdbStateStore() = default;
 
 absl::StatusOr<Position> LmdbStateStore::open(StateSink& sink) { return writer_->open(sink); }
-void LmdbStateStore::commit(CheckpointBatch batch) { writer_->commit(std::move(batch)); }
+void LmdbStateStore::commit(CheckpointBatch batch) { writer_->start(std::move(batch)); }
+void LmdbStateStore::stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) {
+  const absl::Status fits = check_chunk(range, rows);
+  COORDKIT_CHECK_MSG(fits.ok(), fits.ToString());
+  writer_->start(StageRows{ticket, std::move(range), std::move(rows)});
+}
+void LmdbStateStore::install(Position applied, uint64_t digest) { writer_->start(InstallStaged{applied, digest}); }
+void LmdbStateStore::unstage() { writer_->start(Unstage{}); }
 absl::StatusOr<std::unique_ptr<CheckpointView>> LmdbStateStore::view() { return writer_->view(); }
 void LmdbStateStore::close() { writer_->close(); }
 

@@ -74,19 +74,22 @@ absl::StatusOr<std::string_view> verified(std::string_view key, std::string_view
   return value;
 }
 
-// Every row whose key starts with `prefix`: key and stored bytes.
-absl::Status for_each(MDB_txn* txn, MDB_dbi table, std::string_view prefix, CheckpointView::Visitor visit) {
+// Every row from the first at or after `from` as long as `more` holds: key and stored bytes.
+absl::Status for_each(MDB_txn* txn, MDB_dbi table, std::string_view from, absl::FunctionRef<bool(std::string_view key)> more,
+                      CheckpointView::Visitor visit) {
   MDB_cursor* raw = nullptr;
   if (const int error = ::mdb_cursor_open(txn, table, &raw); error != 0) return lmdb_status(error, "open a cursor");
   const std::unique_ptr<MDB_cursor, CursorClose> cursor(raw);
-  MDB_val key = to_val(prefix);
+  MDB_val key = to_val(from);
   MDB_val value = {};
-  int error = ::mdb_cursor_get(raw, &key, &value, prefix.empty() ? MDB_FIRST : MDB_SET_RANGE);
-  for (; error == 0 && to_view(key).starts_with(prefix); error = ::mdb_cursor_get(raw, &key, &value, MDB_NEXT)) {
+  int error = ::mdb_cursor_get(raw, &key, &value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+  for (; error == 0 && more(to_view(key)); error = ::mdb_cursor_get(raw, &key, &value, MDB_NEXT)) {
     if (absl::Status status = visit(to_view(key), to_view(value)); !status.ok()) return status;
   }
   return error == 0 || error == MDB_NOTFOUND ? absl::OkStatus() : lmdb_status(error, "read");
 }
+
+bool every_key(std::string_view) { return true; }
 
 absl::Status refuse_foreign_files(FileSystem& files) {
   absl::StatusOr<std::vector<std::string>> names = files.list();
@@ -100,23 +103,40 @@ absl::Status refuse_foreign_files(FileSystem& files) {
 
 class LmdbView final : public CheckpointView {
  public:
-  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, MDB_dbi rows, Position applied)
-      : table_(std::move(table)), transaction_(std::move(transaction)), rows_(rows), applied_(applied) {}
+  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, MDB_dbi rows, const Checkpoint& checkpoint)
+      : table_(std::move(table)),
+        transaction_(std::move(transaction)),
+        rows_(rows),
+        applied_(checkpoint.applied),
+        digest_(checkpoint.digest.value()) {}
 
   Position applied() const override { return applied_; }
+  uint64_t digest() const override { return digest_; }
 
   absl::Status scan(std::string_view prefix, Visitor visit) const override {
-    return for_each(transaction_.get(), rows_, prefix, [&](std::string_view key, std::string_view stored) -> absl::Status {
+    return scan_from(
+        prefix, [&](std::string_view key) { return key.starts_with(prefix); }, visit);
+  }
+  absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
+    // Nothing sorts between a key and the same with one zero byte more.
+    const std::string from = range.after.empty() ? "" : range.after + '\0';
+    return scan_from(
+        from, [&](std::string_view key) { return range.contains(key); }, visit);
+  }
+
+ private:
+  absl::Status scan_from(std::string_view from, absl::FunctionRef<bool(std::string_view)> more, Visitor visit) const {
+    return for_each(transaction_.get(), rows_, from, more, [&](std::string_view key, std::string_view stored) -> absl::Status {
       const absl::StatusOr<std::string_view> value = verified(key, stored);
       return value.ok() ? visit(key, *value) : value.status();
     });
   }
 
- private:
   const std::shared_ptr<LmdbTable> table_;  // outlives the transaction
   const Transaction transaction_;
   const MDB_dbi rows_;
   const Position applied_;
+  const uint64_t digest_;
 };
 
 }  // namespace
@@ -147,22 +167,6 @@ absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes) {
   return Checkpoint{.store = StoreId(load_u64(at + 8)),
                     .applied = {Index(load_u64(at + 16)), Term(load_u64(at + 24))},
                     .digest = {load_u64(at + 32), load_u64(at + 40), load_u64(at + 48)}};
-}
-
-uint64_t value_sum(std::string_view key, std::string_view value) { return hash_bytes(value, hash_bytes(key)); }
-
-void Digest::add(std::string_view key, uint64_t value_sum) {
-  const uint64_t row = hash_mix(hash_bytes(key), value_sum);
-  sum += row;
-  exclusive_or ^= row;
-  ++rows;
-}
-
-void Digest::remove(std::string_view key, uint64_t value_sum) {
-  const uint64_t row = hash_mix(hash_bytes(key), value_sum);
-  sum -= row;
-  exclusive_or ^= row;
-  --rows;
 }
 
 LmdbTable::~LmdbTable() {
@@ -214,6 +218,32 @@ absl::Status LmdbTable::open_tables() {
   return error == 0 ? begun->commit() : lmdb_status(error, "make its tables");
 }
 
+absl::Status LmdbTable::install(Position applied, const RowsByKey& rows) {
+  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, 0);
+  if (!transaction.ok()) return transaction.status();
+  if (absl::Status status = put_rows(transaction->get(), applied, rows); !status.ok()) return status;
+  return transaction->commit();
+}
+
+absl::Status LmdbTable::put_rows(MDB_txn* transaction, Position applied, const RowsByKey& rows) {
+  Checkpoint checkpoint{.store = store_, .applied = applied};
+  int error = ::mdb_drop(transaction, rows_, 0);
+  std::string stored;
+  for (auto row = rows.begin(); error == 0 && row != rows.end(); ++row) {
+    const uint64_t sum = value_sum(row->first, row->second);
+    checkpoint.digest.add(row->first, sum);
+    stored.assign(reinterpret_cast<const char*>(&sum), sizeof sum).append(row->second);
+    MDB_val key = to_val(row->first);
+    MDB_val value = to_val(stored);
+    error = ::mdb_put(transaction, rows_, &key, &value, 0);
+  }
+  if (error != 0) return lmdb_status(error, "install a state");
+  const std::string bytes = encode(checkpoint);
+  MDB_val key = to_val(kMetaKey);
+  MDB_val value = to_val(bytes);
+  return lmdb_status(::mdb_put(transaction, meta_, &key, &value, 0), "write its description");
+}
+
 absl::StatusOr<Checkpoint> LmdbTable::checkpoint(MDB_txn* transaction) const {
   MDB_val key = to_val(kMetaKey);
   MDB_val value = {};
@@ -229,9 +259,9 @@ absl::Status LmdbTable::verify() {
   const absl::StatusOr<Checkpoint> stored = checkpoint(transaction->get());
   if (!stored.ok()) return stored.status();
   if (stored->store != store_) return absl::FailedPreconditionError("the state directory belongs to another data directory");
-  Digest digest;
+  RowDigest digest;
   absl::Status status =
-      for_each(transaction->get(), rows_, "", [&](std::string_view key, std::string_view row) -> absl::Status {
+      for_each(transaction->get(), rows_, "", every_key, [&](std::string_view key, std::string_view row) -> absl::Status {
         const absl::StatusOr<std::string_view> value = verified(key, row);
         if (!value.ok()) return value.status();
         digest.add(key, load_u64(row.data()));
@@ -288,7 +318,7 @@ absl::StatusOr<std::unique_ptr<CheckpointView>> LmdbTable::view() {
   if (!transaction.ok()) return transaction.status();
   const absl::StatusOr<Checkpoint> stored = checkpoint(transaction->get());
   if (!stored.ok()) return stored.status();
-  return std::make_unique<LmdbView>(shared_from_this(), *std::move(transaction), rows_, stored->applied);
+  return std::make_unique<LmdbView>(shared_from_this(), *std::move(transaction), rows_, *stored);
 }
 
 }  // namespace coordkit::storage

@@ -7,35 +7,21 @@
 #include <memory>
 #include <string>
 
+#include "base/row_map.h"
+#include "base/row_sums.h"
 #include "coordkit/state_store.h"
 
 namespace coordkit::storage {
-
-// Independent of the order of rows; adding and removing a row undo each other.
-struct Digest {
-  uint64_t sum = 0;
-  uint64_t exclusive_or = 0;
-  uint64_t rows = 0;
-
-  void add(std::string_view key, uint64_t value_sum);
-  void remove(std::string_view key, uint64_t value_sum);
-  friend bool operator==(const Digest&, const Digest&) = default;
-};
 
 // The row about all others.
 struct Checkpoint {
   StoreId store;
   Position applied;
-  Digest digest;
+  RowDigest digest;
 };
 
 std::string encode(const Checkpoint& checkpoint);
 absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes);
-
-inline constexpr size_t kStateKeyBytesMax = 64;
-
-// The sum stored before a value.
-uint64_t value_sum(std::string_view key, std::string_view value);
 
 class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
  public:
@@ -54,6 +40,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
 
   Position applied() const { return applied_; }      // as of open
   absl::Status write(const CheckpointBatch& batch);  // durable when it returns
+  absl::Status install(Position applied, const RowsByKey& rows);
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
 
  private:
@@ -61,6 +48,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   absl::Status open_tables();
   absl::Status verify();
   absl::StatusOr<Checkpoint> checkpoint(MDB_txn* transaction) const;
+  absl::Status put_rows(MDB_txn* transaction, Position applied, const RowsByKey& rows);
   absl::Status write_rows(MDB_txn* transaction, const CheckpointBatch& batch);
 
   const StoreId store_;

@@ -77,7 +77,7 @@ TEST_F(LmdbTableTest, FLT_D08_INV_S04_AChangedAddedOrMissingRowIsNoticedAtOpen) 
   EXPECT_TRUE(absl::IsDataLoss(open().status())) << "a row is missing";
   set_data(good);
   std::string value(8, '\0');
-  const uint64_t sum = storage::value_sum("extra", "row");
+  const uint64_t sum = value_sum("extra", "row");
   std::memcpy(value.data(), &sum, 8);
   value += "row";
   tamper("rows", "extra", &value);

@@ -31,8 +31,11 @@ class LmdbStateStore final : public StateStore {
 
   absl::StatusOr<Position> open(StateSink& sink) override;
   void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
-  void close() override;  // lets a commit under way finish, drops one that waits
+  void close() override;  // lets what is under way finish, drops what waits
 
  private:
   class Writer;

@@ -25,10 +25,17 @@ using StateStoreHarnessFactory = std::function<std::unique_ptr<StateStoreHarness
 
 using Rows = std::map<std::string, std::string>;
 
-inline Rows rows_of(const CheckpointView& view, std::string_view prefix = "") {
+inline uint64_t digest_of(const Rows& rows) {
+  RowDigest digest;
+  for (const auto& [key, value] : rows) digest.add(key, value_sum(key, value));
+  return digest.value();
+}
+
+// What `scan` visits.
+inline Rows visited(absl::FunctionRef<absl::Status(CheckpointView::Visitor)> scan) {
   Rows rows;
   std::string before;
-  const absl::Status status = view.scan(prefix, [&](std::string_view key, std::string_view value) {
+  const absl::Status status = scan([&](std::string_view key, std::string_view value) {
     EXPECT_LT(before, key) << "rows must come in ascending byte order, each once";
     before = key;
     rows.emplace(key, value);
@@ -36,6 +43,12 @@ inline Rows rows_of(const CheckpointView& view, std::string_view prefix = "") {
   });
   EXPECT_TRUE(status.ok()) << status.ToString();
   return rows;
+}
+inline Rows rows_of(const CheckpointView& view, std::string_view prefix = "") {
+  return visited([&](CheckpointView::Visitor visit) { return view.scan(prefix, visit); });
+}
+inline Rows range_of(const CheckpointView& view, const KeyRange& range) {
+  return visited([&](CheckpointView::Visitor visit) { return view.scan_range(range, visit); });
 }
 
 class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory> {
@@ -148,6 +161,28 @@ TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
     }
     ASSERT_EQ(rows_of(*view()), expected);
   }
+}
+
+TEST_P(StateStoreSuite, ScanRangeExcludesItsBeginAndIncludesItsEnd) {
+  commit(1, {{"a", "0"}, {std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}, {"c", "4"}});
+  EXPECT_EQ(range_of(*view(), {"a", "bb"}), (Rows{{std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}}));
+  EXPECT_EQ(range_of(*view(), {"", "a"}), (Rows{{"a", "0"}}));
+  EXPECT_EQ(range_of(*view(), {"b", ""}), (Rows{{"bb", "3"}, {"c", "4"}}));
+  EXPECT_EQ(range_of(*view(), {"", ""}), rows_of(*view()));
+  EXPECT_TRUE(range_of(*view(), {"c", ""}).empty());
+}
+
+TEST_P(StateStoreSuite, INV_S04_TheDigestIsThatOfTheRowsHoweverTheyCame) {
+  const uint64_t empty = view()->digest();
+  commit(1, {{"a", "0"}, {"b", "2"}, {"c", "3"}});
+  commit(2, {{"a", "1"}, {"c", std::nullopt}});
+  const uint64_t two = view()->digest();
+  EXPECT_NE(two, empty);
+  EXPECT_EQ(two, digest_of({{"b", "2"}, {"a", "1"}}));
+  reopen();
+  EXPECT_EQ(view()->digest(), two);
+  commit(3, {{"a", std::nullopt}, {"b", std::nullopt}});
+  EXPECT_EQ(view()->digest(), empty);
 }
 
 TEST_P(StateStoreSuite, CloseIsIdempotent) {
