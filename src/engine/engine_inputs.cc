@@ -36,6 +36,7 @@ void EngineImpl::welcome(const Hello& hello, Now now) {
     offer_again_ = LaggingTime::min();
   }
   if (members_.contains(hello.from)) core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+  receiver_.reconnected(hello.from);
 }
 
 void EngineImpl::refresh_members() {

@@ -84,6 +84,7 @@ void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
       auto configuration = decode_configuration(entry.payload.view());
       COORDKIT_CHECK_MSG(configuration.ok(), "committed configuration is malformed");
       configuration_ = *std::move(configuration);
+      configuration_index_ = entry.index;
       output.configuration_changed = true;
       return;
     }
@@ -96,6 +97,7 @@ void Router::apply_genesis(const raft::Entry& entry) {
   auto genesis = decode_genesis(entry.payload.view());
   COORDKIT_CHECK_MSG(genesis.ok(), "committed genesis is malformed");
   configuration_ = genesis->configuration;
+  configuration_index_ = entry.index;
   for (auto& [id, machine] : machines_) machine->found(genesis->cluster, genesis->token_base);
   genesis_ = *std::move(genesis);
 }
@@ -188,6 +190,7 @@ void Router::checkpoint(CheckpointBatch& batch) {
   out.add_uint64(1, leader_term_.value());
   out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
   out.add_bytes(3, coordkit::encode(configuration_));
+  out.add_uint64(4, configuration_index_.value());
   batch.put(meta_key(), std::move(meta));
   origins_.checkpoint(origins_prefix(), batch);
   for (auto& [id, machine] : machines_) machine->checkpoint(batch);
@@ -211,6 +214,7 @@ absl::Status Router::restore(const CheckpointView& view) try {
           configuration_ = *std::move(configuration);
           break;
         }
+        case fields::number(4): configuration_index_ = Index(in.get_uint64()); break;
         default: in.skip();
       }
     }
@@ -226,6 +230,17 @@ absl::Status Router::restore(const CheckpointView& view) try {
   return absl::OkStatus();
 } catch (const protozero::exception& error) {
   return absl::DataLossError(std::string("malformed checkpoint: ") + error.what());
+}
+
+std::optional<Answer> Router::stored(const RequestId& request) const {
+  const StoredAnswer* stored = origins_.find_answer(request);
+  if (!stored) return std::nullopt;
+  return Answer{request, stored->stage, std::nullopt, stored->bytes, stored->index};
+}
+
+std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {
+  const StateMachine* hosted = machine(id);
+  return hosted ? hosted->standing(queued) : std::nullopt;
 }
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {

@@ -55,6 +55,7 @@ class Router {
   Position applied() const { return applied_; }
   const std::optional<raft::Genesis>& genesis() const { return genesis_; }
   const raft::Configuration& configuration() const { return configuration_; }
+  Index configuration_index() const { return configuration_index_; }  // of its entry (regression R36)
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   uint64_t digest() const;
@@ -62,6 +63,10 @@ class Router {
   void checkpoint(CheckpointBatch& batch);
   absl::Status restore(const CheckpointView& view);
   void timers(std::vector<MachineTimerOp>& out) const;
+  // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
+  std::optional<Answer> stored(const RequestId& request) const;
+  // StateMachine::standing, of a request that was answered Queued.
+  std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
 
  private:
   void apply_one(const raft::Entry& entry, RouterOutput& output);
@@ -80,6 +85,7 @@ class Router {
   Term leader_term_;  // of the newest leader-start entry
   std::optional<raft::Genesis> genesis_;
   raft::Configuration configuration_;
+  Index configuration_index_;
 
   // Consecutive requests of one machine are executed by one virtual call.
   MachineId batch_machine_;

@@ -239,6 +239,7 @@ void Core::applied(Index applied) { impl_->applied(applied); }
 Status Core::status() const { return impl_->status(); }
 const Leadership& Core::leadership() const { return impl_->leadership(); }
 Index Core::commit() const { return impl_->commit(); }
+Index Core::base() const { return impl_->base(); }
 Index Core::durable() const { return impl_->durable(); }
 
 }  // namespace coordkit::raft

@@ -47,6 +47,7 @@ class Core::Impl {
   Status status() const;
   const Leadership& leadership() const { return leadership_; }
   Index commit() const { return commit_; }
+  Index base() const { return log_.base().index; }
   Index durable() const { return disk_.durable(); }
 
  private:

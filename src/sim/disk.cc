@@ -24,12 +24,12 @@ uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
   return hash_mix(h, hash_bytes(entry.payload.view()));
 }
 
-void LogImage::write(const LogWrite& write) {
+void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
   if (write.hard_state) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
-  if (write.reset_to) reset(*write.reset_to);
+  if (write.reset_to) reset(*write.reset_to, reset_chain);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
     while (last() > *write.truncate_after) records.pop_back();
@@ -48,10 +48,10 @@ void LogImage::forget(Position through) {
   }
 }
 
-void LogImage::reset(Position new_base) {
+void LogImage::reset(Position new_base, uint64_t chain) {
   records.clear();
   base = new_base;
-  base_chain = 0;
+  base_chain = chain;
 }
 
 absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
@@ -69,7 +69,7 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
 }
 
 void SimLogStore::submit(LogWrite write) {
-  submitted_.write(write);
+  submitted_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
   const WriteNumber number = write.number;
   pending_.push_back(std::move(write));
   if (defects_.written_before_durable) sink_->written(number);
@@ -85,7 +85,7 @@ void SimLogStore::hurry() {
 }
 
 void SimLogStore::persist(const LogWrite& write) {
-  durable_.write(write);
+  durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
   durable_number_ = write.number;
 }
 

@@ -257,6 +257,7 @@ class Core {
   Status status() const;
   const Leadership& leadership() const;
   Index commit() const;
+  Index base() const;     // the log starts after it
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:
