@@ -129,15 +129,25 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
   }
 }
 
+// A state took the place of the log: what lay between the configuration we knew and this one is not told.
+void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
+  if (!call_ || at == at_) return;
+  const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
+  if (ours || !(leaving_ || uncertain())) return applied(at, configuration, completions);
+  fail(Reason::LeadershipLost, "this replica was sent a state instead of the log that would tell: look at the members",
+       completions);
+}
+
 // ---- what the leader tells
 
 void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || !step_next_ || reply.attempt != attempt_) return;
-  unanswered_ = false;
   if (reply.fate == Fate::Committed) {  // our own apply will tell, unless we are out of it by this very change
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
+  if (reply.fate == Fate::Unknown) return;  // likewise
+  unanswered_ = false;
   refusal_ = reply;
   ask_at_ = now + options_.raft.heartbeat_interval;
   if (reply.fate == Fate::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
