@@ -27,6 +27,7 @@
 #include "coordkit/message.h"
 #include "coordkit/raft/core.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 #include "coordkit/transport.h"
 
 namespace coordkit {
@@ -46,6 +47,12 @@ struct EngineOptions {
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
   uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
   size_t timers_per_entry = 1024;         // sessions that can end in one entry. Legal: 1 and up
+
+  // A state on its way to peers whose log ends before ours begins. A chunk holds at least one row.
+  size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
+  uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
+  Duration state_view_idle = std::chrono::seconds(10);  // a view that nobody reads is closed. Legal: above zero
+  Duration state_view_max = std::chrono::minutes(10);   // one that is read gives way to a newer one. Legal: above zero
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -152,7 +159,8 @@ struct Forget {
 };
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, Submit, Ask, Renew, Forget, ChangeMembers, TransferLeadership, PeerRefused>;
+                                 StoreFailed, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
+                                 InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused>;
 
 // ---- effects
 
@@ -199,6 +207,13 @@ struct EngineEffects {
   std::vector<raft::ReadRequest> log_reads;
   std::optional<CheckpointBatch> checkpoint;
   std::optional<Position> compact;
+  // States for peers and from them (state_transfer.h). `restore`: build a RestoredState from a view opened now.
+  std::vector<ViewOrder> views;
+  std::vector<StagingOrder> staging;
+  std::optional<Position> restore;
+  // A peer's state is in force from here on. No event says what happened in between: whoever follows events looks for itself.
+  std::optional<Position> restored;
+  std::unique_ptr<RestoredState> discarded;    // with `restored`: the state before, to be taken apart off the turn
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
   std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)

@@ -10,6 +10,7 @@
 #include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 #include "coordkit/types.h"
 
 namespace coordkit {
@@ -113,6 +114,37 @@ struct TransferReply {
   friend bool operator==(const TransferReply&, const TransferReply&) = default;
 };
 
+// "You lack what our log has forgotten; my whole state at `at` is here." From the leader of `term`, until the peer asks.
+struct StateOffer {
+  Term term;
+  Position at;
+  uint64_t digest = 0;  // of all rows (RowDigest)
+  friend bool operator==(const StateOffer&, const StateOffer&) = default;
+};
+
+// Asks for the rows of a range, from its start; as many as the sender likes to send at once. With `sum`: unless this is the
+// sum of the rows there.
+struct StateRequest {
+  Term term;
+  Position at;
+  KeyRange range;
+  std::optional<uint64_t> sum;
+  friend bool operator==(const StateRequest&, const StateRequest&) = default;
+};
+struct StateChunk {
+  Term term;
+  Position at;
+  StateRows rows;
+  friend bool operator==(const StateChunk&, const StateChunk&) = default;
+};
+
+// "I have all of it and am putting it in place; keep the log after it for me." Repeated while that lasts.
+struct StateLoading {
+  Term term;
+  Position at;
+  friend bool operator==(const StateLoading&, const StateLoading&) = default;
+};
+
 // The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
 constexpr uint64_t timer_set_hash(TimerId id) {
   uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
@@ -121,9 +153,9 @@ constexpr uint64_t timer_set_hash(TimerId id) {
   return z ^ (z >> 31);
 }
 
-using Message =
-    std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
-                 raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply, RenewRequest,
-                 RenewReply, raft::TimeoutNow, raft::Removed, ChangeRequest, ChangeReply, TransferRequest, TransferReply>;
+using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
+                             raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
+                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk,
+                             StateLoading, ChangeRequest, ChangeReply, TransferRequest, TransferReply>;
 
 }  // namespace coordkit

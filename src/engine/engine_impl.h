@@ -1,6 +1,6 @@
 // One replica, put together. Each turn is a straight line (ARCHITECTURE.md, Flow):
 //
-//   inputs -> core -> what to hand over -> drain -> sends, write -> apply -> answers -> checkpoint
+//   inputs -> core -> what to hand over -> drain -> sends, write -> states for peers -> apply -> answers -> checkpoint
 //
 // A step never reaches back: what apply makes possible (a read, a renewal, a retry) is taken up in the same turn if its
 // part comes later, else in the next, which next_deadline() then asks for at once.
@@ -22,6 +22,8 @@
 #include "engine/renewals.h"
 #include "engine/router.h"
 #include "engine/sleep_gauge.h"
+#include "engine/state_receiver.h"
+#include "engine/state_sender.h"
 #include "engine/timer_keeper.h"
 
 namespace coordkit::engine {
@@ -72,6 +74,7 @@ class EngineImpl final : public Engine {
   void forward(std::vector<Proposals::Handover> handovers);
   void fire_timers(Now now);
   void drain(Now now);
+  void transfer_states(Now now);
   void apply(Now now);
   void answer(Now now);
   void checkpoint();
@@ -92,6 +95,19 @@ class EngineImpl final : public Engine {
   void take(ChangeMembers& input, Now now);
   void take(TransferLeadership& input, Now now);
   void take(PeerRefused& input, Now now);
+
+  // States for peers and from them (engine_state.cc).
+  void take(ViewOpened& input, Now now);
+  void take(ViewWasRead& input, Now now);
+  void take(RangeStaged& input, Now now);
+  void take(StateInstalled& input, Now now);
+  void take(InstallRefused& input, Now now);
+  void take(StateRestored& input, Now now);
+  void receive(ReplicaId from, StateOffer& message, Now now);
+  void receive(ReplicaId from, StateRequest& message, Now now);
+  void receive(ReplicaId from, StateChunk& message, Now now);
+  void receive(ReplicaId from, StateLoading& message, Now now);
+  void adopt(RestoredState& restored, Now now);
 
   void receive(ReplicaId from, GenesisOffer& message, Now now);
   void receive(ReplicaId from, Forward& message, Now now);
@@ -150,6 +166,9 @@ class EngineImpl final : public Engine {
   Renewals renewals_;
   SleepGauge sleep_;
   TimerKeeper keeper_;
+  StateSender sender_;
+  StateReceiver receiver_;
+  Index pinned_;  // as the core was told
 
   std::optional<raft::Core> core_;  // absent before genesis and in quarantine
   raft::Leadership leadership_;

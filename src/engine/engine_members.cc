@@ -22,8 +22,9 @@ void EngineImpl::take(PeerRefused& input, Now) { refused_[input.peer] = std::mov
 
 void EngineImpl::welcome(const Hello& hello, Now now) {
   greet_again_ = LaggingTime::min();
-  if (members_.standing(hello.from) == Members::Standing::Member)
-    core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+  if (members_.standing(hello.from) != Members::Standing::Member) return;
+  core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+  receiver_.reconnected(hello.from);
 }
 
 void EngineImpl::take(MessageReceived& input, Now now) {

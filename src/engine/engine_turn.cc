@@ -43,6 +43,7 @@ void EngineImpl::run(Now now) {
     ask_about_members(now);
     follow_members(now);
     drain(now);
+    transfer_states(now);
     apply(now);
     notice_own_standing();
     checkpoint();
@@ -240,6 +241,7 @@ void EngineImpl::settle(const raft::Confirmation& confirmation) {
 
 void EngineImpl::apply(Now now) {
   more_to_apply_ = false;
+  if (receiver_.installing()) return;
   router_output_.clear();
   const std::span<const raft::Entry> entries = core_->committed(router_.applied().index.next(), options_.apply_bytes_per_turn);
   if (entries.empty()) return;
@@ -263,7 +265,8 @@ void EngineImpl::apply(Now now) {
 
 void EngineImpl::checkpoint() {
   const Position applied = router_.applied();
-  if (checkpoint_under_way_ || applied.index <= checkpointed_ || applied.index > core_->durable()) return;
+  if (checkpoint_under_way_ || receiver_.installing() || applied.index <= checkpointed_ || applied.index > core_->durable())
+    return;
   const bool entries_enough = applied.index - checkpointed_ >= options_.checkpoint_entries;
   if (!entries_enough && bytes_since_checkpoint_ < options_.checkpoint_bytes) return;
   CheckpointBatch& batch = effects_->checkpoint.emplace();
@@ -321,6 +324,9 @@ void EngineImpl::halt(absl::Status why) {
   effects_->checkpoint.reset();  // a machine may have thrown half way through it
   effects_->compact.reset();
   effects_->peers.reset();
+  effects_->views.clear();
+  effects_->staging.clear();
+  effects_->restore.reset();
   effects_->halted = std::move(why);
   leadership_ = {raft::Role::Follower, leadership_.term, ReplicaId()};
   effects_->leadership = leadership_;
@@ -347,7 +353,7 @@ LaggingTime EngineImpl::next_deadline() const {
                                change_.next_deadline(knows_leader()), transfer_.next_deadline(knows_leader())});
   if (!core_) return next_uninvited(next);
   if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
-  return std::min({next, next_greeting(), core_->next_deadline()});
+  return std::min({next, next_greeting(), core_->next_deadline(), sender_.next_deadline(), receiver_.next_deadline()});
 }
 
 }  // namespace coordkit::engine

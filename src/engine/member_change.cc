@@ -17,9 +17,13 @@ constexpr int kPatience = 3;  // election timeouts in which a majority may come 
 std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
 std::string grouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
+  const std::string digits = std::to_string(number);
+  std::string out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
 std::string described(const ChangeReply& refusal, uint64_t lag_max) {
@@ -125,15 +129,25 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
   }
 }
 
+// A state took the place of the log: what lay between the configuration we knew and this one is not told.
+void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
+  if (!call_ || at == at_) return;
+  const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
+  if (ours || !(leaving_ || uncertain())) return applied(at, configuration, completions);
+  fail(Reason::LeadershipLost, "this replica was sent a state instead of the log that would tell: look at the members",
+       completions);
+}
+
 // ---- what the leader tells
 
 void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || !step_next_ || reply.attempt != attempt_) return;
-  unanswered_ = false;
   if (reply.fate == Fate::Committed) {  // our own apply will tell, unless we are out of it by this very change
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
+  if (reply.fate == Fate::Unknown) return;  // likewise
+  unanswered_ = false;
   refusal_ = reply;
   ask_at_ = now + options_.raft.heartbeat_interval;
   if (reply.fate == Fate::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known

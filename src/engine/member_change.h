@@ -30,6 +30,7 @@ class MemberChange {
 
   // A configuration was applied here: each one, in order.
   void applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
+  void state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions);
   void leadership_changed() { ask_at_ = LaggingTime::min(); }
   // This replica was told that it is no member any more.

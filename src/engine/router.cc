@@ -232,6 +232,17 @@ absl::Status Router::restore(const CheckpointView& view) try {
   return absl::DataLossError(std::string("malformed checkpoint: ") + error.what());
 }
 
+std::optional<Answer> Router::stored(const RequestId& request) const {
+  const StoredAnswer* stored = origins_.find_answer(request);
+  if (!stored) return std::nullopt;
+  return Answer{request, stored->stage, std::nullopt, stored->bytes, stored->index};
+}
+
+std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {
+  const StateMachine* hosted = machine(id);
+  return hosted ? hosted->standing(queued) : std::nullopt;
+}
+
 void Router::timers(std::vector<MachineTimerOp>& out) const {
   std::vector<TimerOp> ops;
   for (const auto& [id, machine] : machines_) {

@@ -60,6 +60,7 @@ class Router {
   const std::optional<raft::Genesis>& genesis() const { return genesis_; }
   const raft::Configuration& configuration() const { return configuration_; }
   Position configuration_at() const { return configuration_at_; }  // of its entry; after a restore its term is an upper bound
+  Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   uint64_t digest() const;
@@ -67,6 +68,10 @@ class Router {
   void checkpoint(CheckpointBatch& batch);
   absl::Status restore(const CheckpointView& view);
   void timers(std::vector<MachineTimerOp>& out) const;
+  // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
+  std::optional<Answer> stored(const RequestId& request) const;
+  // StateMachine::standing, of a request that was answered Queued.
+  std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
 
  private:
   void apply_one(const raft::Entry& entry, RouterOutput& output);

@@ -1,5 +1,5 @@
-#include "engine/wire_membership.h"
-
+// The bytes of what engines say about members and leadership: genesis offers, changes and transfers.
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <utility>
 
@@ -7,8 +7,9 @@
 #include "base/entry_codec.h"
 #include "base/fields.h"
 #include "engine/wire.h"
+#include "engine/wire_family.h"
 
-namespace coordkit {
+namespace coordkit::wire {
 namespace {
 
 using protozero::pbf_reader;
@@ -61,33 +62,37 @@ absl::StatusOr<Index> index_of(uint64_t number) {
 
 }  // namespace
 
-void write_body(std::string& body, const GenesisOffer& m) {
+template <>
+void append_body(std::string& body, const GenesisOffer& m) {
   pbf_writer out(body);
   out.add_message(1, encode(m.genesis));
   if (m.invited) out.add_fixed64(2, m.invited.value());
 }
 
-absl::StatusOr<Message> decode_genesis_offer(pbf_reader in) {
-  std::string_view bytes;
+template <>
+absl::StatusOr<Message> parse_body<GenesisOffer>(std::string_view bytes) {
+  pbf_reader in(bytes.data(), bytes.size());
+  std::string_view stored;
   StoreId invited;
   while (in.next()) {
     switch (in.tag_and_type()) {
       case fields::bytes(1): {
         const protozero::data_view view = in.get_view();
-        bytes = {view.data(), view.size()};
+        stored = {view.data(), view.size()};
         break;
       }
       case fields::fixed(2): invited = StoreId(in.get_fixed64()); break;
       default: in.skip();
     }
   }
-  if (bytes.size() > kGenesisBytesMax) return absl::DataLossError("a genesis beyond kGenesisBytesMax");
-  absl::StatusOr<raft::Genesis> genesis = decode_genesis(bytes);
+  if (stored.size() > kGenesisBytesMax) return absl::DataLossError("a genesis beyond kGenesisBytesMax");
+  absl::StatusOr<raft::Genesis> genesis = decode_genesis(stored);
   if (!genesis.ok()) return genesis.status();
   return GenesisOffer{*std::move(genesis), invited};
 }
 
-void write_body(std::string& body, const ChangeRequest& m) {
+template <>
+void append_body(std::string& body, const ChangeRequest& m) {
   COORDKIT_CHECK(m.changes.size() <= kChangesMax);
   pbf_writer out(body);
   add(out, 1, m.attempt);
@@ -95,7 +100,9 @@ void write_body(std::string& body, const ChangeRequest& m) {
   for (const MemberChange& change : m.changes) write_change(out, change);
 }
 
-absl::StatusOr<Message> decode_change_request(pbf_reader in) {
+template <>
+absl::StatusOr<Message> parse_body<ChangeRequest>(std::string_view bytes) {
+  pbf_reader in(bytes.data(), bytes.size());
   ChangeRequest m;
   uint64_t expected = 0;
   while (in.next()) {
@@ -118,7 +125,8 @@ absl::StatusOr<Message> decode_change_request(pbf_reader in) {
   return m;
 }
 
-void write_body(std::string& body, const ChangeReply& m) {
+template <>
+void append_body(std::string& body, const ChangeReply& m) {
   pbf_writer out(body);
   add(out, 1, m.attempt);
   add(out, 2, static_cast<uint64_t>(m.fate));
@@ -127,7 +135,9 @@ void write_body(std::string& body, const ChangeReply& m) {
   add(out, 5, m.lag);
 }
 
-absl::StatusOr<Message> decode_change_reply(pbf_reader in) {
+template <>
+absl::StatusOr<Message> parse_body<ChangeReply>(std::string_view bytes) {
+  pbf_reader in(bytes.data(), bytes.size());
   ChangeReply m;
   uint64_t fate = 0;
   uint64_t configuration = 0;
@@ -141,7 +151,7 @@ absl::StatusOr<Message> decode_change_reply(pbf_reader in) {
       default: in.skip();
     }
   }
-  if (!within(fate, raft::ChangeFate::Kind::Committed, raft::ChangeFate::Kind::NoRoom)) {
+  if (!within(fate, raft::ChangeFate::Kind::Committed, raft::ChangeFate::Kind::Unknown)) {
     return absl::DataLossError("a change's answer without a fate");
   }
   m.fate = static_cast<raft::ChangeFate::Kind>(fate);
@@ -151,14 +161,17 @@ absl::StatusOr<Message> decode_change_reply(pbf_reader in) {
   return m;
 }
 
-void write_body(std::string& body, const TransferRequest& m) {
+template <>
+void append_body(std::string& body, const TransferRequest& m) {
   pbf_writer out(body);
   add(out, 1, m.attempt);
   add(out, 2, m.target.value());
   add(out, 3, static_cast<uint64_t>(m.time_left.count()));
 }
 
-absl::StatusOr<Message> decode_transfer_request(pbf_reader in) {
+template <>
+absl::StatusOr<Message> parse_body<TransferRequest>(std::string_view bytes) {
+  pbf_reader in(bytes.data(), bytes.size());
   TransferRequest m;
   uint64_t time_left = 0;
   while (in.next()) {
@@ -174,13 +187,16 @@ absl::StatusOr<Message> decode_transfer_request(pbf_reader in) {
   return m;
 }
 
-void write_body(std::string& body, const TransferReply& m) {
+template <>
+void append_body(std::string& body, const TransferReply& m) {
   pbf_writer out(body);
   add(out, 1, m.attempt);
   add(out, 2, static_cast<uint64_t>(m.fate));
 }
 
-absl::StatusOr<Message> decode_transfer_reply(pbf_reader in) {
+template <>
+absl::StatusOr<Message> parse_body<TransferReply>(std::string_view bytes) {
+  pbf_reader in(bytes.data(), bytes.size());
   TransferReply m;
   uint64_t fate = 0;
   while (in.next()) {
@@ -197,4 +213,4 @@ absl::StatusOr<Message> decode_transfer_reply(pbf_reader in) {
   return m;
 }
 
-}  // namespace coordkit
+}  // namespace coordkit::wire

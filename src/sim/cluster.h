@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -94,6 +95,8 @@ class Cluster final : private NodeWatcher {
   void mark_cut();
   void mark_message(uint32_t node, const Message& message);
   void mark_turn(uint32_t node);
+  void mark_installed(uint32_t node);
+  bool takes_state(uint32_t node) const;
 
   World& world_;
   const Plan& plan_;
@@ -114,6 +117,8 @@ class Cluster final : private NodeWatcher {
   uint64_t cuts_ = 0;          // links cut now
   TrueTime promoted_at_{};     // when a learner last became a voter
   uint64_t promotions_ = 0;    // seen so far
+  uint64_t elections_seen_ = 0;
+  std::map<uint32_t, TrueTime> taking_state_;  // when a node last asked for rows
   Term told_to_campaign_{};    // the term that a TimeoutNow asked for
   Term joint_in_{}, removed_in_{};  // already marked in this term
   uint64_t storms_ = 0;    // in force

@@ -13,6 +13,7 @@ bool Cluster::joint() const {
 void Cluster::mark_lost(uint32_t node) {
   const bool leads = consensus_.leader() == node;
   if (joint()) reach(leads ? Mark::LeaderLostWhileJoint : Mark::CrashWhileJoint);
+  if (takes_state(node)) reach(Mark::CrashDuringState);
   const bool soon = promoted_at_ != TrueTime{} && world_.now() - promoted_at_ < std::chrono::seconds(1);
   if (leads && soon) reach(Mark::LeaderLostAfterPromotion);
 }
@@ -27,11 +28,33 @@ void Cluster::mark_message(uint32_t node, const Message& message) {
     if (cuts_ > 0) reach(Mark::TransferDuringPartition);
     told_to_campaign_ = order->term.next();
   }
+  if (std::holds_alternative<StateOffer>(message)) reach(Mark::StateOffered);
+  if (std::holds_alternative<StateRequest>(message)) taking_state_[node] = world_.now();
+  const auto* chunk = std::get_if<StateChunk>(&message);
+  if (chunk != nullptr && chunk->rows.same) reach(Mark::StateResumed);
   const auto* read = std::get_if<ReadIndexReply>(&message);
   if (read != nullptr && read->held == raft::Answer::Yes && consensus_.leader() == node && joint()) reach(Mark::ReadWhileJoint);
 }
 
+// It asked for more of it a moment ago.
+bool Cluster::takes_state(uint32_t node) const {
+  const auto asked = taking_state_.find(node);
+  return asked != taking_state_.end() && world_.now() - asked->second < plan_.election_timeout;
+}
+
+void Cluster::mark_installed(uint32_t node) {
+  taking_state_.erase(node);
+  reach(Mark::StateInstalled);
+  if (!consensus_.members().newest_committed().outgoing.empty()) reach(Mark::InstallWhileJoint);
+}
+
 void Cluster::mark_turn(uint32_t node) {
+  if (consensus_.elections() != elections_seen_) {
+    elections_seen_ = consensus_.elections();
+    for (uint32_t taker = 0; taker < plan_.nodes; ++taker) {
+      if (taker != node && takes_state(taker)) reach(Mark::LeaderChangedDuringState);
+    }
+  }
   if (marks_[static_cast<size_t>(Mark::LearnerPromoted)] != promotions_) {
     promotions_ = marks_[static_cast<size_t>(Mark::LearnerPromoted)];
     promoted_at_ = world_.now();

@@ -18,6 +18,7 @@ namespace coordkit::sim {
 // What the observer may look at of one node.
 struct NodeView {
   const SimLogStore* log = nullptr;
+  const SimStateStore* state = nullptr;
   const Engine* engine = nullptr;  // null while the process is down
 };
 
@@ -36,7 +37,7 @@ class ConsensusObserver {
       : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks), marks_(marks) {}
 
   // A node's disk, for the whole run; it may be exchanged for a blank one while the process is down.
-  void own(uint32_t node, const SimLogStore& log);
+  void own(uint32_t node, const SimLogStore& log, const SimStateStore& state);
   void disk_lost(uint32_t node);  // before it is
   // A process started (again) or went away.
   void attach(uint32_t node, const Engine& engine);
@@ -46,12 +47,16 @@ class ConsensusObserver {
   void write(uint32_t node, const LogWrite& write);
   void send(uint32_t node, ReplicaId to, const Message& message);
   void after_turn(uint32_t node);
+  // A peer's state took the place of this replica's own in this turn; before after_turn.
+  void restored(uint32_t node, Position at);
   // Votes and terms become facts when they are durable.
   void synced(uint32_t node);
 
   Index committed() const { return Index(committed_.size()); }
   const CommittedEntry& at(Index index) const { return committed_[index.value() - 1]; }
   Index applied() const { return applied_; }  // highest index applied anywhere
+  uint64_t chain(Position at) const;          // of a committed position
+  uint64_t installs() const { return installs_; }
   uint64_t elections() const { return leaders_.size(); }
   const MembershipObserver& members() const { return members_; }
   std::optional<uint32_t> leader() const;  // of the highest term, if its process is up and says so
@@ -64,6 +69,7 @@ class ConsensusObserver {
     Index applied;
     raft::Leadership leadership;
     uint64_t turns = 0;
+    bool restored = false;  // in this turn
   };
 
   void check_truncation(uint32_t node, const LogWrite& write);
@@ -83,6 +89,7 @@ class ConsensusObserver {
   template <typename Other>
   void check(uint32_t, const Other&) {}
   Index committed_before(Term term) const;
+  Index durable(uint32_t node) const;  // by log or by state
 
   World& world_;
   std::vector<NodeView> views_;
@@ -95,6 +102,7 @@ class ConsensusObserver {
   std::vector<CommittedEntry> committed_;                     // [index - 1]
   std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet
   Index applied_;
+  uint64_t installs_ = 0;
 };
 
 }  // namespace coordkit::sim

@@ -37,7 +37,9 @@ void MembershipObserver::look_again(uint32_t node) {
   for (const LogImage::Record& record : logs_[node]->submitted().records) append(node, record.entry);
 }
 
-void MembershipObserver::disk_lost(uint32_t node) { lost_[logs_[node]->id()] = logs_[node]->durable(); }
+void MembershipObserver::disk_lost(uint32_t node) {
+  lost_[logs_[node]->id()] = {logs_[node]->durable(), states_[node]->applied().index};
+}
 
 void MembershipObserver::append(uint32_t node, const raft::Entry& entry) {
   if (!carries_configuration(entry)) return;
@@ -48,6 +50,7 @@ void MembershipObserver::append(uint32_t node, const raft::Entry& entry) {
 
 void MembershipObserver::written(uint32_t node, const LogWrite& write, Writer writer, Index committed) {
   std::vector<Known>& known = known_[node];
+  if (write.reset_to) known.clear();
   while (write.truncate_after && !known.empty() && known.back().at.index > *write.truncate_after) {
     known.pop_back();
     ++marks_[static_cast<size_t>(Mark::ConfigurationRolledBack)];
@@ -122,19 +125,16 @@ bool MembershipObserver::quorum(const raft::Configuration& configuration, const 
   return !configuration.voters.empty();
 }
 
-const LogImage* MembershipObserver::disk_of(StoreId store) const {
-  for (const SimLogStore* log : logs_) {
-    if (log->id() == store) return &log->durable();
+bool MembershipObserver::disk_holds(StoreId store, const Holds& holds) const {
+  for (size_t node = 0; node < logs_.size(); ++node) {
+    if (logs_[node]->id() == store) return holds(logs_[node]->durable(), states_[node]->applied().index);
   }
   const auto lost = lost_.find(store);
-  return lost == lost_.end() ? nullptr : &lost->second;
+  return lost != lost_.end() && holds(lost->second.log, lost->second.state);
 }
 
 bool MembershipObserver::quorum_holds(uint32_t node, const Holds& holds) const {
-  return quorum(in_force(node), [&](const raft::Member& member) {
-    const LogImage* disk = disk_of(member.store);
-    return disk != nullptr && holds(*disk);
-  });
+  return quorum(in_force(node), [&](const raft::Member& member) { return disk_holds(member.store, holds); });
 }
 
 void MembershipObserver::vote_sent(uint32_t node, Term term, ReplicaId candidate) {

@@ -18,9 +18,12 @@ namespace coordkit::sim {
 
 class MembershipObserver {
  public:
-  MembershipObserver(uint32_t nodes, MarkCounts& marks) : logs_(nodes), known_(nodes), marks_(marks) {}
+  MembershipObserver(uint32_t nodes, MarkCounts& marks) : logs_(nodes), states_(nodes), known_(nodes), marks_(marks) {}
 
-  void own(uint32_t node, const SimLogStore& log) { logs_[node] = &log; }
+  void own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
+    logs_[node] = &log;
+    states_[node] = &state;
+  }
   // A process starts or ends: unsynced entries may be gone, truncated ones back.
   void look_again(uint32_t node);
   void disk_lost(uint32_t node);  // before it is
@@ -35,7 +38,7 @@ class MembershipObserver {
   bool member(uint32_t node) const;  // by the newest committed one, with the disk it has now
 
   // Whether the holders are a majority of each half of what `node` goes by.
-  using Holds = std::function<bool(const LogImage& disk)>;
+  using Holds = std::function<bool(const LogImage& log, Index state)>;
   bool quorum_holds(uint32_t node, const Holds& holds) const;
   void vote_sent(uint32_t node, Term term, ReplicaId candidate);
   bool quorum_voted(uint32_t candidate, Term term) const;
@@ -47,14 +50,20 @@ class MembershipObserver {
   };
   using Agrees = std::function<bool(const raft::Member&)>;
   static bool quorum(const raft::Configuration& configuration, const Agrees& agrees);
-  const LogImage* disk_of(StoreId store) const;
+  bool disk_holds(StoreId store, const Holds& holds) const;
   void append(uint32_t node, const raft::Entry& entry);
   void note_transition(const raft::Configuration& before, const raft::Configuration& after);
 
+  struct LostDisk {
+    LogImage log;
+    Index state;
+  };
+
   std::vector<const SimLogStore*> logs_;
+  std::vector<const SimStateStore*> states_;
   std::vector<std::vector<Known>> known_;  // per node: of its log, ascending
   std::map<Index, raft::Configuration> committed_;
-  std::map<StoreId, LogImage> lost_;
+  std::map<StoreId, LostDisk> lost_;
   std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> who
   std::set<ReplicaId> former_;  // were members once and then not
   MarkCounts& marks_;

@@ -110,6 +110,10 @@ void Cluster::complete_one(Node& node) {
   node.pending.pop_front();
   Disk& disk = node.disk;
   if (write.hard_state) disk.hard_state = *write.hard_state;
+  if (write.reset_to) {
+    disk.base = *write.reset_to;
+    disk.entries.clear();
+  }
   if (write.truncate_after) disk.entries.resize(*write.truncate_after - disk.base.index);
   for (const raft::Entry& entry : write.entries) {
     ASSERT_EQ(entry.index, disk.base.index + disk.entries.size() + 1) << "writes follow without a gap";

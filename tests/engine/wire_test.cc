@@ -70,12 +70,19 @@ GenesisOffer any_genesis(Random& random) {
   return m;
 }
 
+KeyRange any_range(Random& random) {
+  KeyRange range{any_bytes(random, 20), {}};
+  if (random.chance(0.7)) range.upto = range.after + any_bytes(random, 3) + "z";
+  return range;
+}
+
 Message any_message(Random& random, size_t alternative) {
   const auto any_answer = [&] { return random.chance(0.5) ? Answer::Yes : Answer::No; };
   const auto any_kind = [&] { return random.chance(0.5) ? raft::VoteKind::Pre : raft::VoteKind::Real; };
   const auto number = [&] { return any_number(random); };
   const auto index = [&] { return any_index(random); };
   const auto term = [&] { return any_term(random); };
+  const auto position = [&] { return Position{any_index(random).next(), any_term(random)}; };
   switch (alternative) {
     case 0:
       return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}, static_cast<raft::Cause>(random.below(2))};
@@ -105,7 +112,19 @@ Message any_message(Random& random, size_t alternative) {
     }
     case 13: return raft::TimeoutNow{term()};
     case 14: return raft::Removed{term(), {index(), term()}};
-    case 15: {
+    case 15: return StateOffer{term(), position(), number()};
+    case 16:
+      return StateRequest{term(), position(), any_range(random), random.chance(0.5) ? std::optional(number()) : std::nullopt};
+    case 17: {
+      StateChunk m{term(), position(), {any_range(random), number(), random.chance(0.3), {}}};
+      for (uint64_t n = m.rows.same ? 0 : random.below(4); n > 0; --n) {
+        m.rows.rows.push_back({m.rows.range.after + std::string(n, 'k'), any_bytes(random, 40)});
+      }
+      std::reverse(m.rows.rows.begin(), m.rows.rows.end());
+      return m;
+    }
+    case 18: return StateLoading{term(), position()};
+    case 19: {
       ChangeRequest m{.attempt = number(), .expected = index()};
       for (uint64_t n = random.below(4); n > 0; --n) {
         const raft::Member member{ReplicaId(1 + number() / 2), StoreId(number()), any_bytes(random, 30)};
@@ -113,13 +132,13 @@ Message any_message(Random& random, size_t alternative) {
       }
       return m;
     }
-    case 16:
-      return ChangeReply{number(), static_cast<raft::ChangeFate::Kind>(1 + random.below(11)), index(), ReplicaId(number()),
+    case 20:
+      return ChangeReply{number(), static_cast<raft::ChangeFate::Kind>(1 + random.below(12)), index(), ReplicaId(number()),
                          number()};
-    case 17:
+    case 21:
       return TransferRequest{number(), ReplicaId(number()),
                              Duration(static_cast<int64_t>(any_number(random, 86'400'000'000'000)))};
-    case 18: return TransferReply{number(), static_cast<raft::TransferFate::Kind>(1 + random.below(6))};
+    case 22: return TransferReply{number(), static_cast<raft::TransferFate::Kind>(1 + random.below(6))};
     default: {
       RenewReply m{.attempt = number()};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -131,7 +150,7 @@ Message any_message(Random& random, size_t alternative) {
 }
 
 constexpr size_t kAlternatives = std::variant_size_v<Message>;
-static_assert(kAlternatives == 19, "a new message needs a case above, a golden line and a lane");
+static_assert(kAlternatives == 23, "a new message needs a case above, a golden line and a lane");
 
 TEST(WireTest, EveryMessageSurvivesTheRoundTrip) {
   Random random(1);
@@ -241,7 +260,7 @@ TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
 TEST(WireTest, FLT_S2_AnswersWithoutFateAndTransfersWithoutEndAreRefused) {
   for (const char kind : {'\x15', '\x17'}) {
     EXPECT_EQ(decode(with_varint(kind, 1, 7)).status().code(), absl::StatusCode::kDataLoss);
-    EXPECT_EQ(decode(with_varint(kind, 2, 12)).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(decode(with_varint(kind, 2, kind == 21 ? 13 : 7)).status().code(), absl::StatusCode::kDataLoss);
   }
   EXPECT_EQ(decode(with_varint(22, 3, ~uint64_t{0})).status().code(), absl::StatusCode::kDataLoss);
 }
@@ -323,10 +342,10 @@ TEST(WireTest, EncodingAnAppendAllocatesOnce) {
 
 // ---- lanes
 
-TEST(WireTest, OnlyAppendsForwardsAndGenesisAreBulk) {
+TEST(WireTest, OnlyAppendsForwardsGenesisAndStatesAreBulk) {
   Random random(4);
   for (size_t i = 0; i < kAlternatives; ++i) {
-    const bool bulk = i == 2 || i == 6 || i == 7;
+    const bool bulk = i == 2 || i == 6 || i == 7 || i == 17;
     EXPECT_EQ(lane_of(any_message(random, i)), bulk ? Lane::Bulk : Lane::Life) << i;
   }
 }
@@ -359,7 +378,11 @@ Message golden_message(size_t alternative) {
     case 11: return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
     case 13: return raft::TimeoutNow{Term(7)};
     case 14: return raft::Removed{Term(7), {Index(290), Term(6)}};
-    case 15: {
+    case 15: return StateOffer{Term(7), {Index(4096), Term(6)}, 0x1122334455667788};
+    case 16: return StateRequest{Term(7), {Index(4096), Term(6)}, {"a", "b"}, 0x99};
+    case 17: return StateChunk{Term(7), {Index(4096), Term(6)}, {{"a", "c"}, 0x1122, false, {{"b", "row"}, {"c", ""}}}};
+    case 18: return StateLoading{Term(7), {Index(4096), Term(6)}};
+    case 19: {
       using Kind = raft::MemberChange::Kind;
       return ChangeRequest{(uint64_t{3} << 32) + 1,
                            Index(290),
@@ -367,9 +390,9 @@ Message golden_message(size_t alternative) {
                             {Kind::Replace, {ReplicaId(5), StoreId(15), "e:5"}, ReplicaId(2)},
                             {Kind::Remove, {ReplicaId(3), StoreId(), ""}, ReplicaId()}}};
     }
-    case 16: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeFate::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
-    case 17: return TransferRequest{(uint64_t{3} << 32) + 2, ReplicaId(2), std::chrono::seconds(1)};
-    case 18: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferFate::Kind::Expired};
+    case 20: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeFate::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
+    case 21: return TransferRequest{(uint64_t{3} << 32) + 2, ReplicaId(2), std::chrono::seconds(1)};
+    case 22: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferFate::Kind::Expired};
     default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
 }

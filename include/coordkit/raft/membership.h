@@ -36,6 +36,7 @@ struct ChangeFate {
     UnknownMember = 9,     // or not in that role
     AlreadyMember = 10,    // or nothing would change
     NoRoom = 11,
+    Unknown = 12,  // not a refusal: a state was installed over its place in the log; the configuration in force tells
   };
   Ticket ticket;
   Kind kind = Kind::Committed;
