@@ -38,20 +38,24 @@ class LogSink {
   virtual void log_failed(absl::Status why) = 0;
 };
 
-// A contiguous range of entries whose bytes on this disk are rotten and must come from peers (never truncated).
-struct DamagedRange {
-  Index first;
-  Index last;
+// An entry whose bytes on this disk are rotten and must come from peers (never truncated). Term and sum are told where the
+// disk proves them, else they are zero; both known, only that very entry can replace it.
+struct DamagedEntry {
+  Index index;
+  Term term;
+  uint64_t content_sum = 0;
+
+  friend bool operator==(const DamagedEntry&, const DamagedEntry&) = default;
 };
 
-// What open() found. Entries follow `base` without a gap, unless `damaged` names the holes.
+// What open() found. Entries follow `base` without a gap, but for the holes that `damaged` names, in ascending order.
 struct RecoveredLog {
   StoreId store;
   BootCounter boot;  // already raised and durable for this open
   raft::HardState hard_state;
   Position base;  // the log starts after this position; {0, 0} for a log from the beginning
   std::vector<raft::Entry> entries;
-  std::vector<DamagedRange> damaged;  // non-empty: quarantine until repaired
+  std::vector<DamagedEntry> damaged;  // non-empty: quarantine until repaired
 };
 
 class LogStore {
@@ -64,6 +68,11 @@ class LogStore {
 
   // Starts a write; numbers rise by one. Never blocks.
   virtual void submit(LogWrite write) = 0;
+
+  // Starts writing sound entries in the place of damaged ones, any of them in ascending order; a write among the others in
+  // number, order and report. Each matches its content sum and whatever is known of the damaged one; entries that are not
+  // damaged, or not any more, are passed over. What was repaired is there after a restart, and can be read.
+  virtual void repair(WriteNumber number, std::vector<raft::Entry> entries) = 0;
 
   // Starts reading entries [first, last], at most `bytes_max` but at least one entry; answers through log_read().
   virtual void read(Index first, Index last, size_t bytes_max) = 0;

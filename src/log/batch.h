@@ -39,6 +39,7 @@ struct Identity {
 struct Step {
   std::optional<Position> reset;  // first of all: the log starts again after this
   LogWrite write;
+  std::vector<raft::Entry> repairs;  // sound entries for holes; nothing else of the log changes
 };
 
 // The payload of a mark record.
@@ -54,7 +55,7 @@ std::optional<Mark> decode_mark(std::string_view payload);
 void append_state(std::string& out, const LogState& state);
 LogState load_state(const char* at);
 
-// Where an entry of a batch was put.
+// Where an entry of a batch was put: of each step its entries, then its repairs.
 struct Placed {
   Index index;
   Term term;

@@ -18,6 +18,10 @@ size_t mark_reserve(std::span<const Step> steps) {
   return batch_bytes_bound({}, entries) + (kMarks - 1) * kBlockBytes;
 }
 
+absl::Status not_intact(const raft::Entry& entry) {
+  return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
+}
+
 absl::Status rotten(Index index) {
   return absl::DataLossError("entry " + std::to_string(index.value()) + " is rotten on this disk");
 }
@@ -52,10 +56,12 @@ absl::Status Log::check(std::span<const Step> steps) const {
     }
     for (const raft::Entry& entry : step.write.entries) {
       if (entry.index != last.next()) return misuse("entries with a gap");
-      if (!content_intact(options_.group, entry)) {
-        return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
-      }
+      if (!content_intact(options_.group, entry)) return not_intact(entry);
       last = entry.index;
+    }
+    for (const raft::Entry& entry : step.repairs) {
+      if (entry.index <= base || entry.index > last) return misuse("a repair outside of the log");
+      if (!content_intact(options_.group, entry)) return not_intact(entry);
     }
   }
   return absl::OkStatus();
@@ -77,6 +83,21 @@ absl::Status Log::append(std::span<const Step> steps) {
   return absl::OkStatus();
 }
 
+absl::Status Log::repair(std::span<const raft::Entry> entries) {
+  if (!failure_.ok()) return failure_;
+  Step step;
+  for (const raft::Entry& entry : entries) {
+    const auto hole = holes_.find(entry.index);
+    if (hole == holes_.end()) continue;
+    const DamagedEntry& known = hole->second;
+    if (known.term && known.term != entry.term) return final_failure(misuse("a repair of another term"));
+    if (known.content_sum != 0 && known.content_sum != entry.content_sum)
+      return final_failure(misuse("a repair with another content"));
+    step.repairs.push_back(entry);
+  }
+  return step.repairs.empty() ? absl::OkStatus() : append({&step, 1});
+}
+
 // What the batch says becomes the state in memory; the mirror of Replay::batch().
 void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
   previous_.clear();
@@ -85,6 +106,7 @@ void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, u
     if (step.write.hard_state) state_.hard_state = *step.write.hard_state;
     if (step.reset) {
       index_.clear();
+      holes_.clear();
       previous_.clear();
       state_.base = state_.last = *step.reset;
       ++state_.truncations;
@@ -93,9 +115,18 @@ void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, u
     if (step.write.truncate_after) truncate(*step.write.truncate_after);
     for (const raft::Entry& entry : step.write.entries) {
       const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
-      index_.push_back({entry.term, {current_, next->offset}, bytes});
+      index_.push_back({entry.term, {current_, next->offset}, bytes, current_});
       previous_.push_back({entry.index, entry.term, entry.content_sum});
       state_.last = entry.position();
+      ++next;
+    }
+    for (const raft::Entry& entry : step.repairs) {
+      Location& repaired = location(entry.index);
+      repaired.term = entry.term;
+      repaired.at = {current_, next->offset};
+      repaired.bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
+      holes_.erase(entry.index);
+      if (entry.index == state_.last.index) state_.last.term = entry.term;
       ++next;
     }
   }
@@ -105,6 +136,7 @@ void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, u
 
 void Log::truncate(Index keep) {
   while (state_.base.index + index_.size() > keep) index_.pop_back();
+  holes_.erase(holes_.upper_bound(keep), holes_.end());
   state_.last = position_of(keep);
   ++state_.truncations;
   state_.truncated_to = std::min(state_.truncated_to, keep);
@@ -135,14 +167,10 @@ absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size
     absl::StatusOr<std::string> raw = segments_[location.at.segment].file->pread(location.at.offset, location.bytes);
     if (!raw.ok()) return raw.status();
     const std::optional<Record> record = parse_record(*raw, 0, key(location.at.segment), location.at.offset);
-    if (!record || !record->payload_intact || record->kind != RecordKind::Entry || record->index != index) {
+    if (!record || !record->payload_intact || !holds_entry(record->kind) || record->index != index) {
       return rotten(index);
     }
-    entries.push_back({.index = index,
-                       .term = record->term,
-                       .kind = static_cast<raft::EntryKind>(record->detail),
-                       .content_sum = record->content_sum,
-                       .payload = SharedBytes(std::string(record->payload))});
+    entries.push_back(entry_of(*record));
   }
   return entries;
 }
@@ -153,8 +181,9 @@ absl::Status Log::compact(Position through) {
   if (through.index > state_.last.index) return final_failure(misuse("compaction beyond the end"));
   const uint64_t count = through.index - state_.base.index;
   index_.erase(index_.begin(), index_.begin() + static_cast<std::ptrdiff_t>(count));
+  holes_.erase(holes_.begin(), holes_.upper_bound(through.index));
   state_.base = through;
-  state_.first_segment = index_.empty() ? current_ : index_.front().at.segment;
+  state_.first_segment = index_.empty() ? current_ : index_.front().home;
   mark_due_ = true;
   return absl::OkStatus();
 }

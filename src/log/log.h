@@ -49,6 +49,9 @@ class Log {
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
 
+  // Writes those of the entries that are holes as one batch; not durable yet. They are intact and match what is known.
+  absl::Status repair(std::span<const raft::Entry> entries);
+
   // Entries up to `through` are not needed any more. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
 
@@ -68,6 +71,7 @@ class Log {
     Term term;
     DiskPosition at;
     uint32_t bytes = 0;  // of the record; 0: a hole
+    uint32_t home = 0;   // the segment that held it first; rises with the index, as `at` does not once it was repaired
   };
   struct Spare {
     uint32_t number = 0;
@@ -88,6 +92,7 @@ class Log {
   absl::Status hasty_spare(size_t batch_bytes);
   void advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
+  Location& location(Index index) { return index_[index - state_.base.index - 1]; }
   absl::Status recycle();
   absl::Status retire(uint32_t segment, uint64_t capacity);
   absl::Status final_failure(absl::Status status);
@@ -101,6 +106,7 @@ class Log {
   LogState state_;
   std::vector<Identity> previous_;  // entries of the newest batch
   std::deque<Location> index_;      // of the entries from state_.base + 1 on
+  std::map<Index, DamagedEntry> holes_;
   std::map<uint32_t, Segment> segments_;
   std::vector<Spare> spares_;
   uint32_t next_number_ = 1;
@@ -118,7 +124,7 @@ struct OpenedLog {
   raft::HardState hard_state;
   Position base;
   std::vector<raft::Entry> entries;
-  std::vector<DamagedRange> damaged;
+  std::vector<DamagedEntry> damaged;
 };
 
 }  // namespace coordkit::log

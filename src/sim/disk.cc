@@ -39,6 +39,19 @@ void LogImage::write(const LogWrite& write) {
   }
 }
 
+void LogImage::repair(const std::vector<raft::Entry>& entries) {
+  for (const raft::Entry& entry : entries) {
+    if (!contains(entry.index) || !at(entry.index).rotten) continue;
+    Record& record = records[entry.index - base.index - 1];
+    COORDKIT_CHECK_MSG(entry == record.entry, "a repair with another content");
+    record.rotten = false;
+  }
+}
+
+void LogImage::rot(Index index) {
+  if (contains(index)) records[index - base.index - 1].rotten = true;
+}
+
 void LogImage::forget(Position through) {
   while (base.index < through.index && !records.empty()) {
     base = records.front().entry.position();
@@ -63,19 +76,35 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
   out.boot = boot_;
   out.hard_state = durable_.hard_state;
   out.base = durable_.base;
-  for (const LogImage::Record& record : durable_.records) out.entries.push_back(record.entry);
+  for (const LogImage::Record& record : durable_.records) {
+    if (record.rotten) {
+      out.damaged.push_back({record.entry.index, record.entry.term, record.entry.content_sum});
+    } else {
+      out.entries.push_back(record.entry);
+    }
+  }
   return out;
 }
 
 void SimLogStore::submit(LogWrite write) {
   submitted_.write(write);
   const WriteNumber number = write.number;
-  enqueue({number, std::nullopt, std::move(write)});
+  enqueue({.number = number, .write = std::move(write)});
 }
 
 void SimLogStore::reset(WriteNumber number, Position base) {
   submitted_.reset(base);
-  enqueue({number, base, {}});
+  enqueue({.number = number, .reset = base});
+}
+
+void SimLogStore::repair(WriteNumber number, std::vector<raft::Entry> entries) {
+  submitted_.repair(entries);
+  enqueue({.number = number, .repairs = std::move(entries)});
+}
+
+void SimLogStore::rot(Index index) {
+  durable_.rot(index);
+  submitted_.rot(index);
 }
 
 void SimLogStore::enqueue(Pending pending) {
@@ -98,6 +127,7 @@ void SimLogStore::persist(const Pending& pending) {
     durable_.reset(*pending.reset);
   } else {
     durable_.write(pending.write);
+    durable_.repair(pending.repairs);
   }
   durable_number_ = pending.number;
 }
@@ -133,6 +163,10 @@ void SimLogStore::read_done(const Event& event) {
   std::vector<raft::Entry> entries;
   size_t bytes = 0;
   for (Index i = wanted.first; i <= wanted.last && submitted_.contains(i); i = i.next()) {
+    if (submitted_.at(i).rotten) {
+      sink_->log_read(wanted.first, absl::DataLossError("an entry is rotten on this disk"));
+      return;
+    }
     const raft::Entry& entry = submitted_.at(i).entry;
     if (!entries.empty() && bytes + entry.bytes() > wanted.bytes_max) break;
     bytes += entry.bytes();

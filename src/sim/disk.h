@@ -32,8 +32,9 @@ uint64_t chain_hash(uint64_t previous, const raft::Entry& entry);
 // The content of a log at one moment.
 struct LogImage {
   struct Record {
-    raft::Entry entry;
+    raft::Entry entry;  // what was written
     uint64_t chain = 0;
+    bool rotten = false;  // and what cannot be read any more
   };
   raft::HardState hard_state;
   std::map<Term, ReplicaId> votes;  // every one this store ever gave
@@ -50,6 +51,8 @@ struct LogImage {
   uint64_t chain(Index index) const { return index == base.index ? base_chain : at(index).chain; }
 
   void write(const LogWrite& write);
+  void repair(const std::vector<raft::Entry>& entries);
+  void rot(Index index);
   void forget(Position through);
   void reset(Position new_base);
 };
@@ -61,6 +64,7 @@ class SimLogStore final : public LogStore {
 
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
+  void repair(WriteNumber number, std::vector<raft::Entry> entries) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
   void reset(WriteNumber number, Position base) override;
@@ -69,6 +73,8 @@ class SimLogStore final : public LogStore {
   // Events of the world. Events of an earlier boot are not for us.
   void synced(const Event& event);
   void read_done(const Event& event);
+  // What the disk holds of this entry is lost: it cannot be read, and the next open names it, until it is repaired.
+  void rot(Index index);
   // Power is gone: unsynced writes survive up to a random point.
   void crash();
 
@@ -87,6 +93,7 @@ class SimLogStore final : public LogStore {
     WriteNumber number;
     std::optional<Position> reset;
     LogWrite write;
+    std::vector<raft::Entry> repairs;
   };
   struct Read {
     Index first;

@@ -126,7 +126,9 @@ void SegmentedLogStore::Disk::perform(Task task) {
     if (!final_) tasks_.push_front(std::move(task));
     return;
   }
-  if (const Read* read = std::get_if<Read>(&task)) {
+  if (const Repair* repair = std::get_if<Repair>(&task)) {
+    if (!write_repair(*repair).ok() && !final_) tasks_.push_front(std::move(task));
+  } else if (const Read* read = std::get_if<Read>(&task)) {
     sink_->log_read(read->first,
                     log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
   } else if (const Compact* compact = std::get_if<Compact>(&task)) {
@@ -154,6 +156,23 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
   return absl::OkStatus();
 }
 
+absl::Status SegmentedLogStore::Disk::write_repair(const Repair& repair) {
+  absl::Status status = log_->repair(repair.entries);
+  if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
+    stalled_ = true;
+    space_ = LogSpace::Full;
+    return status;
+  }
+  if (status.ok()) status = log_->sync();
+  if (!status.ok()) {
+    fail(status);
+    return status;
+  }
+  last_write_ = Clock::now();
+  sink_->written(repair.number);
+  return absl::OkStatus();
+}
+
 // No space for the next segment. What frees some goes first: compaction, then the waiting batch is tried again.
 void SegmentedLogStore::Disk::stall() {
   std::deque<Task> rest;
@@ -169,7 +188,7 @@ void SegmentedLogStore::Disk::stall() {
   if (log_->state().first_segment != first_segment) write_mark();
   if (final_) return;
   stalled_ = false;
-  if (write_batch().ok()) space_ = log_->wants_spare() ? LogSpace::Low : LogSpace::Ample;
+  if (batch_.empty() || write_batch().ok()) space_ = log_->wants_spare() ? LogSpace::Low : LogSpace::Ample;
 }
 
 void SegmentedLogStore::Disk::write_mark() {

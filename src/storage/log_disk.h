@@ -41,7 +41,11 @@ class SegmentedLogStore::Disk {
   struct SpareFailed {
     absl::Status why;
   };
-  using Task = std::variant<log::Step, Read, Compact, SpareReady, SpareFailed>;
+  struct Repair {
+    WriteNumber number;
+    std::vector<raft::Entry> entries;
+  };
+  using Task = std::variant<log::Step, Repair, Read, Compact, SpareReady, SpareFailed>;
   void post(Task task);
 
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
@@ -59,6 +63,7 @@ class SegmentedLogStore::Disk {
   void perform_all();
   void perform(Task task);
   absl::Status write_batch();
+  absl::Status write_repair(const Repair& repair);
   void stall();
   void write_mark();
   void order_spare();

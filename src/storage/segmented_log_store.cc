@@ -39,6 +39,9 @@ SegmentedLogStore::~SegmentedLogStore() = default;
 
 absl::StatusOr<RecoveredLog> SegmentedLogStore::open(LogSink& sink) { return disk_->open(sink); }
 void SegmentedLogStore::submit(LogWrite write) { disk_->post(log::Step{.write = std::move(write)}); }
+void SegmentedLogStore::repair(WriteNumber number, std::vector<raft::Entry> entries) {
+  disk_->post(Disk::Repair{number, std::move(entries)});
+}
 void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) { disk_->post(Disk::Read{first, last, bytes_max}); }
 void SegmentedLogStore::compact(Position through) { disk_->post(Disk::Compact{through}); }
 void SegmentedLogStore::reset(WriteNumber number, Position base) {

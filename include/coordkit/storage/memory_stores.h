@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class MemoryLogStore final : public LogStore {
 
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
+  void repair(WriteNumber number, std::vector<raft::Entry> entries) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
   void reset(WriteNumber number, Position base) override;
@@ -40,12 +42,15 @@ class MemoryLogStore final : public LogStore {
   void complete_all();
   // From here on nothing completes, and the sink is told once.
   void fail(absl::Status why);
+  // As if the disk had lost what it holds of this entry: it cannot be read, and the next open names it, until it is repaired.
+  void rot(Index index);
   size_t pending() const;
 
  private:
   struct Pending {
     LogWrite write;
     std::optional<Position> reset;
+    std::vector<raft::Entry> repairs;
   };
   void start(Pending pending);
   void perform(const Pending& pending);
@@ -60,6 +65,7 @@ class MemoryLogStore final : public LogStore {
   raft::HardState hard_state_;
   Position base_;
   std::deque<raft::Entry> durable_;
+  std::set<Index> rotten_;  // of durable_
   std::deque<Pending> pending_;
 };
 
