@@ -15,13 +15,17 @@
 
 namespace coordkit {
 
-// One atomic step of the log, in this order: hard state, truncation, entries. All parts together become durable or the
-// store fails. Entries are contiguous and start right after the truncation point or the current end.
+// One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs. All parts together become durable
+// or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
 struct LogWrite {
   WriteNumber number;
   std::optional<raft::HardState> hard_state;
+  std::optional<Position> reset_to;     // discard the whole log and start again after this: a peer's state was installed
   std::optional<Index> truncate_after;  // drop every entry with a larger index first
   std::vector<raft::Entry> entries;
+  // Sound entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
+  // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
+  std::vector<raft::Entry> repairs;
 
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
@@ -69,19 +73,11 @@ class LogStore {
   // Starts a write; numbers rise by one. Never blocks.
   virtual void submit(LogWrite write) = 0;
 
-  // Starts writing sound entries in the place of damaged ones, any of them in ascending order; a write among the others in
-  // number, order and report. Each matches its content sum and whatever is known of the damaged one; entries that are not
-  // damaged, or not any more, are passed over. What was repaired is there after a restart, and can be read.
-  virtual void repair(WriteNumber number, std::vector<raft::Entry> entries) = 0;
-
   // Starts reading entries [first, last], at most `bytes_max` but at least one entry; answers through log_read().
   virtual void read(Index first, Index last, size_t bytes_max) = 0;
 
   // Entries up to and including `through` may be forgotten: they are in a durable checkpoint and no peer needs them.
   virtual void compact(Position through) = 0;
-
-  // Discards the whole log and starts again after `base`; hard state is kept. Used after a peer's state was installed.
-  virtual void reset(WriteNumber number, Position base) = 0;
 
   // Ends all threads of the store; no completion is posted once this has returned. Idempotent; may block.
   virtual void close() = 0;

@@ -11,10 +11,10 @@ absl::Status misuse(std::string what) { return absl::InvalidArgumentError("log: 
 
 // Room that a batch leaves for marks after it, so that compaction can always be made durable and free a segment, even when
 // there is no space for another one.
-size_t mark_reserve(std::span<const Step> steps) {
+size_t mark_reserve(std::span<const LogWrite> steps) {
   constexpr size_t kMarks = 4;
   size_t entries = 0;
-  for (const Step& step : steps) entries += step.write.entries.size();
+  for (const LogWrite& step : steps) entries += step.entries.size();
   return batch_bytes_bound({}, entries) + (kMarks - 1) * kBlockBytes;
 }
 
@@ -45,31 +45,54 @@ Position Log::position_of(Index index) const {
 }
 
 // Filters bad input at the door: after it the steps continue the log, and every payload is the one its proposer summed.
-absl::Status Log::check(std::span<const Step> steps) const {
+absl::Status Log::check(std::span<const LogWrite> steps) const {
   Index base = state_.base.index;
   Index last = state_.last.index;
-  for (const Step& step : steps) {
-    if (step.reset) base = last = step.reset->index;
-    if (const auto& keep = step.write.truncate_after) {
+  for (const LogWrite& step : steps) {
+    if (step.reset_to) base = last = step.reset_to->index;
+    if (const auto& keep = step.truncate_after) {
       if (*keep < base || *keep > last) return misuse("a truncation outside of the log");
       last = *keep;
     }
-    for (const raft::Entry& entry : step.write.entries) {
+    for (const raft::Entry& entry : step.entries) {
       if (entry.index != last.next()) return misuse("entries with a gap");
       if (!content_intact(options_.group, entry)) return not_intact(entry);
       last = entry.index;
     }
     for (const raft::Entry& entry : step.repairs) {
-      if (entry.index <= base || entry.index > last) return misuse("a repair outside of the log");
       if (!content_intact(options_.group, entry)) return not_intact(entry);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status Log::append(std::span<const Step> steps) {
+// Drops the repairs of what is no hole, or will not be one once the steps before are done.
+absl::Status Log::keep_needed_repairs(std::span<LogWrite> steps) const {
+  Index sure = state_.last.index;  // not truncated by these steps
+  for (LogWrite& step : steps) {
+    if (step.reset_to) sure = Index();
+    if (step.truncate_after) sure = std::min(sure, *step.truncate_after);
+    std::erase_if(step.repairs, [&](const raft::Entry& entry) { return entry.index > sure || !holes_.contains(entry.index); });
+    for (const raft::Entry& entry : step.repairs) {
+      const DamagedEntry& known = holes_.at(entry.index);
+      const bool same_term = !known.term || known.term == entry.term;
+      const bool same_sum = known.content_sum == 0 || known.content_sum == entry.content_sum;
+      if (!same_term || !same_sum) return misuse("a repair with another entry than the one that was lost");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Log::append(std::span<const LogWrite> steps) {
   if (!failure_.ok()) return failure_;
   if (absl::Status status = check(steps); !status.ok()) return final_failure(status);
+  if (std::ranges::all_of(steps, [](const LogWrite& step) { return step.repairs.empty(); })) return write_batch(steps);
+  std::vector<LogWrite> needed(steps.begin(), steps.end());
+  if (absl::Status status = keep_needed_repairs(needed); !status.ok()) return final_failure(status);
+  return write_batch(needed);
+}
+
+absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   const size_t bound = batch_bytes_bound(steps, previous_.size());
   if (bound > kSegmentBytesMax / 2) return final_failure(misuse("a write too large for a segment"));
   if (bound + (steps.empty() ? 0 : mark_reserve(steps)) > bytes_left()) {
@@ -83,37 +106,22 @@ absl::Status Log::append(std::span<const Step> steps) {
   return absl::OkStatus();
 }
 
-absl::Status Log::repair(std::span<const raft::Entry> entries) {
-  if (!failure_.ok()) return failure_;
-  Step step;
-  for (const raft::Entry& entry : entries) {
-    const auto hole = holes_.find(entry.index);
-    if (hole == holes_.end()) continue;
-    const DamagedEntry& known = hole->second;
-    if (known.term && known.term != entry.term) return final_failure(misuse("a repair of another term"));
-    if (known.content_sum != 0 && known.content_sum != entry.content_sum)
-      return final_failure(misuse("a repair with another content"));
-    step.repairs.push_back(entry);
-  }
-  return step.repairs.empty() ? absl::OkStatus() : append({&step, 1});
-}
-
 // What the batch says becomes the state in memory; the mirror of Replay::batch().
-void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
+void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
   previous_.clear();
   const Placed* next = placed.data();
-  for (const Step& step : steps) {
-    if (step.write.hard_state) state_.hard_state = *step.write.hard_state;
-    if (step.reset) {
+  for (const LogWrite& step : steps) {
+    if (step.hard_state) state_.hard_state = *step.hard_state;
+    if (step.reset_to) {
       index_.clear();
       holes_.clear();
       previous_.clear();
-      state_.base = state_.last = *step.reset;
+      state_.base = state_.last = *step.reset_to;
       ++state_.truncations;
-      state_.truncated_to = std::min(state_.truncated_to, step.reset->index);
+      state_.truncated_to = std::min(state_.truncated_to, step.reset_to->index);
     }
-    if (step.write.truncate_after) truncate(*step.write.truncate_after);
-    for (const raft::Entry& entry : step.write.entries) {
+    if (step.truncate_after) truncate(*step.truncate_after);
+    for (const raft::Entry& entry : step.entries) {
       const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
       index_.push_back({entry.term, {current_, next->offset}, bytes, current_});
       previous_.push_back({entry.index, entry.term, entry.content_sum});

@@ -40,7 +40,7 @@ class Log {
   static absl::StatusOr<OpenedLog> open(FileSystem& files, const LogOptions& options);
 
   // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
-  absl::Status append(std::span<const Step> steps);
+  absl::Status append(std::span<const LogWrite> steps);
   absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
   absl::Status sync();                               // of everything appended; then recycles what compaction has freed
 
@@ -48,9 +48,6 @@ class Log {
   bool mark_due() const { return mark_due_; }
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
-
-  // Writes those of the entries that are holes as one batch; not durable yet. They are intact and match what is known.
-  absl::Status repair(std::span<const raft::Entry> entries);
 
   // Entries up to `through` are not needed any more. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
@@ -87,10 +84,12 @@ class Log {
   SegmentHeader plan(const Recovery& recovery, DiskPosition from);
   absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
   absl::Status clean_up(const Recovery& recovery);
-  absl::Status check(std::span<const Step> steps) const;
+  absl::Status check(std::span<const LogWrite> steps) const;
+  absl::Status keep_needed_repairs(std::span<LogWrite> steps) const;
+  absl::Status write_batch(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
   absl::Status hasty_spare(size_t batch_bytes);
-  void advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes);
+  void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
   Location& location(Index index) { return index_[index - state_.base.index - 1]; }
   absl::Status recycle();

@@ -32,8 +32,8 @@ bool replaces_newest(const Recovery& recovery, DiskPosition from) {
 bool is_repair(const Slot& slot) { return slot.repaired_at.segment != 0; }
 
 // The entries that lie from `from` on, as the steps of batches of moderate size: those that end the log, then the repairs.
-std::vector<Step> carried_steps(const Recovery& recovery, DiskPosition from) {
-  std::vector<Step> steps;
+std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from) {
+  std::vector<LogWrite> steps;
   for (const bool repairs : {false, true}) {
     size_t bytes = kRewriteBatchBytes + 1;
     for (const Slot& slot : recovery.slots) {
@@ -43,7 +43,7 @@ std::vector<Step> carried_steps(const Recovery& recovery, DiskPosition from) {
         bytes = 0;
       }
       bytes += slot.entry->bytes();
-      (repairs ? steps.back().repairs : steps.back().write.entries).push_back(*slot.entry);
+      (repairs ? steps.back().repairs : steps.back().entries).push_back(*slot.entry);
     }
   }
   return steps;
@@ -116,14 +116,14 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   end_ = kFirstBatchOffset;
   state_.truncated_to = LogState().truncated_to;
   std::string bytes(kFirstBatchOffset, '\0');
-  const auto carry = [&](std::span<const Step> steps) {
+  const auto carry = [&](std::span<const LogWrite> steps) {
     std::vector<Placed> placed;
     const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = {current_, end_}};
     const std::string batch = encode_batch(place, state_, previous_, steps, placed);
     bytes += batch;
     advance(steps, placed, static_cast<uint32_t>(batch.size()));
   };
-  for (const Step& step : carried_steps(recovery, from)) {
+  for (const LogWrite& step : carried_steps(recovery, from)) {
     carry({&step, 1});
     if (bytes.size() > kSegmentBytesMax / 2) return absl::DataLossError("log: an unsynced tail larger than a segment");
   }

@@ -24,11 +24,12 @@ uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
   return hash_mix(h, hash_bytes(entry.payload.view()));
 }
 
-void LogImage::write(const LogWrite& write) {
+void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
   if (write.hard_state) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
+  if (write.reset_to) reset(*write.reset_to, reset_chain);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
     while (last() > *write.truncate_after) records.pop_back();
@@ -37,10 +38,7 @@ void LogImage::write(const LogWrite& write) {
     COORDKIT_CHECK_MSG(entry.index == last().next(), "a log write must continue the log");
     records.push_back({entry, chain_hash(chain(last()), entry)});
   }
-}
-
-void LogImage::repair(const std::vector<raft::Entry>& entries) {
-  for (const raft::Entry& entry : entries) {
+  for (const raft::Entry& entry : write.repairs) {
     if (!contains(entry.index) || !at(entry.index).rotten) continue;
     Record& record = records[entry.index - base.index - 1];
     COORDKIT_CHECK_MSG(entry == record.entry, "a repair with another content");
@@ -60,10 +58,10 @@ void LogImage::forget(Position through) {
   }
 }
 
-void LogImage::reset(Position new_base) {
+void LogImage::reset(Position new_base, uint64_t chain) {
   records.clear();
   base = new_base;
-  base_chain = 0;
+  base_chain = chain;
 }
 
 absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
@@ -87,29 +85,9 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
 }
 
 void SimLogStore::submit(LogWrite write) {
-  submitted_.write(write);
+  submitted_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
   const WriteNumber number = write.number;
-  enqueue({.number = number, .write = std::move(write)});
-}
-
-void SimLogStore::reset(WriteNumber number, Position base) {
-  submitted_.reset(base);
-  enqueue({.number = number, .reset = base});
-}
-
-void SimLogStore::repair(WriteNumber number, std::vector<raft::Entry> entries) {
-  submitted_.repair(entries);
-  enqueue({.number = number, .repairs = std::move(entries)});
-}
-
-void SimLogStore::rot(Index index) {
-  durable_.rot(index);
-  submitted_.rot(index);
-}
-
-void SimLogStore::enqueue(Pending pending) {
-  const WriteNumber number = pending.number;
-  pending_.push_back(std::move(pending));
+  pending_.push_back(std::move(write));
   if (defects_.written_before_durable) sink_->written(number);
   last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
   world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
@@ -122,14 +100,9 @@ void SimLogStore::hurry() {
                   pending_.back().number.value());
 }
 
-void SimLogStore::persist(const Pending& pending) {
-  if (pending.reset) {
-    durable_.reset(*pending.reset);
-  } else {
-    durable_.write(pending.write);
-    durable_.repair(pending.repairs);
-  }
-  durable_number_ = pending.number;
+void SimLogStore::persist(const LogWrite& write) {
+  durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
+  durable_number_ = write.number;
 }
 
 void SimLogStore::synced(const Event& event) {
@@ -141,6 +114,11 @@ void SimLogStore::synced(const Event& event) {
     pending_.pop_front();
   }
   sink_->written(number);
+}
+
+void SimLogStore::rot(Index index) {
+  durable_.rot(index);
+  submitted_.rot(index);
 }
 
 void SimLogStore::read(Index first, Index last, size_t bytes_max) {

@@ -10,9 +10,10 @@ namespace {
 constexpr uint64_t kFillStepBytes = 512 << 10;  // of a spare, between two syncs
 constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 
-size_t bytes_of(const log::Step& step) {
+size_t bytes_of(const LogWrite& step) {
   size_t bytes = 0;
-  for (const raft::Entry& entry : step.write.entries) bytes += entry.bytes();
+  for (const raft::Entry& entry : step.entries) bytes += entry.bytes();
+  for (const raft::Entry& entry : step.repairs) bytes += entry.bytes();
   return bytes;
 }
 
@@ -107,7 +108,7 @@ void SegmentedLogStore::Disk::perform_all() {
 }
 
 void SegmentedLogStore::Disk::perform(Task task) {
-  if (log::Step* step = std::get_if<log::Step>(&task)) {
+  if (LogWrite* step = std::get_if<LogWrite>(&task)) {
     batch_bytes_ += bytes_of(*step);
     batch_.push_back(std::move(*step));
     if (batch_bytes_ >= options_.batch_bytes_max) write_batch().IgnoreError();
@@ -126,9 +127,7 @@ void SegmentedLogStore::Disk::perform(Task task) {
     if (!final_) tasks_.push_front(std::move(task));
     return;
   }
-  if (const Repair* repair = std::get_if<Repair>(&task)) {
-    if (!write_repair(*repair).ok() && !final_) tasks_.push_front(std::move(task));
-  } else if (const Read* read = std::get_if<Read>(&task)) {
+  if (const Read* read = std::get_if<Read>(&task)) {
     sink_->log_read(read->first,
                     log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
   } else if (const Compact* compact = std::get_if<Compact>(&task)) {
@@ -137,7 +136,7 @@ void SegmentedLogStore::Disk::perform(Task task) {
 }
 
 absl::Status SegmentedLogStore::Disk::write_batch() {
-  const WriteNumber highest = batch_.back().write.number;
+  const WriteNumber highest = batch_.back().number;
   absl::Status status = log_->append(batch_);
   if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
     stalled_ = true;
@@ -156,23 +155,6 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
   return absl::OkStatus();
 }
 
-absl::Status SegmentedLogStore::Disk::write_repair(const Repair& repair) {
-  absl::Status status = log_->repair(repair.entries);
-  if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
-    stalled_ = true;
-    space_ = LogSpace::Full;
-    return status;
-  }
-  if (status.ok()) status = log_->sync();
-  if (!status.ok()) {
-    fail(status);
-    return status;
-  }
-  last_write_ = Clock::now();
-  sink_->written(repair.number);
-  return absl::OkStatus();
-}
-
 // No space for the next segment. What frees some goes first: compaction, then the waiting batch is tried again.
 void SegmentedLogStore::Disk::stall() {
   std::deque<Task> rest;
@@ -188,7 +170,7 @@ void SegmentedLogStore::Disk::stall() {
   if (log_->state().first_segment != first_segment) write_mark();
   if (final_) return;
   stalled_ = false;
-  if (batch_.empty() || write_batch().ok()) space_ = log_->wants_spare() ? LogSpace::Low : LogSpace::Ample;
+  if (write_batch().ok()) space_ = log_->wants_spare() ? LogSpace::Low : LogSpace::Ample;
 }
 
 void SegmentedLogStore::Disk::write_mark() {

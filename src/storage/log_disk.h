@@ -41,11 +41,7 @@ class SegmentedLogStore::Disk {
   struct SpareFailed {
     absl::Status why;
   };
-  struct Repair {
-    WriteNumber number;
-    std::vector<raft::Entry> entries;
-  };
-  using Task = std::variant<log::Step, Repair, Read, Compact, SpareReady, SpareFailed>;
+  using Task = std::variant<LogWrite, Read, Compact, SpareReady, SpareFailed>;
   void post(Task task);
 
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
@@ -63,7 +59,6 @@ class SegmentedLogStore::Disk {
   void perform_all();
   void perform(Task task);
   absl::Status write_batch();
-  absl::Status write_repair(const Repair& repair);
   void stall();
   void write_mark();
   void order_spare();
@@ -96,7 +91,7 @@ class SegmentedLogStore::Disk {
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
   std::deque<Task> tasks_;        // taken over from waiting_
-  std::vector<log::Step> batch_;  // being gathered
+  std::vector<LogWrite> batch_;  // being gathered
   size_t batch_bytes_ = 0;
   bool stalled_ = false;  // no space: batch_ waits
   bool ordered_ = false;

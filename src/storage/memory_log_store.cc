@@ -23,27 +23,18 @@ absl::StatusOr<RecoveredLog> MemoryLogStore::open(LogSink& sink) {
   return recovered;
 }
 
-void MemoryLogStore::submit(LogWrite write) { start({.write = std::move(write)}); }
-
-void MemoryLogStore::reset(WriteNumber number, Position base) { start({.write = {.number = number}, .reset = base}); }
-
-void MemoryLogStore::repair(WriteNumber number, std::vector<raft::Entry> entries) {
-  start({.write = {.number = number}, .repairs = std::move(entries)});
-}
-
-void MemoryLogStore::start(Pending pending) {
+void MemoryLogStore::submit(LogWrite write) {
   {
     std::scoped_lock lock(mutex_);
     if (sink_ == nullptr || failed_) return;
-    pending_.push_back(std::move(pending));
+    pending_.push_back(std::move(write));
   }
   if (completion_ == Completion::Immediate) complete_all();
 }
 
-void MemoryLogStore::perform(const Pending& pending) {
-  const LogWrite& write = pending.write;
-  if (pending.reset) {
-    base_ = *pending.reset;
+void MemoryLogStore::perform(const LogWrite& write) {
+  if (write.reset_to) {
+    base_ = *write.reset_to;
     durable_.clear();
     rotten_.clear();
   }
@@ -56,7 +47,7 @@ void MemoryLogStore::perform(const Pending& pending) {
     COORDKIT_CHECK(entry.index == last().next());
     durable_.push_back(entry);
   }
-  for (const raft::Entry& entry : pending.repairs) {
+  for (const raft::Entry& entry : write.repairs) {
     if (!rotten_.contains(entry.index)) continue;
     COORDKIT_CHECK_MSG(entry == durable_[entry.index - base_.index - 1], "a repair with another content");
     rotten_.erase(entry.index);
@@ -71,7 +62,7 @@ bool MemoryLogStore::complete_one() {
     if (sink_ == nullptr || failed_ || pending_.empty()) return false;
     perform(pending_.front());
     sink = sink_;
-    number = pending_.front().write.number;
+    number = pending_.front().number;
     pending_.pop_front();
   }
   sink->written(number);
@@ -95,13 +86,13 @@ void MemoryLogStore::read(Index first, Index last_wanted, size_t bytes_max) {
     std::deque<raft::Entry> log = durable_;
     Index base = base_.index;
     std::set<Index> holes = rotten_;
-    for (const Pending& pending : pending_) {
-      if (pending.reset) log.clear(), holes.clear(), base = pending.reset->index;
-      const std::optional<Index> keep = pending.write.truncate_after;
+    for (const LogWrite& pending : pending_) {
+      if (pending.reset_to) log.clear(), holes.clear(), base = pending.reset_to->index;
+      const std::optional<Index> keep = pending.truncate_after;
       while (keep && !log.empty() && log.back().index > *keep) log.pop_back();
       if (keep) holes.erase(holes.upper_bound(*keep), holes.end());
       for (const raft::Entry& entry : pending.repairs) holes.erase(entry.index);
-      log.insert(log.end(), pending.write.entries.begin(), pending.write.entries.end());
+      log.insert(log.end(), pending.entries.begin(), pending.entries.end());
     }
     size_t bytes = 0;
     for (Index index = first; index > base && index <= last_wanted && index - base <= log.size(); index = index.next()) {

@@ -17,10 +17,10 @@ class RepairTest : public ::testing::Test {
     RecordingFs disk;
     auto opened = open(disk);
     for (uint64_t index = 1; index <= kEntries; index += 2) {
-      log::Step step{.write = {.entries = entries(index, 2, 1 + index / 8, 300)}};
+      LogWrite step{.entries = entries(index, 2, 1 + index / 8, 300)};
       ASSERT_TRUE(opened.log->append({&step, 1}).ok());
       ASSERT_TRUE(opened.log->sync().ok());
-      twin_.insert(twin_.end(), step.write.entries.begin(), step.write.entries.end());
+      twin_.insert(twin_.end(), step.entries.begin(), step.entries.end());
     }
     close(opened);
     image_ = disk.now();
@@ -43,7 +43,8 @@ class RepairTest : public ::testing::Test {
     return found;
   }
   static absl::Status repair(log::OpenedLog& opened, const std::vector<raft::Entry>& with) {
-    absl::Status status = opened.log->repair(with);
+    const LogWrite write{.repairs = with};
+    absl::Status status = opened.log->append({&write, 1});
     return status.ok() ? opened.log->sync() : status;
   }
   void expect_whole(const log::OpenedLog& opened, const std::string& where) const {
@@ -179,17 +180,17 @@ TEST_F(RepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
         ASSERT_TRUE(repair(opened, with).ok());
       }
       for (int work = 0; work < 3; ++work) {
-        log::Step step;
+        LogWrite step;
         Index last(twin.size());
         const Index base = opened.log->state().base.index;
         if (random.chance(0.3)) {
           last = Index(random.between(std::max(base.value(), last.value() - 3), last.value()));
-          step.write.truncate_after = last;
+          step.truncate_after = last;
           twin.resize(last.value());
         }
         const uint64_t term = 10 + static_cast<uint64_t>(round * 100 + boot * 10 + work);
-        step.write.entries = entries(last.value() + 1, random.between(1, 3), term, 300);
-        twin.insert(twin.end(), step.write.entries.begin(), step.write.entries.end());
+        step.entries = entries(last.value() + 1, random.between(1, 3), term, 300);
+        twin.insert(twin.end(), step.entries.begin(), step.entries.end());
         ASSERT_TRUE(opened.log->append({&step, 1}).ok());
         ASSERT_TRUE(opened.log->sync().ok());
         if (compacts && work == 1) {
@@ -261,17 +262,25 @@ TEST_F(RepairTest, REG_R32_ARepairThatIsNotTheLostEntryIsRefused) {
     if (flaw == 1) with = entries(2, 1, 1, 301);
     if (flaw == 2) with[0].payload = SharedBytes("not what was summed");
     const size_t changes = disk.changes().size();
-    EXPECT_FALSE(opened.log->repair(with).ok()) << flaw;
+    EXPECT_FALSE(repair(opened, with).ok()) << flaw;
     EXPECT_EQ(disk.changes().size(), changes);
   }
 }
 
-TEST_F(RepairTest, ARepairOfWhatIsSoundWritesNothing) {
-  RecordingFs disk(image_);
+TEST_F(RepairTest, ARepairOfWhatIsSoundOrTruncatedChangesNothing) {
+  Image rotten = image_;
+  std::string& bytes = rotten[segments().front()];
+  std::fill_n(bytes.begin() + log::kFirstBatchOffset, log::kBlockBytes, 'x');
+  RecordingFs disk(rotten);
   auto opened = open(disk);
-  const size_t changes = disk.changes().size();
-  EXPECT_TRUE(opened.log->repair(twin_).ok());
-  EXPECT_EQ(disk.changes().size(), changes);
+  ASSERT_EQ(opened.damaged.size(), 2u);
+  const std::vector<LogWrite> steps = {{.truncate_after = Index(1), .entries = entries(2, 1, 9)}, {.repairs = twin_}};
+  ASSERT_TRUE(opened.log->append(steps).ok());
+  ASSERT_TRUE(opened.log->sync().ok());
+  RecordingFs again(disk.now());
+  const auto reopened = open(again);
+  EXPECT_TRUE(reopened.damaged.empty());
+  EXPECT_EQ(reopened.entries, (std::vector<raft::Entry>{twin_[0], entries(2, 1, 9)[0]}));
 }
 
 // What an open carried over is as sure as what was there before it: no bad block can cut it.
@@ -279,10 +288,10 @@ TEST_F(RepairTest, FLT_D02_RotInWhatAnOpenCarriedOverIsAHole) {
   RecordingFs disk(image_);
   {
     auto opened = open(disk);
-    log::Step step{.write = {.entries = entries(kEntries + 1, 3, 9, 300)}};
+    LogWrite step{.entries = entries(kEntries + 1, 3, 9, 300)};
     ASSERT_TRUE(opened.log->append({&step, 1}).ok());
     ASSERT_TRUE(opened.log->sync().ok());
-    twin_.insert(twin_.end(), step.write.entries.begin(), step.write.entries.end());
+    twin_.insert(twin_.end(), step.entries.begin(), step.entries.end());
   }
   open(disk);
   image_ = disk.now();

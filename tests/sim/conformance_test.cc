@@ -61,19 +61,11 @@ class LogInPassingTime final : public LogStore {
     store_.submit(std::move(write));
     pass();
   }
-  void repair(WriteNumber number, std::vector<raft::Entry> entries) override {
-    store_.repair(number, std::move(entries));
-    pass();
-  }
   void read(Index first, Index last, size_t bytes_max) override {
     store_.read(first, last, bytes_max);
     pass();
   }
   void compact(Position through) override { store_.compact(through); }
-  void reset(WriteNumber number, Position base) override {
-    store_.reset(number, base);
-    pass();
-  }
   void close() override { store_.close(); }
 
   void crash() { store_.crash(); }

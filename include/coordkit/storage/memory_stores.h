@@ -31,10 +31,8 @@ class MemoryLogStore final : public LogStore {
 
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
-  void repair(WriteNumber number, std::vector<raft::Entry> entries) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override;
 
   // Completes the oldest write under way; false if there is none.
@@ -47,13 +45,7 @@ class MemoryLogStore final : public LogStore {
   size_t pending() const;
 
  private:
-  struct Pending {
-    LogWrite write;
-    std::optional<Position> reset;
-    std::vector<raft::Entry> repairs;
-  };
-  void start(Pending pending);
-  void perform(const Pending& pending);
+  void perform(const LogWrite& write);
   Index last() const { return durable_.empty() ? base_.index : durable_.back().index; }
 
   const StoreId store_;
@@ -66,7 +58,7 @@ class MemoryLogStore final : public LogStore {
   Position base_;
   std::deque<raft::Entry> durable_;
   std::set<Index> rotten_;  // of durable_
-  std::deque<Pending> pending_;
+  std::deque<LogWrite> pending_;
 };
 
 class MemoryStateStore final : public StateStore {

@@ -50,10 +50,8 @@ class SegmentedLogStore final : public LogStore {
 
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
-  void repair(WriteNumber number, std::vector<raft::Entry> entries) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override;  // finishes what was submitted
 
   LogSpace space() const;  // from any thread

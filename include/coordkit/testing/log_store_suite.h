@@ -158,8 +158,8 @@ TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
 
 TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
   store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(4), ReplicaId(3)}, .entries = entries(1, 5, 4)});
-  store_->reset(next_number(), {Index(100), Term(4)});
-  const WriteNumber last = append(101, 2, 4);
+  store_->submit({.number = next_number(), .reset_to = Position{Index(100), Term(4)}, .entries = entries(101, 1, 4)});
+  const WriteNumber last = append(102, 1, 4);
   ASSERT_TRUE(probe_->wait_written(last));
   const RecoveredLog again = reopen();
   EXPECT_EQ(again.base, (Position{Index(100), Term(4)}));
@@ -169,7 +169,7 @@ TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
 
 TEST_P(LogStoreSuite, ResetAloneIsAWrite) {
   append(1, 5, 1);
-  store_->reset(next_number(), {Index(9), Term(2)});
+  store_->submit({.number = next_number(), .reset_to = Position{Index(9), Term(2)}});
   ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
   const RecoveredLog again = reopen();
   EXPECT_EQ(again.base, (Position{Index(9), Term(2)}));
@@ -184,7 +184,7 @@ TEST_P(LogStoreSuite, LargeEntriesAreFine) {
 
 TEST_P(LogStoreSuite, RepairOfWhatIsSoundIsAWriteThatChangesNothing) {
   append(1, 5, 1);
-  store_->repair(next_number(), entries(2, 2, 1));
+  store_->submit({.number = next_number(), .repairs = entries(2, 2, 1)});
   const WriteNumber last = append(6, 1, 2);
   ASSERT_TRUE(probe_->wait_written(last));
   EXPECT_TRUE(probe_->in_order());
@@ -215,11 +215,11 @@ TEST_P(LogStoreSuite, FLT_D02_D06_RottenEntriesAreNamedAndRepaired) {
   EXPECT_FALSE(read(2, 6).ok());
   ASSERT_TRUE(read(6, 9).ok()) << "what lies between is";
 
-  store_->repair(next_number(), {written[4]});
+  store_->submit({.number = next_number(), .repairs = {written[4]}});
   ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
   hurt = reopen();
   EXPECT_EQ(hurt.damaged.size(), 2u) << "a part may be repaired";
-  store_->repair(next_number(), {written[3], written[4], written[9]});
+  store_->submit({.number = next_number(), .repairs = {written[3], written[4], written[9]}});
   const WriteNumber last = append(13, 1, 2, 100);
   ASSERT_TRUE(probe_->wait_written(last));
   EXPECT_TRUE(read(1, 13).ok());
