@@ -23,6 +23,7 @@
 #include "coordkit/state_store.h"
 #include "coordkit/transport.h"
 #include "replica/callback_thread.h"
+#include "replica/membership_calls.h"
 
 namespace coordkit {
 
@@ -46,6 +47,10 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   const Clock& clock() const { return clock_; }
   const ReplicaOptions& options() const { return options_; }
   std::string owner_tag();  // a fresh one
+
+  // Inside a call.
+  void change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  void transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
   Health health();
   absl::Status wait_ready(Duration timeout);
@@ -95,6 +100,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;
+  MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;
