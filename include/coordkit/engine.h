@@ -50,7 +50,9 @@ struct EngineOptions {
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
 
-// One state machine in the log. The engine owns it; `id` is stable for the life of the cluster.
+// One state machine in the log. The engine owns it; `id` is stable for the life of the cluster: commands and rows carry it.
+// Every replica must host every machine that has ever had a command: recover() refuses to start without one, and a replica
+// that meets a command of a machine it does not host halts before it.
 struct HostedMachine {
   MachineId id;
   std::unique_ptr<StateMachine> machine;
@@ -94,6 +96,7 @@ struct Submit {
   SharedBytes command;
   LaggingTime deadline;
   Urgency urgency = Urgency::Normal;
+  std::optional<Guard> guard = {};  // not met when its turn comes in the log: Fenced, never executed
 };
 
 enum class Consistency : uint8_t {

@@ -54,6 +54,7 @@ enum class Reason : uint16_t {
   Corrupt = 33,
   PermissionDenied = 34,
   Unsupported = 35,
+  ResultTooLarge = 36,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -54,6 +54,7 @@ constexpr std::array kRows = {
     Row{Reason::Corrupt, kDataLoss, Outcome::None, "Corrupt"},
     Row{Reason::PermissionDenied, kPermissionDenied, Outcome::None, "PermissionDenied"},
     Row{Reason::Unsupported, kUnimplemented, Outcome::None, "Unsupported"},
+    Row{Reason::ResultTooLarge, kResourceExhausted, Outcome::Done, "ResultTooLarge"},
 };
 
 constexpr bool rows_are_indexable() {

@@ -109,6 +109,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
                                std::to_string(applied.index.value()) +
                                ": the two do not belong together; restore both from the same moment, or replace this member");
   }
+  if (absl::Status status = router_.check_hosted(log.entries); !status.ok()) return status;
   const Term logged = applied.index == log.base.index ? log.base.term : log.entries[applied.index - log.base.index.next()].term;
   if (logged != applied.term) {
     return absl::DataLossError("the entry under the checkpoint has term " + std::to_string(logged.value()) +

@@ -66,6 +66,8 @@ void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
     if (!decoded.ok() || std::holds_alternative<FireTimers>(*decoded)) continue;  // only a leader says what fired
+    const auto* request = std::get_if<Request>(&*decoded);
+    if (request && !router_.hosts(*request)) continue;  // what this replica cannot execute it does not propose
     propose.proposals.push_back({Ticket(), raft::EntryKind::Command, std::move(command)});
   }
   if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
@@ -133,7 +135,11 @@ absl::Status EngineImpl::refusal_at_door(Urgency urgency) const {
 }
 
 void EngineImpl::take(Submit& input, Now) {
-  if (absl::Status refusal = refusal_at_door(input.urgency); !refusal.ok()) {
+  absl::Status refusal = refusal_at_door(input.urgency);
+  if (refusal.ok() && (!router_.machine(input.machine) || (input.guard && !router_.machine(input.guard->machine)))) {
+    refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
+  }
+  if (!refusal.ok()) {
     effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
     return;
   }

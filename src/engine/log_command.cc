@@ -31,6 +31,23 @@ bool read_origin_field(pbf_reader& in, Origin& origin) {
   }
 }
 
+std::string_view view_of(pbf_reader& in) {
+  const auto view = in.get_view();
+  return {view.data(), view.size()};
+}
+
+Request::GuardView read_guard(pbf_reader in) {
+  Request::GuardView guard;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case fields::number(1): guard.machine = MachineId(in.get_uint64()); break;
+      case fields::bytes(2): guard.bytes = view_of(in); break;
+      default: in.skip();
+    }
+  }
+  return guard;
+}
+
 Request read_request(pbf_reader in) {
   Request request;
   while (in.next()) {
@@ -39,11 +56,8 @@ Request read_request(pbf_reader in) {
       case fields::number(4): request.id.sequence = Sequence(in.get_uint64()); break;
       case fields::number(5): request.lowest_unanswered = Sequence(in.get_uint64()); break;
       case fields::number(6): request.machine = MachineId(in.get_uint64()); break;
-      case fields::bytes(7): {
-        const auto view = in.get_view();
-        request.payload = {view.data(), view.size()};
-        break;
-      }
+      case fields::bytes(7): request.payload = view_of(in); break;
+      case fields::bytes(8): request.guard = read_guard(in.get_message()); break;
       default: in.skip();
     }
   }
@@ -91,6 +105,7 @@ absl::StatusOr<LogCommand> checked(Request request) {
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence) {
     return absl::DataLossError("a request without a sound id");
   }
+  if (request.guard && request.guard->bytes.size() > kGuardBytesMax) return absl::DataLossError("a guard beyond its limit");
   return LogCommand(request);
 }
 
@@ -98,7 +113,7 @@ absl::StatusOr<LogCommand> checked(Request request) {
 
 std::string encode(const Request& request) {
   std::string bytes;
-  bytes.reserve(request.payload.size() + 64);
+  bytes.reserve(request.payload.size() + (request.guard ? request.guard->bytes.size() + 16 : 0) + 64);
   pbf_writer out(bytes);
   {
     pbf_writer body(out, kRequest);
@@ -107,6 +122,11 @@ std::string encode(const Request& request) {
     body.add_uint64(5, request.lowest_unanswered.value());
     body.add_uint64(6, request.machine.value());
     body.add_bytes(7, request.payload.data(), request.payload.size());
+    if (request.guard) {
+      pbf_writer guard(body, 8);
+      guard.add_uint64(1, request.guard->machine.value());
+      guard.add_bytes(2, request.guard->bytes.data(), request.guard->bytes.size());
+    }
   }
   return bytes;
 }

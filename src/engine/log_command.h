@@ -2,6 +2,7 @@
 // a request for a machine, the registration of an origin, and timers that fired on the leader.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,7 +19,12 @@ struct Request {
   RequestId id;
   Sequence lowest_unanswered;  // of the same origin: answers below it may be forgotten. I: lowest_unanswered <= id.sequence
   MachineId machine;
-  std::string_view payload;  // points into the decoded bytes
+  std::string_view payload;  // points into the decoded bytes, like the guard
+  struct GuardView {
+    MachineId machine;
+    std::string_view bytes;  // at most kGuardBytesMax
+  };
+  std::optional<GuardView> guard = {};
 };
 
 // "I am a new incarnation": must be applied before any request of that origin.

@@ -1,6 +1,7 @@
 // Where committed entries meet the machines. Everything that must hold for every machine alike is decided here, once:
-// exactly-once execution, the order of checks (docs/semantics.md S-42), the term guard of timers (docs/time.md T4), and
-// what a checkpoint contains.
+// exactly-once execution, the order of checks (docs/semantics.md S-42), guards, the term guard of timers (docs/time.md T4),
+// and what a checkpoint contains. A machine is part of the replicated state from its first command on (coordkit's own from
+// genesis on): before that it has no rows and no share in the digest, so that replicas may be given it one after the other.
 //
 // Right of commit: no clock, no randomness, no knowledge of who waits. A committed entry that makes no sense stops the
 // replica before it (a CheckFailure), because skipping it would let replicas diverge.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "coordkit/engine.h"
 #include "coordkit/raft/entry.h"
@@ -25,7 +27,7 @@ namespace coordkit::engine {
 struct Answer {
   RequestId request;
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
-  std::optional<Reason> refused;  // by the router; the machine never saw it
+  std::optional<Reason> refused;  // by the router; the machine never saw it, or its result was dropped (ResultTooLarge)
   std::string bytes;
   Index index;
 };
@@ -57,10 +59,14 @@ class Router {
   const raft::Configuration& configuration() const { return configuration_; }
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
+  bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
   uint64_t digest() const;
 
   void checkpoint(CheckpointBatch& batch);
+  // kFailedPrecondition: the checkpoint is of machines that are not hosted here. kDataLoss: it makes no sense.
   absl::Status restore(const CheckpointView& view);
+  // The same question about entries that are not applied yet.
+  absl::Status check_hosted(std::span<const raft::Entry> entries) const;
   void timers(std::vector<MachineTimerOp>& out) const;
 
  private:
@@ -68,6 +74,8 @@ class Router {
   void apply_genesis(const raft::Entry& entry);
   void apply_command(const raft::Entry& entry, RouterOutput& output);
   void apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output);
+  bool guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output);
+  void begin(MachineId id, StateMachine& machine);
   void apply_registration(const RegisterOrigin& registration);
   void apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output);
   void flush(RouterOutput& output);                       // runs the collected commands
@@ -75,6 +83,7 @@ class Router {
   StateMachine* find(MachineId id);
 
   absl::btree_map<MachineId, std::unique_ptr<StateMachine>> machines_;
+  absl::btree_set<MachineId> begun_;  // founded: part of the state. I: a subset of machines_
   Origins origins_;
   Position applied_;
   Term leader_term_;  // of the newest leader-start entry
