@@ -27,6 +27,7 @@ void Host::adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> stat
 void Host::start(std::unique_ptr<Engine> engine) {
   engine_ = std::move(engine);
   callbacks_.emplace();
+  events_.emplace(options_.machines, *callbacks_);
   client_ = std::make_unique<Client>(
       *engine_, ClientOptions{.election_timeout = options_.election_timeout,
                               .rate_error_ppm = options_.rate_error_ppm,
@@ -139,6 +140,7 @@ void Host::carry_out() {
   if (effects_.checkpoint) state_->commit(*std::move(effects_.checkpoint));
   if (effects_.compact) log_->compact(*effects_.compact);
   if (effects_.cluster) transport_->set_cluster(*effects_.cluster);
+  for (MachineEvent& event : effects_.events) events_->relay(std::move(event));
   if (effects_.leadership && options_.on_leadership) {
     callbacks_->post([this, leadership = *effects_.leadership] { options_.on_leadership(leadership); });
   }
@@ -165,6 +167,15 @@ void Host::arm_timer(Duration wait) {
 }
 
 // ---- looking and closing
+
+LaggingTime Host::deadline(Duration timeout) const {
+  const LaggingTime now = clock_.now().lagging;
+  return timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
+}
+
+WriteOptions Host::write_options(ProposeOptions options) const {
+  return {.deadline = deadline(options.timeout), .fence = std::move(options.fence)};
+}
 
 std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch_add(1)); }
 

@@ -23,6 +23,7 @@
 #include "coordkit/state_store.h"
 #include "coordkit/transport.h"
 #include "replica/callback_thread.h"
+#include "replica/event_relay.h"
 
 namespace coordkit {
 
@@ -46,6 +47,8 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   const Clock& clock() const { return clock_; }
   const ReplicaOptions& options() const { return options_; }
   std::string owner_tag();  // a fresh one
+  LaggingTime deadline(Duration timeout) const;
+  WriteOptions write_options(ProposeOptions options) const;
 
   Health health();
   absl::Status wait_ready(Duration timeout);
@@ -92,6 +95,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;
   std::optional<CallbackThread> callbacks_;
+  std::optional<EventRelay> events_;
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;
   std::atomic<bool> awake_{false};
