@@ -46,6 +46,9 @@ struct EngineOptions {
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
   uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
   size_t timers_per_entry = 1024;         // sessions that can end in one entry. Legal: 1 and up
+  // Replicas compare the digests of their states after every so many entries. Equal on all replicas, or only common multiples
+  // are compared. Legal: 0 (never), or 128 and up, because each comparison is itself an entry of every voter.
+  uint64_t digest_entries = 65'536;
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -151,6 +154,22 @@ struct MachineEvent {
   std::string bytes;
 };
 
+// Replicas that have applied equally far have different states: a state machine that is not deterministic, bad memory, a bug.
+// Said at most once for each verdict about one index, by every replica that has compared (docs/decisions/0008).
+struct Divergence {
+  enum class Verdict : uint8_t {
+    Self,     // most voters agree on another digest than this replica's: it goes into quarantine
+    Other,    // most voters agree with this replica; the other one is in quarantine
+    Unclear,  // no majority yet, or none at all
+  };
+  Index index;  // the states after this entry
+  Verdict verdict = Verdict::Unclear;
+  ReplicaId other;      // one that differs
+  uint64_t own = 0;     // digests
+  uint64_t others = 0;  // of `other`
+  std::string sentence;
+};
+
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once
   Starting,           // has a log, knows no leader or is behind
@@ -170,6 +189,7 @@ struct EngineEffects {
   std::optional<Position> compact;
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
+  std::optional<Divergence> divergence;        // the states of replicas differ
   std::optional<absl::Status> halted;          // present once
 
   void clear();
@@ -180,9 +200,10 @@ struct EngineStatus {
   std::string reason;  // of WaitingForMembers, Quarantine, Halted: a sentence
   ClusterId cluster;
   Index applied;
-  uint64_t digest = 0;               // of the applied state
-  size_t requests = 0;               // under way
-  std::optional<raft::Status> core;  // absent before genesis
+  uint64_t digest = 0;                // of the applied state
+  size_t requests = 0;                // under way
+  std::optional<raft::Status> core;   // absent before genesis
+  std::vector<std::string> warnings;  // what somebody should look after; sentences
 };
 
 class Engine {

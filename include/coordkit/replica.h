@@ -50,8 +50,10 @@ struct ReplicaOptions {
   Duration heartbeat_interval = std::chrono::milliseconds(60);
   // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
-  uint64_t segment_bytes = 64 << 20;                // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
-  uint64_t checkpoint_entries = 65'536;             // applied between two checkpoints. Legal: 1 and up
+  uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
+  uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
+  // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
+  uint64_t digest_entries = 65'536;
   Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up
 
   // Your own state machines in the same log, at most 64; the ids say which is which, not the order.
@@ -60,6 +62,8 @@ struct ReplicaOptions {
   // Called on the callback thread.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
+  // States of replicas differ: see Divergence. With verdict Self this replica is in quarantine from now on.
+  std::function<void(const Divergence&)> on_divergence = {};
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -74,7 +78,8 @@ struct Health {
   Index commit;
   Index durable;  // own log
   ClusterId cluster;
-  uint64_t digest = 0;  // of the applied state: equal on all replicas at equal applied index
+  uint64_t digest = 0;                // of the applied state: equal on all replicas at equal applied index
+  std::vector<std::string> warnings;  // what somebody should look after, in any state; sentences
 };
 
 // Of calls that go through the log.

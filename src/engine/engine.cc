@@ -37,6 +37,9 @@ absl::Status EngineOptions::validate() const {
   if (timers_per_entry == 0 || timers_per_entry > engine::kFiredTimersMax) {
     problem("timers_per_entry must be 1 to " + std::to_string(engine::kFiredTimersMax));
   }
+  if (digest_entries != 0 && digest_entries < engine::kDigestEntriesMin) {
+    problem("digest_entries must be 0, or at least " + std::to_string(engine::kDigestEntriesMin));
+  }
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }
 
@@ -51,6 +54,7 @@ void EngineEffects::clear() {
   compact.reset();
   leadership.reset();
   cluster.reset();
+  divergence.reset();
   halted.reset();
 }
 
@@ -79,10 +83,11 @@ namespace coordkit::engine {
 EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log)
     : options_(std::move(options)),
       origin_{options_.raft.self, log.store, log.boot},
-      router_(std::move(machines)),
+      router_(std::move(machines), options_.digest_entries),
       founding_(options_, log.store),
       proposals_(options_, origin_),
-      reads_(options_.raft.election_timeout, log.boot) {}
+      reads_(options_.raft.election_timeout, log.boot),
+      divergence_(options_.raft.self, options_.raft.election_timeout) {}
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (!log.damaged.empty()) {
@@ -139,6 +144,7 @@ EngineStatus EngineImpl::status() const {
                       .digest = router_.digest(),
                       .requests = proposals_.size() + reads_.size()};
   if (core_) status.core = core_->status();
+  if (!divergence_.warning().empty()) status.warnings.push_back(divergence_.warning());
   if (halted_ || quarantined_) {
     status.state = halted_ ? ReplicaState::Halted : ReplicaState::Quarantine;
     status.reason = reason_;

@@ -12,6 +12,7 @@
 
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
+#include "engine/divergence.h"
 #include "engine/founding.h"
 #include "engine/proposals.h"
 #include "engine/reads.h"
@@ -65,12 +66,16 @@ class EngineImpl final : public Engine {
   void ask_questions(Now now);
   void propose(Now now);
   void forward(std::vector<Proposals::Handover> handovers);
+  void vote_digest(Now now);
   void fire_timers(Now now);
   void drain(Now now);
   void apply(Now now);
   void answer(Now now);
   void checkpoint();
+  bool compare_digests();  // false: this replica is the one that differs, and in quarantine now
   void halt(absl::Status why);
+  void quarantine(std::string why);
+  void fall_silent(Reason reason);
 
   // Inputs (engine_inputs.cc).
   void take(PeerConnected& input, Now now);
@@ -122,6 +127,7 @@ class EngineImpl final : public Engine {
   Reads reads_;
   Renewals renewals_;
   TimerKeeper keeper_;
+  DivergenceWatch divergence_;
 
   std::optional<raft::Core> core_;  // absent before genesis and in quarantine
   raft::Leadership leadership_;

@@ -66,6 +66,8 @@ void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
     if (!decoded.ok() || std::holds_alternative<FireTimers>(*decoded)) continue;  // only a leader says what fired
+    const auto* vote = std::get_if<DigestVote>(&*decoded);
+    if (vote && vote->replica != from) continue;
     const auto* request = std::get_if<Request>(&*decoded);
     if (request && !router_.hosts(*request)) continue;  // what this replica cannot execute it does not propose
     propose.proposals.push_back({Ticket(), raft::EntryKind::Command, std::move(command)});

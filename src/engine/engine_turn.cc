@@ -39,10 +39,11 @@ void EngineImpl::run(Now now) {
     if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
     fire_timers(now);
     propose(now);
+    vote_digest(now);
     ask_questions(now);
     drain(now);
     apply(now);
-    checkpoint();
+    if (core_) checkpoint();
   }
   answer(now);
 }
@@ -62,13 +63,7 @@ void EngineImpl::notice_gap(Now now) {
 
 void EngineImpl::found() {
   if (core_ || quarantined_ || founding_write_) return;
-  if (founding_.quarantined()) {
-    quarantined_ = true;
-    reason_ = founding_.reason();
-    proposals_.fail_all(Reason::NotReady, reason_, effects_->completions);
-    reads_.fail_all(Reason::NotReady, reason_, effects_->completions);
-    return;
-  }
+  if (founding_.quarantined()) return quarantine(founding_.reason());
   std::optional<raft::Genesis> genesis = founding_.take_pending();
   if (!genesis) return;
   writes_before_core_ = 1;
@@ -197,6 +192,7 @@ void EngineImpl::settle(const raft::Leadership& leadership) {
   effects_->leadership = leadership;
   proposals_.leadership_changed();
   reads_.leadership_changed();
+  divergence_.leadership_changed();
   renewals_.drop_all();
   keeper_.follow();
   firing_.clear();
@@ -252,6 +248,7 @@ void EngineImpl::apply(Now now) {
   router_.apply(entries, router_output_);
   core_->applied(router_.applied().index);
   more_to_apply_ = router_.applied().index < core_->commit();
+  if (!compare_digests()) return;
 
   for (const MachineTimerOp& one : router_output_.timer_ops) keeper_.apply(one.machine, one.op, now.lagging);
   for (const Term term : router_output_.leader_starts) {
@@ -305,20 +302,23 @@ void EngineImpl::halt(absl::Status why) {
   if (halted_) return;
   reason_ = std::string(why.message());
   halted_ = why;
+  fall_silent(Reason::ReplicaFailed);
+  effects_->halted = std::move(why);
+}
+
+void EngineImpl::fall_silent(Reason reason) {
   effects_->sends.clear();
   effects_->writes.clear();
   effects_->renewals.clear();
   effects_->log_reads.clear();
   effects_->checkpoint.reset();  // a machine may have thrown half way through it
   effects_->compact.reset();
-  effects_->halted = std::move(why);
-  leadership_ = {raft::Role::Follower, leadership_.term, ReplicaId()};
-  effects_->leadership = leadership_;
-  proposals_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
-  reads_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
+  const raft::Leadership none{raft::Role::Follower, leadership_.term, ReplicaId()};
+  if (leadership_ != none) effects_->leadership = leadership_ = none;
+  proposals_.fail_all(reason, reason_, effects_->completions);
+  reads_.fail_all(reason, reason_, effects_->completions);
   for (const Ask& ask : std::exchange(ready_, {})) {
-    const absl::Status status = make_error(Reason::ReplicaFailed, Outcome::None, reason_);
-    effects_->completions.push_back({.ticket = ask.ticket, .status = status});
+    effects_->completions.push_back({.ticket = ask.ticket, .status = make_error(reason, Outcome::None, reason_)});
   }
   renewals_.drop_all();
   keeper_.follow();
@@ -334,6 +334,7 @@ LaggingTime EngineImpl::next_deadline() const {
   LaggingTime next = std::min(proposals_.next_deadline(road()), reads_.next_deadline(knows_leader()));
   if (!core_) return next;
   if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
+  if (knows_leader()) next = std::min(next, divergence_.next_deadline());
   return std::min({next, next_offer(), core_->next_deadline()});
 }
 

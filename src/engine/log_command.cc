@@ -14,6 +14,7 @@ using protozero::pbf_writer;
 constexpr uint32_t kRequest = 1;
 constexpr uint32_t kRegister = 2;
 constexpr uint32_t kFire = 3;
+constexpr uint32_t kDigestVote = 4;
 
 void write_origin(pbf_writer& out, const Origin& origin) {
   out.add_uint64(1, origin.replica.value());
@@ -100,6 +101,20 @@ absl::StatusOr<LogCommand> read_fired(pbf_reader in) {
   return LogCommand(std::move(fired));
 }
 
+absl::StatusOr<LogCommand> read_vote(pbf_reader in) {
+  DigestVote vote;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case fields::number(1): vote.replica = ReplicaId(in.get_uint64()); break;
+      case fields::number(2): vote.index = Index(in.get_uint64()); break;
+      case fields::fixed(3): vote.digest = in.get_fixed64(); break;
+      default: in.skip();
+    }
+  }
+  if (!vote.replica || !vote.index) return absl::DataLossError("a digest of nobody or of nothing");
+  return LogCommand(vote);
+}
+
 absl::StatusOr<LogCommand> checked(Request request) {
   const RequestId& id = request.id;
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence) {
@@ -157,6 +172,18 @@ std::string encode(const FireTimers& fired) {
   return bytes;
 }
 
+std::string encode(const DigestVote& vote) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  {
+    pbf_writer body(out, kDigestVote);
+    body.add_uint64(1, vote.replica.value());
+    body.add_uint64(2, vote.index.value());
+    body.add_fixed64(3, vote.digest);
+  }
+  return bytes;
+}
+
 absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
   pbf_reader in(bytes.data(), bytes.size());
   while (in.next()) {
@@ -164,6 +191,7 @@ absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
       case fields::bytes(kRequest): return checked(read_request(in.get_message()));
       case fields::bytes(kRegister): return LogCommand(read_registration(in.get_message()));
       case fields::bytes(kFire): return read_fired(in.get_message());
+      case fields::bytes(kDigestVote): return read_vote(in.get_message());
       default: in.skip();
     }
   }

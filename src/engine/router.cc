@@ -60,10 +60,11 @@ void RouterOutput::clear() {
   events.clear();
   timer_ops.clear();
   leader_starts.clear();
+  digests.clear();
   configuration_changed = false;
 }
 
-Router::Router(std::vector<HostedMachine> machines) {
+Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries) : digest_entries_(digest_entries) {
   for (HostedMachine& hosted : machines) machines_[hosted.id] = std::move(hosted.machine);
 }
 
@@ -80,6 +81,10 @@ void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
     COORDKIT_CHECK_MSG(entry.index == at.index.next(), "entries are applied in order, without a gap");
     apply_one(entry, output);
     at = entry.position();
+    if (digest_entries_ != 0 && entry.index.value() % digest_entries_ == 0) {
+      flush(output);
+      output.digests.push_back({ReplicaId(), entry.index, digest()});
+    }
   }
   flush(output);
   applied_ = at;  // not before the machines have executed all of it
@@ -126,6 +131,10 @@ void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
   COORDKIT_CHECK_MSG(command.ok(),
                      "entry " + std::to_string(entry.index.value()) + ": " + std::string(command.status().message()));
   if (const auto* request = std::get_if<Request>(&*command)) return apply_request(entry, *request, output);
+  if (const auto* vote = std::get_if<DigestVote>(&*command)) {
+    output.digests.push_back({vote->replica, vote->index, vote->digest});
+    return;
+  }
   flush(output);
   if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration);
   apply_fired(entry, std::get<FireTimers>(*command), output);
@@ -233,6 +242,8 @@ void Router::collect(MachineId machine, RouterOutput& output) {
 
 uint64_t Router::digest() const {
   uint64_t digest = hash_mix(origins_.digest(), leader_term_.value());
+  digest = hash_mix(digest, hash_bytes(coordkit::encode(configuration_)));
+  if (genesis_) digest = hash_mix(digest, hash_bytes(coordkit::encode(*genesis_)));
   for (const MachineId id : begun_) digest = hash_mix(hash_mix(digest, id.value()), machine(id)->digest());
   return digest;
 }

@@ -37,12 +37,20 @@ struct MachineTimerOp {
   TimerOp op;
 };
 
+// A digest of the state after `index`: one that an entry reports, or, without a voter, this replica's own.
+struct DigestNote {
+  ReplicaId voter;
+  Index index;
+  uint64_t digest = 0;
+};
+
 // What applying a range of entries produced, in order.
 struct RouterOutput {
   std::vector<Answer> answers;
   std::vector<MachineEvent> events;
   std::vector<MachineTimerOp> timer_ops;
   std::vector<Term> leader_starts;  // terms whose first entry was applied
+  std::vector<DigestNote> digests;
   bool configuration_changed = false;
 
   void clear();
@@ -50,7 +58,8 @@ struct RouterOutput {
 
 class Router {
  public:
-  explicit Router(std::vector<HostedMachine> machines);
+  // Own digests are noted after every entry whose index is a multiple of `digest_entries`; zero: never.
+  explicit Router(std::vector<HostedMachine> machines, uint64_t digest_entries = 0);
 
   void apply(std::span<const raft::Entry> entries, RouterOutput& output);
 
@@ -60,6 +69,7 @@ class Router {
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
+  // Over all that is replicated: machines, origins, genesis, configuration, the newest leader's term.
   uint64_t digest() const;
 
   void checkpoint(CheckpointBatch& batch);
@@ -89,6 +99,7 @@ class Router {
   Term leader_term_;  // of the newest leader-start entry
   std::optional<raft::Genesis> genesis_;
   raft::Configuration configuration_;
+  uint64_t digest_entries_ = 0;
 
   // Consecutive requests of one machine are executed by one virtual call.
   MachineId batch_machine_;

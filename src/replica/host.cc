@@ -144,6 +144,9 @@ void Host::carry_out() {
   if (effects_.leadership && options_.on_leadership) {
     callbacks_->post([this, leadership = *effects_.leadership] { options_.on_leadership(leadership); });
   }
+  if (effects_.divergence && options_.on_divergence) {
+    callbacks_->post([this, found = *effects_.divergence] { options_.on_divergence(found); });
+  }
   if (effects_.halted && options_.on_halt) {
     callbacks_->post([this, why = *effects_.halted] { options_.on_halt(why); });
   }
@@ -190,7 +193,8 @@ Health health_of(const Engine& engine) {
                 .leader = engine.leadership().leader,
                 .applied = status.applied,
                 .cluster = status.cluster,
-                .digest = status.digest};
+                .digest = status.digest,
+                .warnings = status.warnings};
   if (status.core) {
     health.commit = status.core->commit;
     health.durable = status.core->durable;

@@ -40,6 +40,7 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.new_cluster = ClusterId(random_id());
   engine.token_base = token_base();
   engine.checkpoint_entries = options.checkpoint_entries;
+  engine.digest_entries = options.digest_entries;
   for (const MemberAddress& member : options.members) engine.members.push_back({ReplicaId(member.id), member.address});
   return engine;
 }

@@ -51,6 +51,7 @@ EngineOptions Node::engine_options() const {
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;
   options.timers_per_entry = plan.timers_per_entry;
+  options.digest_entries = 128;
   return options;
 }
 
@@ -160,6 +161,9 @@ bool Node::one_turn() {
   engine_->turn(now, effects_);
   if (effects_.halted) {
     throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
+  }
+  if (effects_.divergence) {  // what replicas notice by themselves, whether or not an observer saw it before
+    throw Violation("DIVERGED", fmt::format("n{}: {}", number_ + 1, effects_.divergence->sentence));
   }
   if (effects_.cluster) cluster_ = *effects_.cluster;
   if (crash_in_turn_) {

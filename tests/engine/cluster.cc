@@ -73,6 +73,7 @@ void Cluster::crash(uint64_t id) {
   node.renewals.clear();
   node.sent.clear();
   node.halted.reset();
+  node.divergences.clear();
   node.leaderships.clear();
   for (Node& peer : nodes_) {
     if (peer.engine) peer.engine->post(PeerLost{node.id});
@@ -154,6 +155,7 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   for (RenewReply& reply : effects.renewals) node.renewals.push_back(std::move(reply));
   if (effects.leadership) node.leaderships.push_back(*effects.leadership);
   if (effects.halted) node.halted = effects.halted;
+  if (effects.divergence) node.divergences.push_back(*effects.divergence);
   for (const raft::ReadRequest& request : effects.log_reads) {
     std::vector<raft::Entry> entries;
     for (const raft::Entry& entry : node.disk.entries) {

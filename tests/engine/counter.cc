@@ -32,7 +32,7 @@ void Counter::execute(const Command& command, ApplyOutput& output) {
   if (verb == "add") {
     int64_t by = 0;
     in >> by;
-    answer(std::to_string(total_ += by));
+    answer(std::to_string(total_ += by + skew));
   } else if (verb == "wait") {
     waiters_.push_back(command.request);
     answer("queued", ApplyOutput::Stage::Queued);

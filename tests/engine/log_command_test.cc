@@ -16,7 +16,8 @@ constexpr Origin kOrigin{ReplicaId(3), StoreId(0xfedcba9876543210), BootCounter(
 std::vector<std::string> samples() {
   return {encode(Request{{kOrigin, Sequence(9)}, Sequence(4), MachineId(2), "payload"}),
           encode(Request{{kOrigin, Sequence(9)}, Sequence(4), MachineId(16), "payload", {{MachineId(1), "guard"}}}),
-          encode(RegisterOrigin{kOrigin}), encode(FireTimers{Term(5), MachineId(1), {{TimerId(9), Generation(1)}}})};
+          encode(RegisterOrigin{kOrigin}), encode(FireTimers{Term(5), MachineId(1), {{TimerId(9), Generation(1)}}}),
+          encode(DigestVote{ReplicaId(3), Index(65'536), 0xfedcba9876543210})};
 }
 
 TEST(LogCommandTest, RequestSurvivesARoundTrip) {
@@ -80,6 +81,15 @@ TEST(LogCommandTest, FiredTimersSurviveARoundTripInOrder) {
   EXPECT_EQ(std::get<FireTimers>(*decoded).term, fired.term);
   EXPECT_EQ(std::get<FireTimers>(*decoded).machine, fired.machine);
   EXPECT_EQ(std::get<FireTimers>(*decoded).timers, fired.timers);
+}
+
+TEST(LogCommandTest, ADigestSurvivesARoundTripAndNamesAReplicaAndAnEntry) {
+  const DigestVote vote{ReplicaId(3), Index(65'536), ~uint64_t{0}};
+  const auto decoded = decode_command(encode(vote));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<DigestVote>(*decoded), vote);
+  EXPECT_EQ(decode_command(encode(DigestVote{ReplicaId(), Index(1), 5})).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode_command(encode(DigestVote{ReplicaId(1), Index(), 5})).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(LogCommandTest, MoreFiredTimersThanTheLimitAreRefused) {

@@ -29,14 +29,14 @@ inline raft::Genesis genesis() {
 struct Rig {
   Rig() : Rig(false) { add(raft::EntryKind::Genesis, coordkit::encode(genesis())); }
   // Before genesis, or to be restored.
-  explicit Rig(bool, const std::vector<MachineId>& hosted = {kCoordination, kSecond}) {
+  explicit Rig(bool, const std::vector<MachineId>& hosted = {kCoordination, kSecond}, uint64_t digest_entries = 0) {
     std::vector<HostedMachine> machines;
     for (const MachineId id : hosted) {
       auto counter = std::make_unique<Counter>(id);
       counters[id] = counter.get();
       machines.push_back({id, std::move(counter)});
     }
-    router = std::make_unique<Router>(std::move(machines));
+    router = std::make_unique<Router>(std::move(machines), digest_entries);
   }
 
   void queue(raft::EntryKind kind, std::string payload) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/check.h"
 #include "base/entry_codec.h"
 #include "base/random.h"
@@ -330,6 +332,61 @@ TEST(RouterTest, BatchBoundariesLeaveNoTrace) {
     EXPECT_EQ(right.rows, left.rows);
     EXPECT_NE(batched.counter().batches(), one_by_one.counter().batches());
   }
+}
+
+TEST(RouterTest, INV_R14_TheDigestCoversMembersOriginsTermAndMachines) {
+  const auto digest_after = [](auto change) {
+    Rig rig;
+    rig.enroll(kOne);
+    change(rig);
+    return rig.router->digest();
+  };
+  raft::Configuration other = genesis().configuration;
+  other.voters[0].address = "elsewhere";
+  const std::vector<uint64_t> digests = {
+      digest_after([](Rig&) {}),
+      digest_after([&](Rig& rig) { rig.add(raft::EntryKind::Configuration, coordkit::encode(other)); }),
+      digest_after([](Rig& rig) { rig.enroll(kTwo); }),
+      digest_after([](Rig& rig) { rig.lead(2); }),
+      digest_after([](Rig& rig) { rig.ask(kOne, 1, "add 1"); }),
+      digest_after([](Rig& rig) { rig.ask(kOne, 1, "arm 3 1 100"); }),
+      digest_after([](Rig& rig) { rig.ask(kOne, 1, "add 1", 1, kSecond); }),
+      digest_after([](Rig& rig) {
+        rig.ask(kOne, 1, "add 1", 1, kSecond, Request::GuardView{kCoordination, "9"});
+      }),
+  };
+  EXPECT_EQ(std::set<uint64_t>(digests.begin(), digests.end()).size(), digests.size());
+}
+
+TEST(RouterTest, INV_R14_DigestsAreThoseOfTheirIndexHoweverEntriesAreBatched) {
+  const auto notes = [](size_t batch) {
+    Rig rig(false, {kCoordination, kSecond}, 4);
+    rig.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+    rig.enroll(kOne);
+    std::vector<std::pair<uint64_t, uint64_t>> seen;
+    for (uint64_t sequence = 1; sequence <= 24; ++sequence) {
+      const MachineId machine(sequence % 3 == 0 ? 2 : 1);
+      rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(sequence)}, Sequence(1), machine, "add 1"}));
+      if (sequence % batch != 0) continue;
+      for (const DigestNote& note : rig.flush().digests) seen.emplace_back(note.index.value(), note.digest);
+    }
+    return seen;
+  };
+  const auto expected = notes(1);
+  ASSERT_EQ(expected.size(), 6u);
+  for (const auto& [index, digest] : expected) EXPECT_EQ(index % 4, 0u);
+  for (const size_t batch : {2, 3, 8, 24}) EXPECT_EQ(notes(batch), expected) << batch;
+}
+
+TEST(RouterTest, ADigestOfAReplicaChangesNothingAndIsReported) {
+  Rig rig;
+  const uint64_t before = rig.router->digest();
+  const RouterOutput& seen = rig.command(encode(DigestVote{ReplicaId(2), Index(128), 99}));
+  ASSERT_EQ(seen.digests.size(), 1u);
+  EXPECT_EQ(seen.digests[0].voter, ReplicaId(2));
+  EXPECT_EQ(seen.digests[0].index, Index(128));
+  EXPECT_EQ(seen.digests[0].digest, 99u);
+  EXPECT_EQ(rig.router->digest(), before);
 }
 
 TEST(RouterTest, TimersAreEnumeratedAfterARestore) {

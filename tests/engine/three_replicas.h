@@ -8,7 +8,9 @@
 namespace coordkit::engine {
 
 struct ThreeReplicas : testing::Test {
-  Cluster cluster{3};
+  explicit ThreeReplicas(std::function<void(EngineOptions&)> adjust = {}) : cluster(3, std::move(adjust)) {}
+
+  Cluster cluster;
   uint64_t leader = 0, follower = 0, third = 0;
 
   void SetUp() override { born(cluster); }

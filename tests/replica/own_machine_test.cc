@@ -197,6 +197,55 @@ TEST_F(OwnMachineTest, FLT_A07_AMachineThatThrowsHaltsItsReplicaAndNamesTheEntry
   EXPECT_THAT(single[1].put("k", "v").status(), Is(Reason::ReplicaFailed));
 }
 
+// On one replica it counts every command twice.
+class Miscounter final : public StateMachine {
+ public:
+  explicit Miscounter(uint64_t step) : step_(step) {}
+  void found(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    for (const Command& command : commands) {
+      count_ += step_;
+      output.results.push_back({.index = command.index, .request = command.request});
+    }
+  }
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+  absl::StatusOr<std::string> query(std::string_view) const override { return std::to_string(count_); }
+  void checkpoint(CheckpointBatch&) override {}
+  absl::Status restore(const CheckpointView&) override { return absl::OkStatus(); }
+  void timers(std::vector<TimerOp>&) const override {}
+  uint64_t digest() const override { return count_; }
+
+ private:
+  uint64_t step_;
+  uint64_t count_ = 0;
+};
+
+TEST_F(OwnMachineTest, FLT_A08_AReplicaWhoseMachineIsNotDeterministicIsReportedByAllAndStepsAside) {
+  for (uint64_t id = 1; id <= 3; ++id) {
+    ReplicaOptions options = cluster_.options(id);
+    options.digest_entries = 128;
+    options.machines.push_back({.id = kLedger, .make = [id] { return std::make_unique<Miscounter>(id == 2 ? 2 : 1); }});
+    options.on_divergence = [this, id](const Divergence& found) {
+      if (found.verdict != Divergence::Verdict::Unclear) heard_[id].add(found.sentence);
+    };
+    ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
+  }
+  for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
+  for (int i = 0; i < 128; ++i) {
+    cluster_[1].propose_async(kLedger, "x", {.timeout = kPatience}, [](absl::StatusOr<ProposeResult>) {});
+  }
+  EXPECT_THAT(heard_[2].first(1).at(0), HasSubstr("this one is not what the cluster agrees on"));
+  for (const uint64_t id : {1, 3}) {
+    EXPECT_THAT(heard_[id].first(1).at(0), HasSubstr("that of replica 2"));
+    EXPECT_THAT(cluster_[id].health().warnings, ElementsAre(HasSubstr("that of replica 2")));
+    EXPECT_THAT(cluster_[id].put("k", "v", {.timeout = kPatience}).status(), IsOk());
+  }
+  const Health health = cluster_[2].health();
+  EXPECT_EQ(health.state, ReplicaState::Quarantine);
+  EXPECT_THAT(health.reason, HasSubstr("digest"));
+  EXPECT_THAT(cluster_[2].put("k", "v", {.timeout = kPatience}).status(), Is(Reason::NotReady));
+}
+
 // ---- options
 
 class BadMachineTest : public ::testing::Test {
