@@ -77,8 +77,7 @@ class Client {
 
   // ---- keys; Fenced (NONE): the fence of the options did not hold when the write's turn came
   CallId put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options = {});
-  CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {},
-             Consistency consistency = Consistency::Linearizable);
+  CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
   // ---- the host's own machines, exactly once like every other command
@@ -86,7 +85,7 @@ class Client {
   CallId propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options = {});
   // InvalidArgument: Unsupported, or what the machine said against the question.
   CallId query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline = {},
-               Consistency consistency = Consistency::Linearizable);
+               ReadOptions options = {});
 
   ClientStatus status() const;
 

@@ -104,7 +104,9 @@ struct Submit {
 
 enum class Consistency : uint8_t {
   Linearizable,  // sees everything acknowledged anywhere before the call; one quorum round, no log entry
-  Local,         // this replica's applied state, possibly old
+  Lease,         // the same as long as clock rates are within the bound: a leader with a lease answers at once
+                 // (raft::Options::lease); everywhere else, and without one, it is a Linearizable read
+  Local,         // this replica's applied state, possibly old: an exact state, at Completion::index
 };
 
 struct Ask {
@@ -112,6 +114,7 @@ struct Ask {
   MachineId machine = kCoordination;
   std::string request;
   Consistency consistency = Consistency::Linearizable;
+  Index at_least;  // Local: a state at or beyond this entry, waited for until the deadline
   LaggingTime deadline;
 };
 
@@ -144,8 +147,9 @@ struct Completion {
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
   absl::Status status;
   std::string bytes;
-  Index index;        // of the deciding entry, or of the state that was read
-  RequestId request;  // under which a Submit ran; zero origin if it never got that far
+  Index index;                  // of the deciding entry, or of the state that was read
+  std::optional<Duration> age;  // of the state of a Local read, as far as this replica was told; absent: it was not
+  RequestId request;            // under which a Submit ran; zero origin if it never got that far
 };
 
 struct MachineEvent {

@@ -50,6 +50,9 @@ struct ReplicaOptions {
   Duration heartbeat_interval = std::chrono::milliseconds(60);
   // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
+  // Lets a leader answer Consistency::Lease reads from memory, resting on the bound above (thesis 6.4.1). Equal on all
+  // replicas. The price: after a start a replica votes for nobody for one election timeout.
+  bool leader_leases = false;
   uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
   uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
   // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
@@ -92,7 +95,7 @@ struct ProposeOptions {
 
 struct QueryOptions {
   Duration timeout = std::chrono::seconds(10);
-  Consistency consistency = Consistency::Linearizable;
+  ReadOptions read = {};  // consistency, as of get()
 };
 
 class Host;
@@ -116,7 +119,7 @@ class Replica {
   // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty key),
   // kResourceExhausted (LimitExceeded: oversize key or value).
   absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
-  absl::StatusOr<GetResult> get(std::string key, Consistency consistency = Consistency::Linearizable);
+  absl::StatusOr<GetResult> get(std::string key, ReadOptions options = {});
   absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});
 
   // Runs a command of one of ReplicaOptions::machines through the log, exactly once, and answers with its result: what apply

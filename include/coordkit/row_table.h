@@ -18,7 +18,8 @@
 
 namespace coordkit {
 
-inline constexpr size_t kRowIdBytesMax = 56;  // a store key has 64, eight of them say whose it is
+inline constexpr size_t kRowIdBytesMax =
+    kStateKeyBytesMax - 8;  // a store key has kStateKeyBytesMax, eight of them say whose it is
 
 class RowTable {
  public:
@@ -34,7 +35,7 @@ class RowTable {
   // For the StateMachine's methods of the same names.
   void checkpoint(CheckpointBatch& batch);
   absl::Status restore(const CheckpointView& view);
-  uint64_t digest() const { return digest_; }
+  uint64_t digest() const { return digest_.value(); }
 
  private:
   void note_change(std::string_view id);
@@ -42,7 +43,7 @@ class RowTable {
   std::string prefix_;
   absl::btree_map<std::string, std::string, std::less<>> rows_;
   absl::btree_map<std::string, bool, std::less<>> changed_;  // since the last checkpoint: was it in that one?
-  uint64_t digest_ = 0;                                      // sum over the rows
+  RowDigest digest_;                                         // of all rows
 };
 
 }  // namespace coordkit

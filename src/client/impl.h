@@ -46,7 +46,7 @@ class Client::Impl {
   struct Question {
     MachineId machine = kCoordination;
     std::string bytes;
-    Consistency consistency = Consistency::Linearizable;
+    ReadOptions options;
     CallDeadline deadline;
     absl::Status door;  // why it is refused
   };

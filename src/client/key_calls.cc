@@ -61,7 +61,7 @@ absl::StatusOr<SessionList> read_sessions(const Completion& completion) {
 absl::StatusOr<GetResult> read_key(const Completion& completion) {
   auto reply = machine::decode_keys(completion.bytes);
   if (!reply.ok() || reply->keys.size() > 1) return unreadable();
-  GetResult out{.revision = reply->revision, .as_of = completion.index};
+  GetResult out{.revision = reply->revision, .as_of = completion.index, .age = completion.age};
   if (!reply->keys.empty()) out.entry = std::move(reply->keys.front());
   return out;
 }
@@ -111,7 +111,8 @@ CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable
                  call.ticket = ask_engine(
                      {.machine = question.machine,
                       .request = std::move(question.bytes),
-                      .consistency = question.consistency,
+                      .consistency = question.options.consistency,
+                      .at_least = question.options.at_least,
                       .deadline = call.deadline},
                      [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
                        answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
@@ -200,10 +201,10 @@ CallId Client::put(std::string key, std::string value, Callback<PutResult> done,
       }));
 }
 
-CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, Consistency consistency) {
+CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
   absl::Status door = client::check_key(key);
   return impl_->ask<GetResult>({.bytes = machine::encode(machine::Query(machine::GetQuery{.key = std::move(key)})),
-                                .consistency = consistency,
+                                .options = options,
                                 .deadline = deadline,
                                 .door = door},
                                std::move(done), read_key);
@@ -227,14 +228,15 @@ CallId Client::propose(MachineId machine, std::string command, Callback<ProposeR
 }
 
 CallId Client::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,
-                     Consistency consistency) {
+                     ReadOptions options) {
   return impl_->ask<QueryResult>({.machine = machine,
                                   .bytes = std::move(question),
-                                  .consistency = consistency,
+                                  .options = options,
                                   .deadline = deadline,
                                   .door = check_machine(machine)},
                                  std::move(done), [](const Completion& completion) -> absl::StatusOr<QueryResult> {
-                                   return QueryResult{.bytes = completion.bytes, .as_of = completion.index};
+                                   return QueryResult{
+                                       .bytes = completion.bytes, .as_of = completion.index, .age = completion.age};
                                  });
 }
 

@@ -87,6 +87,7 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       founding_(options_, log.store),
       proposals_(options_, origin_),
       reads_(options_.raft.election_timeout, log.boot),
+      sleep_(options_.raft.election_timeout),
       divergence_(options_.raft.self, options_.raft.election_timeout) {}
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {

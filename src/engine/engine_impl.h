@@ -18,6 +18,7 @@
 #include "engine/reads.h"
 #include "engine/renewals.h"
 #include "engine/router.h"
+#include "engine/sleep_gauge.h"
 #include "engine/timer_keeper.h"
 
 namespace coordkit::engine {
@@ -108,6 +109,8 @@ class EngineImpl final : public Engine {
   void settle(const raft::ProposalFate& fate, Now now);
   void settle(const raft::Confirmation& confirmation);
 
+  std::optional<Index> lease(Now now) const;
+  std::optional<Duration> age(Now now) const;
   bool leads() const { return leadership_.role == raft::Role::Leader; }
   bool knows_leader() const { return core_ && leadership_.leader; }
   void refresh_members();
@@ -126,6 +129,7 @@ class EngineImpl final : public Engine {
   Proposals proposals_;
   Reads reads_;
   Renewals renewals_;
+  SleepGauge sleep_;
   TimerKeeper keeper_;
   DivergenceWatch divergence_;
 

@@ -148,7 +148,7 @@ void EngineImpl::take(Submit& input, Now) {
   proposals_.submit(std::move(input), effects_->completions);
 }
 
-void EngineImpl::take(Ask& input, Now) {
+void EngineImpl::take(Ask& input, Now now) {
   const bool local = input.consistency == Consistency::Local;
   absl::Status refusal = refusal_at_door(Urgency::Normal);
   if (refusal.ok() && !router_.machine(input.machine)) {
@@ -162,10 +162,22 @@ void EngineImpl::take(Ask& input, Now) {
     return;
   }
   if (local) {
-    ready_.push_back(std::move(input));
+    const Index at_least = input.at_least;
+    reads_.await(at_least, std::move(input));
+  } else if (const std::optional<Index> leased = input.consistency == Consistency::Lease ? lease(now) : std::nullopt) {
+    reads_.await(*leased, std::move(input));
   } else {
     reads_.ask(std::move(input));
   }
+}
+
+// The index a leader may read at without asking, if its lease holds at this moment of the turn. A holder errs on the early
+// side: sleep counts (docs/time.md).
+std::optional<Index> EngineImpl::lease(Now now) const {
+  const std::optional<raft::Lease> lease = core_ ? core_->lease() : std::nullopt;
+  if (!lease) return std::nullopt;
+  const Duration left = options_.raft.lease - (now.lagging - lease->since);
+  return left > Duration::zero() && sleep_.since(lease->since) < left ? std::optional(lease->read_index) : std::nullopt;
 }
 
 void EngineImpl::take(Renew& input, Now now) {
@@ -180,7 +192,6 @@ void EngineImpl::take(Renew& input, Now now) {
 void EngineImpl::take(Forget& input, Now) {
   proposals_.forget(input.ticket);
   reads_.forget(input.ticket);
-  std::erase_if(ready_, [&](const Ask& ask) { return ask.ticket == input.ticket; });
 }
 
 }  // namespace coordkit::engine

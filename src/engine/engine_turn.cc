@@ -30,6 +30,7 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
 }
 
 void EngineImpl::run(Now now) {
+  sleep_.sample(now);
   if (!halted_) notice_gap(now);
   take_inputs(now);
   if (halted_) return;
@@ -277,6 +278,7 @@ void EngineImpl::answer(Now now) {
     const Ask& ask = ready_.back();
     absl::StatusOr<std::string> result = router_.machine(ask.machine)->query(ask.request);
     Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
+    if (ask.consistency == Consistency::Local) completion.age = age(now);
     if (result.ok()) {
       completion.bytes = *std::move(result);
     } else {
@@ -295,6 +297,13 @@ void EngineImpl::answer(Now now) {
   }
   proposals_.expire(now.lagging, effects_->completions);
   reads_.expire(now.lagging, effects_->completions);
+}
+
+std::optional<Duration> EngineImpl::age(Now now) const {
+  const std::optional<LaggingTime> fresh_at = core_ ? core_->fresh_at() : std::nullopt;
+  if (!fresh_at) return std::nullopt;
+  const Duration asleep = sleep_.since(*fresh_at);
+  return asleep == Duration::max() ? asleep : now.lagging - *fresh_at + asleep;
 }
 
 // Fail-stop: nothing more is sent or promised, every call ends, the host process lives.
@@ -324,6 +333,7 @@ void EngineImpl::fall_silent(Reason reason) {
   keeper_.follow();
   outbox_.clear();
   founding_write_.reset();
+  more_to_apply_ = false;
   core_.reset();
 }
 

@@ -3,16 +3,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/sums.h"
 #include "coordkit/engine.h"
 
 namespace coordkit {
-namespace {
-
-uint64_t row_hash(std::string_view id, std::string_view value) { return hash_mix(hash_bytes(id), hash_bytes(value)); }
-
-}  // namespace
-
 RowTable::RowTable(MachineId machine) : prefix_(row_prefix(machine)) {}
 
 const std::string* RowTable::find(std::string_view id) const {
@@ -29,11 +22,11 @@ void RowTable::put(std::string_view id, std::string value) {
   const auto row = rows_.find(id);
   if (row != rows_.end() && row->second == value) return;
   note_change(id);
-  digest_ += row_hash(id, value);
+  digest_.add(id, value_sum(id, value));
   if (row == rows_.end()) {
     rows_.emplace(id, std::move(value));
   } else {
-    digest_ -= row_hash(id, row->second);
+    digest_.remove(id, value_sum(id, row->second));
     row->second = std::move(value);
   }
 }
@@ -42,7 +35,7 @@ bool RowTable::erase(std::string_view id) {
   const auto row = rows_.find(id);
   if (row == rows_.end()) return false;
   note_change(id);
-  digest_ -= row_hash(id, row->second);
+  digest_.remove(id, value_sum(id, row->second));
   rows_.erase(row);
   return true;
 }
@@ -68,10 +61,10 @@ void RowTable::checkpoint(CheckpointBatch& batch) {
 absl::Status RowTable::restore(const CheckpointView& view) {
   rows_.clear();
   changed_.clear();
-  digest_ = 0;
+  digest_ = {};
   return view.scan(prefix_, [this](std::string_view key, std::string_view value) {
     const std::string_view id = key.substr(prefix_.size());
-    digest_ += row_hash(id, value);
+    digest_.add(id, value_sum(id, value));
     rows_.emplace(id, value);
     return absl::OkStatus();
   });

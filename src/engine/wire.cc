@@ -211,6 +211,7 @@ void fields(Io& io, Describes<raft::Heartbeat> auto& m) {
   io.number(3, m.commit);
   io.number(4, m.everyone_has);
   io.number(5, m.round);
+  io.number(6, m.committed);
 }
 template <typename Io>
 void fields(Io& io, Describes<raft::HeartbeatReply> auto& m) {

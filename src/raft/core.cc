@@ -52,6 +52,7 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       applied_(std::max(recovered.applied.index, recovered.base.index)),
       everyone_has_(recovered.base.index),
       checkpoint_(recovered.applied),
+      leader_contact_(now),
       told_commit_(commit_) {
   COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
   leadership_.term = told_leadership_.term = term();
@@ -224,6 +225,8 @@ std::span<const Entry> Core::committed(Index first, size_t bytes_max) { return i
 void Core::applied(Index applied) { impl_->applied(applied); }
 Status Core::status() const { return impl_->status(); }
 const Leadership& Core::leadership() const { return impl_->leadership(); }
+std::optional<Lease> Core::lease() const { return impl_->lease(); }
+std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
 Index Core::commit() const { return impl_->commit(); }
 Index Core::durable() const { return impl_->durable(); }
 

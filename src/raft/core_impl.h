@@ -7,7 +7,7 @@
 //   following.cc     the follower's half (thesis 3.5)
 //   transfer.cc      handing leadership over (thesis 3.10)
 //   changing.cc      who is a member (thesis 4)
-//   confirmation.cc  "do I still lead?" (thesis 6.4)
+//   confirmation.cc  "do I still lead?" (thesis 6.4), by a round or by a lease; how old what is applied here may be
 //   reading.cc       entries that are no longer in memory; compaction
 //
 // Handlers never change the role: they request it and settle() performs it when they are done.
@@ -19,6 +19,7 @@
 
 #include "base/random.h"
 #include "coordkit/raft/core.h"
+#include "raft/freshness.h"
 #include "raft/log_cache.h"
 #include "raft/progress.h"
 #include "raft/quorum.h"
@@ -46,6 +47,8 @@ class Core::Impl {
   const Leadership& leadership() const { return leadership_; }
   Index commit() const { return commit_; }
   Index durable() const { return disk_.durable(); }
+  std::optional<Lease> lease() const;
+  std::optional<LaggingTime> fresh_at() const;
 
  private:
   // ---- core.cc
@@ -126,7 +129,8 @@ class Core::Impl {
   const Progress* progress_of(ReplicaId peer) const;
   void heard(Progress& peer, uint64_t round);
   void match_peers_to_configuration();
-  LaggingTime quorum_contact() const;
+  LaggingTime quorum_time(LaggingTime Progress::*of_peer) const;
+  LaggingTime quorum_contact() const { return quorum_time(&Progress::contact); }
   ProposalFate::Kind admit(const Proposal& proposal) const;
   void advance_commit();
   void lead();  // the leader's messages of one turn
@@ -184,12 +188,13 @@ class Core::Impl {
   Leadership leadership_;
   std::optional<Transition> requested_;
   LaggingTime election_deadline_;  // not leader
-  LaggingTime leader_contact_;     // follower: when leadership_.leader was last heard
+  LaggingTime leader_contact_;     // when a lawful leader was last heard; with leases also when we started
   VoteSet votes_;                  // (pre-)candidate
   Cause cause_ = Cause::Silence;   // of the present campaign
   bool quiet_ = false;             // told to be removed: no campaign until a leader speaks or a configuration comes
   uint64_t vote_round_ = 0;        // names one campaign; answers to an older one are stale
-  Index verified_;                 // follower: our log is equal to this term's leader's up to here
+  Freshness freshness_;
+  Index verified_;  // follower: our log is equal to this term's leader's up to here
 
   // Leader only.
   std::vector<Progress> peers_;  // by id

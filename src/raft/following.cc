@@ -18,6 +18,7 @@ void Core::Impl::receive(ReplicaId from, const Heartbeat& heartbeat) {
   if (heartbeat.term == term()) {
     follow(from);
     learn(heartbeat.commit, heartbeat.everyone_has);
+    freshness_.told(heartbeat.committed, now_, applied_);
     reply.match = std::min(verified_, disk_.durable());
   }
   send(from, disk_.covering_term(), reply);

@@ -56,7 +56,7 @@ ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
 // held it for ever.
 void Core::Impl::heard(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
-  if (peer.beat.round != 0 && round >= peer.beat.round) peer.contact = std::max(peer.contact, peer.beat.sent);
+  if (peer.beat.round != 0 && round >= peer.beat.round) peer.contact = peer.vouched = std::max(peer.contact, peer.beat.sent);
 }
 
 void Core::Impl::receive(ReplicaId from, const AppendReply& reply) {
@@ -106,13 +106,13 @@ void Core::Impl::advance_commit() {
   everyone_has_ = std::max(everyone_has_, std::min(Index(member_minimum(configuration(), match_of)), commit_));
 }
 
-LaggingTime Core::Impl::quorum_contact() const {
-  const uint64_t contact = quorum_value(configuration(), [this](ReplicaId id) {
+LaggingTime Core::Impl::quorum_time(LaggingTime Progress::*of_peer) const {
+  const uint64_t time = quorum_value(configuration(), [&](ReplicaId id) {
     const Progress* peer = progress_of(id);
-    const LaggingTime at = is_self(id) ? now_ : peer ? peer->contact : LaggingTime();
+    const LaggingTime at = is_self(id) ? now_ : peer ? peer->*of_peer : LaggingTime();
     return static_cast<uint64_t>(at.time_since_epoch().count());
   });
-  return LaggingTime(Duration(static_cast<Duration::rep>(contact)));
+  return LaggingTime(Duration(static_cast<Duration::rep>(time)));
 }
 
 // ---- the leader's messages of one turn
@@ -142,7 +142,12 @@ void Core::Impl::send_heartbeat(Progress& peer) {
   const Index commit = std::min(commit_, peer.match);
   peer.told_commit = std::max(peer.told_commit, commit);
   send(peer.peer, WriteNumber(),
-       Heartbeat{.term = term(), .stream = peer.stream, .commit = commit, .everyone_has = everyone_has_, .round = round_});
+       Heartbeat{.term = term(),
+                 .stream = peer.stream,
+                 .commit = commit,
+                 .everyone_has = everyone_has_,
+                 .round = round_,
+                 .committed = commit_});
 }
 
 void Core::Impl::replicate(Progress& peer) {

@@ -69,7 +69,8 @@ struct Progress {
   AppendWindow window;
   Index told_commit;  // highest commit index this stream has been told
   uint64_t answered_round = 0;
-  LaggingTime contact;  // a message sent at this time was answered
+  LaggingTime contact;  // a message sent at this time was answered; to begin with, the time we started to count
+  LaggingTime vouched;  // the same, but zero to begin with: what a lease may rest on
   Beat beat;
 
   Progress(ReplicaId id, StoreId its_store, const AppendWindow& empty, Index first_probe, LaggingTime now)

@@ -21,6 +21,7 @@ std::span<const Entry> Core::Impl::committed(Index first, size_t bytes_max) {
 
 void Core::Impl::applied(Index applied) {
   applied_ = std::max(applied_, std::min(applied, commit_));
+  freshness_.applied(applied_);
   log_.evict(std::min(applied_, disk_.durable()), options_.cache_bytes_max);
 }
 

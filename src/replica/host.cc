@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "base/check.h"
 #include "engine/wire.h"
 #include "replica/waiting.h"
 
@@ -79,6 +80,10 @@ void Host::log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entrie
 }
 void Host::log_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::checkpointed(Position applied) { post(EngineInput(StateCheckpointed{applied})); }
+// Nobody stages a peer's state here, so no store has a reason to report one.
+void Host::staged(Ticket) { COORDKIT_CHECK_MSG(false, "a staged range was not asked for"); }
+void Host::installed(Position) { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
+void Host::install_refused(Position, absl::Status) { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
 void Host::checkpoint_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
 void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }

@@ -58,6 +58,9 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override;
   void log_failed(absl::Status why) override;
   void checkpointed(Position applied) override;
+  void staged(Ticket ticket) override;
+  void installed(Position applied) override;
+  void install_refused(Position applied, absl::Status why) override;
   void checkpoint_failed(absl::Status why) override;
   void peer_up(const Hello& hello) override;
   void peer_down(ReplicaId peer) override;

@@ -42,9 +42,9 @@ absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, Propo
       });
 }
 
-absl::StatusOr<GetResult> Replica::get(std::string key, Consistency consistency) {
-  return wait_for<GetResult>(*host_, [key = std::move(key), consistency](Client& client, Callback<GetResult> done) mutable {
-    client.get(std::move(key), std::move(done), {}, consistency);
+absl::StatusOr<GetResult> Replica::get(std::string key, ReadOptions options) {
+  return wait_for<GetResult>(*host_, [key = std::move(key), options](Client& client, Callback<GetResult> done) mutable {
+    client.get(std::move(key), std::move(done), {}, options);
   });
 }
 
@@ -72,16 +72,16 @@ void Replica::propose_async(MachineId machine, std::string command, ProposeOptio
 
 absl::StatusOr<QueryResult> Replica::query(MachineId machine, std::string question, QueryOptions options) {
   return wait_for<QueryResult>(
-      *host_, [machine, question = std::move(question), consistency = options.consistency,
-               deadline = host_->deadline(options.timeout)](Client& client, Callback<QueryResult> done) mutable {
-        client.query(machine, std::move(question), std::move(done), deadline, consistency);
+      *host_, [machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout)](
+                  Client& client, Callback<QueryResult> done) mutable {
+        client.query(machine, std::move(question), std::move(done), deadline, read);
       });
 }
 
 void Replica::query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done) {
-  host_->call([machine, question = std::move(question), consistency = options.consistency,
-               deadline = host_->deadline(options.timeout), done = std::move(done)](Client& client) mutable {
-    client.query(machine, std::move(question), std::move(done), deadline, consistency);
+  host_->call([machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout),
+               done = std::move(done)](Client& client) mutable {
+    client.query(machine, std::move(question), std::move(done), deadline, read);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/row_map.h"
 #include "coordkit/log_store.h"
 #include "coordkit/sim/options.h"
 #include "coordkit/state_store.h"
@@ -114,25 +115,31 @@ class SimLogStore final : public LogStore {
 
 class SimStateStore final : public StateStore {
  public:
-  using Rows = std::map<std::string, std::string>;
-
   SimStateStore(World& world, uint32_t node, Random random) : world_(world), node_(node), random_(random) {}
 
   absl::StatusOr<Position> open(StateSink& sink) override;
   void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
   void close() override { sink_ = nullptr; }
 
   void synced(const Event& event);
+  // Power is gone: what is staged is lost, and what was under way survives up to a random point.
   void crash();
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();
-  Position applied() const { return applied_; }
-  const Rows& rows() const { return rows_; }
+  Position applied() const { return rows_.applied(); }
+  const RowsByKey& rows() const { return rows_.rows(); }
 
  private:
-  void persist();
+  struct Pending {
+    uint64_t number;
+    StateOperation operation;
+  };
+  void start(StateOperation operation);
 
   World& world_;
   const uint32_t node_;
@@ -140,10 +147,10 @@ class SimStateStore final : public StateStore {
   DiskQuality quality_;
   StateSink* sink_ = nullptr;
   uint32_t epoch_ = 0;
-  Rows rows_;
-  Position applied_;
-  std::optional<CheckpointBatch> pending_;
-  uint64_t commits_ = 0;  // names the one under way
+  RowMap rows_;
+  std::deque<Pending> pending_;
+  TrueTime last_sync_{};
+  uint64_t started_ = 0;  // operations ever; numbers them
 };
 
 }  // namespace coordkit::sim

@@ -42,6 +42,7 @@ EngineOptions Node::engine_options() const {
   options.raft.self = id();
   options.raft.election_timeout = plan.election_timeout;
   options.raft.heartbeat_interval = plan.heartbeat_interval;
+  if (plan.leases) options.raft.lease = raft::lease_of(plan.election_timeout, kRateErrorPpm);
   options.raft.append_bytes_max = plan.append_bytes_max;
   options.raft.cache_bytes_max = plan.cache_bytes_max;
   options.raft.append_messages_in_flight = plan.append_messages_in_flight;
@@ -104,8 +105,20 @@ void Node::retire() {
   client_.reset();
 }
 
+void Node::freeze(Freeze what) {
+  frozen_ = true;
+  slept_ = what == Freeze::Machine;
+}
+
 void Node::resume() {
   frozen_ = false;
+  if (std::exchange(slept_, false)) {
+    std::erase_if(inbox_, [this](EngineInput& input) {
+      auto* mail = std::get_if<MessageReceived>(&input);
+      if (mail) parts_.network.send(static_cast<uint32_t>(mail->from.value() - 1), number_, std::move(mail->message));
+      return mail != nullptr;
+    });
+  }
   parts_.world.trace(number_, "goes on with {} inputs", inbox_.size());
   schedule_turn(Duration::zero());
 }
@@ -158,7 +171,7 @@ bool Node::one_turn() {
   inbox_.clear();
   const Now now = clock_now();
   client_->before_turn(shifted_for_sending(parts_.defects, now));
-  engine_->turn(now, effects_);
+  engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
   if (effects_.halted) {
     throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/check.h"
 #include "coordkit/client.h"
 #include "coordkit/engine.h"
 #include "sim/disk.h"
@@ -57,7 +58,9 @@ class Node final : private LogSink, private StateSink {
   void retire();  // the end of the run; nobody watches
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
-  void freeze() { frozen_ = true; }
+  // A stopped process finds its mail waiting when it goes on; a machine that slept gets it sent again.
+  enum class Freeze : uint8_t { Process, Machine };
+  void freeze(Freeze what);
   void resume();
 
   void post(EngineInput input);
@@ -85,6 +88,10 @@ class Node final : private LogSink, private StateSink {
   }
   void log_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
   void checkpointed(Position applied) override { post(StateCheckpointed{applied}); }
+  // Nobody stages a peer's state here, so the store has no reason to report one.
+  void staged(Ticket) override { COORDKIT_CHECK_MSG(false, "a staged range was not asked for"); }
+  void installed(Position) override { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
+  void install_refused(Position, absl::Status) override { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
   void checkpoint_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
 
   EngineOptions engine_options() const;
@@ -109,6 +116,7 @@ class Node final : private LogSink, private StateSink {
   ClusterId cluster_;
   uint32_t epoch_ = 0;
   bool frozen_ = false;
+  bool slept_ = false;  // frozen with its machine
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;

@@ -33,12 +33,13 @@ void draw_cluster(Plan& plan, const SimOptions& options, Random& random) {
   plan.cache_bytes_max = random.chance(0.3) ? random.between(256, 8192) : 64 << 20;
   plan.apply_bytes_per_turn = random.chance(0.3) ? random.between(1, 1024) : 1 << 20;
   plan.timers_per_entry = random.chance(0.3) ? random.between(1, 3) : 1024;
+  plan.leases = random.chance(0.4);
   plan.turn_latency_max = random.chance(0.5) ? microseconds(50) : milliseconds(2);
 }
 
 // Rates at the edges of the bound are the interesting ones.
 void draw_clocks(Plan& plan, Random& random) {
-  constexpr int64_t kBound = 10'000;
+  constexpr int64_t kBound = kRateErrorPpm;
   for (uint32_t node = 0; node < plan.nodes; ++node) {
     const uint64_t way = random.below(4);
     const int64_t inside = static_cast<int64_t>(random.below(2 * kBound + 1)) - kBound;
@@ -149,6 +150,22 @@ void holders(Plan& plan, const SimOptions& options, Random& random) {
   }
 }
 
+// Leaders that answer reads alone, cut off, asleep or stopped again and again, while many read and write a few keys.
+void leases(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_work(plan, random);
+  plan.leases = true;
+  plan.work.workers_per_node = 6;
+  plan.work.think_max = milliseconds(5);
+  plan.work.kv_percent = 90;
+  for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Isolation, FaultKind::OneWayCut, FaultKind::Clog,
+                         FaultKind::ClockRate, FaultKind::Crash}) {
+    plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(2)), milliseconds(10), 4 * plan.election_timeout});
+  }
+}
+
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
 void calm(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
@@ -159,7 +176,7 @@ struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"leases", leases}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm", "one_way_cut",   "pair_cut",   "isolation", "split",   "flap",      "clog",      "connection_loss",

@@ -11,6 +11,8 @@
 
 namespace coordkit::sim {
 
+inline constexpr uint32_t kRateErrorPpm = 10'000;  // what every clock keeps to, unless a defect says otherwise
+
 struct FaultPlan {
   FaultKind kind = FaultKind::Crash;
   Duration interval{};  // mean time between two
@@ -34,6 +36,7 @@ struct Plan {
   uint32_t nodes = 3;
   Duration hostile{};
   Duration election_timeout{};
+  bool leases = false;  // leaders answer reads alone
   Duration heartbeat_interval{};
   uint64_t checkpoint_entries = 0;
   size_t append_bytes_max = 0;

@@ -70,7 +70,8 @@ class Cluster {
 
   void post(uint64_t id, EngineInput input) { engine(id).post(std::move(input)); }
   Ticket submit(uint64_t id, std::string words, Duration timeout = 5s, Urgency urgency = Urgency::Normal);
-  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s);
+  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s,
+             Index at_least = {});
   // The one completion a call has got; fails the test if there is none or there are several.
   Completion ended(uint64_t id, Ticket ticket);
   size_t answers(uint64_t id, Ticket ticket) { return node(id).completions[ticket].size(); }
@@ -78,6 +79,7 @@ class Cluster {
   std::string run(uint64_t id, std::string words);
   std::string read(uint64_t id, std::string question = "total");
 
+  void one_turn(uint64_t id) { turn(node(id)); }
   void settle();                           // every turn that is wanted now, until nothing is
   void pass(Duration time);                // lets time pass, deadline by deadline
   void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do

@@ -202,6 +202,19 @@ TEST_F(DivergenceTest, FLT_A08_AFollowerThatDivergesIsFoundWithinOneIntervalAndS
   }
 }
 
+TEST_F(DivergenceTest, AReplicaThatStepsAsideWithEntriesLeftToApplyIsIdle) {
+  Cluster slow(3, [](EngineOptions& options) {
+    often(options);
+    options.apply_bytes_per_turn = 1;
+  });
+  born(slow);
+  slow.node(follower).counter->skew = 1;
+  for (uint64_t i = 0; i < 4 * kInterval; ++i) slow.submit(leader, "add 1");
+  slow.pass(5s);
+  EXPECT_EQ(slow.engine(follower).status().state, ReplicaState::Quarantine);
+  EXPECT_EQ(slow.engine(follower).next_deadline(), LaggingTime::max());
+}
+
 TEST_F(DivergenceTest, FLT_A08_ALeaderThatDivergesStepsAsideAndTheMajorityGoesOn) {
   cluster.node(leader).counter->skew = 1;
   for (uint64_t i = 0; i < kInterval; ++i) cluster.submit(follower, "add 1");

@@ -8,10 +8,10 @@
 namespace coordkit::engine {
 
 struct ThreeReplicas : testing::Test {
-  explicit ThreeReplicas(std::function<void(EngineOptions&)> adjust = {}) : cluster(3, std::move(adjust)) {}
-
   Cluster cluster;
   uint64_t leader = 0, follower = 0, third = 0;
+
+  explicit ThreeReplicas(std::function<void(EngineOptions&)> adjust = {}) : cluster(3, std::move(adjust)) {}
 
   void SetUp() override { born(cluster); }
   // Names the three roles after those of `made`.

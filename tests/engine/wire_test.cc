@@ -84,7 +84,7 @@ Message any_message(Random& random, size_t alternative) {
       const auto verdict = random.chance(0.5) ? raft::AppendVerdict::Accepted : raft::AppendVerdict::Conflict;
       return raft::AppendReply{term(), number(), verdict, index(), {index(), term()}, index(), number()};
     }
-    case 4: return raft::Heartbeat{term(), number(), index(), index(), number()};
+    case 4: return raft::Heartbeat{term(), number(), index(), index(), number(), index()};
     case 5: return raft::HeartbeatReply{term(), number(), index(), number()};
     case 6: return any_genesis(random);
     case 7: {
@@ -306,7 +306,7 @@ Message golden_message(size_t alternative) {
     }
     case 3:
       return raft::AppendReply{Term(7), 42, raft::AppendVerdict::Conflict, Index(0), {Index(250), Term(5)}, Index(300), 12};
-    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13};
+    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13, Index(305)};
     case 5: return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
     case 6:
       return GenesisOffer{{ClusterId(99),

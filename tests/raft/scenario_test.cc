@@ -40,9 +40,10 @@ class Scenario {
     const size_t from = told_.size();
     if (verb == "cluster") {
       const std::vector<std::string> sizes = absl::StrSplit(subject, '+');
-      cluster_.emplace(std::stoul(sizes[0]),
-                       Options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)}, 1,
-                       sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
+      Options options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)};
+      std::string with;
+      if (in >> with; with == "leases") options.lease = lease_of(options.election_timeout, 10'000);
+      cluster_.emplace(std::stoul(sizes[0]), options, 1, sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
       cluster_->on_turn = [this](const Node& node, const Effects& effects) { told_ += narrate(node, effects); };
       return "";
     }
@@ -93,6 +94,14 @@ class Scenario {
     told_ += "unknown command\n";
   }
 
+  void lease(uint64_t id) {
+    const std::optional<Lease> lease = cluster_->core(id).lease();
+    if (!lease) return void(told_ += std::to_string(id) + ": no lease\n");
+    const auto age = std::chrono::duration_cast<milliseconds>(cluster_->node(id).now - lease->since);
+    told_ += std::to_string(id) + ": lease since " + std::to_string(age.count()) + " ms ago, read index " +
+             std::to_string(lease->read_index.value()) + "\n";
+  }
+
   void somebody(const std::string& verb, uint64_t id, const std::string& rest) {
     Node& node = cluster_->node(id);
     if (verb == "campaign") {
@@ -108,6 +117,8 @@ class Scenario {
       cluster_->propose(id, rest);
     } else if (verb == "confirm") {
       cluster_->confirm(id);
+    } else if (verb == "lease") {
+      lease(id);
     } else if (verb == "change") {
       cluster_->change(id, changes(rest));
     } else if (verb == "transfer") {

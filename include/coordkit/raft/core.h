@@ -38,6 +38,11 @@ struct Options {
   // as long as a disk that is slow everywhere cannot be told from one that stalls here.
   Duration disk_lag_max = Duration::max();
   uint64_t seed = 1;  // of the election jitter
+  // How long after it began a round that a quorum answered a leader may answer reads without asking again (thesis 6.4.1).
+  // Zero: no leases. Equal on all members. Legal: at most election_timeout * (1 - rho) / (1 + rho), rho being the bound on
+  // the error of clock rates; lease_of() computes it. With leases a replica votes for nobody for an election timeout after
+  // its start, because it does not know whom it heard before.
+  Duration lease = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
@@ -211,6 +216,16 @@ struct Status {
   Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
 };
 
+// A leader that may answer reads alone at `read_index`, as long as no more than Options::lease of REAL time (sleep
+// included, which this clock does not count) has passed since `since`.
+struct Lease {
+  LaggingTime since;
+  Index read_index;
+};
+
+// The longest lease that is safe with clock rates off by up to this many parts per million.
+Duration lease_of(Duration election_timeout, uint32_t rate_error_ppm);
+
 class Core {
  public:
   // Takes over a recovered log. `now` starts the first election timer.
@@ -233,6 +248,10 @@ class Core {
 
   Status status() const;
   const Leadership& leadership() const;
+  std::optional<Lease> lease() const;  // absent: not leading, no leases, void, or nothing of this term is committed yet
+  // The applied state holds everything that was committed at this time, as far as this replica was told: the travel of the
+  // leader's word is not counted. Absent: not told since it started.
+  std::optional<LaggingTime> fresh_at() const;
   Index commit() const;
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 

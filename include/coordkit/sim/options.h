@@ -46,6 +46,7 @@ struct Defects {
   bool forgets_release = false;         // every replica skips some releases
   bool token_lowered = false;           // clients are shown an older token
   bool answer_changed = false;          // clients are shown another result than apply decided
+  bool sleep_uncounted = false;         // engines are not told that their machine slept
   bool stale_read = false;              // linearizable questions are answered from local state
   bool submits_twice = false;           // the client's commands go to the log as two requests
   bool gate_open = false;               // the protected resource lets every token pass

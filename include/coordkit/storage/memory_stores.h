@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -65,26 +65,33 @@ class MemoryLogStore final : public LogStore {
 
 class MemoryStateStore final : public StateStore {
  public:
-  explicit MemoryStateStore(Completion completion = Completion::Immediate) : completion_(completion) {}
+  explicit MemoryStateStore(Completion completion = Completion::Immediate);
+  ~MemoryStateStore() override;
 
   absl::StatusOr<Position> open(StateSink& sink) override;
   void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;  // copies all rows
   void close() override;
 
+  // Completes the oldest operation under way; false if there is none.
   bool complete_one();
   void complete_all();
   void fail(absl::Status why);
   size_t pending() const;
 
  private:
+  struct Content;
+  template <typename Operation>
+  void start(Operation operation);
+
   const Completion completion_;
   mutable std::mutex mutex_;
   StateSink* sink_ = nullptr;
   bool failed_ = false;
-  Position applied_;
-  std::map<std::string, std::string> rows_;
-  std::deque<CheckpointBatch> pending_;
+  const std::unique_ptr<Content> content_;
 };
 
 }  // namespace coordkit

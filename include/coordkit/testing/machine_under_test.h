@@ -48,6 +48,18 @@ class RowStore final : public CheckpointView {
     }
     return absl::OkStatus();
   }
+  absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
+    for (const auto& [key, value] : rows_) {
+      if (!range.contains(key)) continue;
+      if (absl::Status status = visit(key, value); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  uint64_t digest() const override {
+    RowDigest digest;
+    for (const auto& [key, value] : rows_) digest.add(key, value_sum(key, value));
+    return digest.value();
+  }
 
  private:
   std::string prefix_;
