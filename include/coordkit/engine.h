@@ -39,8 +39,11 @@ struct EngineOptions {
   ClusterId new_cluster;
   uint64_t token_base = 0;
 
-  size_t requests_max = 65536;            // calls under way; more get TooManyRequests. Legal: 1 and up
-  size_t request_bytes_max = 3 << 19;     // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
+  size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
+  size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
+  // Of commands and questions under way together; beyond it calls get TooManyRequests, reserved ones beyond a quarter more. A
+  // command that waits in the state (Queued) counts no more. Legal: request_bytes_max and up.
+  size_t request_bytes_in_flight_max = 64 << 20;
   size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
   size_t apply_bytes_per_turn = 1 << 20;  // lane of life is served in between. Legal: 1 and up
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
@@ -86,11 +89,17 @@ struct LogWasRead {
 struct StateCheckpointed {
   Position applied;
 };
+// The room of the log's disk. Below Ample new commands get NoSpace; reserved ones, renewals, reads and expiries go on, and so
+// does whatever frees room: checkpoints and compaction.
+struct LogSpaceChanged {
+  LogSpace space = LogSpace::Ample;
+};
 struct StoreFailed {
   absl::Status why;
 };
 
-enum class Urgency : uint8_t { Normal, Reserved };  // Reserved: release, cancel, close: never refused for lack of room
+// Reserved: release, cancel, close. They give room back, so they have some to themselves and are taken when others are not.
+enum class Urgency : uint8_t { Normal, Reserved };
 
 // Runs a command through the log, exactly once.
 struct Submit {
@@ -131,7 +140,7 @@ struct Forget {
 };
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, Submit, Ask, Renew, Forget>;
+                                 StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget>;
 
 // ---- effects
 

@@ -31,6 +31,9 @@ absl::Status EngineOptions::validate() const {
   if (!new_cluster) problem("new_cluster must be a random non-zero id");
   if (requests_max == 0) problem("requests_max must be at least 1");
   if (request_bytes_max == 0 || request_bytes_max > 15 << 20) problem("request_bytes_max must be 1 to 15 MiB");
+  if (request_bytes_in_flight_max < request_bytes_max) {
+    problem("request_bytes_in_flight_max must be at least request_bytes_max");
+  }
   if (apply_bytes_per_turn == 0) problem("apply_bytes_per_turn must be at least 1");
   if (window == 0 || window > 1024) problem("window must be 1 to 1024");
   if (checkpoint_entries == 0) problem("checkpoint_entries must be at least 1");
@@ -145,6 +148,9 @@ EngineStatus EngineImpl::status() const {
                       .digest = router_.digest(),
                       .requests = proposals_.size() + reads_.size()};
   if (core_) status.core = core_->status();
+  if (log_space_ != LogSpace::Ample) {
+    status.warnings.push_back("the disk of the log is nearly full, new commands are refused here: free some space");
+  }
   if (!divergence_.warning().empty()) status.warnings.push_back(divergence_.warning());
   if (halted_ || quarantined_) {
     status.state = halted_ ? ReplicaState::Halted : ReplicaState::Quarantine;

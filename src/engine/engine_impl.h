@@ -86,6 +86,7 @@ class EngineImpl final : public Engine {
   void take(LogWasRead& input, Now now);
   void take(StateCheckpointed& input, Now now);
   void take(StoreFailed& input, Now now);
+  void take(LogSpaceChanged& input, Now now);
   void take(Submit& input, Now now);
   void take(Ask& input, Now now);
   void take(Renew& input, Now now);
@@ -116,7 +117,8 @@ class EngineImpl final : public Engine {
   void refresh_members();
   void welcome(const Hello& hello, Now now);
   Proposals::Road road() const;
-  absl::Status refusal_at_door(Urgency urgency) const;  // OK: the call is taken
+  absl::Status refusal_at_door(Urgency urgency, size_t bytes) const;  // OK: the call is taken
+  absl::Status refusal_for_space(Urgency urgency) const;
   Ticket confirm(Purpose purpose, Now now);
   void start_core(raft::Recovered recovered, LaggingTime now);
   void refuse(ReplicaId to, Refusal::Why why);
@@ -162,6 +164,7 @@ class EngineImpl final : public Engine {
   std::optional<Now> last_turn_;
   LaggingTime promised_ = LaggingTime::max();  // next_deadline() after the last turn
   std::optional<Ticket> gap_check_;            // docs/time.md T6: nothing expires before this question is answered
+  LogSpace log_space_ = LogSpace::Ample;
   bool more_to_apply_ = false;
   bool quarantined_ = false;
   std::string reason_;

@@ -127,17 +127,36 @@ void EngineImpl::take(StateCheckpointed& input, Now now) {
 
 void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
 
-absl::Status EngineImpl::refusal_at_door(Urgency urgency) const {
+void EngineImpl::take(LogSpaceChanged& input, Now) { log_space_ = input.space; }
+
+// One budget of bytes and one count for commands and questions together, so that memory is bounded whoever calls.
+absl::Status EngineImpl::refusal_at_door(Urgency urgency, size_t bytes) const {
   if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
   const size_t requests = proposals_.size() + reads_.size();
-  if (urgency == Urgency::Reserved || requests < options_.requests_max) return absl::OkStatus();
-  return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
-                                                 " calls under way; wait for some to end before starting more");
+  const bool reserved = urgency == Urgency::Reserved;
+  if (!reserved && requests >= options_.requests_max) {
+    return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
+                                                   " calls under way; wait for some to end before starting more");
+  }
+  const size_t budget = options_.request_bytes_in_flight_max;
+  const size_t used = proposals_.bytes() + reads_.bytes();
+  if (used + bytes <= (reserved ? budget + budget / 4 : budget)) return absl::OkStatus();
+  return make_error(Reason::TooManyRequests, "calls with " + std::to_string(used) +
+                                                 " bytes are under way at this replica, of " + std::to_string(budget) +
+                                                 "; wait for some to end, or raise request_bytes_in_flight_max");
+}
+
+absl::Status EngineImpl::refusal_for_space(Urgency urgency) const {
+  if (log_space_ == LogSpace::Ample || urgency == Urgency::Reserved) return absl::OkStatus();
+  return make_error(Reason::NoSpace,
+                    "the disk of this replica's log is nearly full: free some space; releases, renewals and "
+                    "reads go on");
 }
 
 void EngineImpl::take(Submit& input, Now) {
-  absl::Status refusal = refusal_at_door(input.urgency);
+  absl::Status refusal = refusal_at_door(input.urgency, bytes_of(input));
+  if (refusal.ok()) refusal = refusal_for_space(input.urgency);
   if (refusal.ok() && (!router_.machine(input.machine) || (input.guard && !router_.machine(input.guard->machine)))) {
     refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
   }
@@ -150,7 +169,7 @@ void EngineImpl::take(Submit& input, Now) {
 
 void EngineImpl::take(Ask& input, Now now) {
   const bool local = input.consistency == Consistency::Local;
-  absl::Status refusal = refusal_at_door(Urgency::Normal);
+  absl::Status refusal = refusal_at_door(Urgency::Normal, input.request.size());
   if (refusal.ok() && !router_.machine(input.machine)) {
     refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
   }

@@ -43,6 +43,7 @@ void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
   }
   const uint64_t arrival = ++arrivals_;
   deadlines_.insert({submit.deadline, ticket});
+  bytes_ += bytes_of(submit);
   line(submit.urgency).emplace(arrival, ticket);
   calls_.emplace(ticket, Call{.submit = std::move(submit), .arrival = arrival});
 }
@@ -148,6 +149,9 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
     unanswered_.erase(waiting);
     release_kept();
     call->second.queued = true;
+    bytes_ -= bytes_of(call->second.submit);
+    call->second.submit.command = {};  // it is in the log, and will not be handed over again
+    call->second.submit.guard.reset();
     queued_.emplace(sequence, call->first);
     completion.ticket = call->first;
     completions.push_back(std::move(completion));
@@ -167,6 +171,7 @@ void Proposals::complete(Calls::iterator call, Completion completion, std::vecto
 void Proposals::drop(Calls::iterator it) {
   const Call& call = it->second;
   deadlines_.erase({call.submit.deadline, it->first});
+  bytes_ -= call.queued ? 0 : bytes_of(call.submit);
   if (call.queued) {
     queued_.erase(call.sequence);
   } else if (call.sequence) {

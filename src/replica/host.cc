@@ -79,6 +79,7 @@ void Host::log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entrie
   post(EngineInput(LogWasRead{first, std::move(entries)}));
 }
 void Host::log_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
+void Host::log_space(LogSpace space) { post(EngineInput(LogSpaceChanged{space})); }
 void Host::checkpointed(Position applied) { post(EngineInput(StateCheckpointed{applied})); }
 // Nobody stages a peer's state here, so no store has a reason to report one.
 void Host::staged(Ticket) { COORDKIT_CHECK_MSG(false, "a staged range was not asked for"); }

@@ -57,6 +57,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   void written(WriteNumber number) override;
   void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override;
   void log_failed(absl::Status why) override;
+  void log_space(LogSpace space) override;
   void checkpointed(Position applied) override;
   void staged(Ticket ticket) override;
   void installed(Position applied) override;

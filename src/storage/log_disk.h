@@ -61,6 +61,7 @@ class SegmentedLogStore::Disk {
   absl::Status write_batch();
   void stall();
   void write_mark();
+  void report(LogSpace space);
   void order_spare();
   void fail(absl::Status why);
 
