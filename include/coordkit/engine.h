@@ -27,6 +27,7 @@
 #include "coordkit/message.h"
 #include "coordkit/raft/core.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 #include "coordkit/transport.h"
 
 namespace coordkit {
@@ -42,7 +43,7 @@ struct EngineOptions {
   size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
   size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
   // Of commands and questions under way together; beyond it calls get TooManyRequests, reserved ones beyond a quarter more. A
-  // command that waits in the state (Queued) counts no more. Legal: request_bytes_max and up.
+  // command that waits in the state (Queued) still counts. Legal: request_bytes_max and up.
   size_t request_bytes_in_flight_max = 64 << 20;
   size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
   size_t apply_bytes_per_turn = 1 << 20;  // lane of life is served in between. Legal: 1 and up
@@ -52,6 +53,12 @@ struct EngineOptions {
   // Replicas compare the digests of their states after every so many entries. Equal on all replicas, or only common multiples
   // are compared. Legal: 0 (never), or 128 and up, because each comparison is itself an entry of every voter.
   uint64_t digest_entries = 65'536;
+
+  // A state on its way to peers whose log ends before ours begins. A chunk holds at least one row.
+  size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
+  uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
+  Duration state_view_idle = std::chrono::seconds(10);  // a view that nobody reads is closed. Legal: above zero
+  Duration state_view_max = std::chrono::minutes(10);   // one that is read gives way to a newer one. Legal: above zero
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -135,12 +142,40 @@ struct Renew {
 
 // The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
 // and Ask are the host's, all different.
+// Changes who belongs, on whichever replica it is called. The wishes take effect together, in their order; a newcomer that is
+// to vote (added and promoted, or put in a voter's place) learns first and is promoted, with all the rest, once it has nearly
+// caught up. A member that is added may come without store id: it is taken from its hello, for which this replica connects
+// to its address. Completes OK when the final configuration is applied here (its index in Completion::index), or with the
+// reason why not; `expected`: only if that configuration is in force, by the index of its entry, else Conflict. Without it
+// a change by somebody else is built upon. One at a time per replica. What was added stays a learner if the call ends early.
+struct ChangeMembers {
+  Ticket ticket;
+  std::vector<raft::MemberChange> changes;
+  std::optional<Index> expected = {};
+  LaggingTime deadline;
+};
+
+// Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is called. Completes OK when
+// the new leader's first entry is applied here; else nothing changes and the old leader goes on.
+struct TransferLeadership {
+  Ticket ticket;
+  ReplicaId target;
+  LaggingTime deadline;
+};
+
+// The transport cannot talk to this peer until somebody does something about it. Over with its next PeerConnected.
+struct PeerRefused {
+  ReplicaId peer;
+  std::string why;  // a sentence
+};
+
 struct Forget {
   Ticket ticket;
 };
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget>;
+                                 StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged,
+                                 StateInstalled, InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused>;
 
 // ---- effects
 
@@ -185,8 +220,11 @@ struct Divergence {
 
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once
+  Uninvited,          // blank, and the cluster exists without it: it must be added (or replaced) by a change of members
   Starting,           // has a log, knows no leader or is behind
   Ready,              // a leader is known and this replica registered with it
+  Learner,            // as Ready, but without a vote
+  Removed,            // not a member any more; quiet, and refuses calls
   Quarantine,         // up, silent, not voting: see the reason
   Halted,             // stopped for good on a fault
 };
@@ -200,9 +238,17 @@ struct EngineEffects {
   std::vector<raft::ReadRequest> log_reads;
   std::optional<CheckpointBatch> checkpoint;
   std::optional<Position> compact;
+  // States for peers and from them (state_transfer.h). `restore`: build a RestoredState from a view opened now.
+  std::vector<ViewOrder> views;
+  std::vector<StagingOrder> staging;
+  std::optional<Position> restore;
+  // A peer's state is in force from here on. No event says what happened in between: whoever follows events looks for itself.
+  std::optional<Position> restored;
+  std::unique_ptr<RestoredState> discarded;    // with `restored`: the state before, to be taken apart off the turn
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
   std::optional<Divergence> divergence;        // the states of replicas differ
+  std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)
   std::optional<absl::Status> halted;          // present once
 
   void clear();
@@ -210,12 +256,13 @@ struct EngineEffects {
 
 struct EngineStatus {
   ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // of WaitingForMembers, Quarantine, Halted: a sentence
+  std::string reason;  // of every state but Ready, Learner and Starting: a sentence
   ClusterId cluster;
   Index applied;
   uint64_t digest = 0;                // of the applied state
   size_t requests = 0;                // under way
   std::optional<raft::Status> core;   // absent before genesis
+  std::string change;                 // what the change of members started here waits for; empty: none is under way
   std::vector<std::string> warnings;  // what somebody should look after; sentences
 };
 

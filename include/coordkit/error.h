@@ -54,7 +54,12 @@ enum class Reason : uint16_t {
   Corrupt = 33,
   PermissionDenied = 34,
   Unsupported = 35,
-  ResultTooLarge = 36,
+  Conflict = 36,
+  NotEnoughVoters = 37,
+  ChangeInProgress = 38,
+  Removed = 39,
+  AlreadyExists = 40,
+  ResultTooLarge = 41,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

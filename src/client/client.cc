@@ -44,6 +44,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   halted_ = halted_ || effects.halted.has_value();
   for (const Completion& completion : effects.completions) complete(completion, now);
   for (const MachineEvent& event : effects.events) session_event(event);
+  if (effects.restored) question_all(now);
   bury_lost();
   for (const RenewReply& reply : effects.renewals) {
     for (const SessionId id : renewals_.confirm(reply, !opens_.empty(), now.leading)) question(id, now);

@@ -146,6 +146,7 @@ class Client::Impl {
   void ended(SessionId id);
   void session_event(const MachineEvent& event);
   void question(SessionId id, Now now);
+  void question_all(Now now);
 
   // ---- locks (lock_calls.cc)
   void start_acquire(CallId id, machine::Acquire body);

@@ -37,6 +37,7 @@ void EngineImpl::quarantine(std::string why) {
   quarantined_ = true;
   reason_ = std::move(why);
   fall_silent(Reason::NotReady);
+  sender_.stop(effects_->views);
 }
 
 }  // namespace coordkit::engine

@@ -13,53 +13,6 @@ void EngineImpl::take_inputs(Now now) {
   }
 }
 
-void EngineImpl::take(PeerConnected& input, Now now) {
-  const Hello& hello = input.hello;
-  hellos_[hello.from] = hello;
-  if (!core_) return founding_.hello(hello);
-  refresh_members();
-  welcome(hello, now);
-}
-
-void EngineImpl::take(PeerLost& input, Now) {
-  hellos_.erase(input.peer);
-  members_.erase(input.peer);
-  blank_.erase(input.peer);
-}
-
-// A connected peer is either one of us, blank and named in the genesis, or a stranger that is not listened to.
-void EngineImpl::welcome(const Hello& hello, Now now) {
-  if (hello.cluster) {
-    blank_.erase(hello.from);
-  } else {
-    blank_.insert(hello.from);
-    offer_again_ = LaggingTime::min();
-  }
-  if (members_.contains(hello.from)) core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
-}
-
-void EngineImpl::refresh_members() {
-  members_.clear();
-  const raft::Configuration& configuration = router_.configuration();
-  for (const auto* list : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
-    for (const raft::Member& member : *list) {
-      const auto hello = hellos_.find(member.id);
-      if (hello != hellos_.end() && hello->second.store == member.store) members_.insert(member.id);
-    }
-  }
-}
-
-void EngineImpl::take(MessageReceived& input, Now now) {
-  if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
-  if (!core_ || !members_.contains(input.from)) return;  // before genesis, or not the store we know
-  blank_.erase(input.from);
-  std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
-}
-
-void EngineImpl::receive(ReplicaId from, GenesisOffer& message, Now) {
-  if (!core_ && !quarantined_) founding_.offered(from, message.genesis);
-}
-
 void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
   if (!leads()) return refuse(from, Refusal::Why::NotLeader);
   raft::Propose propose;
@@ -132,6 +85,8 @@ void EngineImpl::take(LogSpaceChanged& input, Now) { log_space_ = input.space; }
 // One budget of bytes and one count for commands and questions together, so that memory is bounded whoever calls.
 absl::Status EngineImpl::refusal_at_door(Urgency urgency, size_t bytes) const {
   if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
+  if (removed_) return make_error(Reason::Removed, "this replica was removed from the cluster; use another one");
+  if (uninvited_ && !core_) return make_error(Reason::NotMember, founding_.reason());
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
   const size_t requests = proposals_.size() + reads_.size();
   const bool reserved = urgency == Urgency::Reserved;
@@ -211,6 +166,8 @@ void EngineImpl::take(Renew& input, Now now) {
 void EngineImpl::take(Forget& input, Now) {
   proposals_.forget(input.ticket);
   reads_.forget(input.ticket);
+  change_.forget(input.ticket);
+  transfer_.forget(input.ticket);
 }
 
 }  // namespace coordkit::engine

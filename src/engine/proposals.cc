@@ -149,9 +149,6 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
     unanswered_.erase(waiting);
     release_kept();
     call->second.queued = true;
-    bytes_ -= bytes_of(call->second.submit);
-    call->second.submit.command = {};  // it is in the log, and will not be handed over again
-    call->second.submit.guard.reset();
     queued_.emplace(sequence, call->first);
     completion.ticket = call->first;
     completions.push_back(std::move(completion));
@@ -171,7 +168,7 @@ void Proposals::complete(Calls::iterator call, Completion completion, std::vecto
 void Proposals::drop(Calls::iterator it) {
   const Call& call = it->second;
   deadlines_.erase({call.submit.deadline, it->first});
-  bytes_ -= call.queued ? 0 : bytes_of(call.submit);
+  bytes_ -= bytes_of(call.submit);
   if (call.queued) {
     queued_.erase(call.sequence);
   } else if (call.sequence) {

@@ -48,6 +48,9 @@ class Proposals {
 
   // An answer that came out of apply.
   void answered(Answer answer, std::vector<Completion>& completions);
+  // Another state took the place of ours, and entries were skipped: what it knows of our calls is taken from it. The rest is
+  // still to be applied, or ends as unknown (regression R73).
+  void state_replaced(const Router& router, std::vector<Completion>& completions);
   // Calls whose deadline has passed.
   void expire(LaggingTime now, std::vector<Completion>& completions);
   // The end: everything completes with this reason.
@@ -56,7 +59,7 @@ class Proposals {
   enum class Road : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get right now
   LaggingTime next_deadline(Road road) const;
   size_t size() const { return calls_.size(); }
-  size_t bytes() const { return bytes_; }  // of commands and guards, until they are answered or wait in the state
+  size_t bytes() const { return bytes_; }  // of commands and guards
   const Origin& origin() const { return origin_; }
 
  private:
@@ -95,7 +98,7 @@ class Proposals {
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;
   absl::btree_map<Sequence, size_t> kept_;  // bytes of the answers from lowest_unanswered() on
   size_t kept_bytes_ = 0;
-  size_t bytes_ = 0;  // I: the sum of bytes_of over calls_ that are not queued
+  size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
   LaggingTime register_at_{LaggingTime::min()};
 };
 

@@ -61,7 +61,7 @@ void RouterOutput::clear() {
   timer_ops.clear();
   leader_starts.clear();
   digests.clear();
-  configuration_changed = false;
+  configurations.clear();
 }
 
 Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries) : digest_entries_(digest_entries) {
@@ -104,7 +104,8 @@ void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
       auto configuration = decode_configuration(entry.payload.view());
       COORDKIT_CHECK_MSG(configuration.ok(), "committed configuration is malformed");
       configuration_ = *std::move(configuration);
-      output.configuration_changed = true;
+      configuration_at_ = entry.position();
+      output.configurations.push_back({entry.index, configuration_});
       return;
     }
   }
@@ -116,6 +117,7 @@ void Router::apply_genesis(const raft::Entry& entry) {
   auto genesis = decode_genesis(entry.payload.view());
   COORDKIT_CHECK_MSG(genesis.ok(), "committed genesis is malformed");
   configuration_ = genesis->configuration;
+  configuration_at_ = entry.position();
   genesis_ = *std::move(genesis);
   if (StateMachine* machine = find(kCoordination)) begin(kCoordination, *machine);
 }
@@ -242,7 +244,7 @@ void Router::collect(MachineId machine, RouterOutput& output) {
 
 uint64_t Router::digest() const {
   uint64_t digest = hash_mix(origins_.digest(), leader_term_.value());
-  digest = hash_mix(digest, hash_bytes(coordkit::encode(configuration_)));
+  digest = hash_mix(hash_mix(digest, configuration_at_.index.value()), hash_bytes(coordkit::encode(configuration_)));
   if (genesis_) digest = hash_mix(digest, hash_bytes(coordkit::encode(*genesis_)));
   for (const MachineId id : begun_) digest = hash_mix(hash_mix(digest, id.value()), machine(id)->digest());
   return digest;
@@ -255,7 +257,8 @@ void Router::checkpoint(CheckpointBatch& batch) {
   out.add_uint64(1, leader_term_.value());
   out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
   out.add_bytes(3, coordkit::encode(configuration_));
-  for (const MachineId id : begun_) out.add_uint64(4, id.value());
+  out.add_uint64(4, configuration_at_.index.value());
+  for (const MachineId id : begun_) out.add_uint64(5, id.value());
   batch.put(meta_key(), std::move(meta));
   origins_.checkpoint(origins_prefix(), batch);
   for (const MachineId id : begun_) find(id)->checkpoint(batch);
@@ -280,7 +283,8 @@ absl::Status Router::restore(const CheckpointView& view) try {
           configuration_ = *std::move(configuration);
           break;
         }
-        case fields::number(4): begun_.insert(MachineId(in.get_uint64())); break;
+        case fields::number(4): configuration_at_.index = Index(in.get_uint64()); break;
+        case fields::number(5): begun_.insert(MachineId(in.get_uint64())); break;
         default: in.skip();
       }
     }
@@ -295,9 +299,21 @@ absl::Status Router::restore(const CheckpointView& view) try {
     if (status = machine->restore(view); !status.ok()) return status;
   }
   applied_ = view.applied();
+  configuration_at_.term = applied_.term;
   return absl::OkStatus();
 } catch (const protozero::exception& error) {
   return absl::DataLossError(std::string("malformed checkpoint: ") + error.what());
+}
+
+std::optional<Answer> Router::stored(const RequestId& request) const {
+  const StoredAnswer* stored = origins_.find_answer(request);
+  if (!stored) return std::nullopt;
+  return Answer{request, stored->stage, stored->refused, stored->bytes, stored->index};
+}
+
+std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {
+  const StateMachine* hosted = machine(id);
+  return hosted ? hosted->standing(queued) : std::nullopt;
 }
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {

@@ -51,7 +51,11 @@ struct RouterOutput {
   std::vector<MachineTimerOp> timer_ops;
   std::vector<Term> leader_starts;  // terms whose first entry was applied
   std::vector<DigestNote> digests;
-  bool configuration_changed = false;
+  struct InForce {
+    Index at;
+    raft::Configuration configuration;
+  };
+  std::vector<InForce> configurations;  // that came with these entries
 
   void clear();
 };
@@ -61,11 +65,15 @@ class Router {
   // Own digests are noted after every entry whose index is a multiple of `digest_entries`; zero: never.
   explicit Router(std::vector<HostedMachine> machines, uint64_t digest_entries = 0);
 
+  void note_digests_every(uint64_t entries) { digest_entries_ = entries; }
+
   void apply(std::span<const raft::Entry> entries, RouterOutput& output);
 
   Position applied() const { return applied_; }
   const std::optional<raft::Genesis>& genesis() const { return genesis_; }
   const raft::Configuration& configuration() const { return configuration_; }
+  Position configuration_at() const { return configuration_at_; }  // of its entry; after a restore its term is an upper bound
+  Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
@@ -78,6 +86,10 @@ class Router {
   // The same question about entries that are not applied yet.
   absl::Status check_hosted(std::span<const raft::Entry> entries) const;
   void timers(std::vector<MachineTimerOp>& out) const;
+  // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
+  std::optional<Answer> stored(const RequestId& request) const;
+  // StateMachine::standing, of a request that was answered Queued.
+  std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
 
  private:
   void apply_one(const raft::Entry& entry, RouterOutput& output);
@@ -99,6 +111,7 @@ class Router {
   Term leader_term_;  // of the newest leader-start entry
   std::optional<raft::Genesis> genesis_;
   raft::Configuration configuration_;
+  Position configuration_at_;
   uint64_t digest_entries_ = 0;
 
   // Consecutive requests of one machine are executed by one virtual call.

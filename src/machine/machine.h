@@ -46,6 +46,7 @@ class Machine final : public StateMachine {
   bool holds(std::string_view guard) const override;  // src/machine/guard.h
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
 

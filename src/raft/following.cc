@@ -73,6 +73,8 @@ void Core::Impl::truncate_after(Index index) {
   COORDKIT_CHECK_MSG(!leads(), "INV_R05 a leader never truncates");
   COORDKIT_CHECK_MSG(index >= commit_, "INV_R10 truncation of committed entries");
   log_.truncate_after(index);
+  retained_.truncate_after(index);
+  pinnable_.truncate_after(index);
   disk_.truncated_after(index);
 }
 

@@ -33,6 +33,7 @@ void Core::Impl::match_peers_to_configuration() {
 void Core::Impl::on(const PeerUp& up) {
   if (Progress* peer = progress_of(up.peer)) {
     peer->restart(++last_stream_);
+    peer->probe_from(std::max(peer->next, log_.base().index.next()));  // what it has now is not known
     send_heartbeat(*peer);
   }
 }
@@ -133,7 +134,10 @@ void Core::Impl::begin_round() {
   for (Progress& peer : peers_) {
     const bool answer_overdue = now_ - peer.beat.sent >= options_.election_timeout / 2;
     if (answer_overdue) peer.probing = false;  // who does not know us yet answers appends only
-    if (peer.beat.round == 0 || answer_overdue) peer.beat = {round_, now_, peer.next.previous()};
+    if (peer.beat.round == 0 || answer_overdue) {
+      peer.beat = {round_, now_, peer.next.previous()};
+      if (peer.state == Progress::State::Behind) greet(peer);
+    }
     send_heartbeat(peer);
   }
 }
@@ -152,6 +156,8 @@ void Core::Impl::send_heartbeat(Progress& peer) {
 
 void Core::Impl::replicate(Progress& peer) {
   const Index last = log_.last().index;
+  leave_behind(peer);
+  if (peer.state == Progress::State::Behind) return;
   if (peer.state == Progress::State::Probe) {
     if (!peer.probing) send_append(peer, log_.cached(peer.next, last, options_.append_bytes_max));
     return;
@@ -165,8 +171,7 @@ void Core::Impl::replicate(Progress& peer) {
 
 void Core::Impl::probe(Progress& peer) { send_append(peer, {}); }
 
-// In a stream `next` runs ahead of the answers; a probe waits for its own. A peer that needs what is compacted here
-// (its disk went back in time) gets heartbeats only, until it is sent a state.
+// In a stream `next` runs ahead of the answers; a probe waits for its own.
 void Core::Impl::send_append(Progress& peer, std::span<const Entry> entries) {
   const Index previous = peer.next.previous();
   const std::optional<Term> previous_term = log_.term_at(previous);

@@ -29,6 +29,9 @@ absl::Status Options::validate() const {
     return absl::InvalidArgumentError(
         "raft: lease must be zero or below election_timeout, by the error of the clocks; lease_of() computes it");
   }
+  if (log_pinned_bytes < log_retained_bytes) {
+    return absl::InvalidArgumentError("raft: log_pinned_bytes must be at least log_retained_bytes");
+  }
   return absl::OkStatus();
 }
 

@@ -89,6 +89,7 @@ void Host::checkpoint_failed(absl::Status why) { post(EngineInput(StoreFailed{st
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
 void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
 void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::move(body)}); }
+void Host::peer_refused(ReplicaId peer, std::string why) { post(EngineInput(PeerRefused{peer, std::move(why)})); }
 
 // ---- the engine's thread
 
@@ -147,6 +148,7 @@ void Host::carry_out() {
   if (effects_.compact) log_->compact(*effects_.compact);
   if (effects_.cluster) transport_->set_cluster(*effects_.cluster);
   for (MachineEvent& event : effects_.events) events_->relay(std::move(event));
+  if (effects_.peers) transport_->set_peers(*std::move(effects_.peers));
   if (effects_.leadership && options_.on_leadership) {
     callbacks_->post([this, leadership = *effects_.leadership] { options_.on_leadership(leadership); });
   }

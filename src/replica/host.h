@@ -66,6 +66,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   void peer_up(const Hello& hello) override;
   void peer_down(ReplicaId peer) override;
   void received(ReplicaId from, std::string body) override;
+  void peer_refused(ReplicaId peer, std::string why) override;
 
  private:
   // What other threads leave for the engine's. Messages are encoded until the turn: a flood costs bytes, not objects.

@@ -37,6 +37,7 @@ class ForgetfulMachine final : public StateMachine {
   }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
   bool holds(std::string_view guard) const override { return inner_->holds(guard); }
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
@@ -71,6 +72,7 @@ class RottenMachine final : public StateMachine {
   }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
   bool holds(std::string_view guard) const override { return inner_->holds(guard); }
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }

@@ -24,11 +24,12 @@ uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
   return hash_mix(h, hash_bytes(entry.payload.view()));
 }
 
-void LogImage::write(const LogWrite& write) {
+void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
   if (write.hard_state) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
+  if (write.reset_to) reset(*write.reset_to, reset_chain);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
     while (last() > *write.truncate_after) records.pop_back();
@@ -47,10 +48,10 @@ void LogImage::forget(Position through) {
   }
 }
 
-void LogImage::reset(Position new_base) {
+void LogImage::reset(Position new_base, uint64_t chain) {
   records.clear();
   base = new_base;
-  base_chain = 0;
+  base_chain = chain;
 }
 
 absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
@@ -68,19 +69,9 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
 }
 
 void SimLogStore::submit(LogWrite write) {
-  submitted_.write(write);
+  submitted_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
   const WriteNumber number = write.number;
-  enqueue({number, std::nullopt, std::move(write)});
-}
-
-void SimLogStore::reset(WriteNumber number, Position base) {
-  submitted_.reset(base);
-  enqueue({number, base, {}});
-}
-
-void SimLogStore::enqueue(Pending pending) {
-  const WriteNumber number = pending.number;
-  pending_.push_back(std::move(pending));
+  pending_.push_back(std::move(write));
   if (defects_.written_before_durable) sink_->written(number);
   last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
   world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
@@ -93,13 +84,9 @@ void SimLogStore::hurry() {
                   pending_.back().number.value());
 }
 
-void SimLogStore::persist(const Pending& pending) {
-  if (pending.reset) {
-    durable_.reset(*pending.reset);
-  } else {
-    durable_.write(pending.write);
-  }
-  durable_number_ = pending.number;
+void SimLogStore::persist(const LogWrite& write) {
+  durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
+  durable_number_ = write.number;
 }
 
 void SimLogStore::synced(const Event& event) {

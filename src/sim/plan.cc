@@ -113,12 +113,27 @@ void draw_work(Plan& plan, Random& random) {
   work.query_percent = random.below(20);
 }
 
+// After everything else, so that older seeds keep what they draw.
+void draw_states(Plan& plan, Random& random) {
+  if (random.chance(0.3)) return;
+  StatePlan& states = plan.states;
+  states.log_retained_bytes = random.below(random.chance(0.5) ? 1000 : 30'000);
+  plan.checkpoint_entries = std::min<uint64_t>(plan.checkpoint_entries, random.between(5, 300));
+  if (random.chance(0.6)) states.chunk_bytes = random.between(1, 2000);
+  if (random.chance(0.2)) states.bytes_per_second = random.between(20'000, 1'000'000);
+  states.view_idle = draw(random, milliseconds(500), seconds(5));
+  if (random.chance(0.3)) states.view_max = draw(random, milliseconds(100), seconds(5));
+  states.read_max = draw_wide(random, microseconds(100), milliseconds(50));
+  states.load_max = draw_wide(random, milliseconds(1), seconds(3));
+}
+
 void swarm(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
   draw_clocks(plan, random);
   draw_qualities(plan, random);
   draw_faults(plan, random);
   draw_work(plan, random);
+  draw_states(plan, random);
 }
 
 // Nearly every fault, and twice as often.
@@ -128,6 +143,7 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_qualities(plan, random);
   draw_faults(plan, random, 3, 2);
   draw_work(plan, random);
+  draw_states(plan, random);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
@@ -148,6 +164,7 @@ void holders(Plan& plan, const SimOptions& options, Random& random) {
                          FaultKind::Crash, FaultKind::Storm}) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(3)});
   }
+  draw_states(plan, random);
 }
 
 // Leaders that answer reads alone, cut off, asleep or stopped again and again, while many read and write a few keys.

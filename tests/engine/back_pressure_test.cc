@@ -54,11 +54,12 @@ TEST_F(BackPressureTest, FLT_O01_EveryWayACallEndsGivesItsBytesBack) {
   EXPECT_EQ(cluster.answers(follower, last), 0u);
 }
 
-TEST_F(BackPressureTest, ACommandThatWaitsInTheStateCountsNoMore) {
-  std::string words = "wait " + std::string(kBudget - 5, 'x');
-  const Ticket waiting = cluster.submit(follower, words, 60s);
+TEST_F(BackPressureTest, ACommandThatWaitsInTheStateCountsUntilItIsDecided) {
+  const Ticket waiting = cluster.submit(follower, "wait " + std::string(kBudget - 5, 'x'), 60s);
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 1; }));  // queued
-  EXPECT_EQ(cluster.run(follower, command(kBudget)), "said");
+  const Ticket beyond = cluster.submit(follower, command(5));
+  cluster.settle();
+  EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
   EXPECT_EQ(cluster.run(leader, "wake"), "woke");
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 2; }));
   EXPECT_EQ(cluster.run(follower, command(kBudget)), "said");

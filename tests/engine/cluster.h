@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Cluster {
     Duration ahead{};       // of its clock, both readings; only grows
     Duration turn_takes{};  // until it can take the next one
     LaggingTime busy_until{};
+    std::set<ReplicaId> peers;  // whom it wants to be connected with
 
     // What came out, since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;
@@ -72,6 +74,9 @@ class Cluster {
   Ticket submit(uint64_t id, std::string words, Duration timeout = 5s, Urgency urgency = Urgency::Normal);
   Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s,
              Index at_least = {});
+  Ticket change(uint64_t id, std::vector<raft::MemberChange> changes, Duration timeout = 10s,
+                std::optional<Index> expected = {});
+  Ticket transfer(uint64_t id, uint64_t target, Duration timeout = 5s);
   // The one completion a call has got; fails the test if there is none or there are several.
   Completion ended(uint64_t id, Ticket ticket);
   size_t answers(uint64_t id, Ticket ticket) { return node(id).completions[ticket].size(); }
@@ -91,6 +96,8 @@ class Cluster {
  private:
   EngineOptions options(uint64_t id) const;
   Hello hello(uint64_t from, uint64_t to);
+  bool linked(const Node& a, const Node& b) const;
+  void wants(Node& node, const std::vector<Peer>& peers);
   LaggingTime clock_of(const Node& node) const { return now_ + node.ahead; }
   bool turn(Node& node);  // false: nothing is wanted
   void carry_out(Node& node, EngineEffects& effects);

@@ -212,6 +212,21 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
   EXPECT_EQ((*copy)->applied(), kApplied);
 }
 
+// The copy's lock file names a reader, of a process that lives and has nothing to do with the copy.
+TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
+  fill();
+  const auto table = open();
+  ASSERT_TRUE(table.ok());
+  const auto view = (*table)->view();
+  ASSERT_TRUE(view.ok());
+  std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
+  const auto copy = storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 1 << 20, .views_max = 4});
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  CheckpointBatch batch{.applied = {Index(11), Term(2)}};
+  for (int i = 0; i < 50; ++i) batch.put("key" + std::to_string(i), std::string(1000, 'x'));
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE((*copy)->write(batch).ok()) << i;
+}
+
 // A child commits for ever and is killed; whatever is there belongs to one position.
 TEST_F(LmdbTableTest, REG_F34_FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewCheckpoint) {
   fill(0);

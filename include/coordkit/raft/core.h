@@ -50,6 +50,11 @@ struct Options {
   size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
 
+  // How much log is kept behind the checkpoint for peers that are briefly away; who needs more is sent the state. Legal: any.
+  uint64_t log_retained_bytes = 64 << 20;
+  // Pinned entries (Pin) are kept up to this weight, whatever log_retained_bytes says. Legal: log_retained_bytes and up.
+  uint64_t log_pinned_bytes = uint64_t{1} << 30;
+
   // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The quorum waits for what lags.
   uint64_t promotion_lag_max = 1000;
 
@@ -115,8 +120,22 @@ struct Checkpointed {
   Position applied;
 };
 
-using Input =
-    std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed>;
+// A state is on its way to a peer that will need the entries after this position next: they are kept. Zero: none is.
+struct Pin {
+  Index after;
+};
+
+// The state of a peer at this committed position was installed and is durable, configuration included. A log that holds
+// the position is kept; any other starts again after it.
+struct Installed {
+  Term term;  // of a leader that knew it to be committed
+  Position at;
+  Configuration configuration;  // in force there
+  Index configuration_index;    // of its entry
+};
+
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed,
+                           Pin, Installed>;
 
 // ---- effects
 
@@ -153,15 +172,6 @@ struct Confirmation {
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
-// Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
-// on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
-struct TransferFate {
-  enum class Kind : uint8_t { Done, Lost, Expired, NotLeader, InProgress, Unfit };
-  Ticket ticket;
-  Kind kind = Kind::Done;
-  friend bool operator==(const TransferFate&, const TransferFate&) = default;
-};
-
 struct ReadRequest {
   Index first;
   Index last;
@@ -178,6 +188,7 @@ struct Effects {
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here
+  std::vector<ReplicaId> behind;         // leader: who can only be helped by a state; all of them, in every drain
   Index commit;                          // never falls
 
   void clear();
@@ -191,6 +202,8 @@ struct Recovered {
   Index configuration_index;    // of its entry; zero: taken as base
   Position applied;             // of the durable checkpoint: at or after base, committed by definition
   std::vector<Entry> entries;
+  // The store's own log has nothing to do with base: an install was interrupted before the log was. The first write resets it.
+  bool log_replaced = false;
 };
 
 // A look inside, for introspection, tests and the simulator's observer. Valid until the next step.
@@ -199,6 +212,7 @@ struct PeerStatus {
   Index match;
   Index next;
   LaggingTime last_heard;
+  bool behind = false;  // waits for a state
 };
 
 struct Status {
@@ -253,6 +267,10 @@ class Core {
   // leader's word is not counted. Absent: not told since it started.
   std::optional<LaggingTime> fresh_at() const;
   Index commit() const;
+  const Configuration& configuration() const;  // in force
+  Position configuration_position() const;     // of its entry
+  bool removed() const;                        // told so (Removed), and no leader has spoken since
+  Index base() const;                          // the log starts after it
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:

@@ -77,6 +77,7 @@ struct Report {
   uint64_t operations = 0;
   uint64_t entries = 0;
   uint64_t messages = 0;
+  uint64_t installs = 0;  // states of peers that took the place of a replica's own
   std::array<uint64_t, kFaultKinds> faults{};
   uint64_t trace_hash = 0;
 };

@@ -32,7 +32,6 @@ class MemoryLogStore final : public LogStore {
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override;
 
   // Completes the oldest write under way; false if there is none.
@@ -43,12 +42,7 @@ class MemoryLogStore final : public LogStore {
   size_t pending() const;
 
  private:
-  struct Pending {
-    LogWrite write;
-    std::optional<Position> reset;
-  };
-  void start(Pending pending);
-  void perform(const Pending& pending);
+  void perform(const LogWrite& write);
   Index last() const { return durable_.empty() ? base_.index : durable_.back().index; }
 
   const StoreId store_;
@@ -60,7 +54,7 @@ class MemoryLogStore final : public LogStore {
   raft::HardState hard_state_;
   Position base_;
   std::deque<raft::Entry> durable_;
-  std::deque<Pending> pending_;
+  std::deque<LogWrite> pending_;
 };
 
 class MemoryStateStore final : public StateStore {
