@@ -5,6 +5,7 @@
 // Own implementations: run the conformance suite in coordkit/testing/log_store_suite.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct LogWrite {
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
 
+// How much room a log has left on its disk.
+enum class LogSpace : uint8_t {
+  Ample,
+  Low,   // the next segment cannot be made for lack of space: refuse new proposals
+  Full,  // writes wait for space
+};
+
 // Where a LogStore reports. Implemented by the engine's host; callable from any thread; never blocks.
 class LogSink {
  public:
@@ -40,6 +48,8 @@ class LogSink {
   virtual void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) = 0;
   // The store has failed for good. Nothing after the last written() may be taken as durable.
   virtual void log_failed(absl::Status why) = 0;
+  // The room changed. A store that never says so is taken to have ample room.
+  virtual void log_space(LogSpace space) { static_cast<void>(space); }
 };
 
 // An entry whose bytes on this disk are rotten and must come from peers (never truncated). Term and sum are told where the

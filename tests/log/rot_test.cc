@@ -219,8 +219,7 @@ TEST(LogDoorTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
 }
 
 TEST(LogDoorTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
-  for (const LogWrite& step :
-       {LogWrite{.entries = entries(2, 1, 1)}, LogWrite{.truncate_after = Index(1)}}) {
+  for (const LogWrite& step : {LogWrite{.entries = entries(2, 1, 1)}, LogWrite{.truncate_after = Index(1)}}) {
     RecordingFs disk;
     auto opened = log::Log::open(disk, small_segments());
     ASSERT_TRUE(opened.ok());
