@@ -35,6 +35,8 @@ class ConsensusObserver {
  public:
   ConsensusObserver(World& world, uint32_t nodes, MarkCounts& marks)
       : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks), marks_(marks) {}
+  // Leaves it to the replicas to compare their states (Defects::one_state_rots).
+  void look_away_from_states() { compares_states_ = false; }
 
   // A node's disk, for the whole run; it may be exchanged for a blank one while the process is down.
   void own(uint32_t node, const SimLogStore& log, const SimStateStore& state);
@@ -101,6 +103,7 @@ class ConsensusObserver {
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen
   std::vector<CommittedEntry> committed_;                     // [index - 1]
   std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet
+  bool compares_states_ = true;
   Index applied_;
   uint64_t installs_ = 0;
 };
