@@ -42,7 +42,8 @@ std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishe
   Wishes rest;
   bool awaited = false;  // somebody must catch up before the rest
   for (const raft::MemberChange& wish : wishes) {
-    if (wish.kind == Kind::AddLearner) {
+    const bool another_learner = wish.kind == Kind::Replace && contains(now.learners, wish.replaced);
+    if (wish.kind == Kind::AddLearner || another_learner) {
       awaited = awaited || promoted(wishes, wish.member.id);
       learning.push_back(wish);
     } else if (!replaces_voter(now, wish)) {

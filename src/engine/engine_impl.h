@@ -145,6 +145,7 @@ class EngineImpl final : public Engine {
   void notice_own_standing();
   void tell_peers();
   void greet(Now now);
+  void note_initiated();
   LaggingTime next_greeting() const;
   void fail_uninvited(Now now);
   LaggingTime next_uninvited(LaggingTime next) const;

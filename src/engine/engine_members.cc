@@ -30,7 +30,6 @@ void EngineImpl::welcome(const Hello& hello, Now now) {
 void EngineImpl::take(MessageReceived& input, Now now) {
   if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
   if (!core_ || !members_.hears(input.from, input.message, leadership_.leader)) return;
-  members_.initiated(input.from);
   std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
 }
 
@@ -110,6 +109,7 @@ void EngineImpl::tell_peers() {
 void EngineImpl::greet(Now now) {
   if (now.lagging < next_greeting()) return;
   greet_again_ = now.lagging + options_.raft.election_timeout;
+  note_initiated();
   for (const ReplicaId peer : members_.uninitiated()) {
     const StoreId invited = leads() ? members_.hello_of(peer)->store : StoreId();
     effects_->sends.push_back({peer, GenesisOffer{*router_.genesis(), invited}});
@@ -118,6 +118,14 @@ void EngineImpl::greet(Now now) {
   for (const ReplicaId peer : members_.of(Members::Standing::Guest)) {
     if (raft::member_of(router_.configuration(), peer)) continue;  // not decided yet
     effects_->sends.push_back({peer, raft::Removed{leadership_.term, router_.configuration_at()}});
+  }
+}
+
+// Only what this very incarnation acknowledged shows that it knows: a message may come from the one before, whose disk is gone.
+void EngineImpl::note_initiated() {
+  if (!leads()) return;
+  for (const raft::PeerStatus& peer : core_->status().peers) {
+    if (peer.match) members_.initiated(peer.peer);
   }
 }
 

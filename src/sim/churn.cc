@@ -180,7 +180,9 @@ void Churn::answered(uint32_t node, const EngineEffects& effects) {
     if (found == wishes_.end()) continue;
     const Wish wish = std::move(found->second);
     wishes_.erase(found);
-    world_.trace(node, "says of the change: code {}", static_cast<uint64_t>(completion.status.code()));
+    world_.trace(node, "says of the change: reason {} outcome {}",
+                 static_cast<uint64_t>(reason_of(completion.status).value_or(Reason{})),
+                 static_cast<uint64_t>(outcome_of(completion.status)));
     if (completion.status.ok()) check_effect(wish, completion.index);
     if (reason_of(completion.status) == Reason::Conflict) ++marks_[static_cast<size_t>(Mark::ChangeOverwritten)];
   }

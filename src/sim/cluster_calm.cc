@@ -51,9 +51,9 @@ std::string Cluster::describe() const {
     }
     const EngineStatus status = node->engine()->status();
     const raft::Leadership& leadership = node->engine()->leadership();
-    text += fmt::format(" n{}: state {} role {} term {} leader {} applied {} requests {} {};", node->number() + 1,
+    text += fmt::format(" n{}: state {} role {} term {} leader {} applied {} requests {} {} {};", node->number() + 1,
                         static_cast<int>(status.state), static_cast<int>(leadership.role), leadership.term.value(),
-                        leadership.leader.value(), status.applied.value(), status.requests, status.reason);
+                        leadership.leader.value(), status.applied.value(), status.requests, status.reason, status.change);
   }
   return text;
 }

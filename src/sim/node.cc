@@ -14,9 +14,10 @@ namespace {
 constexpr uint64_t kTurnsAtOnce = 4;            // of one event; then others get the processor
 constexpr uint64_t kTurnsWithoutTime = 20'000;  // more means that a node spins
 
-// What the operator of this node lists: the founders, and the node itself.
-std::vector<Peer> members_of(const Plan& plan, uint32_t node) {
-  const uint32_t founders = plan.founders == 0 ? plan.nodes : plan.founders;
+// What the operator of this node lists: the founders, and the node itself. Whoever sets up a lost disk again lists everybody:
+// the founders alone, all of them blank by now, would found another cluster.
+std::vector<Peer> members_of(const Plan& plan, uint32_t node, bool again) {
+  const uint32_t founders = plan.founders == 0 || again ? plan.nodes : plan.founders;
   std::vector<Peer> members;
   for (uint32_t i = 0; i < plan.nodes; ++i) {
     if (i < founders || i == node) members.push_back({ReplicaId(i + 1), fmt::format("node-{}", i + 1)});
@@ -52,7 +53,7 @@ EngineOptions Node::engine_options() const {
   options.raft.append_messages_in_flight = plan.append_messages_in_flight;
   options.raft.promotion_lag_max = plan.promotion_lag_max;
   options.window = plan.window;
-  options.members = members_of(plan, number_);
+  options.members = members_of(plan, number_, disk_lost_);
   options.token_base = uint64_t{1} << 58;
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;
@@ -118,6 +119,7 @@ void Node::crash() {
 }
 
 void Node::lose_disk() {
+  disk_lost_ = true;
   log_.lose(StoreId(random_() | 1));
   state_.lose();
   parts_.world.trace(number_, "has lost its disk");

@@ -124,7 +124,8 @@ class Node final : private LogSink, private StateSink {
   ClusterId cluster_;
   uint32_t epoch_ = 0;
   bool frozen_ = false;
-  bool slept_ = false;  // frozen with its machine
+  bool slept_ = false;      // frozen with its machine
+  bool disk_lost_ = false;  // once
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;
