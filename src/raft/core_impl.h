@@ -48,6 +48,8 @@ class Core::Impl {
   Index durable() const { return disk_.durable(); }
 
  private:
+  friend class CoreTwin;
+
   // ---- core.cc
   void on(const Tick&) {}
   void on(Received& received);
