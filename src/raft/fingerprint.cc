@@ -247,7 +247,8 @@ bool CoreTwin::admissible(const Core& core, ReplicaId from, const Message& messa
 bool CoreTwin::vote_durable(const Core& core) { return core.impl_->disk_.hard_state_durable(); }
 bool CoreTwin::overtaken(const Core& core, ReplicaId from, const AppendReply& reply) {
   const Progress* peer = core.impl_->progress_of(from);
-  if (!peer || peer->stream != reply.stream || reply.term != core.impl_->term() || reply.round > peer->answered_round) return false;
+  if (!peer || peer->stream != reply.stream || reply.term != core.impl_->term() || reply.round > peer->answered_round)
+    return false;
   return reply.verdict == AppendVerdict::Accepted ? reply.match < peer->match : reply.rejected <= peer->match;
 }
 

@@ -7,8 +7,8 @@
 //   jitter    not covered. It is a choice that the test makes afresh with reseed() before each step
 //   ids       under other names if asked, so that states that differ in who is who only are equal
 //
-// All else (terms, indexes, streams, rounds) counts as it is. Whoever adds a field to the core adds it here: TwinTest and the
-// twins of ./dev explore run pairs with equal fingerprints side by side and find what was left out.
+// All else (terms, indexes, streams, rounds) counts as it is. Whoever adds a field to the core adds it here: ./dev explore
+// --twins and its tests run pairs with equal fingerprints side by side and find what was left out.
 #pragma once
 
 #include <array>

@@ -39,18 +39,23 @@ std::string Space::judge(World& world, size_t moved, Number number_before) {
     if (leader != 0 && leader != moved + 1) return by("INV_R01 a second leader of one term");
     leader = static_cast<uint8_t>(moved + 1);
     // One that learns late of its election need not have what leaders of later terms committed.
-    const bool latest = std::all_of(world.leaders.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(now.term, kTermsMost)) + 1,
-                                    world.leaders.end(), [](uint8_t id) { return id == 0; });
-    if (latest && !begins_with(now.log, world.committed, logs_[world.committed].chain.size())) return by("INV_R06 committed entries are missing");
+    const bool latest =
+        std::all_of(world.leaders.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(now.term, kTermsMost)) + 1,
+                    world.leaders.end(), [](uint8_t id) { return id == 0; });
+    if (latest && !begins_with(now.log, world.committed, logs_[world.committed].chain.size()))
+      return by("INV_R06 committed entries are missing");
   }
-  if (before.role == Role::Leader && now.role == Role::Leader && !begins_with(now.log, before.log, logs_[before.log].chain.size()))
+  if (before.role == Role::Leader && now.role == Role::Leader &&
+      !begins_with(now.log, before.log, logs_[before.log].chain.size()))
     return by("INV_R05 a leader's log was changed");
-  if (!begins_with(now.log, before.log, std::min<size_t>(before.commit, now.commit))) return by("INV_R10 committed entries were changed");
+  if (!begins_with(now.log, before.log, std::min<size_t>(before.commit, now.commit)))
+    return by("INV_R10 committed entries were changed");
   if (!matching(now.log, world.committed)) return by("INV_R04 against the committed log");
   for (size_t other = 0; other < scope_.replicas; ++other) {
     if (other == moved) continue;
     const Facts& it = facts(world, other);
-    if (!matching(now.log, it.log) || !matching(now.log, it.disk)) return by(absl::StrCat("INV_R04 against replica ", other + 1));
+    if (!matching(now.log, it.log) || !matching(now.log, it.disk))
+      return by(absl::StrCat("INV_R04 against replica ", other + 1));
     const auto exceeds = [&](const Facts& leader, const Facts& follower, size_t of) {
       return leader.role == Role::Leader && leader.match[of] != 0 && !begins_with(follower.disk, leader.log, leader.match[of]);
     };

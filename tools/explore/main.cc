@@ -19,7 +19,7 @@ using namespace coordkit::explore;
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
-  std::string scope = "tiny";
+  std::string scope = "main";
   std::string defect = "none";
   std::string replay;
   uint64_t states_max = ~uint64_t{0};
@@ -40,10 +40,12 @@ double gigabytes_most() {
 const std::pair<const char*, Defect> kDefects[] = {{"none", Defect::None},
                                                    {"forgets-vote", Defect::ForgetsVote},
                                                    {"counts-older-terms", Defect::CountsOlderTerms},
-                                                   {"sends-at-once", Defect::SendsAtOnce}};
+                                                   {"sends-at-once", Defect::SendsAtOnce},
+                                                   {"compares-too-little", Defect::ComparesTooLittle}};
 
 void list_scopes() {
-  for (const Scope& scope : scopes()) std::printf("%-10s %s\n", std::string(scope.name).c_str(), std::string(scope.what).c_str());
+  for (const Scope& scope : scopes())
+    std::printf("%-10s %s\n", std::string(scope.name).c_str(), std::string(scope.what).c_str());
 }
 
 // Tells every move of a trace; ends where a move is not possible or an invariant breaks.
@@ -54,7 +56,8 @@ std::string tell(Space& space, const std::string& trace) {
   int count = 0;
   for (std::string word; words >> word;) {
     space.moves(world, possible);
-    const auto move = std::find_if(possible.begin(), possible.end(), [&](const Move& one) { return word_of(space, one) == word; });
+    const auto move =
+        std::find_if(possible.begin(), possible.end(), [&](const Move& one) { return word_of(space, one) == word; });
     if (move == possible.end()) return word + " is not possible there";
     std::fprintf(stderr, "%3d  %s\n", ++count, told(space, *move).c_str());
     const std::string violation = space.make(world, *move);
@@ -82,9 +85,9 @@ int run(const Arguments& arguments, const Scope& scope) {
   if (arguments.twins) space.compare_twins();
   const Clock::time_point start = Clock::now();
   Clock::time_point last = start;
-  const Findings found = search(space, {.states_max = arguments.states_max, .on_level = [&](const Findings& so_far, size_t level) {
-                                          progress(so_far, level, start, last);
-                                        }});
+  const Findings found =
+      search(space, {.states_max = arguments.states_max,
+                     .on_level = [&](const Findings& so_far, size_t level) { progress(so_far, level, start, last); }});
   const double wall = seconds_since(start);
   std::string trace;
   for (const Move& move : found.trace) trace += (trace.empty() ? "" : " ") + word_of(space, move);
@@ -96,13 +99,16 @@ int run(const Arguments& arguments, const Scope& scope) {
                  arguments.defect.c_str(), trace.c_str());
   }
   if (!arguments.json) {
-    std::printf("%s: %lu states, %lu transitions, depth %lu, %s; up to %lu terms led and %lu entries committed; "
-                "%zu states and %zu steps of a replica, %zu letters, %zu inboxes; %.1f s, %.2f GiB\n",
-                arguments.scope.c_str(), static_cast<unsigned long>(found.states), static_cast<unsigned long>(found.transitions),
-                static_cast<unsigned long>(found.depth),
-                found.complete ? "complete" : found.violation.empty() ? "NOT complete" : found.violation.c_str(),
-                static_cast<unsigned long>(found.leaders_most), static_cast<unsigned long>(found.committed_most), space.replicas(),
-                space.steps(), space.letters(), space.inboxes(), wall, gigabytes_most());
+    std::printf(
+        "%s: %lu states, %lu transitions, depth %lu, %s; up to %lu terms led and %lu entries committed; "
+        "%zu states and %zu steps of a replica, %zu letters, %zu inboxes; %.1f s, %.2f GiB\n",
+        arguments.scope.c_str(), static_cast<unsigned long>(found.states), static_cast<unsigned long>(found.transitions),
+        static_cast<unsigned long>(found.depth),
+        found.complete            ? "complete"
+        : found.violation.empty() ? "NOT complete"
+                                  : found.violation.c_str(),
+        static_cast<unsigned long>(found.leaders_most), static_cast<unsigned long>(found.committed_most), space.replicas(),
+        space.steps(), space.letters(), space.inboxes(), wall, gigabytes_most());
   }
   const double n = static_cast<double>(found.states);
   const nlohmann::ordered_json summary = {{"scope", arguments.scope},
@@ -129,30 +135,24 @@ int run(const Arguments& arguments, const Scope& scope) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Visits every interleaving of a small scope with the real consensus core and checks the invariants in each state."};
+  CLI::App app{
+      "Visits every interleaving of a small scope with the real consensus core and checks the invariants in each state."};
   app.add_option("--scope", arguments.scope, "which (see --list)")->capture_default_str();
-  app.add_option("--defect", arguments.defect, "plant one: forgets-vote, counts-older-terms, sends-at-once")->capture_default_str();
+  app.add_option("--defect", arguments.defect,
+                 "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little")
+      ->capture_default_str();
   app.add_option("--replay", arguments.replay, "tell one trace, in the words that a violation prints");
   app.add_option("--states-max", arguments.states_max, "give up, incomplete, after so many states");
   app.add_flag("--twins", arguments.twins, "also run replicas with equal fingerprints side by side (slow)");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--list", arguments.list, "the scopes");
-  // For looking at other scopes without a name.
-  std::string set;
-  app.add_option("--set", set, "change the scope: eight numbers, its budgets in the order of scope.h")->group("");
   CLI11_PARSE(app, argc, argv);
   if (arguments.list) return list_scopes(), 0;
   const Scope* named = scope_named(arguments.scope);
-  const auto* defect = std::find_if(std::begin(kDefects), std::end(kDefects), [&](const auto& one) { return arguments.defect == one.first; });
+  const auto* defect =
+      std::find_if(std::begin(kDefects), std::end(kDefects), [&](const auto& one) { return arguments.defect == one.first; });
   if (!named || defect == std::end(kDefects)) return std::fprintf(stderr, "no such scope or defect; see --help\n"), 2;
   Scope scope = *named;
   scope.defect = defect->second;
-  if (!set.empty()) {
-    std::istringstream numbers(set);
-    int n = 0;
-    for (uint8_t* field : {&scope.term_limit, &scope.timeouts, &scope.proposals, &scope.crashes, &scope.beats, &scope.step_downs}) {
-      if (numbers >> n) *field = static_cast<uint8_t>(n);
-    }
-  }
   return run(arguments, scope);
 }

@@ -23,17 +23,35 @@ bool asks_for_a_vote(const Letter& letter) {
 
 }  // namespace
 
+// Once no crash is left, a write of a replica that does not lead may as well be finished first: whatever can happen before,
+// can happen after. What the replica would have held back until then is only on its way earlier, and the network may take its
+// time; a candidate leads no sooner than its last vote arrives; log, term and vote are the same. Heartbeats must not be
+// answered, though, because the answer tells how much is durable.
+std::optional<Move> Space::harmless(const World& world) const {
+  if (world.spent.crashes < scope_.crashes || scope_.heartbeats == Heartbeats::All) return std::nullopt;
+  for (uint8_t self = 0; self < scope_.replicas; ++self) {
+    const Facts& it = facts(world, self);
+    if (it.role != Role::Leader && it.writes > 0) return Move{Kind::Written, self};
+  }
+  return std::nullopt;
+}
+
 void Space::moves(const World& world, std::vector<Move>& into) const {
   into.clear();
+  if (const auto alone = harmless(world)) return into.push_back(*alone);
   const Budget& spent = world.spent;
   for (uint8_t self = 0; self < scope_.replicas; ++self) {
     const Facts& it = facts(world, self);
     const bool leads = it.role == Role::Leader;
     for (const Inbox::Item& item : inboxes_[world.inboxes[self]].items) {
+      const bool notice = std::holds_alternative<PeerUp>(letters_[item.letter].content);
+      if (notice && !leads) continue;  // means nothing to it, so it may as well come later or never
       into.push_back({Kind::Deliver, self, item.from, 0, item.letter});
-      const bool waits = scope_.elections == Elections::Real && !leads && it.hears_leader && asks_for_a_vote(letters_[item.letter]);
+      const bool waits =
+          scope_.elections == Elections::Real && !leads && it.hears_leader && asks_for_a_vote(letters_[item.letter]);
       if (waits) into.push_back({Kind::DeliverLate, self, item.from, 0, item.letter});
     }
+    if (scope_.elections == Elections::Free) learning(world, self, into);
     if (it.writes > 0) into.push_back({Kind::Written, self});
     const bool campaigns = !leads && it.may_campaign && it.term < scope_.term_limit;
     if (campaigns && spent.timeouts < scope_.timeouts) into.push_back({Kind::Timeout, self});
@@ -43,6 +61,16 @@ void Space::moves(const World& world, std::vector<Move>& into) const {
     if (leads && spent.changes < scope_.changes) into.push_back({Kind::Change, self});
     if (spent.crashes == scope_.crashes) continue;
     for (uint8_t reached = 0; reached <= it.writes; ++reached) into.push_back({Kind::Restart, self, 0, reached});
+  }
+}
+
+// Of the terms that others have on their disks: any of them may have answered something with it.
+void Space::learning(const World& world, uint8_t self, std::vector<Move>& into) const {
+  std::array<bool, kTermsMost + 1> known{};
+  for (uint8_t other = 0; other < scope_.replicas; ++other) {
+    const uint64_t term = facts(world, other).disk_term;
+    if (other == self || term <= facts(world, self).term || std::exchange(known[term], true)) continue;
+    into.push_back({Kind::Learn, self, other, static_cast<uint8_t>(term)});
   }
 }
 
@@ -62,6 +90,7 @@ std::string Space::make(World& world, const Move& move) {
     for (size_t other = 0; other < scope_.replicas; ++other) {
       if (other != move.self) put(world, move.self, other, up);
     }
+    for (size_t other = 0; other < scope_.replicas; ++other) forget_dead(world, other);
   }
   if (outcome.replica == before) return {};
   forget_dead(world, move.self);

@@ -5,14 +5,16 @@
 namespace coordkit::explore {
 namespace {
 
-constexpr const char* kWords[] = {"deliver", "late", "written", "timeout", "beat", "down", "propose", "change", "restart"};
+constexpr const char* kWords[] = {"deliver", "late", "learn",   "written", "timeout",
+                                  "beat",    "down", "propose", "change",  "restart"};
 
 std::string at(Position position) { return absl::StrCat(position.index.value(), "@", position.term.value()); }
 const char* yes(Answer answer) { return answer == Answer::Yes ? "yes" : "no"; }
 
 struct Teller {
   std::string operator()(const VoteRequest& m) const {
-    return absl::StrCat(m.kind == VoteKind::Pre ? "pre-vote" : "vote", " for term ", m.term.value(), "? log ends at ", at(m.last));
+    return absl::StrCat(m.kind == VoteKind::Pre ? "pre-vote" : "vote", " for term ", m.term.value(), "? log ends at ",
+                        at(m.last));
   }
   std::string operator()(const VoteReply& m) const {
     return absl::StrCat(m.kind == VoteKind::Pre ? "pre-vote" : "vote", " ", yes(m.granted), ", term ", m.term.value());
@@ -23,7 +25,8 @@ struct Teller {
     return absl::StrCat(text, " commit ", m.commit.value(), " stream ", m.stream);
   }
   std::string operator()(const AppendReply& m) const {
-    if (m.verdict == AppendVerdict::Accepted) return absl::StrCat("accepted up to ", m.match.value(), ", term ", m.term.value());
+    if (m.verdict == AppendVerdict::Accepted)
+      return absl::StrCat("accepted up to ", m.match.value(), ", term ", m.term.value());
     return absl::StrCat("conflict at ", m.rejected.value(), ", try ", at(m.hint), ", term ", m.term.value());
   }
   std::string operator()(const Heartbeat& m) const {
@@ -48,7 +51,9 @@ std::string told(const Space& space, const Move& move) {
   switch (move.kind) {
     case Kind::Deliver: return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", told(space.letter(move.letter)));
     case Kind::DeliverLate:
-      return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", told(space.letter(move.letter)), "  (after an election timeout of silence)");
+      return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", told(space.letter(move.letter)),
+                          "  (after an election timeout of silence)");
+    case Kind::Learn: return absl::StrCat(self, ": learns of term ", move.argument);
     case Kind::Written: return self + ": its oldest write is durable";
     case Kind::Timeout: return self + ": its election timer runs out";
     case Kind::Beat: return self + ": sends heartbeats";
@@ -66,8 +71,8 @@ std::string told(const Space& space, const World& world) {
     const Status status = space.replica(world, i).core.status();
     constexpr const char* roles[] = {"follower", "pre-candidate", "candidate", "leader"};
     absl::StrAppend(&text, i == 0 ? "" : " | ", i + 1, " ", roles[static_cast<size_t>(status.leadership.role)], " term ",
-                    status.hard_state.term.value(), " vote ", status.hard_state.vote.value(), " log ", at(status.last), " durable ",
-                    status.durable.value(), " commit ", status.commit.value());
+                    status.hard_state.term.value(), " vote ", status.hard_state.vote.value(), " log ", at(status.last),
+                    " durable ", status.durable.value(), " commit ", status.commit.value());
   }
   return text;
 }

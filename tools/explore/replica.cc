@@ -31,7 +31,7 @@ Core boot(ReplicaId self, const Disk& disk, uint8_t count, const Scope& scope) {
                   .heartbeat_interval = kHeartbeatInterval,
                   .disk_lag_max = Duration::max(),
                   .seed = kSeed + count};  // the same for all, so that replicas differ in nothing but their names
-  options.append_messages_in_flight = 4;
+  options.append_messages_in_flight = scope.window;
   if (scope.single_entries) options.append_bytes_max = 1;
   return Core(options, Recovered{.hard_state = disk.hard_state, .entries = disk.entries},
               LaggingTime(Duration(std::chrono::seconds(1))));
@@ -79,7 +79,9 @@ class Stepper {
       case Kind::Timeout: return campaign();
       case Kind::StepDown: now_ = after().core.status().quorum_contact + kElectionTimeout; return turn(Tick{});
       case Kind::Beat: now_ += kElectionTimeout / 2; return turn(Tick{});
-      case Kind::Propose: return turn(Propose{{{Ticket(1), EntryKind::Command, SharedBytes(std::string(1, char('a' + input.argument)))}}});
+      case Kind::Learn: return turn(Received{input.from, VoteReply{VoteKind::Real, Term(input.argument), 0, Answer::No}});
+      case Kind::Propose:
+        return turn(Propose{{{Ticket(1), EntryKind::Command, SharedBytes(std::string(1, char('a' + input.argument)))}}});
       case Kind::Change: return change();
       case Kind::Restart: return restart(input.argument);
     }
@@ -105,9 +107,18 @@ class Stepper {
       pre_votes_.push_back({send.to, *request});
       return false;
     }
+    if (scope_.elections == Elections::Free && tells_term_only(send.message)) return false;
     if (scope_.heartbeats == Heartbeats::All) return true;
-    if (const auto* heartbeat = std::get_if<Heartbeat>(&send.message)) return bool(heartbeat->commit);
+    if (const auto* heartbeat = std::get_if<Heartbeat>(&send.message))
+      return scope_.heartbeats == Heartbeats::News && heartbeat->commit;
     return !std::holds_alternative<HeartbeatReply>(send.message);
+  }
+
+  // An answer to a letter of a term that is over, and a vote refused. Kind::Learn stands for it.
+  bool tells_term_only(const Message& message) const {
+    const auto* vote = std::get_if<VoteReply>(&message);
+    const auto* append = std::get_if<AppendReply>(&message);
+    return (vote && vote->granted == Answer::No) || (append && append->term > received_term_);
   }
 
   void deliver(const Input& input) {
@@ -143,7 +154,8 @@ class Stepper {
     const HardState before = after().disk.hard_state;
     after().disk.apply(write);
     const HardState& now = after().disk.hard_state;
-    if (now.term < before.term || (now.term == before.term && before.vote && now.vote != before.vote)) violate("INV_R03 hard state on disk");
+    if (now.term < before.term || (now.term == before.term && before.vote && now.vote != before.vote))
+      violate("INV_R03 hard state on disk");
   }
 
   void restart(uint8_t reached_disk) {
@@ -176,22 +188,20 @@ class Stepper {
     for (Send& send : effects.sends) {
       if (!arrives(send)) continue;
       simplify(send.message);
-      if (std::find(replica.held.begin(), replica.held.end(), send) == replica.held.end()) replica.held.push_back(std::move(send));
+      if (std::find(replica.held.begin(), replica.held.end(), send) == replica.held.end())
+        replica.held.push_back(std::move(send));
     }
     if (effects.compact || !effects.reads.empty()) violate("the explorer knows neither compaction nor reads");
     release();
   }
 
-  // Of an answer to a letter of a term that is over, and of a vote refused, the receiver takes the term alone. There is no
-  // compaction, so what everyone has does not matter.
-  void simplify(Message& message) const {
-    std::visit([](auto& one) { if constexpr (requires { one.everyone_has; }) one.everyone_has = Index(); }, message);
-    const auto* vote = std::get_if<VoteReply>(&message);
-    const auto* append = std::get_if<AppendReply>(&message);
-    const bool real_no = vote && vote->kind == VoteKind::Real && vote->granted == Answer::No;
-    if (real_no || (append && append->term > received_term_)) {
-      message = VoteReply{VoteKind::Real, vote ? vote->term : append->term, 0, Answer::No};
-    }
+  // There is no compaction, so what everyone has does not matter.
+  static void simplify(Message& message) {
+    std::visit(
+        [](auto& one) {
+          if constexpr (requires { one.everyone_has; }) one.everyone_has = Index();
+        },
+        message);
   }
 
   void release() {
@@ -268,7 +278,8 @@ void Stepper::judge(const Send& send) {
 void Stepper::voted(Term term, ReplicaId candidate) {
   uint8_t& vote = after().votes[std::min<uint64_t>(term.value(), kTermsMost)];
   if (vote != 0 && vote != candidate.value()) {
-    violate(absl::StrCat("INV_R02 replica ", self_.value(), " voted for ", vote, " and ", candidate.value(), " in term ", term.value()));
+    violate(absl::StrCat("INV_R02 replica ", self_.value(), " voted for ", vote, " and ", candidate.value(), " in term ",
+                         term.value()));
   }
   vote = static_cast<uint8_t>(candidate.value());
 }
@@ -293,7 +304,9 @@ Replica::Replica(const Replica& other)
 
 Fingerprint Replica::fingerprint(const Names& names, const Scope& scope) const {
   Digest digest(names);
-  CoreTwin::digest(core, digest, {.followers_clocks = scope.elections == Elections::Free, .compaction = true});
+  CoreTwin::digest(core, digest,
+                   {.followers_clocks = scope.elections == Elections::Free || scope.defect == Defect::ComparesTooLittle,
+                    .compaction = true});
   digest.add(disk.hard_state);
   digest.add(disk.entries);
   digest.add(writes.size());

@@ -52,7 +52,7 @@ struct Replica {
   std::vector<Send> held;  // a set: the network knows neither order nor number
   uint8_t boot = 0;
   std::array<uint8_t, kReplicasMost + 1> noticed{};  // the last boot of each peer that it was told of
-  std::array<uint8_t, kTermsMost + 1> votes{};  // INV_R02: whom this store has voted for, by term, in all incarnations
+  std::array<uint8_t, kTermsMost + 1> votes{};       // INV_R02: whom this store has voted for, by term, in all incarnations
 
   Replica(Core its_core, Disk its_disk) : core(std::move(its_core)), disk(std::move(its_disk)) {}
   Replica(const Replica& other);
@@ -61,13 +61,14 @@ struct Replica {
   Fingerprint fingerprint(const Names& names, const Scope& scope) const;
 };
 
-enum class Kind : uint8_t { Deliver, DeliverLate, Written, Timeout, Beat, StepDown, Propose, Change, Restart };
+enum class Kind : uint8_t { Deliver, DeliverLate, Learn, Written, Timeout, Beat, StepDown, Propose, Change, Restart };
 
 struct Input {
   Kind kind = Kind::Deliver;
-  ReplicaId from;                   // Deliver...: of the letter
-  const Letter* letter = nullptr;   // Deliver...
-  uint8_t argument = 0;             // Restart: how many of the writes under way reached the disk; Propose: which command
+  ReplicaId from;                  // Deliver...: of the letter
+  const Letter* letter = nullptr;  // Deliver...
+  uint8_t argument =
+      0;  // Learn: the term; // Restart: how many of the writes under way reached the disk; Propose: which command
 };
 
 // What a single replica can break by itself, as a text that begins with the invariant; empty: nothing.

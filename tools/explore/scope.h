@@ -14,17 +14,19 @@ inline constexpr uint64_t kTermsMost = 7;
 // Defects for runs that must fail.
 enum class Defect : uint8_t {
   None,
-  ForgetsVote,       // the disk loses the vote in a crash
-  CountsOlderTerms,  // regression R01: any term is committed by counting
-  SendsAtOnce,       // messages do not wait for the disk
+  ForgetsVote,        // the disk loses the vote in a crash
+  CountsOlderTerms,   // regression R01: any term is committed by counting
+  SendsAtOnce,        // messages do not wait for the disk
+  ComparesTooLittle,  // the fingerprint leaves out clocks that votes depend on; only twins can find it
 };
 
 // Free: pre-votes are granted by themselves and no voter is bound by a leader that it heard; everybody may campaign whenever
 // its budget allows. More can happen than with the real rules, and no invariant may depend on these.
 enum class Elections : uint8_t { Free, Real };
 
-// Which heartbeats arrive. News: those that tell of a commit; their answers, and all others, are lost.
-enum class Heartbeats : uint8_t { News, All };
+// Which heartbeats arrive. None: all are lost, and of a commit only appends tell. News: those that tell of a commit arrive;
+// their answers, and all others, are lost.
+enum class Heartbeats : uint8_t { None, News, All };
 
 struct Scope {
   std::string_view name;
@@ -39,6 +41,7 @@ struct Scope {
   uint8_t changes = 0;     // of membership: replica 3 by replica 4
   Elections elections = Elections::Free;
   Heartbeats heartbeats = Heartbeats::News;
+  uint8_t window = 1;           // appends under way on one stream
   bool single_entries = false;  // appends carry one entry each
   Defect defect = Defect::None;
 };

@@ -65,6 +65,7 @@ Facts Space::facts_of(const Replica& replica) {
               .writes = static_cast<uint8_t>(replica.writes.size()),
               .commit = static_cast<uint8_t>(status.commit.value()),
               .term = status.hard_state.term.value()};
+  facts.disk_term = replica.disk.hard_state.term.value();
   facts.log = intern_log(CoreTwin::log(replica.core));
   facts.disk = intern_log(replica.disk.entries);
   for (const PeerStatus& peer : status.peers) facts.match[peer.peer.value() - 1] = static_cast<uint8_t>(peer.match.value());
@@ -77,8 +78,10 @@ Facts Space::facts_of(const Replica& replica) {
 
 Number Space::intern(const Letter& letter) {
   Digest digest;
-  if (const auto* message = std::get_if<Message>(&letter.content)) digest.add(*message);
-  else digest.add(~std::get<PeerUp>(letter.content).boot.value());
+  if (const auto* message = std::get_if<Message>(&letter.content))
+    digest.add(*message);
+  else
+    digest.add(~std::get<PeerUp>(letter.content).boot.value());
   const Fingerprint print = digest.result();
   const auto [number, fresh] = letters_.number_of(print, [&] { return letter; });
   if (fresh) letter_prints_.push_back(print.low);
@@ -134,20 +137,25 @@ Space::Outcome Space::outcome(Number replica, const Move& move) {
   return outcomes_.emplace_back(outcome);
 }
 
-// An answer of no term beyond the replica's own, if the door refuses it or it is a vote that was not given. Terms, streams
-// and rounds only rise, so nothing will ever come of it.
-bool Space::dead(Number replica, const Inbox::Item& item) {
-  const Letter& letter = letters_[item.letter];
+// Letters of which nothing can ever come. Terms, votes, streams and rounds do not go back, but for what a crash can still take
+// from the replica: then only what is on its disk counts.
+bool Space::dead(Number replica, const Inbox::Item& item, bool may_crash) {
   const Replica& receiver = replicas_[replica];
-  if (const auto* up = std::get_if<PeerUp>(&letter.content)) return up->boot.value() <= receiver.noticed[item.from + 1u];
-  const Message& message = std::get<Message>(letter.content);
-  if (std::visit([](const auto& value) { return value.term.value(); }, message) > facts_[replica].term) return false;
-  const auto* vote = std::get_if<VoteReply>(&message);
-  if (vote && vote->granted == Answer::No) return true;
-  if (const auto* heartbeat = std::get_if<Heartbeat>(&message)) return tells_nothing(replica, item.from, *heartbeat);
-  if (const auto* append = std::get_if<AppendReply>(&message); append && CoreTwin::overtaken(receiver.core, ReplicaId(item.from + 1u), *append)) return true;
-  const bool answer = vote || std::holds_alternative<AppendReply>(message) || std::holds_alternative<HeartbeatReply>(message);
-  return answer && !CoreTwin::admissible(receiver.core, ReplicaId(item.from + 1u), message);
+  const ReplicaId from(item.from + 1u);
+  const auto* message = std::get_if<Message>(&letters_[item.letter].content);
+  if (!message) return std::get<PeerUp>(letters_[item.letter].content).boot.value() <= receiver.noticed[from.value()];
+  const Term term = std::visit([](const auto& value) { return value.term; }, *message);
+  const HardState kept = may_crash ? receiver.disk.hard_state : receiver.core.status().hard_state;
+  if (term > kept.term) return false;
+  const bool free = scope_.elections == Elections::Free;
+  if (free && term < kept.term) return true;  // what comes of it is Kind::Learn
+  if (std::holds_alternative<VoteRequest>(*message)) return free && kept.vote && kept.vote != from;
+  if (const auto* vote = std::get_if<VoteReply>(message); vote && vote->granted == Answer::No) return true;
+  if (const auto* heartbeat = std::get_if<Heartbeat>(message))
+    return !may_crash && tells_nothing(replica, item.from, *heartbeat);
+  if (const auto* append = std::get_if<AppendReply>(message); append && CoreTwin::overtaken(receiver.core, from, *append))
+    return true;
+  return !std::holds_alternative<AppendRequest>(*message) && !CoreTwin::admissible(receiver.core, from, *message);
 }
 
 // While heartbeats are not answered and leaders bind no voter, all that one of them does is to raise the commit index of
@@ -176,13 +184,14 @@ void Space::put(World& world, size_t from, size_t to, Number letter) {
 
 void Space::forget_dead(World& world, size_t replica) {
   Number& number = world.inboxes[replica];
-  const uint64_t key = (uint64_t{number} << 32 | world.replicas[replica]) + 1;
+  const bool may_crash = world.spent.crashes < scope_.crashes;
+  const uint64_t key = (uint64_t{number} << 32 | world.replicas[replica] << 1 | (may_crash ? 1 : 0)) + 1;
   if (const Number* known = inbox_without_dead_.find(key)) {
     number = *known;
     return;
   }
   Inbox inbox{.items = inboxes_[number].items};
-  std::erase_if(inbox.items, [&](const Inbox::Item& item) { return dead(world.replicas[replica], item); });
+  std::erase_if(inbox.items, [&](const Inbox::Item& item) { return dead(world.replicas[replica], item, may_crash); });
   inbox_without_dead_.insert(key, number = intern(std::move(inbox)));
 }
 
@@ -218,9 +227,11 @@ void Space::compare(const Replica& one, const Replica& other, size_t self) {
   if (!differ_inside) return;
   ++twins_;
   std::vector<Input> inputs;
-  if (one.core.next_deadline() != LaggingTime::max() && one.core.leadership().role != Role::Leader) inputs.push_back({Kind::Timeout});
+  if (one.core.next_deadline() != LaggingTime::max() && one.core.leadership().role != Role::Leader)
+    inputs.push_back({Kind::Timeout});
   if (!one.writes.empty()) inputs.push_back({Kind::Written});
-  if (one.core.leadership().role == Role::Leader) inputs.insert(inputs.end(), {{Kind::Beat}, {Kind::StepDown}, {Kind::Propose}});
+  if (one.core.leadership().role == Role::Leader)
+    inputs.insert(inputs.end(), {{Kind::Beat}, {Kind::StepDown}, {Kind::Propose}});
   inputs.push_back({.kind = Kind::Restart, .argument = static_cast<uint8_t>(one.writes.size() / 2)});
   for (size_t i = 0; i < std::min<size_t>(letters_.size(), 32); ++i) {
     const Letter& letter = letters_[static_cast<Number>((twins_ * 37 + i * 101) % letters_.size())];
@@ -235,7 +246,8 @@ void Space::compare(const Replica& one, const Replica& other, size_t self) {
     if (!a.violation.empty() && !b.violation.empty()) continue;  // a letter that cannot be
     const bool same = a.violation.empty() && b.violation.empty() && said_a.result() == said_b.result() &&
                       a.after.fingerprint(kOwnNames, scope_) == b.after.fingerprint(kOwnNames, scope_);
-    if (!same) twin_difference_ = absl::StrCat("TWINS of replica ", self + 1, " differ after input ", static_cast<int>(input.kind));
+    if (!same)
+      twin_difference_ = absl::StrCat("TWINS of replica ", self + 1, " differ after input ", static_cast<int>(input.kind));
   }
 }
 

@@ -53,6 +53,7 @@ struct Facts {
   uint8_t writes = 0;
   uint8_t commit = 0;
   uint64_t term = 0;
+  uint64_t disk_term = 0;
   Number log = 0;
   Number disk = 0;
   std::array<uint8_t, kReplicasMost> match{};  // of a leader about its peers
@@ -116,8 +117,10 @@ class Space {
   Facts facts_of(const Replica& replica);
   Outcome outcome(Number replica, const Move& move);
   void compare(const Replica& one, const Replica& other, size_t self);
-  bool dead(Number replica, const Inbox::Item& item);
+  bool dead(Number replica, const Inbox::Item& item, bool may_crash);
   bool tells_nothing(Number replica, size_t from, const Heartbeat& heartbeat) const;
+  void learning(const World& world, uint8_t self, std::vector<Move>& into) const;
+  std::optional<Move> harmless(const World& world) const;
   void put(World& world, size_t from, size_t to, Number letter);
   void forget_dead(World& world, size_t replica);
   std::string judge(World& world, size_t moved, Number before);
