@@ -56,6 +56,7 @@ void add(Totals& totals, const sim::Report& report) {
   sum.operations += report.operations;
   sum.entries += report.entries;
   sum.messages += report.messages;
+  sum.installs += report.installs;
   sum.trace_hash += report.trace_hash;  // a sum: the order of completion does not matter
   for (size_t i = 0; i < sum.faults.size(); ++i) sum.faults[i] += report.faults[i];
 }
@@ -84,6 +85,7 @@ nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals)
           {"expiries", sum.expiries},
           {"elections", sum.elections},
           {"crashes", sum.crashes},
+          {"installs", sum.installs},
           {"faults", faults},
           {"violations", totals.violations},
           {"trace_hash", hash}};

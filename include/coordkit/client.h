@@ -77,8 +77,7 @@ class Client {
 
   // ---- keys
   CallId put(std::string key, std::string value, Callback<PutResult> done, CallDeadline deadline = {});
-  CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {},
-             Consistency consistency = Consistency::Linearizable);
+  CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, CallDeadline deadline = {});
 
   ClientStatus status() const;

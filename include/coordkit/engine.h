@@ -27,6 +27,7 @@
 #include "coordkit/message.h"
 #include "coordkit/raft/core.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 #include "coordkit/transport.h"
 
 namespace coordkit {
@@ -46,6 +47,12 @@ struct EngineOptions {
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
   uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
   size_t timers_per_entry = 1024;         // sessions that can end in one entry. Legal: 1 and up
+
+  // A state on its way to peers whose log ends before ours begins. A chunk holds at least one row.
+  size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
+  uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
+  Duration state_view_idle = std::chrono::seconds(10);  // a view that nobody reads is closed. Legal: above zero
+  Duration state_view_max = std::chrono::minutes(10);   // one that is read gives way to a newer one. Legal: above zero
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -98,7 +105,9 @@ struct Submit {
 
 enum class Consistency : uint8_t {
   Linearizable,  // sees everything acknowledged anywhere before the call; one quorum round, no log entry
-  Local,         // this replica's applied state, possibly old
+  Lease,         // the same as long as clock rates are within the bound: a leader with a lease answers at once
+                 // (raft::Options::lease); everywhere else, and without one, it is a Linearizable read
+  Local,         // this replica's applied state, possibly old: an exact state, at Completion::index
 };
 
 struct Ask {
@@ -106,6 +115,7 @@ struct Ask {
   MachineId machine = kCoordination;
   std::string request;
   Consistency consistency = Consistency::Linearizable;
+  Index at_least;  // Local: a state at or beyond this entry, waited for until the deadline
   LaggingTime deadline;
 };
 
@@ -117,12 +127,40 @@ struct Renew {
 
 // The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
 // and Ask are the host's, all different.
+// Changes who belongs, on whichever replica it is called. The wishes take effect together, in their order; a newcomer that is
+// to vote (added and promoted, or put in a voter's place) learns first and is promoted, with all the rest, once it has nearly
+// caught up. A member that is added may come without store id: it is taken from its hello, for which this replica connects
+// to its address. Completes OK when the final configuration is applied here (its index in Completion::index), or with the
+// reason why not; `expected`: only if that configuration is in force, by the index of its entry, else Conflict. Without it
+// a change by somebody else is built upon. One at a time per replica. What was added stays a learner if the call ends early.
+struct ChangeMembers {
+  Ticket ticket;
+  std::vector<raft::MemberChange> changes;
+  std::optional<Index> expected = {};
+  LaggingTime deadline;
+};
+
+// Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is called. Completes OK when
+// the new leader's first entry is applied here; else nothing changes and the old leader goes on.
+struct TransferLeadership {
+  Ticket ticket;
+  ReplicaId target;
+  LaggingTime deadline;
+};
+
+// The transport cannot talk to this peer until somebody does something about it. Over with its next PeerConnected.
+struct PeerRefused {
+  ReplicaId peer;
+  std::string why;  // a sentence
+};
+
 struct Forget {
   Ticket ticket;
 };
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, Submit, Ask, Renew, Forget>;
+                                 StoreFailed, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
+                                 InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused>;
 
 // ---- effects
 
@@ -138,8 +176,9 @@ struct Completion {
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
   absl::Status status;
   std::string bytes;
-  Index index;        // of the deciding entry, or of the state that was read
-  RequestId request;  // under which a Submit ran; zero origin if it never got that far
+  Index index;                  // of the deciding entry, or of the state that was read
+  std::optional<Duration> age;  // of the state of a Local read, as far as this replica was told; absent: it was not
+  RequestId request;            // under which a Submit ran; zero origin if it never got that far
 };
 
 struct MachineEvent {
@@ -150,8 +189,11 @@ struct MachineEvent {
 
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once
+  Uninvited,          // blank, and the cluster exists without it: it must be added (or replaced) by a change of members
   Starting,           // has a log, knows no leader or is behind
   Ready,              // a leader is known and this replica registered with it
+  Learner,            // as Ready, but without a vote
+  Removed,            // not a member any more; quiet, and refuses calls
   Quarantine,         // up, silent, not voting: see the reason
   Halted,             // stopped for good on a fault
 };
@@ -165,8 +207,16 @@ struct EngineEffects {
   std::vector<raft::ReadRequest> log_reads;
   std::optional<CheckpointBatch> checkpoint;
   std::optional<Position> compact;
+  // States for peers and from them (state_transfer.h). `restore`: build a RestoredState from a view opened now.
+  std::vector<ViewOrder> views;
+  std::vector<StagingOrder> staging;
+  std::optional<Position> restore;
+  // A peer's state is in force from here on. No event says what happened in between: whoever follows events looks for itself.
+  std::optional<Position> restored;
+  std::unique_ptr<RestoredState> discarded;    // with `restored`: the state before, to be taken apart off the turn
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
+  std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)
   std::optional<absl::Status> halted;          // present once
 
   void clear();
@@ -174,12 +224,14 @@ struct EngineEffects {
 
 struct EngineStatus {
   ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // of WaitingForMembers, Quarantine, Halted: a sentence
+  std::string reason;  // of every state but Ready, Learner and Starting: a sentence
   ClusterId cluster;
   Index applied;
-  uint64_t digest = 0;               // of the applied state
-  size_t requests = 0;               // under way
-  std::optional<raft::Status> core;  // absent before genesis
+  uint64_t digest = 0;                // of the applied state
+  size_t requests = 0;                // under way
+  std::optional<raft::Status> core;   // absent before genesis
+  std::string change;                 // what the change of members started here waits for; empty: none is under way
+  std::vector<std::string> warnings;  // what somebody should look after; sentences
 };
 
 class Engine {

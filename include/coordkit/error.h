@@ -54,6 +54,11 @@ enum class Reason : uint16_t {
   Corrupt = 33,
   PermissionDenied = 34,
   Unsupported = 35,
+  Conflict = 36,
+  NotEnoughVoters = 37,
+  ChangeInProgress = 38,
+  Removed = 39,
+  AlreadyExists = 40,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

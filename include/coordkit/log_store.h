@@ -15,11 +15,12 @@
 
 namespace coordkit {
 
-// One atomic step of the log, in this order: hard state, truncation, entries. All parts together become durable or the
-// store fails. Entries are contiguous and start right after the truncation point or the current end.
+// One atomic step of the log, in this order: hard state, reset, truncation, entries. All parts together become durable or the
+// store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
 struct LogWrite {
   WriteNumber number;
   std::optional<raft::HardState> hard_state;
+  std::optional<Position> reset_to;     // discard the whole log and start again after this: a peer's state was installed
   std::optional<Index> truncate_after;  // drop every entry with a larger index first
   std::vector<raft::Entry> entries;
 
@@ -70,9 +71,6 @@ class LogStore {
 
   // Entries up to and including `through` may be forgotten: they are in a durable checkpoint and no peer needs them.
   virtual void compact(Position through) = 0;
-
-  // Discards the whole log and starts again after `base`; hard state is kept. Used after a peer's state was installed.
-  virtual void reset(WriteNumber number, Position base) = 0;
 
   // Ends all threads of the store; no completion is posted once this has returned. Idempotent; may block.
   virtual void close() = 0;

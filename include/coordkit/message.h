@@ -7,15 +7,19 @@
 #include <variant>
 #include <vector>
 
+#include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 #include "coordkit/types.h"
 
 namespace coordkit {
 
-// "This is how the cluster was born": from a member that has the genesis durable to a blank one named in it.
+// "This is how the cluster was born": from a member that has the genesis durable to a blank one. At the birth itself it goes to
+// those whom it names. Later the leader sends it to the stores that the configuration in force names, and says so.
 struct GenesisOffer {
   raft::Genesis genesis;
+  StoreId invited;  // by a leader, into a cluster that lives: only the data directory with this id may take it. Zero: at birth
   friend bool operator==(const GenesisOffer&, const GenesisOffer&) = default;
 };
 
@@ -80,6 +84,67 @@ struct RenewReply {
   friend bool operator==(const RenewReply&, const RenewReply&) = default;
 };
 
+// Asks the leader for a change of members, by compare-and-change: it is taken only if the configuration in force at the
+// leader is the entry `expected`. So whether it took effect can be read from the log, whatever becomes of the answer.
+struct ChangeRequest {
+  uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
+  Index expected;
+  std::vector<raft::MemberChange> changes;
+  friend bool operator==(const ChangeRequest&, const ChangeRequest&) = default;
+};
+struct ChangeReply {
+  uint64_t attempt = 0;
+  raft::ChangeFate::Kind fate = raft::ChangeFate::Kind::NotLeader;
+  Index configuration;  // Committed: of the final one
+  ReplicaId lagging;    // LearnerLags: who, and by how many entries
+  uint64_t lag = 0;
+  friend bool operator==(const ChangeReply&, const ChangeReply&) = default;
+};
+
+// Asks the leader to hand leadership over. Zero target: to the voter that is best prepared.
+struct TransferRequest {
+  uint64_t attempt = 0;
+  ReplicaId target;
+  Duration time_left{};  // after it the leader goes on as if nothing had been asked
+  friend bool operator==(const TransferRequest&, const TransferRequest&) = default;
+};
+struct TransferReply {
+  uint64_t attempt = 0;
+  raft::TransferFate::Kind fate = raft::TransferFate::Kind::NotLeader;
+  friend bool operator==(const TransferReply&, const TransferReply&) = default;
+};
+
+// "You lack what our log has forgotten; my whole state at `at` is here." From the leader of `term`, until the peer asks.
+struct StateOffer {
+  Term term;
+  Position at;
+  uint64_t digest = 0;  // of all rows (RowDigest)
+  friend bool operator==(const StateOffer&, const StateOffer&) = default;
+};
+
+// Asks for the rows of a range, from its start; as many as the sender likes to send at once. With `sum`: unless this is the
+// sum of the rows there.
+struct StateRequest {
+  Term term;
+  Position at;
+  KeyRange range;
+  std::optional<uint64_t> sum;
+  friend bool operator==(const StateRequest&, const StateRequest&) = default;
+};
+struct StateChunk {
+  Term term;
+  Position at;
+  StateRows rows;
+  friend bool operator==(const StateChunk&, const StateChunk&) = default;
+};
+
+// "I have all of it and am putting it in place; keep the log after it for me." Repeated while that lasts.
+struct StateLoading {
+  Term term;
+  Position at;
+  friend bool operator==(const StateLoading&, const StateLoading&) = default;
+};
+
 // The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
 constexpr uint64_t timer_set_hash(TimerId id) {
   uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
@@ -90,6 +155,7 @@ constexpr uint64_t timer_set_hash(TimerId id) {
 
 using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
                              raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
-                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed>;
+                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk,
+                             StateLoading, ChangeRequest, ChangeReply, TransferRequest, TransferReply>;
 
 }  // namespace coordkit

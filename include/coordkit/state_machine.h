@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,12 @@ class StateMachine {
   virtual void checkpoint(CheckpointBatch& batch) = 0;
   // Replaces the whole state by the rows of a view. kDataLoss: the rows make no sense.
   virtual absl::Status restore(const CheckpointView& view) = 0;
+  // What the state says of a command that was answered Queued, asked when a peer's state took the place of ours and the entry
+  // that decided may have been skipped: Final with the answer, Queued if it still waits, nothing if that cannot be told.
+  virtual std::optional<ApplyOutput::Result> standing(const Command& queued) const {
+    static_cast<void>(queued);
+    return std::nullopt;
+  }
   // Every armed timer, as Arm operations in ascending id order; asked after a restore.
   virtual void timers(std::vector<TimerOp>& out) const = 0;
   // A hash of the whole logical state, kept incrementally; equal on all replicas at equal applied index.

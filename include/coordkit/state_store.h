@@ -3,6 +3,8 @@
 // Data, applied position, membership, origins and timers change in one atomic unit (they must: tests named REG_F31). Keys are
 // at most 64 bytes, made by the machines (fixed-width: machine, table, id); user keys live in values. Every value is
 // stored with a checksum keyed by its key, and a digest over all rows is verified at open.
+// A peer's whole state arrives as ranges of rows: they are staged beside the present rows, unseen, and install() makes them
+// the state in one atomic, durable step. Every range of keys is staged once or more; what no range covered stays empty.
 // Threads: called from the turn of one engine; completions are posted to the StateSink from any thread.
 #pragma once
 
@@ -34,6 +36,33 @@ struct CheckpointBatch {
   void erase(std::string key) { rows.push_back({std::move(key), std::nullopt}); }
 };
 
+// The keys after `after` (exclusive; empty: from the first) up to `upto` (inclusive; empty: to the last). Ranges that follow
+// each other, the next one's `after` the last one's `upto`, cover every key once.
+struct KeyRange {
+  std::string after;
+  std::string upto;
+
+  bool contains(std::string_view key) const { return key > after && (upto.empty() || key <= upto); }
+  friend bool operator==(const KeyRange&, const KeyRange&) = default;
+};
+
+inline constexpr size_t kStateKeyBytesMax = 64;
+
+// The sum of a value, keyed by its key: XXH3-64 of the value, seeded with that of the key.
+uint64_t value_sum(std::string_view key, std::string_view value);
+
+// A sum over rows in whatever order; adding and removing a row undo each other. Every store makes its digests with it.
+struct RowDigest {
+  uint64_t sum = 0;
+  uint64_t exclusive_or = 0;
+  uint64_t rows = 0;
+
+  void add(std::string_view key, uint64_t value_sum);
+  void remove(std::string_view key, uint64_t value_sum);
+  uint64_t value() const;
+  friend bool operator==(const RowDigest&, const RowDigest&) = default;
+};
+
 // Reads one consistent checkpoint, key by key in ascending byte order.
 class CheckpointView {
  public:
@@ -42,14 +71,22 @@ class CheckpointView {
   virtual Position applied() const = 0;  // {0, 0}: empty, nothing was ever checkpointed
   // Visits every row whose key starts with `prefix`; stops at the first error, the visitor's or kDataLoss of its own.
   virtual absl::Status scan(std::string_view prefix, Visitor visit) const = 0;
+  // Visits every row in `range`, under the same rules.
+  virtual absl::Status scan_range(const KeyRange& range, Visitor visit) const = 0;
+  // RowDigest::value() over all rows: equal for equal rows, whatever the store and the order in which they came.
+  virtual uint64_t digest() const = 0;
 };
 
-// Where a StateStore reports. Callable from any thread; never blocks.
+// Where a StateStore reports, in the order of the calls. Callable from any thread; never blocks.
 class StateSink {
  public:
   virtual ~StateSink() = default;
-  virtual void checkpointed(Position applied) = 0;       // that batch is durable
-  virtual void checkpoint_failed(absl::Status why) = 0;  // final: the replica halts
+  virtual void checkpointed(Position applied) = 0;  // that batch is durable
+  virtual void staged(Ticket ticket) = 0;           // that range is staged; not durable
+  virtual void installed(Position applied) = 0;     // durable: the staged rows are the state, and every later view shows them
+  // The staged rows are not those of the digest: the state is as it was, and nothing is staged any more.
+  virtual void install_refused(Position applied, absl::Status why) = 0;
+  virtual void checkpoint_failed(absl::Status why) = 0;  // of whatever call; final: the replica halts
 };
 
 class StateStore {
@@ -57,9 +94,20 @@ class StateStore {
   virtual ~StateStore() = default;
   // Opens, verifies every row and the digest; may block. kDataLoss: rotten (quarantine). kFailedPrecondition: foreign.
   virtual absl::StatusOr<Position> open(StateSink& sink) = 0;
-  // Starts writing one batch; at most one is under way. Never blocks.
+  // Starts writing one batch; at most one is under way, and never together with an install. Never blocks.
   virtual void commit(CheckpointBatch batch) = 0;
-  // The last durable checkpoint as it is now; later commits do not change it. May block; not called in a turn.
+
+  // Starts putting a peer's rows beside the present ones, in place of whatever is staged in `range`. `rows` are ascending,
+  // inside the range, and each has a value (src/base/row_sums.h: check_chunk). Staged rows do not survive an open. Never
+  // blocks; the caller bounds how many are under way.
+  virtual void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) = 0;
+  // Starts to make the staged rows the state at `applied`, if `digest` is theirs; whatever is staged next starts from nothing.
+  // At most one is under way, and never together with a commit. Views of the state before go on showing it. Never blocks.
+  virtual void install(Position applied, uint64_t digest) = 0;
+  // Forgets what was staged by the calls before; reports nothing. Never blocks.
+  virtual void unstage() = 0;
+
+  // The last durable checkpoint as it is now; later commits and installs do not change it. May block; not called in a turn.
   virtual absl::StatusOr<std::unique_ptr<CheckpointView>> view() = 0;
   // Ends all threads of the store; no completion is posted once this has returned. Idempotent; may block.
   virtual void close() = 0;

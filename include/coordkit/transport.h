@@ -42,20 +42,30 @@ class TransportSink {
   virtual void peer_up(const Hello& hello) = 0;                 // a hello was verified; again after every reconnect
   virtual void peer_down(ReplicaId peer) = 0;                   // no connection is left
   virtual void received(ReplicaId from, std::string body) = 0;  // `from` is who the connection proved, not the payload
+  // This peer cannot be talked to, for a reason that somebody must remove; a sentence. Over with its next peer_up.
+  virtual void peer_refused(ReplicaId, std::string) {}
 };
 
 struct Peer {
   ReplicaId id;
   std::string address;
+  StoreId store;  // the data directory that may act as this peer, if it is known: of two, the one that is preferred
+  friend bool operator==(const Peer&, const Peer&) = default;
 };
 
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Starts listening and connecting. The sink outlives close(). kUnavailable: the port is in use, the message names it.
+  // Starts listening and connecting. A replica of the same cluster name that is not among `peers` may come by itself, as a
+  // guest: it is reported by peer_up, what it sends is reported, and what is sent to it travels as long as it stays. A
+  // transport may bound the number of guests. The sink outlives close(). kUnavailable: the port is in use, the message names
+  // it.
   virtual absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) = 0;
   // Later hellos carry this cluster id (a blank store has adopted a genesis).
   virtual void set_cluster(ClusterId cluster) = 0;
+  // From now on these are the peers to connect to; whoever is not among them any more is let go after a moment in which what
+  // was sent may still arrive, and may come back as a guest. Idempotent; oneself among them is skipped.
+  virtual void set_peers(std::vector<Peer> peers) = 0;
   // Queues frames, in order within a lane. A full queue drops the oldest bulk first.
   virtual void send(ReplicaId to, std::vector<Frame> frames) = 0;
   // Ends all connections; nothing is reported once this has returned. Idempotent; may block.

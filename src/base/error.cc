@@ -54,6 +54,11 @@ constexpr std::array kRows = {
     Row{Reason::Corrupt, kDataLoss, Outcome::None, "Corrupt"},
     Row{Reason::PermissionDenied, kPermissionDenied, Outcome::None, "PermissionDenied"},
     Row{Reason::Unsupported, kUnimplemented, Outcome::None, "Unsupported"},
+    Row{Reason::Conflict, kAborted, Outcome::None, "Conflict"},
+    Row{Reason::NotEnoughVoters, kFailedPrecondition, Outcome::None, "NotEnoughVoters"},
+    Row{Reason::ChangeInProgress, kFailedPrecondition, Outcome::None, "ChangeInProgress"},
+    Row{Reason::Removed, kFailedPrecondition, Outcome::None, "Removed"},
+    Row{Reason::AlreadyExists, kAlreadyExists, Outcome::None, "AlreadyExists"},
 };
 
 constexpr bool rows_are_indexable() {

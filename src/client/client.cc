@@ -44,6 +44,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   halted_ = halted_ || effects.halted.has_value();
   for (const Completion& completion : effects.completions) complete(completion, now);
   for (const MachineEvent& event : effects.events) session_event(event);
+  if (effects.restored) question_all(now);
   bury_lost();
   for (const RenewReply& reply : effects.renewals) {
     for (const SessionId id : renewals_.confirm(reply, !opens_.empty(), now.leading)) question(id, now);
@@ -280,11 +281,11 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
                 });
 }
 
-Ticket Client::Impl::ask_engine(const machine::Query& query, Consistency consistency, LaggingTime deadline,
+Ticket Client::Impl::ask_engine(const machine::Query& query, ReadOptions options, LaggingTime deadline,
                                 OnCompletion on_completion) {
   const Ticket ticket(++last_ticket_);
   tickets_.emplace(ticket, std::move(on_completion));
-  post(Ask{.ticket = ticket, .request = machine::encode(query), .consistency = consistency, .deadline = deadline});
+  post(Ask{.ticket = ticket, .request = machine::encode(query), .consistency = options.consistency, .at_least = options.at_least, .deadline = deadline});
   return ticket;
 }
 

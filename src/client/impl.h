@@ -45,7 +45,7 @@ class Client::Impl {
 
   struct Question {
     machine::Query query;
-    Consistency consistency = Consistency::Linearizable;
+    ReadOptions options;
     CallDeadline deadline;
     absl::Status door;  // why it is refused
   };
@@ -123,7 +123,7 @@ class Client::Impl {
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
   Ticket submit_for(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
                     OnCompletion on_completion);
-  Ticket ask_engine(const machine::Query& query, Consistency consistency, LaggingTime deadline, OnCompletion on_completion);
+  Ticket ask_engine(const machine::Query& query, ReadOptions options, LaggingTime deadline, OnCompletion on_completion);
   void complete(const Completion& completion, Now now);
   void run_later(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   LaggingTime retry_time(Now now) const { return now.lagging + options_.election_timeout; }
@@ -139,6 +139,7 @@ class Client::Impl {
   void ended(SessionId id);
   void session_event(const MachineEvent& event);
   void question(SessionId id, Now now);
+  void question_all(Now now);
 
   // ---- locks (lock_calls.cc)
   void start_acquire(CallId id, machine::Acquire body);

@@ -58,7 +58,7 @@ absl::StatusOr<SessionList> read_sessions(const Completion& completion) {
 absl::StatusOr<GetResult> read_key(const Completion& completion) {
   auto reply = machine::decode_keys(completion.bytes);
   if (!reply.ok() || reply->keys.size() > 1) return unreadable();
-  GetResult out{.revision = reply->revision, .as_of = completion.index};
+  GetResult out{.revision = reply->revision, .as_of = completion.index, .age = completion.age};
   if (!reply->keys.empty()) out.entry = std::move(reply->keys.front());
   return out;
 }
@@ -73,7 +73,7 @@ CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable
                [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
                  Call& call = *find(id);
                  call.ticket = ask_engine(
-                     question.query, question.consistency, call.deadline,
+                     question.query, question.options, call.deadline,
                      [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
                        answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
                      });
@@ -151,10 +151,10 @@ CallId Client::put(std::string key, std::string value, Callback<PutResult> done,
       [](const machine::Result& result, Index index) { return PutResult{.revision = result.revision, .index = index}; });
 }
 
-CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, Consistency consistency) {
+CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
   absl::Status door = client::check_key(key);
   return impl_->ask<GetResult>(
-      {.query = machine::GetQuery{.key = std::move(key)}, .consistency = consistency, .deadline = deadline, .door = door},
+      {.query = machine::GetQuery{.key = std::move(key)}, .options = options, .deadline = deadline, .door = door},
       std::move(done), read_key);
 }
 

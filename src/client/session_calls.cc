@@ -137,4 +137,9 @@ void Client::Impl::question(SessionId id, Now now) {
              });
 }
 
+// Entries were skipped, and with them the events that tell of ended sessions (docs/decisions/0006).
+void Client::Impl::question_all(Now now) {
+  for (const auto& [id, session] : sessions_.all()) question(id, now);
+}
+
 }  // namespace coordkit

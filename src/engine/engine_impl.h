@@ -1,6 +1,6 @@
 // One replica, put together. Each turn is a straight line (ARCHITECTURE.md, Flow):
 //
-//   inputs -> core -> what to hand over -> drain -> sends, write -> apply -> answers -> checkpoint
+//   inputs -> core -> what to hand over -> drain -> sends, write -> states for peers -> apply -> answers -> checkpoint
 //
 // A step never reaches back: what apply makes possible (a read, a renewal, a retry) is taken up in the same turn if its
 // part comes later, else in the next, which next_deadline() then asks for at once.
@@ -8,15 +8,22 @@
 
 #include <deque>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
 #include "engine/founding.h"
+#include "engine/leadership_transfer.h"
+#include "engine/member_change.h"
+#include "engine/members.h"
 #include "engine/proposals.h"
 #include "engine/reads.h"
 #include "engine/renewals.h"
 #include "engine/router.h"
+#include "engine/sleep_gauge.h"
+#include "engine/state_receiver.h"
+#include "engine/state_sender.h"
 #include "engine/timer_keeper.h"
 
 namespace coordkit::engine {
@@ -60,13 +67,13 @@ class EngineImpl final : public Engine {
   void notice_gap(Now now);
   void take_inputs(Now now);
   void found();
-  void offer_genesis(Now now);
-  LaggingTime next_offer() const;
   void ask_questions(Now now);
+  void ask_about_members(Now now);
   void propose(Now now);
   void forward(std::vector<Proposals::Handover> handovers);
   void fire_timers(Now now);
   void drain(Now now);
+  void transfer_states(Now now);
   void apply(Now now);
   void answer(Now now);
   void checkpoint();
@@ -84,6 +91,22 @@ class EngineImpl final : public Engine {
   void take(Ask& input, Now now);
   void take(Renew& input, Now now);
   void take(Forget& input, Now now);
+  void take(ChangeMembers& input, Now now);
+  void take(TransferLeadership& input, Now now);
+  void take(PeerRefused& input, Now now);
+
+  // States for peers and from them (engine_state.cc).
+  void take(ViewOpened& input, Now now);
+  void take(ViewWasRead& input, Now now);
+  void take(RangeStaged& input, Now now);
+  void take(StateInstalled& input, Now now);
+  void take(InstallRefused& input, Now now);
+  void take(StateRestored& input, Now now);
+  void receive(ReplicaId from, StateOffer& message, Now now);
+  void receive(ReplicaId from, StateRequest& message, Now now);
+  void receive(ReplicaId from, StateChunk& message, Now now);
+  void receive(ReplicaId from, StateLoading& message, Now now);
+  void adopt(RestoredState& restored, Now now);
 
   void receive(ReplicaId from, GenesisOffer& message, Now now);
   void receive(ReplicaId from, Forward& message, Now now);
@@ -92,6 +115,10 @@ class EngineImpl final : public Engine {
   void receive(ReplicaId from, ReadIndexReply& message, Now now);
   void receive(ReplicaId from, RenewRequest& message, Now now);
   void receive(ReplicaId from, RenewReply& message, Now now);
+  void receive(ReplicaId from, ChangeRequest& message, Now now);
+  void receive(ReplicaId from, ChangeReply& message, Now now);
+  void receive(ReplicaId from, TransferRequest& message, Now now);
+  void receive(ReplicaId from, TransferReply& message, Now now);
   template <typename RaftMessage>
   void receive(ReplicaId from, RaftMessage& message, Now now) {
     core_->step(raft::Received{from, raft::Message(std::move(message))}, now.lagging);
@@ -102,11 +129,26 @@ class EngineImpl final : public Engine {
   void settle(const raft::Leadership& leadership);
   void settle(const raft::ProposalFate& fate, Now now);
   void settle(const raft::Confirmation& confirmation);
+  void settle(const raft::ChangeFate& fate, Now now);
+  void settle(const raft::TransferFate& fate, Now now);
 
+  // Who belongs (engine_members.cc).
+  void welcome(const Hello& hello, Now now);
+  void follow_members(Now now);
+  void notice_own_standing();
+  void tell_peers();
+  void greet(Now now);
+  LaggingTime next_greeting() const;
+  void fail_uninvited(Now now);
+  LaggingTime next_uninvited(LaggingTime next) const;
+  std::string removal() const;
+  ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, LaggingTime now) const;
+  std::vector<std::string> warnings() const;
+
+  std::optional<Index> lease(Now now) const;
+  std::optional<Duration> age(Now now) const;
   bool leads() const { return leadership_.role == raft::Role::Leader; }
   bool knows_leader() const { return core_ && leadership_.leader; }
-  void refresh_members();
-  void welcome(const Hello& hello, Now now);
   Proposals::Road road() const;
   absl::Status refusal_at_door(Urgency urgency) const;  // OK: the call is taken
   Ticket confirm(Purpose purpose, Now now);
@@ -121,16 +163,39 @@ class EngineImpl final : public Engine {
   Proposals proposals_;
   Reads reads_;
   Renewals renewals_;
+  SleepGauge sleep_;
   TimerKeeper keeper_;
+  StateSender sender_;
+  StateReceiver receiver_;
+  Index pinned_;  // as the core was told
 
   std::optional<raft::Core> core_;  // absent before genesis and in quarantine
   raft::Leadership leadership_;
   raft::Effects core_effects_;
   RouterOutput router_output_;
-  absl::btree_map<ReplicaId, Hello> hellos_;  // of connected peers
-  absl::btree_set<ReplicaId> members_;        // connected peers whose store is the one the configuration names
-  absl::btree_set<ReplicaId> blank_;          // connected peers that have not shown that they know the genesis
-  LaggingTime offer_again_ = LaggingTime::min();
+
+  Members members_;
+  Position followed_;                                                // the configuration in force that members_ knows
+  std::vector<Peer> told_;                                           // whom the transport was told to connect with
+  std::optional<std::tuple<Position, Position, bool>> peers_basis_;  // what told_ was made from
+  bool named_once_ = false;                                          // the log has named this replica as a member
+  bool removed_ = false;
+  LaggingTime greet_again_ = LaggingTime::min();
+  std::optional<LaggingTime> uninvited_since_;
+  bool uninvited_ = false;                           // for so long that it is no matter of moments
+  absl::btree_map<ReplicaId, std::string> refused_;  // peers that the transport cannot talk to
+  MemberChange change_;
+  LeadershipTransfer transfer_;
+  struct AskedChange {
+    ReplicaId from;
+    ChangeRequest request;
+  };
+  struct AskedTransfer {
+    ReplicaId from;
+    uint64_t attempt = 0;
+  };
+  absl::btree_map<Ticket, AskedChange> asked_changes_;  // of the core
+  absl::btree_map<Ticket, AskedTransfer> asked_transfers_;
   std::deque<EngineInput> inbox_;
 
   uint64_t writes_before_core_ = 0;  // the genesis write comes before the core's own numbers

@@ -13,53 +13,6 @@ void EngineImpl::take_inputs(Now now) {
   }
 }
 
-void EngineImpl::take(PeerConnected& input, Now now) {
-  const Hello& hello = input.hello;
-  hellos_[hello.from] = hello;
-  if (!core_) return founding_.hello(hello);
-  refresh_members();
-  welcome(hello, now);
-}
-
-void EngineImpl::take(PeerLost& input, Now) {
-  hellos_.erase(input.peer);
-  members_.erase(input.peer);
-  blank_.erase(input.peer);
-}
-
-// A connected peer is either one of us, blank and named in the genesis, or a stranger that is not listened to.
-void EngineImpl::welcome(const Hello& hello, Now now) {
-  if (hello.cluster) {
-    blank_.erase(hello.from);
-  } else {
-    blank_.insert(hello.from);
-    offer_again_ = LaggingTime::min();
-  }
-  if (members_.contains(hello.from)) core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
-}
-
-void EngineImpl::refresh_members() {
-  members_.clear();
-  const raft::Configuration& configuration = router_.configuration();
-  for (const auto* list : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
-    for (const raft::Member& member : *list) {
-      const auto hello = hellos_.find(member.id);
-      if (hello != hellos_.end() && hello->second.store == member.store) members_.insert(member.id);
-    }
-  }
-}
-
-void EngineImpl::take(MessageReceived& input, Now now) {
-  if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
-  if (!core_ || !members_.contains(input.from)) return;  // before genesis, or not the store we know
-  blank_.erase(input.from);
-  std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
-}
-
-void EngineImpl::receive(ReplicaId from, GenesisOffer& message, Now) {
-  if (!core_ && !quarantined_) founding_.offered(from, message.genesis);
-}
-
 void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
   if (!leads()) return refuse(from, Refusal::Why::NotLeader);
   raft::Propose propose;
@@ -125,6 +78,8 @@ void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
 
 absl::Status EngineImpl::refusal_at_door(Urgency urgency) const {
   if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
+  if (removed_) return make_error(Reason::Removed, "this replica was removed from the cluster; use another one");
+  if (uninvited_ && !core_) return make_error(Reason::NotMember, founding_.reason());
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
   const size_t requests = proposals_.size() + reads_.size();
   if (urgency == Urgency::Reserved || requests < options_.requests_max) return absl::OkStatus();
@@ -140,7 +95,7 @@ void EngineImpl::take(Submit& input, Now) {
   proposals_.submit(std::move(input), effects_->completions);
 }
 
-void EngineImpl::take(Ask& input, Now) {
+void EngineImpl::take(Ask& input, Now now) {
   const bool local = input.consistency == Consistency::Local;
   absl::Status refusal = refusal_at_door(Urgency::Normal);
   if (refusal.ok() && !router_.machine(input.machine)) {
@@ -154,10 +109,22 @@ void EngineImpl::take(Ask& input, Now) {
     return;
   }
   if (local) {
-    ready_.push_back(std::move(input));
+    const Index at_least = input.at_least;
+    reads_.await(at_least, std::move(input));
+  } else if (const std::optional<Index> leased = input.consistency == Consistency::Lease ? lease(now) : std::nullopt) {
+    reads_.await(*leased, std::move(input));
   } else {
     reads_.ask(std::move(input));
   }
+}
+
+// The index a leader may read at without asking, if its lease holds at this moment of the turn. A holder errs on the early
+// side: sleep counts (docs/time.md).
+std::optional<Index> EngineImpl::lease(Now now) const {
+  const std::optional<raft::Lease> lease = core_ ? core_->lease() : std::nullopt;
+  if (!lease) return std::nullopt;
+  const Duration left = options_.raft.lease - (now.lagging - lease->since);
+  return left > Duration::zero() && sleep_.since(lease->since) < left ? std::optional(lease->read_index) : std::nullopt;
 }
 
 void EngineImpl::take(Renew& input, Now now) {
@@ -172,7 +139,8 @@ void EngineImpl::take(Renew& input, Now now) {
 void EngineImpl::take(Forget& input, Now) {
   proposals_.forget(input.ticket);
   reads_.forget(input.ticket);
-  std::erase_if(ready_, [&](const Ask& ask) { return ask.ticket == input.ticket; });
+  change_.forget(input.ticket);
+  transfer_.forget(input.ticket);
 }
 
 }  // namespace coordkit::engine

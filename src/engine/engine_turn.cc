@@ -30,20 +30,27 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
 }
 
 void EngineImpl::run(Now now) {
+  sleep_.sample(now);
   if (!halted_) notice_gap(now);
   take_inputs(now);
   if (halted_) return;
   found();
   if (core_) {
-    offer_genesis(now);
     if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
     fire_timers(now);
     propose(now);
     ask_questions(now);
+    ask_about_members(now);
+    follow_members(now);
     drain(now);
+    transfer_states(now);
     apply(now);
+    notice_own_standing();
     checkpoint();
+  } else {
+    fail_uninvited(now);
   }
+  tell_peers();
   answer(now);
 }
 
@@ -62,13 +69,6 @@ void EngineImpl::notice_gap(Now now) {
 
 void EngineImpl::found() {
   if (core_ || quarantined_ || founding_write_) return;
-  if (founding_.quarantined()) {
-    quarantined_ = true;
-    reason_ = founding_.reason();
-    proposals_.fail_all(Reason::NotReady, reason_, effects_->completions);
-    reads_.fail_all(Reason::NotReady, reason_, effects_->completions);
-    return;
-  }
   std::optional<raft::Genesis> genesis = founding_.take_pending();
   if (!genesis) return;
   writes_before_core_ = 1;
@@ -85,17 +85,8 @@ void EngineImpl::start_core(raft::Recovered recovered, LaggingTime now) {
   router_output_.clear();
   router_.apply(core_->committed(router_.applied().index.next(), SIZE_MAX), router_output_);
   core_->applied(router_.applied().index);
-  refresh_members();
   if (router_.genesis()) effects_->cluster = router_.genesis()->cluster;
-  for (const auto& [peer, hello] : hellos_) welcome(hello, {now, {}});
-}
-
-// A peer that was blank when it connected hears of the genesis until it speaks as a member: messages may get lost. Members
-// speak to their leader, so it is the leader's business once there is one.
-void EngineImpl::offer_genesis(Now now) {
-  if (now.lagging < next_offer()) return;
-  offer_again_ = now.lagging + options_.raft.election_timeout;
-  for (const ReplicaId peer : blank_) effects_->sends.push_back({peer, GenesisOffer{*router_.genesis()}});
+  follow_members({now, {}});
 }
 
 // Many deaths at once take several turns, so that the living are served in between (F-26).
@@ -173,6 +164,8 @@ void EngineImpl::drain(Now now) {
   }
   for (raft::Send& one : core_effects_.sends) send(std::move(one));
   for (const raft::Confirmation& confirmation : core_effects_.confirmations) settle(confirmation);
+  for (const raft::ChangeFate& fate : core_effects_.changes) settle(fate, now);
+  for (const raft::TransferFate& fate : core_effects_.transfers) settle(fate, now);
   effects_->log_reads.insert(effects_->log_reads.end(), core_effects_.reads.begin(), core_effects_.reads.end());
   if (core_effects_.compact) effects_->compact = core_effects_.compact;
   while (!outbox_.empty() && outbox_.begin()->first <= durable_) {
@@ -198,6 +191,9 @@ void EngineImpl::settle(const raft::Leadership& leadership) {
   proposals_.leadership_changed();
   reads_.leadership_changed();
   renewals_.drop_all();
+  change_.leadership_changed();
+  transfer_.leadership_changed();
+  greet_again_ = LaggingTime::min();
   keeper_.follow();
   firing_.clear();
   handed_.clear();
@@ -245,6 +241,7 @@ void EngineImpl::settle(const raft::Confirmation& confirmation) {
 
 void EngineImpl::apply(Now now) {
   more_to_apply_ = false;
+  if (receiver_.installing()) return;
   router_output_.clear();
   const std::span<const raft::Entry> entries = core_->committed(router_.applied().index.next(), options_.apply_bytes_per_turn);
   if (entries.empty()) return;
@@ -256,15 +253,20 @@ void EngineImpl::apply(Now now) {
   for (const MachineTimerOp& one : router_output_.timer_ops) keeper_.apply(one.machine, one.op, now.lagging);
   for (const Term term : router_output_.leader_starts) {
     if (leads() && term == leadership_.term) keeper_.lead(now.lagging);  // T5
+    if (term == leadership_.term) transfer_.leader_started(leadership_, router_.applied().index, effects_->completions);
   }
-  if (router_output_.configuration_changed) refresh_members();
+  for (const RouterOutput::InForce& one : router_output_.configurations) {
+    change_.applied(one.at, one.configuration, effects_->completions);
+    greet_again_ = LaggingTime::min();
+  }
   for (Answer& answer : router_output_.answers) proposals_.answered(std::move(answer), effects_->completions);
   std::move(router_output_.events.begin(), router_output_.events.end(), std::back_inserter(effects_->events));
 }
 
 void EngineImpl::checkpoint() {
   const Position applied = router_.applied();
-  if (checkpoint_under_way_ || applied.index <= checkpointed_ || applied.index > core_->durable()) return;
+  if (checkpoint_under_way_ || receiver_.installing() || applied.index <= checkpointed_ || applied.index > core_->durable())
+    return;
   const bool entries_enough = applied.index - checkpointed_ >= options_.checkpoint_entries;
   if (!entries_enough && bytes_since_checkpoint_ < options_.checkpoint_bytes) return;
   CheckpointBatch& batch = effects_->checkpoint.emplace();
@@ -280,6 +282,7 @@ void EngineImpl::answer(Now now) {
     const Ask& ask = ready_.back();
     absl::StatusOr<std::string> result = router_.machine(ask.machine)->query(ask.request);
     Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
+    if (ask.consistency == Consistency::Local) completion.age = age(now);
     if (result.ok()) {
       completion.bytes = *std::move(result);
     } else {
@@ -298,6 +301,15 @@ void EngineImpl::answer(Now now) {
   }
   proposals_.expire(now.lagging, effects_->completions);
   reads_.expire(now.lagging, effects_->completions);
+  change_.expire(now.lagging, effects_->completions);
+  transfer_.expire(now.lagging, effects_->completions);
+}
+
+std::optional<Duration> EngineImpl::age(Now now) const {
+  const std::optional<LaggingTime> fresh_at = core_ ? core_->fresh_at() : std::nullopt;
+  if (!fresh_at) return std::nullopt;
+  const Duration asleep = sleep_.since(*fresh_at);
+  return asleep == Duration::max() ? asleep : now.lagging - *fresh_at + asleep;
 }
 
 // Fail-stop: nothing more is sent or promised, every call ends, the host process lives.
@@ -311,11 +323,17 @@ void EngineImpl::halt(absl::Status why) {
   effects_->log_reads.clear();
   effects_->checkpoint.reset();  // a machine may have thrown half way through it
   effects_->compact.reset();
+  effects_->peers.reset();
+  effects_->views.clear();
+  effects_->staging.clear();
+  effects_->restore.reset();
   effects_->halted = std::move(why);
   leadership_ = {raft::Role::Follower, leadership_.term, ReplicaId()};
   effects_->leadership = leadership_;
   proposals_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
   reads_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
+  change_.fail(Reason::ReplicaFailed, reason_, effects_->completions);
+  transfer_.fail(Reason::ReplicaFailed, reason_, effects_->completions);
   for (const Ask& ask : std::exchange(ready_, {})) {
     const absl::Status status = make_error(Reason::ReplicaFailed, Outcome::None, reason_);
     effects_->completions.push_back({.ticket = ask.ticket, .status = status});
@@ -331,15 +349,11 @@ LaggingTime EngineImpl::next_deadline() const {
   if (!inbox_.empty() || !last_turn_) return LaggingTime::min();
   if (halted_) return LaggingTime::max();
   if (more_to_apply_) return LaggingTime::min();
-  LaggingTime next = std::min(proposals_.next_deadline(road()), reads_.next_deadline(knows_leader()));
-  if (!core_) return next;
+  LaggingTime next = std::min({proposals_.next_deadline(road()), reads_.next_deadline(knows_leader()),
+                               change_.next_deadline(knows_leader()), transfer_.next_deadline(knows_leader())});
+  if (!core_) return next_uninvited(next);
   if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
-  return std::min({next, next_offer(), core_->next_deadline()});
-}
-
-LaggingTime EngineImpl::next_offer() const {
-  const bool mine = leads() || !leadership_.leader;
-  return mine && !blank_.empty() && router_.genesis() ? offer_again_ : LaggingTime::max();
+  return std::min({next, next_greeting(), core_->next_deadline(), sender_.next_deadline(), receiver_.next_deadline()});
 }
 
 }  // namespace coordkit::engine

@@ -15,40 +15,37 @@ raft::Entry genesis_entry(GroupId group, const raft::Genesis& genesis) {
 
 Founding::Founding(const EngineOptions& options, StoreId self) : options_(options), self_(self) { reconsider(); }
 
+bool Founding::listed(ReplicaId id) const {
+  return std::any_of(options_.members.begin(), options_.members.end(), [id](const Peer& peer) { return peer.id == id; });
+}
+
 void Founding::hello(const Hello& hello) {
-  const bool listed =
-      std::any_of(options_.members.begin(), options_.members.end(), [&](const Peer& peer) { return peer.id == hello.from; });
-  if (!listed || hello.from == options_.raft.self) return;
+  if (!listed(hello.from) || hello.from == options_.raft.self) return;
   hellos_[hello.from] = hello;
+  if (hello.cluster) cluster_name_ = "'" + hello.cluster_name + "'";
   reconsider();
 }
 
-void Founding::offered(ReplicaId from, const raft::Genesis& genesis) {
-  if (pending_ || taken_ || quarantined_) return;
-  const auto& voters = genesis.configuration.voters;
-  const auto self = std::find_if(voters.begin(), voters.end(), [&](auto& member) { return member.id == options_.raft.self; });
-  const auto sender = std::find_if(voters.begin(), voters.end(), [&](auto& member) { return member.id == from; });
-  if (sender == voters.end()) return;
-  if (self == voters.end()) {
-    return refuse("the cluster was founded without replica " + std::to_string(options_.raft.self.value()) +
-                  ": add it through a membership change");
-  }
-  if (self->store != self_) {
-    return refuse("the cluster knows replica " + std::to_string(options_.raft.self.value()) +
-                  " with another data directory: restore that directory, or replace the member");
-  }
-  pending_ = genesis;
+void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
+  if (pending_ || taken_) return;
+  if (!offer.invited) return offered_at_birth(from, offer.genesis);
+  if (offer.invited == self_) pending_ = offer.genesis;  // a leader says so: a quorum lives by this genesis
 }
 
-void Founding::refuse(std::string reason) {
-  quarantined_ = true;
-  reason_ = std::move(reason);
+// Nobody is born into a cluster that its own list does not describe: two founders with different lists must not share a voter.
+void Founding::offered_at_birth(ReplicaId from, const raft::Genesis& genesis) {
+  const auto& voters = genesis.configuration.voters;
+  const bool named = std::any_of(voters.begin(), voters.end(), [this](const raft::Member& member) {
+    return member.id == options_.raft.self && member.store == self_;
+  });
+  const bool same_list = voters.size() == options_.members.size() &&
+                         std::all_of(voters.begin(), voters.end(), [this](const auto& member) { return listed(member.id); });
+  if (named && same_list && listed(from)) pending_ = genesis;
 }
 
 void Founding::reconsider() {
-  if (pending_ || taken_ || quarantined_) return;
+  if (pending_ || taken_) return;
   std::string missing;
-  bool all_blank = true;
   ReplicaId lowest = options_.raft.self;
   raft::Genesis genesis{options_.new_cluster, options_.token_base, {}};
   for (const Peer& peer : options_.members) {
@@ -62,13 +59,13 @@ void Founding::reconsider() {
       missing += (missing.empty() ? "" : ", ") + std::to_string(peer.id.value());
       continue;
     }
-    all_blank = all_blank && !hello->second.cluster;
     genesis.configuration.voters.push_back({peer.id, hello->second.store, peer.address});
   }
-  if (!missing.empty()) {
+  if (uninvited()) {
+    reason_ = "replica " + std::to_string(options_.raft.self.value()) + " is not a member of cluster " + cluster_name_ +
+              " yet: add it with change_membership on a running replica (if its disk was wiped or exchanged, replace it)";
+  } else if (!missing.empty()) {
     reason_ = "the cluster is born when every listed member was seen once; not seen yet: " + missing;
-  } else if (!all_blank) {
-    reason_ = "another member already belongs to a cluster; waiting for its offer";
   } else if (lowest != options_.raft.self) {
     reason_ = "all members are here; waiting for replica " + std::to_string(lowest.value()) + " to found the cluster";
   } else {

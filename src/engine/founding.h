@@ -2,8 +2,8 @@
 //
 // A blank replica neither votes nor campaigns. When every listed member has said hello and all are blank, the one with the
 // lowest id makes the genesis, syncs it, and offers it to the others; each syncs it before its first vote. A blank store
-// that is named in an existing genesis adopts it; one that is not must be brought in through a membership change, and until
-// then it stays in quarantine.
+// that is named in the genesis adopts it at the birth; later the leader invites the stores that its configuration in force
+// names (decisions/0007). Whoever is neither waits, and says what for.
 #pragma once
 
 #include <optional>
@@ -22,25 +22,26 @@ class Founding {
 
   // Facts. Each may make the genesis known; ask pending() afterwards.
   void hello(const Hello& hello);
-  void offered(ReplicaId from, const raft::Genesis& genesis);
+  void offered(ReplicaId from, const GenesisOffer& offer);
 
   // The genesis to write as entry 1, once it is known; to be taken once.
   std::optional<raft::Genesis> take_pending();
 
-  // Why nothing happens yet, as a sentence. Quarantine: waiting will not help.
-  bool quarantined() const { return quarantined_; }
+  // Why nothing happens yet, as a sentence. Uninvited: a cluster exists, and waiting alone will not help.
+  bool uninvited() const { return !pending_ && !taken_ && !cluster_name_.empty(); }
   const std::string& reason() const { return reason_; }
 
  private:
   void reconsider();
-  void refuse(std::string reason);
+  bool listed(ReplicaId id) const;
+  void offered_at_birth(ReplicaId from, const raft::Genesis& genesis);
 
   const EngineOptions& options_;
   StoreId self_;
   absl::btree_map<ReplicaId, Hello> hellos_;  // of listed members, newest
   std::optional<raft::Genesis> pending_;
   bool taken_ = false;
-  bool quarantined_ = false;
+  std::string cluster_name_;  // of a listed member that belongs to a cluster already; empty: none is known to
   std::string reason_;
 };
 

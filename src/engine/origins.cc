@@ -108,6 +108,14 @@ void Origins::enroll(const Origin& origin) {
 
 bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }
 
+const StoredAnswer* Origins::find_answer(const RequestId& request) const {
+  const State* state = const_cast<Origins*>(this)->find(request.origin);
+  if (!state || request.sequence < state->retired) return nullptr;
+  const uint64_t place = request.sequence - state->retired;
+  if (place >= state->answers.size() || !state->answers[place] || !state->answers[place]->answered) return nullptr;
+  return &*state->answers[place];
+}
+
 void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
   for (const ReplicaId replica : dirty_) {
     const State& state = states_.at(replica);

@@ -48,6 +48,7 @@ class Origins {
   // Registers an incarnation; an older or equal one changes nothing.
   void enroll(const Origin& origin);
   bool registered(const Origin& origin) const;
+  const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
 
   void checkpoint(std::string_view prefix, CheckpointBatch& batch);
   absl::Status restore(std::string_view prefix, const CheckpointView& view);

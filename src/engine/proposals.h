@@ -45,6 +45,9 @@ class Proposals {
 
   // An answer that came out of apply.
   void answered(Answer answer, std::vector<Completion>& completions);
+  // Another state took the place of ours, and entries were skipped: what it knows of our calls is taken from it. The rest is
+  // still to be applied, or ends as unknown (regression R73).
+  void state_replaced(const Router& router, std::vector<Completion>& completions);
   // Calls whose deadline has passed.
   void expire(LaggingTime now, std::vector<Completion>& completions);
   // The end: everything completes with this reason.

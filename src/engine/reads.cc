@@ -1,8 +1,22 @@
 #include "engine/reads.h"
 
+#include <string>
 #include <utility>
 
 namespace coordkit::engine {
+namespace {
+
+absl::Status not_confirmed() {
+  return make_error(Reason::NoLeader, Outcome::None, "no leader confirmed the read before the deadline of the call");
+}
+
+absl::Status not_reached(Index index) {
+  return make_error(Reason::CallTimeout, Outcome::None,
+                    "this replica had not applied entry " + std::to_string(index.value()) +
+                        " by the deadline of the call; allow more time, or ask another replica");
+}
+
+}  // namespace
 
 void Reads::ask(Ask ask) {
   if (newest_ == asked_) ++newest_;
@@ -10,6 +24,13 @@ void Reads::ask(Ask ask) {
   deadlines_.insert({ask.deadline, ticket});
   unconfirmed_.insert({newest_, ticket});
   reads_.emplace(ticket, Read{.ask = std::move(ask), .batch = newest_});
+}
+
+void Reads::await(Index index, Ask ask) {
+  const Ticket ticket = ask.ticket;
+  deadlines_.insert({ask.deadline, ticket});
+  confirmed_.insert({index, ticket});
+  reads_.emplace(ticket, Read{.ask = std::move(ask), .index = index});
 }
 
 Ask Reads::take(Ticket ticket) {
@@ -52,10 +73,9 @@ void Reads::forget(Ticket ticket) {
 void Reads::expire(LaggingTime now, std::vector<Completion>& completions) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const Ticket ticket = deadlines_.begin()->second;
+    const std::optional<Index> awaited = reads_.find(ticket)->second.index;
     take(ticket);
-    completions.push_back({.ticket = ticket,
-                           .status = make_error(Reason::NoLeader, Outcome::None,
-                                                "no leader confirmed the read before the deadline of the call")});
+    completions.push_back({.ticket = ticket, .status = awaited ? not_reached(*awaited) : not_confirmed()});
   }
 }
 

@@ -21,6 +21,8 @@ class Reads {
   Reads(Duration retry, BootCounter boot) : retry_(retry), newest_(boot.value() << 32), asked_(newest_) {}
 
   void ask(Ask ask);
+  // No question needed: to be answered from a state applied up to `index` at least.
+  void await(Index index, Ask ask);
   void forget(Ticket ticket);
 
   // Leadership changed: whatever was asked is asked again.

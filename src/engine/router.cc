@@ -45,7 +45,7 @@ void RouterOutput::clear() {
   events.clear();
   timer_ops.clear();
   leader_starts.clear();
-  configuration_changed = false;
+  configurations.clear();
 }
 
 Router::Router(std::vector<HostedMachine> machines) {
@@ -84,7 +84,8 @@ void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
       auto configuration = decode_configuration(entry.payload.view());
       COORDKIT_CHECK_MSG(configuration.ok(), "committed configuration is malformed");
       configuration_ = *std::move(configuration);
-      output.configuration_changed = true;
+      configuration_at_ = entry.position();
+      output.configurations.push_back({entry.index, configuration_});
       return;
     }
   }
@@ -96,6 +97,7 @@ void Router::apply_genesis(const raft::Entry& entry) {
   auto genesis = decode_genesis(entry.payload.view());
   COORDKIT_CHECK_MSG(genesis.ok(), "committed genesis is malformed");
   configuration_ = genesis->configuration;
+  configuration_at_ = entry.position();
   for (auto& [id, machine] : machines_) machine->found(genesis->cluster, genesis->token_base);
   genesis_ = *std::move(genesis);
 }
@@ -188,6 +190,7 @@ void Router::checkpoint(CheckpointBatch& batch) {
   out.add_uint64(1, leader_term_.value());
   out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
   out.add_bytes(3, coordkit::encode(configuration_));
+  out.add_uint64(4, configuration_at_.index.value());
   batch.put(meta_key(), std::move(meta));
   origins_.checkpoint(origins_prefix(), batch);
   for (auto& [id, machine] : machines_) machine->checkpoint(batch);
@@ -211,6 +214,7 @@ absl::Status Router::restore(const CheckpointView& view) try {
           configuration_ = *std::move(configuration);
           break;
         }
+        case fields::number(4): configuration_at_.index = Index(in.get_uint64()); break;
         default: in.skip();
       }
     }
@@ -223,9 +227,21 @@ absl::Status Router::restore(const CheckpointView& view) try {
     if (status = machine->restore(view); !status.ok()) return status;
   }
   applied_ = view.applied();
+  configuration_at_.term = applied_.term;
   return absl::OkStatus();
 } catch (const protozero::exception& error) {
   return absl::DataLossError(std::string("malformed checkpoint: ") + error.what());
+}
+
+std::optional<Answer> Router::stored(const RequestId& request) const {
+  const StoredAnswer* stored = origins_.find_answer(request);
+  if (!stored) return std::nullopt;
+  return Answer{request, stored->stage, std::nullopt, stored->bytes, stored->index};
+}
+
+std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {
+  const StateMachine* hosted = machine(id);
+  return hosted ? hosted->standing(queued) : std::nullopt;
 }
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {

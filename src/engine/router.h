@@ -41,7 +41,11 @@ struct RouterOutput {
   std::vector<MachineEvent> events;
   std::vector<MachineTimerOp> timer_ops;
   std::vector<Term> leader_starts;  // terms whose first entry was applied
-  bool configuration_changed = false;
+  struct InForce {
+    Index at;
+    raft::Configuration configuration;
+  };
+  std::vector<InForce> configurations;  // that came with these entries
 
   void clear();
 };
@@ -55,6 +59,8 @@ class Router {
   Position applied() const { return applied_; }
   const std::optional<raft::Genesis>& genesis() const { return genesis_; }
   const raft::Configuration& configuration() const { return configuration_; }
+  Position configuration_at() const { return configuration_at_; }  // of its entry; after a restore its term is an upper bound
+  Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   uint64_t digest() const;
@@ -62,6 +68,10 @@ class Router {
   void checkpoint(CheckpointBatch& batch);
   absl::Status restore(const CheckpointView& view);
   void timers(std::vector<MachineTimerOp>& out) const;
+  // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
+  std::optional<Answer> stored(const RequestId& request) const;
+  // StateMachine::standing, of a request that was answered Queued.
+  std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
 
  private:
   void apply_one(const raft::Entry& entry, RouterOutput& output);
@@ -80,6 +90,7 @@ class Router {
   Term leader_term_;  // of the newest leader-start entry
   std::optional<raft::Genesis> genesis_;
   raft::Configuration configuration_;
+  Position configuration_at_;
 
   // Consecutive requests of one machine are executed by one virtual call.
   MachineId batch_machine_;

@@ -17,13 +17,16 @@
 
 namespace coordkit {
 
-inline constexpr size_t kMessageBytesMax = 32 << 20;         // of one body; larger ones are not looked at
-inline constexpr size_t kEntriesMax = 64 << 10;              // of one append
-inline constexpr size_t kPayloadBytesMax = 16 << 20;         // of one entry or forwarded command
-inline constexpr size_t kForwardCommandsMax = 64 << 10;      // of one forward
-inline constexpr size_t kGenesisBytesMax = 256 << 10;        // of one genesis offer: 3 lists of 64 members with long addresses
-inline constexpr size_t kRenewGroupsMax = 4096;              // of one renewal or its reply
+inline constexpr size_t kMessageBytesMax = 32 << 20;     // of one body; larger ones are not looked at
+inline constexpr size_t kEntriesMax = 64 << 10;          // of one append
+inline constexpr size_t kPayloadBytesMax = 16 << 20;     // of one entry or forwarded command
+inline constexpr size_t kForwardCommandsMax = 64 << 10;  // of one forward
+inline constexpr size_t kGenesisBytesMax = 256 << 10;    // of one genesis offer: 3 lists of 64 members with long addresses
+inline constexpr size_t kRenewGroupsMax = 4096;          // of one renewal or its reply
+inline constexpr size_t kChangesMax = 64;                // of one change of members
+inline constexpr Duration kTransferTimeMax = std::chrono::hours(24);
 inline constexpr size_t kTimersListedMax = 1 << 20;          // of all groups of one message together
+inline constexpr size_t kStateRowsMax = 64 << 10;            // of one chunk of a state
 inline constexpr uint64_t kPositionMax = uint64_t{1} << 62;  // of a term or an index: adding a distance cannot wrap
 
 // Exact bytes of a message. It must be within the limits above and state the truth about itself (checked).
@@ -32,7 +35,7 @@ std::string encode(const Message& message);
 // kDataLoss: malformed, beyond a limit, or contradicting itself. kUnimplemented: a kind this version does not know.
 absl::StatusOr<Message> decode(std::string_view body);
 
-// Appends, forwards and genesis offers are bulk; everything else keeps the group alive and overtakes it.
+// Appends, forwards, genesis offers and chunks of a state are bulk; everything else keeps the group alive and overtakes it.
 Lane lane_of(const Message& message);
 
 }  // namespace coordkit

@@ -114,6 +114,7 @@ class Table {
   uint32_t waiting(std::string_view name) const;
   void holders(std::string_view name, Visitor visit) const;     // in grant order
   void queue(std::string_view name, WhileVisitor visit) const;  // first waiter first
+  std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag) const;  // hold or wait
   bool still_held(std::string_view name, Token token) const;
   Counts counts(SessionId session) const;
   std::vector<ClaimView> holds_of(SessionId session) const;            // in grant order

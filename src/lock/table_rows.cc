@@ -44,6 +44,13 @@ void Table::queue(std::string_view name, WhileVisitor visit) const {
   }
 }
 
+std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, std::string_view tag) const {
+  const Lock* lock = find(name);
+  const Claim* claim = lock ? find(*lock, session, tag) : nullptr;
+  if (!claim) return std::nullopt;
+  return view_of(*claim);
+}
+
 bool Table::still_held(std::string_view name, Token token) const {
   bool held = false;
   holders(name, [&](const ClaimView& hold) { held |= hold.token == token; });

@@ -35,10 +35,10 @@ class BatchWriter {
   uint32_t records_ = 0;
 };
 
-std::optional<raft::HardState> final_hard_state(std::span<const Step> steps) {
+std::optional<raft::HardState> final_hard_state(std::span<const LogWrite> steps) {
   std::optional<raft::HardState> result;
-  for (const Step& step : steps) {
-    if (step.write.hard_state) result = step.write.hard_state;
+  for (const LogWrite& step : steps) {
+    if (step.hard_state) result = step.hard_state;
   }
   return result;
 }
@@ -47,15 +47,15 @@ Record hard_state_record(const raft::HardState& hard_state) {
   return {.kind = RecordKind::HardState, .term = hard_state.term, .index = Index(hard_state.vote.value())};
 }
 
-void add_step(BatchWriter& writer, const Step& step, std::vector<Placed>& placed) {
-  if (step.reset) {
+void add_step(BatchWriter& writer, const LogWrite& step, std::vector<Placed>& placed) {
+  if (step.reset_to) {
     writer.add({.kind = RecordKind::TruncateTo,
                 .detail = static_cast<uint8_t>(TruncateDetail::Reset),
-                .term = step.reset->term,
-                .index = step.reset->index});
+                .term = step.reset_to->term,
+                .index = step.reset_to->index});
   }
-  if (step.write.truncate_after) writer.add({.kind = RecordKind::TruncateTo, .index = *step.write.truncate_after});
-  for (const raft::Entry& entry : step.write.entries) {
+  if (step.truncate_after) writer.add({.kind = RecordKind::TruncateTo, .index = *step.truncate_after});
+  for (const raft::Entry& entry : step.entries) {
     const uint32_t offset = writer.add({.kind = RecordKind::Entry,
                                         .detail = static_cast<uint8_t>(entry.kind),
                                         .term = entry.term,
@@ -120,18 +120,18 @@ std::optional<Mark> decode_mark(std::string_view payload) {
   return mark;
 }
 
-size_t batch_bytes_bound(std::span<const Step> steps, size_t previous) {
+size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous) {
   size_t bytes = record_bytes(kMarkFixedBytes + previous * kIdentityBytes);
   if (final_hard_state(steps)) bytes += 2 * kRecordHeaderBytes + kBlockBytes;
-  for (const Step& step : steps) {
+  for (const LogWrite& step : steps) {
     bytes += 2 * kRecordHeaderBytes;
-    for (const raft::Entry& entry : step.write.entries) bytes += record_bytes(entry.payload.size());
+    for (const raft::Entry& entry : step.entries) bytes += record_bytes(entry.payload.size());
   }
   return align_up(bytes, kBlockBytes);
 }
 
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
-                         std::span<const Step> steps, std::vector<Placed>& placed) {
+                         std::span<const LogWrite> steps, std::vector<Placed>& placed) {
   Mark mark{.state = state, .previous = {previous.begin(), previous.end()}};
   const size_t mark_bytes = record_bytes(kMarkFixedBytes + previous.size() * kIdentityBytes);
   std::string out;
@@ -142,7 +142,7 @@ std::string encode_batch(const BatchPlace& place, const LogState& state, std::sp
   const std::optional<raft::HardState> hard_state = final_hard_state(steps);
   const size_t first_copy = out.size();
   if (hard_state) writer.add(hard_state_record(*hard_state));
-  for (const Step& step : steps) add_step(writer, step, placed);
+  for (const LogWrite& step : steps) add_step(writer, step, placed);
   if (hard_state) {
     if (out.size() / kBlockBytes == first_copy / kBlockBytes) writer.next_block();
     writer.add(hard_state_record(*hard_state));

@@ -35,12 +35,6 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-// One operation of the log's user.
-struct Step {
-  std::optional<Position> reset;  // first of all: the log starts again after this
-  LogWrite write;
-};
-
 // The payload of a mark record.
 struct Mark {
   uint32_t batch_bytes = 0;  // up to the next batch; a multiple of a block
@@ -69,10 +63,10 @@ struct BatchPlace {
 };
 
 // An upper bound of the bytes encode_batch() will make.
-size_t batch_bytes_bound(std::span<const Step> steps, size_t previous);
+size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous);
 // The bytes of one batch; `placed` gets one element per entry. No steps: a mark-only batch.
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
-                         std::span<const Step> steps, std::vector<Placed>& placed);
+                         std::span<const LogWrite> steps, std::vector<Placed>& placed);
 
 // The batch at `offset`, if its mark verifies and its length lies within the segment.
 struct FoundBatch {

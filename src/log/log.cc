@@ -11,10 +11,10 @@ absl::Status misuse(std::string what) { return absl::InvalidArgumentError("log: 
 
 // Room that a batch leaves for marks after it, so that compaction can always be made durable and free a segment, even when
 // there is no space for another one.
-size_t mark_reserve(std::span<const Step> steps) {
+size_t mark_reserve(std::span<const LogWrite> steps) {
   constexpr size_t kMarks = 4;
   size_t entries = 0;
-  for (const Step& step : steps) entries += step.write.entries.size();
+  for (const LogWrite& step : steps) entries += step.entries.size();
   return batch_bytes_bound({}, entries) + (kMarks - 1) * kBlockBytes;
 }
 
@@ -41,16 +41,16 @@ Position Log::position_of(Index index) const {
 }
 
 // Filters bad input at the door: after it the steps continue the log, and every payload is the one its proposer summed.
-absl::Status Log::check(std::span<const Step> steps) const {
+absl::Status Log::check(std::span<const LogWrite> steps) const {
   Index base = state_.base.index;
   Index last = state_.last.index;
-  for (const Step& step : steps) {
-    if (step.reset) base = last = step.reset->index;
-    if (const auto& keep = step.write.truncate_after) {
+  for (const LogWrite& step : steps) {
+    if (step.reset_to) base = last = step.reset_to->index;
+    if (const auto& keep = step.truncate_after) {
       if (*keep < base || *keep > last) return misuse("a truncation outside of the log");
       last = *keep;
     }
-    for (const raft::Entry& entry : step.write.entries) {
+    for (const raft::Entry& entry : step.entries) {
       if (entry.index != last.next()) return misuse("entries with a gap");
       if (!content_intact(options_.group, entry)) {
         return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
@@ -61,7 +61,7 @@ absl::Status Log::check(std::span<const Step> steps) const {
   return absl::OkStatus();
 }
 
-absl::Status Log::append(std::span<const Step> steps) {
+absl::Status Log::append(std::span<const LogWrite> steps) {
   if (!failure_.ok()) return failure_;
   if (absl::Status status = check(steps); !status.ok()) return final_failure(status);
   const size_t bound = batch_bytes_bound(steps, previous_.size());
@@ -78,20 +78,20 @@ absl::Status Log::append(std::span<const Step> steps) {
 }
 
 // What the batch says becomes the state in memory; the mirror of Replay::batch().
-void Log::advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
+void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
   previous_.clear();
   const Placed* next = placed.data();
-  for (const Step& step : steps) {
-    if (step.write.hard_state) state_.hard_state = *step.write.hard_state;
-    if (step.reset) {
+  for (const LogWrite& step : steps) {
+    if (step.hard_state) state_.hard_state = *step.hard_state;
+    if (step.reset_to) {
       index_.clear();
       previous_.clear();
-      state_.base = state_.last = *step.reset;
+      state_.base = state_.last = *step.reset_to;
       ++state_.truncations;
-      state_.truncated_to = std::min(state_.truncated_to, step.reset->index);
+      state_.truncated_to = std::min(state_.truncated_to, step.reset_to->index);
     }
-    if (step.write.truncate_after) truncate(*step.write.truncate_after);
-    for (const raft::Entry& entry : step.write.entries) {
+    if (step.truncate_after) truncate(*step.truncate_after);
+    for (const raft::Entry& entry : step.entries) {
       const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
       index_.push_back({entry.term, {current_, next->offset}, bytes});
       previous_.push_back({entry.index, entry.term, entry.content_sum});

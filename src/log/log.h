@@ -40,7 +40,7 @@ class Log {
   static absl::StatusOr<OpenedLog> open(FileSystem& files, const LogOptions& options);
 
   // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
-  absl::Status append(std::span<const Step> steps);
+  absl::Status append(std::span<const LogWrite> steps);
   absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
   absl::Status sync();                               // of everything appended; then recycles what compaction has freed
 
@@ -83,10 +83,10 @@ class Log {
   SegmentHeader plan(const Recovery& recovery, DiskPosition from);
   absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
   absl::Status clean_up(const Recovery& recovery);
-  absl::Status check(std::span<const Step> steps) const;
+  absl::Status check(std::span<const LogWrite> steps) const;
   absl::Status roll(size_t batch_bytes);
   absl::Status hasty_spare(size_t batch_bytes);
-  void advance(std::span<const Step> steps, std::span<const Placed> placed, uint32_t batch_bytes);
+  void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
   absl::Status recycle();
   absl::Status retire(uint32_t segment, uint64_t capacity);

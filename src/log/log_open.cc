@@ -35,8 +35,8 @@ bool replaces_newest(const Recovery& recovery, DiskPosition from) {
 }
 
 // The entries from `from` on, as the steps of batches of moderate size.
-std::vector<Step> carried_steps(const Recovery& recovery, DiskPosition from) {
-  std::vector<Step> steps;
+std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from) {
+  std::vector<LogWrite> steps;
   size_t bytes = 0;
   for (const Slot& slot : recovery.slots) {
     if (slot.at < from || !slot.entry) continue;
@@ -45,7 +45,7 @@ std::vector<Step> carried_steps(const Recovery& recovery, DiskPosition from) {
       bytes = 0;
     }
     bytes += slot.entry->bytes();
-    steps.back().write.entries.push_back(*slot.entry);
+    steps.back().entries.push_back(*slot.entry);
   }
   return steps;
 }
@@ -116,7 +116,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   end_ = kFirstBatchOffset;
   state_.truncated_to = LogState().truncated_to;
   std::string bytes(kFirstBatchOffset, '\0');
-  for (const Step& step : carried_steps(recovery, from)) {
+  for (const LogWrite& step : carried_steps(recovery, from)) {
     std::vector<Placed> placed;
     const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = {current_, end_}};
     const std::string batch = encode_batch(place, state_, previous_, {&step, 1}, placed);

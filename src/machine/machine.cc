@@ -197,6 +197,25 @@ void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
   step.output.results.push_back({step.index, step.request, stage, encode(result)});
 }
 
+// Only an acquire is ever queued. Its claim is found by its owner; one of another request came later, so this one is over.
+std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
+  const absl::StatusOr<Request> request = decode_request(queued.payload);
+  const auto* acquire = request.ok() ? std::get_if<Acquire>(&request->body) : nullptr;
+  if (!acquire) return std::nullopt;
+  Result result{.revision = state_.keys.revision()};
+  if (!state_.sessions.find(acquire->session)) {
+    result.code = ResultCode::Lost;
+    return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
+  }
+  const auto claim = state_.locks.claim(acquire->name, acquire->session, acquire->owner_tag);
+  if (!claim || claim->request != queued.request) return std::nullopt;
+  if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
+  result.code = ResultCode::Granted;
+  result.token = claim->token;
+  result.since = claim->since;
+  return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Final, encode(result)};
+}
+
 void Machine::timers(std::vector<TimerOp>& out) const {
   state_.sessions.each_after({}, [&](SessionId id, const lease::Session& session) {
     out.push_back(arm(session_timer(id), session.generation, session.group.ttl, session.group));

@@ -45,6 +45,7 @@ class Machine final : public StateMachine {
   absl::StatusOr<std::string> query(std::string_view request) const override;
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
 

@@ -49,6 +49,24 @@ void Core::Impl::answer_questions() {
   }
 }
 
+// Whoever answered a round hears this leader for an election timeout and votes for nobody else until then, whatever term it
+// has moved to meanwhile; only the leader's own order to campaign is exempt, and that voids the lease first (thesis 6.4.1;
+// regression R61).
+std::optional<Lease> Core::Impl::lease() const {
+  const bool leased = leads() && options_.lease > Duration::zero() && lease_void_ != term() && commit_ >= leader_start_;
+  if (!leased) return std::nullopt;
+  const LaggingTime since = quorum_time(&Progress::vouched);
+  if (since == LaggingTime()) return std::nullopt;
+  return Lease{since, commit_};
+}
+
+// A leader knows of everything that was committed until its quorum last followed it, once an own entry is committed.
+std::optional<LaggingTime> Core::Impl::fresh_at() const {
+  if (!leads()) return freshness_.at();
+  if (commit_ < leader_start_ || applied_ < commit_) return std::nullopt;
+  return quorum_contact();
+}
+
 void Core::Impl::refuse_questions() {
   for (const Question& question : questions_) confirmations_.push_back({.ticket = question.ticket});
   questions_.clear();

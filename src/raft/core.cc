@@ -52,10 +52,15 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       applied_(std::max(recovered.applied.index, recovered.base.index)),
       everyone_has_(recovered.base.index),
       checkpoint_(recovered.applied),
+      retained_(recovered.base.index, options.log_retained_bytes),
+      pinnable_(recovered.base.index, options.log_pinned_bytes),
+      leader_contact_(now),
       told_commit_(commit_) {
   COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
   leadership_.term = told_leadership_.term = term();
   vote_round_ = random_() >> 32;  // so that answers to an earlier incarnation are stale
+  for (const Entry& entry : recovered.entries) weigh(entry);
+  if (recovered.log_replaced) disk_.reset(recovered.base);
   log_.evict(applied_, options_.cache_bytes_max);
   arm_election_timer();
 }
@@ -140,6 +145,7 @@ void Core::Impl::send(ReplicaId to, WriteNumber after, Message message) {
 
 void Core::Impl::append(Entry entry) {
   disk_.appended(entry.bytes());
+  weigh(entry);
   const bool changes_members = entry.kind == EntryKind::Configuration;
   log_.append(std::move(entry));
   matches_changed_ = true;
@@ -147,6 +153,11 @@ void Core::Impl::append(Entry entry) {
   everyone_has_ = log_.base().index;
   quiet_ = false;
   if (leads()) match_peers_to_configuration();
+}
+
+void Core::Impl::weigh(const Entry& entry) {
+  retained_.append(entry.index, entry.bytes());
+  pinnable_.append(entry.index, entry.bytes());
 }
 
 void Core::Impl::raise_commit(Index to) {
@@ -161,6 +172,7 @@ void Core::Impl::drain(Effects& effects) {
   effects.clear();
   if (leads()) lead();
   effects.compact = compact();
+  effects.behind = behind();
   effects.write = disk_.take(log_);
   effects.sends.swap(sends_);
   effects.fates.swap(fates_);
@@ -186,13 +198,16 @@ Status Core::Impl::status() const {
                 .last = log_.last(),
                 .commit = commit_,
                 .durable = disk_.durable(),
+                .leader_contact = leader_contact_,
                 .configuration = configuration(),
                 .configuration_index = log_.configuration_index(),
                 .lease_void = lease_void_};
   if (!leads()) return status;
   status.quorum_contact = quorum_contact();
   if (handover_) status.successor = handover_->target;
-  for (const Progress& peer : peers_) status.peers.push_back({peer.peer, peer.match, peer.next, peer.contact});
+  for (const Progress& peer : peers_) {
+    status.peers.push_back({peer.peer, peer.match, peer.next, peer.contact, peer.state == Progress::State::Behind});
+  }
   return status;
 }
 
@@ -208,6 +223,7 @@ void Effects::clear() {
   reads.clear();
   leadership.reset();
   compact.reset();
+  behind.clear();
   commit = Index();
 }
 
@@ -225,7 +241,13 @@ std::span<const Entry> Core::committed(Index first, size_t bytes_max) { return i
 void Core::applied(Index applied) { impl_->applied(applied); }
 Status Core::status() const { return impl_->status(); }
 const Leadership& Core::leadership() const { return impl_->leadership(); }
+std::optional<Lease> Core::lease() const { return impl_->lease(); }
+std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
 Index Core::commit() const { return impl_->commit(); }
+const Configuration& Core::configuration() const { return impl_->configuration(); }
+Position Core::configuration_position() const { return impl_->configuration_position(); }
+bool Core::removed() const { return impl_->removed(); }
+Index Core::base() const { return impl_->base(); }
 Index Core::durable() const { return impl_->durable(); }
 
 }  // namespace coordkit::raft

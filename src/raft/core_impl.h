@@ -7,8 +7,9 @@
 //   following.cc     the follower's half (thesis 3.5)
 //   transfer.cc      handing leadership over (thesis 3.10)
 //   changing.cc      who is a member (thesis 4)
-//   confirmation.cc  "do I still lead?" (thesis 6.4)
+//   confirmation.cc  "do I still lead?" (thesis 6.4), by a round or by a lease; how old what is applied here may be
 //   reading.cc       entries that are no longer in memory; compaction
+//   installing.cc    a state in place of entries that are gone (thesis 5)
 //
 // Handlers never change the role: they request it and settle() performs it when they are done.
 #pragma once
@@ -19,7 +20,9 @@
 
 #include "base/random.h"
 #include "coordkit/raft/core.h"
+#include "raft/freshness.h"
 #include "raft/log_cache.h"
+#include "raft/log_weight.h"
 #include "raft/progress.h"
 #include "raft/quorum.h"
 #include "raft/write_queue.h"
@@ -45,7 +48,13 @@ class Core::Impl {
   Status status() const;
   const Leadership& leadership() const { return leadership_; }
   Index commit() const { return commit_; }
+  Index base() const { return log_.base().index; }
   Index durable() const { return disk_.durable(); }
+  std::optional<Lease> lease() const;
+  std::optional<LaggingTime> fresh_at() const;
+  const Configuration& configuration() const { return log_.configuration(); }
+  Position configuration_position() const { return log_.configuration_position(); }
+  bool removed() const { return quiet_; }
 
  private:
   friend class CoreTwin;
@@ -61,6 +70,8 @@ class Core::Impl {
   void on(const ChangeMembership& change);
   void on(LogRead& read);
   void on(const Checkpointed& checkpoint);
+  void on(const Pin& pin);
+  void on(const Installed& installed);
 
   struct Transition {
     Role role;
@@ -74,9 +85,9 @@ class Core::Impl {
   bool is_self(ReplicaId id) const { return id == options_.self; }
   bool leads() const { return leadership_.role == Role::Leader; }
   Term term() const { return disk_.hard_state().term; }
-  const Configuration& configuration() const { return log_.configuration(); }
   void send(ReplicaId to, WriteNumber after, Message message);
   void append(Entry entry);
+  void weigh(const Entry& entry);
   void raise_commit(Index to);
 
   // ---- admission.cc
@@ -128,7 +139,8 @@ class Core::Impl {
   const Progress* progress_of(ReplicaId peer) const;
   void heard(Progress& peer, uint64_t round);
   void match_peers_to_configuration();
-  LaggingTime quorum_contact() const;
+  LaggingTime quorum_time(LaggingTime Progress::*of_peer) const;
+  LaggingTime quorum_contact() const { return quorum_time(&Progress::contact); }
   ProposalFate::Kind admit(const Proposal& proposal) const;
   void advance_commit();
   void lead();  // the leader's messages of one turn
@@ -170,7 +182,14 @@ class Core::Impl {
   // ---- reading.cc
   void request_read(Index first, Index last, size_t bytes_max);
   bool intact(Index asked, const std::vector<Entry>& entries) const;
+  Index spared() const;
   std::optional<Position> compact();
+
+  // ---- installing.cc
+  void leave_behind(Progress& peer);
+  void greet(const Progress& peer);
+  std::vector<ReplicaId> behind() const;
+  void start_log_after(const Installed& installed);
 
   const Options options_;
   LaggingTime now_;
@@ -182,16 +201,20 @@ class Core::Impl {
   Index applied_;       // the cache may drop entries up to here
   Index everyone_has_;  // every member has these durably: stays true until another configuration has other members
   Position checkpoint_;
+  LogWeight retained_;  // of the log, against log_retained_bytes
+  LogWeight pinnable_;  // against log_pinned_bytes
+  Index pinned_;        // entries after it are needed; zero: none
 
   Leadership leadership_;
   std::optional<Transition> requested_;
   LaggingTime election_deadline_;  // not leader
-  LaggingTime leader_contact_;     // follower: when leadership_.leader was last heard
+  LaggingTime leader_contact_;     // when a lawful leader was last heard; with leases also when we started
   VoteSet votes_;                  // (pre-)candidate
   Cause cause_ = Cause::Silence;   // of the present campaign
   bool quiet_ = false;             // told to be removed: no campaign until a leader speaks or a configuration comes
   uint64_t vote_round_ = 0;        // names one campaign; answers to an older one are stale
-  Index verified_;                 // follower: our log is equal to this term's leader's up to here
+  Freshness freshness_;
+  Index verified_;  // follower: our log is equal to this term's leader's up to here
 
   // Leader only.
   std::vector<Progress> peers_;  // by id

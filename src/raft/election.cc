@@ -39,8 +39,11 @@ void Core::Impl::arm_election_timer() {
   election_deadline_ = now_ + options_.election_timeout + Duration(jitter);
 }
 
+// With leases a leader that was heard counts whatever term we have moved to since, and so does one that an earlier
+// incarnation of ours may have heard: it may be answering reads by our word.
 bool Core::Impl::hears_leader() const {
-  return leads() || (leadership_.leader && now_ - leader_contact_ < options_.election_timeout);
+  const bool promised = leadership_.leader || options_.lease > Duration::zero();
+  return leads() || (promised && now_ - leader_contact_ < options_.election_timeout);
 }
 
 // Stickiness (thesis 4.2.3), but for a campaign that the leader itself wanted (3.10).

@@ -52,7 +52,7 @@ struct MessageWords {
     to.add(m.hint), to.add(m.rejected), to.add(m.round);
   }
   void operator()(const Heartbeat& m) {
-    to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.round);
+    to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.committed), to.add(m.round);
   }
   void operator()(const HeartbeatReply& m) { to.add(m.term), to.add(m.stream), to.add(m.match), to.add(m.round); }
   void operator()(const TimeoutNow& m) { to.add(m.term); }
@@ -115,7 +115,13 @@ class CoreTwin::Reader {
     to_.add(core_.commit_);
     to_.add(core_.applied_);
     to_.add(core_.checkpoint_);
-    if (!ignored_.compaction) to_.add(core_.everyone_has_);
+    if (ignored_.compaction) return;
+    to_.add(core_.everyone_has_);
+    to_.add(core_.pinned_);
+    for (const LogWeight* weight : {&core_.retained_, &core_.pinnable_}) {
+      to_.add(weight->marks_.size());
+      for (const auto& mark : weight->marks_) to_.add(mark.last), to_.add(mark.total);
+    }
   }
 
   void write(WriteNumber number) { to_.add(number > core_.disk_.written_ ? number - core_.disk_.written_ : 0); }
@@ -125,6 +131,7 @@ class CoreTwin::Reader {
     flag(disk.hard_state_changed_);
     write(disk.term_write_);
     write(disk.vote_write_);
+    to_.add(disk.reset_to_ ? disk.reset_to_->index.value() + 1 : 0);
     to_.add(disk.truncate_after_ ? disk.truncate_after_->value() + 1 : 0);
     to_.add(disk.handed_out_);
     to_.add(disk.unwritten_bytes_);
@@ -146,8 +153,7 @@ class CoreTwin::Reader {
     to_.add(core_.verified_);
     to_.add(core_.vote_round_);
     flag(core_.quiet_);
-    if (role != Role::Leader && !ignored_.followers_clocks) ahead(core_.election_deadline_);
-    if (role == Role::Follower && core_.leadership_.leader && !ignored_.followers_clocks) age(core_.leader_contact_);
+    if (role != Role::Leader && !ignored_.followers_clocks) follower();
     if (role != Role::PreCandidate && role != Role::Candidate) return;
     to_.add(static_cast<uint64_t>(core_.cause_));
     std::vector<uint64_t> votes;
@@ -155,6 +161,15 @@ class CoreTwin::Reader {
     std::sort(votes.begin(), votes.end());
     to_.add(votes.size());
     for (const uint64_t vote : votes) to_.add(vote);
+  }
+
+  void follower() {
+    ahead(core_.election_deadline_);
+    if (core_.leadership_.leader || core_.options_.lease > Duration::zero()) age(core_.leader_contact_);
+    const Freshness& fresh = core_.freshness_;
+    to_.add(fresh.at_ ? static_cast<uint64_t>((core_.now_ - *fresh.at_).count()) + 1 : 0);
+    flag(fresh.word_.has_value());
+    if (fresh.word_) to_.add(fresh.word_->committed), to_.add(static_cast<uint64_t>((core_.now_ - fresh.word_->at).count()));
   }
 
   void reign() {
@@ -176,7 +191,7 @@ class CoreTwin::Reader {
     to_.add(peer.stream);
     to_.add(peer.match);
     to_.add(peer.next);
-    flag(peer.state == Progress::State::Probe);
+    to_.add(static_cast<uint64_t>(peer.state));
     to_.add(peer.probing ? peer.probe_round + 1 : 0);
     to_.add(peer.window.count_);
     for (size_t i = 0; i < peer.window.count_; ++i) {
@@ -187,6 +202,8 @@ class CoreTwin::Reader {
     to_.add(peer.told_commit);
     to_.add(peer.answered_round);
     age(peer.contact);
+    flag(peer.vouched != LaggingTime());
+    age(peer.vouched);
     to_.add(peer.beat.round);
     age(peer.beat.sent);
     to_.add(peer.beat.round == 0 ? Index() : peer.beat.upto);

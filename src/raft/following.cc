@@ -18,6 +18,7 @@ void Core::Impl::receive(ReplicaId from, const Heartbeat& heartbeat) {
   if (heartbeat.term == term()) {
     follow(from);
     learn(heartbeat.commit, heartbeat.everyone_has);
+    freshness_.told(heartbeat.committed, now_, applied_);
     reply.match = std::min(verified_, disk_.durable());
   }
   send(from, disk_.covering_term(), reply);
@@ -72,6 +73,8 @@ void Core::Impl::truncate_after(Index index) {
   COORDKIT_CHECK_MSG(!leads(), "INV_R05 a leader never truncates");
   COORDKIT_CHECK_MSG(index >= commit_, "INV_R10 truncation of committed entries");
   log_.truncate_after(index);
+  retained_.truncate_after(index);
+  pinnable_.truncate_after(index);
   disk_.truncated_after(index);
 }
 

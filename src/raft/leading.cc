@@ -33,6 +33,7 @@ void Core::Impl::match_peers_to_configuration() {
 void Core::Impl::on(const PeerUp& up) {
   if (Progress* peer = progress_of(up.peer)) {
     peer->restart(++last_stream_);
+    peer->probe_from(std::max(peer->next, log_.base().index.next()));  // what it has now is not known
     send_heartbeat(*peer);
   }
 }
@@ -56,7 +57,7 @@ ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
 // held it for ever.
 void Core::Impl::heard(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
-  if (peer.beat.round != 0 && round >= peer.beat.round) peer.contact = std::max(peer.contact, peer.beat.sent);
+  if (peer.beat.round != 0 && round >= peer.beat.round) peer.contact = peer.vouched = std::max(peer.contact, peer.beat.sent);
 }
 
 void Core::Impl::receive(ReplicaId from, const AppendReply& reply) {
@@ -106,13 +107,13 @@ void Core::Impl::advance_commit() {
   everyone_has_ = std::max(everyone_has_, std::min(Index(member_minimum(configuration(), match_of)), commit_));
 }
 
-LaggingTime Core::Impl::quorum_contact() const {
-  const uint64_t contact = quorum_value(configuration(), [this](ReplicaId id) {
+LaggingTime Core::Impl::quorum_time(LaggingTime Progress::*of_peer) const {
+  const uint64_t time = quorum_value(configuration(), [&](ReplicaId id) {
     const Progress* peer = progress_of(id);
-    const LaggingTime at = is_self(id) ? now_ : peer ? peer->contact : LaggingTime();
+    const LaggingTime at = is_self(id) ? now_ : peer ? peer->*of_peer : LaggingTime();
     return static_cast<uint64_t>(at.time_since_epoch().count());
   });
-  return LaggingTime(Duration(static_cast<Duration::rep>(contact)));
+  return LaggingTime(Duration(static_cast<Duration::rep>(time)));
 }
 
 // ---- the leader's messages of one turn
@@ -133,7 +134,10 @@ void Core::Impl::begin_round() {
   for (Progress& peer : peers_) {
     const bool answer_overdue = now_ - peer.beat.sent >= options_.election_timeout / 2;
     if (answer_overdue) peer.probing = false;  // who does not know us yet answers appends only
-    if (peer.beat.round == 0 || answer_overdue) peer.beat = {round_, now_, peer.next.previous()};
+    if (peer.beat.round == 0 || answer_overdue) {
+      peer.beat = {round_, now_, peer.next.previous()};
+      if (peer.state == Progress::State::Behind) greet(peer);
+    }
     send_heartbeat(peer);
   }
 }
@@ -142,11 +146,18 @@ void Core::Impl::send_heartbeat(Progress& peer) {
   const Index commit = std::min(commit_, peer.match);
   peer.told_commit = std::max(peer.told_commit, commit);
   send(peer.peer, WriteNumber(),
-       Heartbeat{.term = term(), .stream = peer.stream, .commit = commit, .everyone_has = everyone_has_, .round = round_});
+       Heartbeat{.term = term(),
+                 .stream = peer.stream,
+                 .commit = commit,
+                 .everyone_has = everyone_has_,
+                 .round = round_,
+                 .committed = commit_});
 }
 
 void Core::Impl::replicate(Progress& peer) {
   const Index last = log_.last().index;
+  leave_behind(peer);
+  if (peer.state == Progress::State::Behind) return;
   if (peer.state == Progress::State::Probe) {
     if (!peer.probing) send_append(peer, log_.cached(peer.next, last, options_.append_bytes_max));
     return;
@@ -160,8 +171,7 @@ void Core::Impl::replicate(Progress& peer) {
 
 void Core::Impl::probe(Progress& peer) { send_append(peer, {}); }
 
-// In a stream `next` runs ahead of the answers; a probe waits for its own. A peer that needs what is compacted here
-// (its disk went back in time) gets heartbeats only, until it is sent a state.
+// In a stream `next` runs ahead of the answers; a probe waits for its own.
 void Core::Impl::send_append(Progress& peer, std::span<const Entry> entries) {
   const Index previous = peer.next.previous();
   const std::optional<Term> previous_term = log_.term_at(previous);

@@ -50,6 +50,10 @@ void LogCache::compact(Index through) {
   configurations_.erase(configurations_.begin(), configurations_.begin() + static_cast<ptrdiff_t>(obsolete));
 }
 
+void LogCache::reset(Position base, Configuration configuration, Index configuration_index) {
+  *this = LogCache(base, std::move(configuration), configuration_index, {});
+}
+
 std::span<const Entry> LogCache::cached(Index first, Index last, size_t bytes_max) const {
   last = std::min(last, terms_.last().index);
   if (first < first_cached_ || first > last) return {};

@@ -26,6 +26,7 @@ class LogCache {
   void append(Entry entry);  // right after last()
   void truncate_after(Index index);
   void compact(Index through);
+  void reset(Position base, Configuration configuration, Index configuration_index);  // starts again, empty
 
   Index first_cached() const { return first_cached_; }  // last + 1 when nothing is cached
   // Entries [first, last] that are cached: at most `bytes_max` but at least one; none if `first` is not cached.

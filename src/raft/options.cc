@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "coordkit/raft/core.h"
 
@@ -23,7 +25,23 @@ absl::Status Options::validate() const {
     return absl::InvalidArgumentError(
         "raft: append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");
   }
+  if (lease < Duration::zero() || lease >= election_timeout) {
+    return absl::InvalidArgumentError(
+        "raft: lease must be zero or below election_timeout, by the error of the clocks; lease_of() computes it");
+  }
+  if (log_pinned_bytes < log_retained_bytes) {
+    return absl::InvalidArgumentError("raft: log_pinned_bytes must be at least log_retained_bytes");
+  }
   return absl::OkStatus();
+}
+
+// V: real time a clock that is too slow lets pass must not exceed what one that is too fast waits: the rule of sessions (T1).
+Duration lease_of(Duration election_timeout, uint32_t rate_error_ppm) {
+  constexpr int64_t kMillion = 1'000'000;
+  const int64_t error = std::min<int64_t>(rate_error_ppm, kMillion);
+  const int64_t whole = election_timeout.count() / (kMillion + error);
+  const int64_t rest = election_timeout.count() % (kMillion + error);
+  return Duration(whole * (kMillion - error) + rest * (kMillion - error) / (kMillion + error));
 }
 
 }  // namespace coordkit::raft

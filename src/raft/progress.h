@@ -2,6 +2,7 @@
 //
 //   Probe   where the logs agree is unknown: one append at a time
 //   Stream  they agree up to `match`: appends are pipelined within a window of messages and bytes
+//   Behind  the entry at `next` is no longer in our log: no appends, until a match says that the peer got a state
 //
 // INV_R18: match < next. Both are relative to one stream: a reconnected peer may be another incarnation that has forgotten,
 // so a new stream starts from match zero and answers to an older one count for nothing (regression R03).
@@ -57,7 +58,7 @@ struct Beat {
 };
 
 struct Progress {
-  enum class State : uint8_t { Probe, Stream };
+  enum class State : uint8_t { Probe, Stream, Behind };
 
   ReplicaId peer;
   StoreId store;  // the incarnation that everything below is about
@@ -70,7 +71,8 @@ struct Progress {
   AppendWindow window;
   Index told_commit;  // highest commit index this stream has been told
   uint64_t answered_round = 0;
-  LaggingTime contact;  // a message sent at this time was answered
+  LaggingTime contact;  // a message sent at this time was answered; to begin with, the time we started to count
+  LaggingTime vouched;  // the same, but zero to begin with: what a lease may rest on
   Beat beat;
 
   Progress(ReplicaId id, StoreId its_store, const AppendWindow& empty, Index first_probe, LaggingTime now)
@@ -97,15 +99,22 @@ struct Progress {
     if (upto < match) return;  // overtaken by a later answer
     match = upto;
     window.answered(upto);
-    next = state == State::Probe ? match.next() : std::max(next, match.next());
+    next = state == State::Stream ? std::max(next, match.next()) : match.next();
     state = State::Stream;
     probing = false;
     COORDKIT_CHECK_MSG(match < next, "INV_R18");
   }
 
+  void fall_behind() {
+    state = State::Behind;
+    probing = false;
+    window.clear();
+  }
+
   // A refusal below what was acknowledged since, or of a probe that is no longer the current one, is stale.
   bool current_rejection(Index rejected) const {
-    return rejected > match && (state == State::Probe ? rejected.next() == next : rejected < next);
+    if (state == State::Behind || rejected <= match) return false;
+    return state == State::Probe ? rejected.next() == next : rejected < next;
   }
 };
 

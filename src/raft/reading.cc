@@ -21,6 +21,7 @@ std::span<const Entry> Core::Impl::committed(Index first, size_t bytes_max) {
 
 void Core::Impl::applied(Index applied) {
   applied_ = std::max(applied_, std::min(applied, commit_));
+  freshness_.applied(applied_);
   log_.evict(std::min(applied_, disk_.durable()), options_.cache_bytes_max);
 }
 
@@ -64,12 +65,21 @@ void Core::Impl::on(const Checkpointed& checkpoint) {
   if (checkpoint.applied.index > checkpoint_.index && checkpoint.applied.index <= commit_) checkpoint_ = checkpoint.applied;
 }
 
-// No member is ever cut off: only what all of them have durably goes (thesis 5.1 with the bound of regression R31).
+// What all members have durably goes, and what the budget for those who lack it does not cover. A peer that is sent a state
+// finds the entries after it, unless that takes so long that they outgrow the larger budget.
+Index Core::Impl::spared() const {
+  const Index through = std::max(everyone_has_, retained_.spared());
+  return pinned_ ? std::min(through, std::max(pinned_, pinnable_.spared())) : through;
+}
+
+// Nothing goes that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
 std::optional<Position> Core::Impl::compact() {
-  const Index through = std::min({checkpoint_.index, everyone_has_, disk_.durable(), commit_});
+  const Index through = std::min({checkpoint_.index, spared(), disk_.durable(), commit_});
   const std::optional<Term> through_term = log_.term_at(through);
   if (through <= log_.base().index || !through_term) return std::nullopt;
   log_.compact(through);
+  retained_.compact(through);
+  pinnable_.compact(through);
   std::erase_if(reads_, [through](const Read& read) { return read.first <= through; });
   return Position{through, *through_term};
 }

@@ -26,10 +26,19 @@ void WriteQueue::truncated_after(Index index) {
   for (UnderWay& write : under_way_) write.last = std::min(write.last, index);
 }
 
+// Whatever writes under way bring, the log ends at the base once the next one is durable, and so does what counts until then.
+void WriteQueue::reset(Position base) {
+  reset_to_ = base;
+  truncate_after_.reset();
+  handed_out_ = durable_ = base.index;
+  unwritten_bytes_ = 0;
+  for (UnderWay& write : under_way_) write.last = base.index;
+}
+
 std::optional<LogWrite> WriteQueue::take(const LogCache& log) {
   const Index last = log.last().index;
-  if (!hard_state_changed_ && !truncate_after_ && last == handed_out_) return std::nullopt;
-  LogWrite write{.number = next_write(), .truncate_after = truncate_after_};
+  if (!hard_state_changed_ && !reset_to_ && !truncate_after_ && last == handed_out_) return std::nullopt;
+  LogWrite write{.number = next_write(), .reset_to = reset_to_, .truncate_after = truncate_after_};
   if (hard_state_changed_) write.hard_state = hard_state_;
   if (last > handed_out_) {
     const auto entries = log.cached(handed_out_.next(), last, std::numeric_limits<size_t>::max());
@@ -41,6 +50,7 @@ std::optional<LogWrite> WriteQueue::take(const LogCache& log) {
   last_write_ = write.number;
   handed_out_ = last;
   hard_state_changed_ = false;
+  reset_to_.reset();
   truncate_after_.reset();
   unwritten_bytes_ = 0;
   return write;

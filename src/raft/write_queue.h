@@ -1,7 +1,7 @@
 // What this replica's own disk knows: the hard state and log suffix not yet handed out, the writes under way, and what is
 // durable. It answers the one question that orders all I/O: which write must be durable before a message may leave?
 //
-//   durable() <= handed out <= last of the log       (a truncation pulls all three back)
+//   durable() <= handed out <= last of the log       (a truncation pulls all three back, a reset sets them to its base)
 #pragma once
 
 #include <deque>
@@ -21,6 +21,7 @@ class WriteQueue {
 
   void appended(size_t bytes) { unwritten_bytes_ += bytes; }
   void truncated_after(Index index);
+  void reset(Position base);  // the log starts again after what a durable state stands for
 
   // Everything that changed since the last call as one write, or nothing.
   std::optional<LogWrite> take(const LogCache& log);
@@ -49,6 +50,7 @@ class WriteQueue {
   bool hard_state_changed_ = false;
   WriteNumber term_write_;  // the write that stores the current term; zero: recovered
   WriteNumber vote_write_;
+  std::optional<Position> reset_to_;
   std::optional<Index> truncate_after_;  // of what was handed out
   Index handed_out_;                     // entries up to here are in writes already taken
   size_t unwritten_bytes_ = 0;

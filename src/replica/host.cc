@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "base/check.h"
 #include "engine/wire.h"
 #include "replica/waiting.h"
 
@@ -32,6 +33,9 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .rate_error_ppm = options_.rate_error_ppm,
                               .notify = [this](absl::AnyInvocable<void()> task) { callbacks_->post(std::move(task)); }});
   publish();
+  if (options_.on_leadership) {
+    callbacks_->post([this, leadership = engine_->leadership()] { options_.on_leadership(leadership); });
+  }
   wake();
   thread_ = std::thread([this] {
     thread_id_ = std::this_thread::get_id();
@@ -78,10 +82,15 @@ void Host::log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entrie
 }
 void Host::log_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::checkpointed(Position applied) { post(EngineInput(StateCheckpointed{applied})); }
+// Nobody stages a peer's state here, so no store has a reason to report one.
+void Host::staged(Ticket) { COORDKIT_CHECK_MSG(false, "a staged range was not asked for"); }
+void Host::installed(Position) { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
+void Host::install_refused(Position, absl::Status) { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
 void Host::checkpoint_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
 void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
 void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::move(body)}); }
+void Host::peer_refused(ReplicaId peer, std::string why) { post(EngineInput(PeerRefused{peer, std::move(why)})); }
 
 // ---- the engine's thread
 
@@ -120,6 +129,7 @@ void Host::one_turn() {
   client_->before_turn(now);
   engine_->turn(now, effects_);
   client_->after_turn(now, effects_);
+  membership_.after_turn(effects_);
   carry_out();
   if (watchers_.load(std::memory_order_relaxed) > 0) publish();
   if (draining_) finish_drain();
@@ -139,6 +149,7 @@ void Host::carry_out() {
   if (effects_.checkpoint) state_->commit(*std::move(effects_.checkpoint));
   if (effects_.compact) log_->compact(*effects_.compact);
   if (effects_.cluster) transport_->set_cluster(*effects_.cluster);
+  if (effects_.peers) transport_->set_peers(*std::move(effects_.peers));
   if (effects_.leadership && options_.on_leadership) {
     callbacks_->post([this, leadership = *effects_.leadership] { options_.on_leadership(leadership); });
   }
@@ -164,13 +175,28 @@ void Host::arm_timer(Duration wait) {
   });
 }
 
+// ---- members
+
+void Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
+  membership_.change(*engine_, clock_.now().lagging, change, options, std::move(done));
+}
+
+void Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+  if (target == 0) return std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
+  membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
+}
+
 // ---- looking and closing
 
 std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch_add(1)); }
 
 namespace {
 
-Health health_of(const Engine& engine) {
+bool waits(ReplicaState state) {
+  return state == ReplicaState::WaitingForMembers || state == ReplicaState::Uninvited || state == ReplicaState::Starting;
+}
+
+Health health_of(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
   Health health{.state = status.state,
                 .reason = status.reason,
@@ -179,10 +205,16 @@ Health health_of(const Engine& engine) {
                 .leader = engine.leadership().leader,
                 .applied = status.applied,
                 .cluster = status.cluster,
-                .digest = status.digest};
+                .digest = status.digest,
+                .change = status.change,
+                .warnings = status.warnings};
   if (status.core) {
     health.commit = status.core->commit;
     health.durable = status.core->durable;
+    health.members = member_list(*status.core, engine.self(), now);
+    const bool leads = health.role == raft::Role::Leader;
+    const LaggingTime heard = leads ? status.core->quorum_contact : status.core->leader_contact;
+    if (health.leader) health.contact_age = std::max(now - heard, Duration::zero());
   }
   if (health.reason.empty() && status.state == ReplicaState::Starting) {
     health.reason = health.leader ? "catching up with the leader" : "no leader is known yet";
@@ -193,7 +225,7 @@ Health health_of(const Engine& engine) {
 }  // namespace
 
 void Host::publish() {
-  Health health = health_of(*engine_);
+  Health health = health_of(*engine_, clock_.now().lagging);
   const std::lock_guard lock(health_mutex_);
   health_ = std::move(health);
   health_changed_.notify_all();
@@ -205,15 +237,13 @@ absl::Status Host::wait_ready(Duration timeout) {
   watchers_.fetch_add(1);
   wake();
   std::unique_lock lock(health_mutex_);
-  const auto decided = [&] {
-    return over_ || (health_.state != ReplicaState::WaitingForMembers && health_.state != ReplicaState::Starting);
-  };
+  const auto decided = [&] { return over_ || !waits(health_.state); };
   const bool in_time = health_changed_.wait_until(lock, deadline, decided);
   watchers_.fetch_sub(1);
   if (over_) return make_error(Reason::Closed, "the replica is closed");
-  if (in_time && health_.state == ReplicaState::Ready) return absl::OkStatus();
+  if (in_time && (health_.state == ReplicaState::Ready || health_.state == ReplicaState::Learner)) return absl::OkStatus();
   const std::string reason = health_.reason;
-  if (in_time) return make_error(Reason::NotReady, reason);
+  if (in_time) return make_error(health_.state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, reason);
   return absl::DeadlineExceededError("not ready yet: " + reason);
 }
 
@@ -251,6 +281,7 @@ void Host::stop_engine() {
   }
   batch_.clear();
   client_->stop();
+  membership_.stop();
   transport_->close();
   {
     const std::lock_guard health(health_mutex_);

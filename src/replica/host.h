@@ -23,6 +23,7 @@
 #include "coordkit/state_store.h"
 #include "coordkit/transport.h"
 #include "replica/callback_thread.h"
+#include "replica/membership_calls.h"
 
 namespace coordkit {
 
@@ -47,6 +48,10 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   const ReplicaOptions& options() const { return options_; }
   std::string owner_tag();  // a fresh one
 
+  // Inside a call.
+  void change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  void transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+
   Health health();
   absl::Status wait_ready(Duration timeout);
   absl::Status close();
@@ -55,10 +60,14 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override;
   void log_failed(absl::Status why) override;
   void checkpointed(Position applied) override;
+  void staged(Ticket ticket) override;
+  void installed(Position applied) override;
+  void install_refused(Position applied, absl::Status why) override;
   void checkpoint_failed(absl::Status why) override;
   void peer_up(const Hello& hello) override;
   void peer_down(ReplicaId peer) override;
   void received(ReplicaId from, std::string body) override;
+  void peer_refused(ReplicaId peer, std::string why) override;
 
  private:
   // What other threads leave for the engine's. Messages are encoded until the turn: a flood costs bytes, not objects.
@@ -91,6 +100,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;
+  MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;

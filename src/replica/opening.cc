@@ -36,6 +36,7 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.raft.self = ReplicaId(options.id);
   engine.raft.election_timeout = options.election_timeout;
   engine.raft.heartbeat_interval = options.heartbeat_interval;
+  if (options.leader_leases) engine.raft.lease = raft::lease_of(options.election_timeout, options.rate_error_ppm);
   engine.raft.seed = random_id();
   engine.new_cluster = ClusterId(random_id());
   engine.token_base = token_base();

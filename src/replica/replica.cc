@@ -41,9 +41,9 @@ absl::StatusOr<PutResult> Replica::put(std::string key, std::string value) {
       });
 }
 
-absl::StatusOr<GetResult> Replica::get(std::string key, Consistency consistency) {
-  return wait_for<GetResult>(*host_, [key = std::move(key), consistency](Client& client, Callback<GetResult> done) mutable {
-    client.get(std::move(key), std::move(done), {}, consistency);
+absl::StatusOr<GetResult> Replica::get(std::string key, ReadOptions options) {
+  return wait_for<GetResult>(*host_, [key = std::move(key), options](Client& client, Callback<GetResult> done) mutable {
+    client.get(std::move(key), std::move(done), {}, options);
   });
 }
 
@@ -62,6 +62,32 @@ absl::StatusOr<LockInfo> Replica::holders(std::string name) {
 absl::StatusOr<QueueInfo> Replica::queue(std::string name) {
   return wait_for<QueueInfo>(*host_, [name = std::move(name)](Client& client, Callback<QueueInfo> done) mutable {
     client.queue(std::move(name), std::move(done));
+  });
+}
+
+absl::StatusOr<Index> Replica::change_membership(MembershipChange change, MembershipOptions options) {
+  return wait_for<Index>(*host_, [host = host_.get(), change = std::move(change), options](Client&, Callback<Index> done) {
+    host->change_members(change, options, std::move(done));
+  });
+}
+
+void Replica::change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done) {
+  host_->call([host = host_.get(), change = std::move(change), options, done = std::move(done)](Client&) mutable {
+    host->change_members(change, options, std::move(done));
+  });
+}
+
+MemberList Replica::members() const { return host_->health().members; }
+
+absl::Status Replica::transfer_leadership(std::optional<uint64_t> target, Duration timeout) {
+  return wait_for_done(*host_, [host = host_.get(), target, timeout](Client&, DoneCallback done) {
+    host->transfer_leadership(target, timeout, std::move(done));
+  });
+}
+
+void Replica::transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+  host_->call([host = host_.get(), target, timeout, done = std::move(done)](Client&) mutable {
+    host->transfer_leadership(target, timeout, std::move(done));
   });
 }
 

@@ -28,7 +28,8 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   for (uint32_t i = 0; i < plan.nodes; ++i) {
     const NodeParts parts{world_, network_, *this, plan_, options_.defects};
     nodes_.push_back(std::make_unique<Node>(parts, i, world.fork_random()));
-    consensus_.own(i, nodes_[i]->log());
+    consensus_.own(i, nodes_[i]->log(), nodes_[i]->state());
+    nodes_[i]->log().set_history([this](Position at) { return consensus_.chain(at); });
   }
   workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, world.fork_random());
 }
@@ -55,6 +56,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::LogSynced: return nodes_[event.node]->log_synced(event);
     case EventKind::LogReadDone: return nodes_[event.node]->log().read_done(event);
     case EventKind::StateSynced: return nodes_[event.node]->state().synced(event);
+    case EventKind::StateDone: return nodes_[event.node]->state_done(event);
     case EventKind::Worker: return workload_->worker_event(event);
     case EventKind::Resource: return workload_->resource_event(event);
     case EventKind::FaultBegin: return fault_begin(event);
@@ -140,7 +142,8 @@ void Cluster::writing(uint32_t node, const LogWrite& write) { consensus_.write(n
 void Cluster::synced(uint32_t node) { consensus_.synced(node); }
 void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) { consensus_.send(node, to, message); }
 
-void Cluster::turned(uint32_t node, EngineEffects&) {
+void Cluster::turned(uint32_t node, EngineEffects& effects) {
+  if (effects.restored) consensus_.restored(node, *effects.restored);
   consensus_.after_turn(node);
   while (model_.applied() < consensus_.applied()) {
     const Index next = model_.applied().next();
@@ -195,6 +198,7 @@ void Cluster::fill(Report& report) const {
   report.operations = witness_.operations();
   report.entries = consensus_.committed().value();
   report.messages = network_.counters().sent;
+  report.installs = consensus_.installs();
   report.faults = fault_counts_;
 }
 

@@ -194,7 +194,7 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
     nodes_[node]->clock().suspend(world_.now());
     remember({.kind = kind, .node = node}, length);
   }
-  nodes_[node]->freeze();
+  nodes_[node]->freeze(kind == FaultKind::Suspend ? Node::Freeze::Machine : Node::Freeze::Process);
   world_.trace(node, "is frozen");
   world_.schedule(world_.now() + length, EventKind::Resume, node, nodes_[node]->epoch());
 }

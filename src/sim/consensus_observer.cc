@@ -53,6 +53,40 @@ void ConsensusObserver::write(uint32_t node, const LogWrite& write) {
   check_appended(node, write);
 }
 
+uint64_t ConsensusObserver::chain(Position position) const {
+  if (position.index > committed() || at(position.index).term != position.term) {
+    throw Violation("INV_S01", fmt::format("a log starts again after {}, which nobody committed", position.index.value()));
+  }
+  return at(position.index).chain;
+}
+
+Index ConsensusObserver::durable(uint32_t node) const {
+  return std::max(views_[node].log->durable().last(), views_[node].state->applied().index);
+}
+
+// INV_R13: what was installed at an index is what the others have after exactly that entry, members included.
+void ConsensusObserver::restored(uint32_t node, Position position) {
+  ++installs_;
+  seen_[node].restored = true;
+  world_.trace(node, "goes on from a state after {}", position.index.value());
+  chain(position);
+  const Index index = position.index;
+  const uint64_t digest = views_[node].engine->machine(kCoordination)->digest() | 1;
+  if (views_[node].engine->applied() == index && digests_.size() > index.value() && digests_[index.value()] != 0 &&
+      digests_[index.value()] != digest) {
+    throw Violation("INV_R13", fmt::format("n{} installs another state after {}", node + 1, index.value()));
+  }
+  Index configuration = index;
+  while (at(configuration).kind != raft::EntryKind::Genesis && at(configuration).kind != raft::EntryKind::Configuration) {
+    configuration = configuration.previous();
+  }
+  const Index said = views_[node].engine->core()->status().configuration_index;
+  if (said < configuration || (said > configuration && said <= index)) {
+    throw Violation("INV_R13",
+                    fmt::format("n{} installs the members of {} with a state after {}", node + 1, said.value(), index.value()));
+  }
+}
+
 void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   if (!write.truncate_after) return;
   const LogImage& log = views_[node].log->submitted();
@@ -73,11 +107,13 @@ void ConsensusObserver::check_appended(uint32_t node, const LogWrite& write) {
   if (write.entries.empty()) return;
   const LogImage& log = views_[node].log->submitted();
   const Index previous = write.entries.front().index.previous();
-  if (previous < log.base.index || previous > log.last()) {
-    throw Violation("INV_R21", fmt::format("n{} appends at {} to a log that ends at {}", node + 1, previous.value() + 1,
-                                           log.last().value()));
+  const Index first = write.reset_to ? write.reset_to->index : log.base.index;
+  const Index last = write.reset_to ? first : log.last();
+  if (previous < first || previous > last) {
+    throw Violation("INV_R21",
+                    fmt::format("n{} appends at {} to a log that ends at {}", node + 1, previous.value() + 1, last.value()));
   }
-  uint64_t chain = log.chain(previous);
+  uint64_t chain = write.reset_to ? this->chain(*write.reset_to) : log.chain(previous);
   for (const raft::Entry& entry : write.entries) {
     chain = chain_hash(chain, entry);
     const auto [it, fresh] = chains_.try_emplace({entry.index.value(), entry.term.value()}, chain);
@@ -143,13 +179,14 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
   const LogImage& disk = views_[node].log->durable();
   // Said in a term that is over on this disk: true when it was said, and what came later may have replaced the entries.
   if (seen_[node].durable.term > reply.term) return;
-  if (seen_[node].durable.term < reply.term || disk.last() < reply.match) {
-    throw Violation(
-        "INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
-                               reply.match.value(), reply.term.value(), disk.last().value(), seen_[node].durable.term.value()));
+  if (seen_[node].durable.term < reply.term || durable(node) < reply.match) {
+    throw Violation("INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
+                                           reply.match.value(), reply.term.value(), durable(node).value(),
+                                           seen_[node].durable.term.value()));
   }
   const auto leader = leaders_.find(reply.term);
   if (leader == leaders_.end() || reply.match <= disk.base.index) return;
+  if (reply.match <= views_[node].state->applied().index) return;  // the log may not have been reset yet
   const NodeView& view = views_[leader->second];
   if (view.engine == nullptr || view.engine->leadership().role != raft::Role::Leader ||
       view.engine->leadership().term != reply.term) {
@@ -172,7 +209,7 @@ void ConsensusObserver::check(uint32_t node, const raft::Heartbeat& heartbeat) {
 void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) {
   const LogImage& disk = views_[node].log->durable();
   if (seen_[node].durable.term > reply.term) return;  // as above
-  if (reply.match > disk.last()) {
+  if (reply.match > durable(node)) {
     throw Violation("INV_R17", fmt::format("n{} reports match {} in term {} beyond its durable {}", node + 1,
                                            reply.match.value(), reply.term.value(), disk.last().value()));
   }
@@ -182,7 +219,8 @@ void ConsensusObserver::after_turn(uint32_t node) {
   if (views_[node].engine->core() == nullptr) return;
   const raft::Leadership before = seen_[node].leadership;
   check_leadership(node);
-  if (before.role == raft::Role::Leader && before == seen_[node].leadership) check_own_term(node);
+  const bool restored = std::exchange(seen_[node].restored, false);  // committed by others
+  if (before.role == raft::Role::Leader && before == seen_[node].leadership && !restored) check_own_term(node);
   check_commit(node);
   check_applied(node);
   if (++seen_[node].turns % 64 == 0) check_progress(node);
@@ -260,7 +298,8 @@ void ConsensusObserver::check_quorum_durable(Index index, uint64_t chain) {
   uint64_t holders = 0;
   for (const NodeView& view : views_) {
     const LogImage& disk = view.log->durable();
-    if (disk.base.index >= index || (disk.contains(index) && disk.chain(index) == chain)) ++holders;
+    if (std::max(disk.base.index, view.state->applied().index) >= index || (disk.contains(index) && disk.chain(index) == chain))
+      ++holders;
   }
   if (holders < quorum()) {
     throw Violation("INV_R08",
@@ -301,7 +340,10 @@ void ConsensusObserver::check_progress(uint32_t node) {
     }
     const uint32_t other = position_of(peer.peer);
     const LogImage& disk = views_[other].log->durable();
-    if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index) continue;
+    if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index ||
+        peer.match <= views_[other].state->applied().index) {
+      continue;
+    }
     if (!disk.contains(peer.match) || (log.contains(peer.match) && disk.chain(peer.match) != log.chain(peer.match))) {
       throw Violation("INV_R18", fmt::format("n{} believes n{} holds {} but its disk does not", node + 1, peer.peer.value(),
                                              peer.match.value()));

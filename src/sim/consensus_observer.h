@@ -17,6 +17,7 @@ namespace coordkit::sim {
 // What the observer may look at of one node.
 struct NodeView {
   const SimLogStore* log = nullptr;
+  const SimStateStore* state = nullptr;
   const Engine* engine = nullptr;  // null while the process is down
 };
 
@@ -34,7 +35,10 @@ class ConsensusObserver {
   ConsensusObserver(World& world, uint32_t nodes) : world_(world), nodes_(nodes), views_(nodes), seen_(nodes) {}
 
   // The disk that a node has for the whole run.
-  void own(uint32_t node, const SimLogStore& log) { views_[node].log = &log; }
+  void own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
+    views_[node].log = &log;
+    views_[node].state = &state;
+  }
   // A process started (again) or went away.
   void attach(uint32_t node, const Engine& engine);
   void detach(uint32_t node);
@@ -43,12 +47,16 @@ class ConsensusObserver {
   void write(uint32_t node, const LogWrite& write);
   void send(uint32_t node, ReplicaId to, const Message& message);
   void after_turn(uint32_t node);
+  // A peer's state took the place of this replica's own in this turn; before after_turn.
+  void restored(uint32_t node, Position at);
   // Votes and terms become facts when they are durable.
   void synced(uint32_t node);
 
   Index committed() const { return Index(committed_.size()); }
   const CommittedEntry& at(Index index) const { return committed_[index.value() - 1]; }
   Index applied() const { return applied_; }  // highest index applied anywhere
+  uint64_t chain(Position at) const;          // of a committed position
+  uint64_t installs() const { return installs_; }
   uint64_t elections() const { return leaders_.size(); }
   std::optional<uint32_t> leader() const;  // of the highest term, if its process is up and says so
 
@@ -60,6 +68,7 @@ class ConsensusObserver {
     Index applied;
     raft::Leadership leadership;
     uint64_t turns = 0;
+    bool restored = false;  // in this turn
   };
 
   void check_truncation(uint32_t node, const LogWrite& write);
@@ -79,6 +88,7 @@ class ConsensusObserver {
   template <typename Other>
   void check(uint32_t, const Other&) {}
   Index committed_before(Term term) const;
+  Index durable(uint32_t node) const;  // by log or by state
   uint64_t quorum() const { return nodes_ / 2 + 1; }
 
   World& world_;
@@ -91,6 +101,7 @@ class ConsensusObserver {
   std::vector<CommittedEntry> committed_;                     // [index - 1]
   std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet
   Index applied_;
+  uint64_t installs_ = 0;
 };
 
 }  // namespace coordkit::sim

@@ -112,6 +112,11 @@ Now shifted_for_sending(const Defects& defects, Now now) {
   return now;
 }
 
+Now as_told_to_engine(const Defects& defects, Now now) {
+  if (defects.sleep_uncounted) now.leading = LeadingTime(now.lagging.time_since_epoch());
+  return now;
+}
+
 void change_answers(const Defects& defects, EngineEffects& effects) {
   if (!defects.token_lowered && !defects.answer_changed) return;
   for (Completion& completion : effects.completions) {

@@ -21,6 +21,9 @@ std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine);
 // The reading the client believes to send with.
 Now shifted_for_sending(const Defects& defects, Now now);
 
+// The readings the engine is given.
+Now as_told_to_engine(const Defects& defects, Now now);
+
 // Changes what the client is about to be told.
 void change_answers(const Defects& defects, EngineEffects& effects);
 

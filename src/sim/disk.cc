@@ -14,23 +14,6 @@ Duration draw_latency(Random& random, const DiskQuality& quality) {
   return Duration(random.between(quality.sync_min.count(), quality.sync_max.count()));
 }
 
-// A copy of the rows as they were; restarts are rare enough.
-class CopiedView final : public CheckpointView {
- public:
-  CopiedView(Position applied, SimStateStore::Rows rows) : applied_(applied), rows_(std::move(rows)) {}
-  Position applied() const override { return applied_; }
-  absl::Status scan(std::string_view prefix, Visitor visit) const override {
-    for (auto it = rows_.lower_bound(std::string(prefix)); it != rows_.end() && it->first.starts_with(prefix); ++it) {
-      if (absl::Status status = visit(it->first, it->second); !status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  Position applied_;
-  SimStateStore::Rows rows_;
-};
-
 }  // namespace
 
 uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
@@ -41,11 +24,12 @@ uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
   return hash_mix(h, hash_bytes(entry.payload.view()));
 }
 
-void LogImage::write(const LogWrite& write) {
+void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
   if (write.hard_state) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
+  if (write.reset_to) reset(*write.reset_to, reset_chain);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
     while (last() > *write.truncate_after) records.pop_back();
@@ -64,10 +48,10 @@ void LogImage::forget(Position through) {
   }
 }
 
-void LogImage::reset(Position new_base) {
+void LogImage::reset(Position new_base, uint64_t chain) {
   records.clear();
   base = new_base;
-  base_chain = 0;
+  base_chain = chain;
 }
 
 absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
@@ -85,19 +69,9 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
 }
 
 void SimLogStore::submit(LogWrite write) {
-  submitted_.write(write);
+  submitted_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
   const WriteNumber number = write.number;
-  enqueue({number, std::nullopt, std::move(write)});
-}
-
-void SimLogStore::reset(WriteNumber number, Position base) {
-  submitted_.reset(base);
-  enqueue({number, base, {}});
-}
-
-void SimLogStore::enqueue(Pending pending) {
-  const WriteNumber number = pending.number;
-  pending_.push_back(std::move(pending));
+  pending_.push_back(std::move(write));
   if (defects_.written_before_durable) sink_->written(number);
   last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
   world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
@@ -110,13 +84,9 @@ void SimLogStore::hurry() {
                   pending_.back().number.value());
 }
 
-void SimLogStore::persist(const Pending& pending) {
-  if (pending.reset) {
-    durable_.reset(*pending.reset);
-  } else {
-    durable_.write(pending.write);
-  }
-  durable_number_ = pending.number;
+void SimLogStore::persist(const LogWrite& write) {
+  durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
+  durable_number_ = write.number;
 }
 
 void SimLogStore::synced(const Event& event) {
@@ -178,45 +148,52 @@ void SimLogStore::crash() {
 absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
   sink_ = &sink;
   ++epoch_;
-  return applied_;
+  rows_.unstage();
+  return rows_.applied();
 }
 
-void SimStateStore::commit(CheckpointBatch batch) {
-  COORDKIT_CHECK_MSG(!pending_, "at most one checkpoint is under way");
-  pending_ = std::move(batch);
-  ++commits_;
-  hurry();
+void SimStateStore::commit(CheckpointBatch batch) { start(std::move(batch)); }
+void SimStateStore::stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) {
+  start(StageRows{ticket, std::move(range), std::move(rows)});
+}
+void SimStateStore::install(Position applied, uint64_t digest) { start(InstallStaged{applied, digest}); }
+void SimStateStore::unstage() { start(Unstage{}); }
+
+void SimStateStore::start(StateOperation operation) {
+  if (sink_ == nullptr) return;
+  const bool busy = std::ranges::any_of(pending_, [](const Pending& one) { return changes_state(one.operation); });
+  COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
+  pending_.push_back({++started_, std::move(operation)});
+  last_sync_ = std::max(last_sync_, world_.now() + 4 * draw_latency(random_, quality_));
+  world_.schedule(last_sync_, EventKind::StateSynced, node_, epoch_, started_);
 }
 
 void SimStateStore::hurry() {
-  if (sink_ == nullptr || !pending_) return;
-  world_.schedule(world_.now() + 4 * draw_latency(random_, quality_), EventKind::StateSynced, node_, epoch_, commits_);
-}
-
-void SimStateStore::persist() {
-  for (const CheckpointBatch::Row& row : pending_->rows) {
-    if (row.value) {
-      rows_[row.key] = *row.value;
-    } else {
-      rows_.erase(row.key);
-    }
-  }
-  applied_ = pending_->applied;
-  pending_.reset();
+  if (sink_ == nullptr || pending_.empty()) return;
+  last_sync_ = world_.now() + 4 * draw_latency(random_, quality_);
+  world_.schedule(last_sync_, EventKind::StateSynced, node_, epoch_, started_);
 }
 
 void SimStateStore::synced(const Event& event) {
-  if (sink_ == nullptr || event.epoch != epoch_ || event.item != commits_ || !pending_) return;
-  persist();
-  sink_->checkpointed(applied_);
+  if (sink_ == nullptr || event.epoch != epoch_) return;
+  while (!pending_.empty() && pending_.front().number <= event.item) {
+    const StateReport report = rows_.perform(std::move(pending_.front().operation));
+    pending_.pop_front();
+    if (report) report(*sink_);
+  }
 }
 
 void SimStateStore::crash() {
   sink_ = nullptr;
-  if (pending_ && random_.chance(0.5)) persist();
-  pending_.reset();
+  for (Pending& pending : pending_) {
+    if (!random_.chance(0.5)) break;
+    rows_.perform(std::move(pending.operation));
+  }
+  pending_.clear();
+  rows_.unstage();
+  last_sync_ = TrueTime{};
 }
 
-absl::StatusOr<std::unique_ptr<CheckpointView>> SimStateStore::view() { return std::make_unique<CopiedView>(applied_, rows_); }
+absl::StatusOr<std::unique_ptr<CheckpointView>> SimStateStore::view() { return rows_.view(); }
 
 }  // namespace coordkit::sim

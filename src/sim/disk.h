@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/row_map.h"
 #include "coordkit/log_store.h"
 #include "coordkit/sim/options.h"
 #include "coordkit/state_store.h"
@@ -48,9 +50,9 @@ struct LogImage {
   // Chain after `index`; the caller knows base <= index <= last.
   uint64_t chain(Index index) const { return index == base.index ? base_chain : at(index).chain; }
 
-  void write(const LogWrite& write);
+  void write(const LogWrite& write, uint64_t reset_chain = 0);  // of what it starts again after
   void forget(Position through);
-  void reset(Position new_base);
+  void reset(Position new_base, uint64_t chain);
 };
 
 class SimLogStore final : public LogStore {
@@ -62,7 +64,6 @@ class SimLogStore final : public LogStore {
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override { sink_ = nullptr; }
 
   // Events of the world. Events of an earlier boot are not for us.
@@ -74,6 +75,8 @@ class SimLogStore final : public LogStore {
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();  // what is under way slowly goes on at the present quality
   void set_defects(const Defects& defects) { defects_ = defects; }
+  // Knows the chain of a committed position: where a reset log starts again.
+  void set_history(std::function<uint64_t(Position)> history) { history_ = std::move(history); }
   StoreId id() const { return store_; }
   BootCounter boot() const { return boot_; }
   const LogImage& durable() const { return durable_; }      // what a crash now is sure to leave
@@ -82,18 +85,12 @@ class SimLogStore final : public LogStore {
   size_t unsynced() const { return pending_.size(); }
 
  private:
-  struct Pending {
-    WriteNumber number;
-    std::optional<Position> reset;
-    LogWrite write;
-  };
   struct Read {
     Index first;
     Index last;
     size_t bytes_max;
   };
-  void enqueue(Pending pending);
-  void persist(const Pending& pending);
+  void persist(const LogWrite& write);
 
   World& world_;
   const uint32_t node_;
@@ -101,12 +98,13 @@ class SimLogStore final : public LogStore {
   Random random_;
   DiskQuality quality_;
   Defects defects_;
+  std::function<uint64_t(Position)> history_;
   LogSink* sink_ = nullptr;
   BootCounter boot_;
   LogImage durable_;
   LogImage submitted_;
   WriteNumber durable_number_;
-  std::deque<Pending> pending_;
+  std::deque<LogWrite> pending_;
   TrueTime last_sync_{};
   std::map<uint64_t, Read> reads_;
   uint64_t next_read_ = 1;
@@ -114,25 +112,31 @@ class SimLogStore final : public LogStore {
 
 class SimStateStore final : public StateStore {
  public:
-  using Rows = std::map<std::string, std::string>;
-
   SimStateStore(World& world, uint32_t node, Random random) : world_(world), node_(node), random_(random) {}
 
   absl::StatusOr<Position> open(StateSink& sink) override;
   void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
   void close() override { sink_ = nullptr; }
 
   void synced(const Event& event);
+  // Power is gone: what is staged is lost, and what was under way survives up to a random point.
   void crash();
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();
-  Position applied() const { return applied_; }
-  const Rows& rows() const { return rows_; }
+  Position applied() const { return rows_.applied(); }
+  const RowsByKey& rows() const { return rows_.rows(); }
 
  private:
-  void persist();
+  struct Pending {
+    uint64_t number;
+    StateOperation operation;
+  };
+  void start(StateOperation operation);
 
   World& world_;
   const uint32_t node_;
@@ -140,10 +144,10 @@ class SimStateStore final : public StateStore {
   DiskQuality quality_;
   StateSink* sink_ = nullptr;
   uint32_t epoch_ = 0;
-  Rows rows_;
-  Position applied_;
-  std::optional<CheckpointBatch> pending_;
-  uint64_t commits_ = 0;  // names the one under way
+  RowMap rows_;
+  std::deque<Pending> pending_;
+  TrueTime last_sync_{};
+  uint64_t started_ = 0;  // operations ever; numbers them
 };
 
 }  // namespace coordkit::sim

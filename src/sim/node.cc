@@ -42,6 +42,7 @@ EngineOptions Node::engine_options() const {
   options.raft.self = id();
   options.raft.election_timeout = plan.election_timeout;
   options.raft.heartbeat_interval = plan.heartbeat_interval;
+  if (plan.leases) options.raft.lease = raft::lease_of(plan.election_timeout, kRateErrorPpm);
   options.raft.append_bytes_max = plan.append_bytes_max;
   options.raft.cache_bytes_max = plan.cache_bytes_max;
   options.raft.append_messages_in_flight = plan.append_messages_in_flight;
@@ -51,6 +52,11 @@ EngineOptions Node::engine_options() const {
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;
   options.timers_per_entry = plan.timers_per_entry;
+  options.raft.log_retained_bytes = plan.states.log_retained_bytes;
+  options.state_chunk_bytes = plan.states.chunk_bytes;
+  options.state_bytes_per_second = plan.states.bytes_per_second;
+  options.state_view_idle = plan.states.view_idle;
+  options.state_view_max = plan.states.view_max;
   return options;
 }
 
@@ -65,14 +71,13 @@ void Node::start() {
   EngineOptions options = engine_options();
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
-  std::vector<HostedMachine> machines;
-  machines.push_back({kCoordination, make_machine(parts_.defects, number_)});
   const Now now = clock_now();
   absl::StatusOr<std::unique_ptr<Engine>> engine =
-      Engine::recover(std::move(options), std::move(machines), *std::move(recovered), **view, now);
+      Engine::recover(std::move(options), machines(), *std::move(recovered), **view, now);
   if (!engine.ok())
     throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, engine.status().ToString()));
   engine_ = *std::move(engine);
+  views_.emplace(state_);
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;
   client_options.election_timeout = parts_.plan.election_timeout;
@@ -84,6 +89,12 @@ void Node::start() {
   schedule_turn(Duration::zero());
 }
 
+std::vector<HostedMachine> Node::machines() const {
+  std::vector<HostedMachine> machines;
+  machines.push_back({kCoordination, make_machine(parts_.defects, number_)});
+  return machines;
+}
+
 void Node::crash() {
   ++epoch_;  // answers that the dying client gives reach nobody
   log_.crash();
@@ -91,6 +102,8 @@ void Node::crash() {
   client_.reset();
   proxy_.reset();
   engine_.reset();
+  views_.reset();
+  answers_.clear();
   inbox_.clear();
   frozen_ = turn_scheduled_ = crash_in_turn_ = false;
   parts_.world.trace(number_, "crashes; log on disk ({}, {}]", log_.durable().base.index.value(),
@@ -103,8 +116,20 @@ void Node::retire() {
   client_.reset();
 }
 
+void Node::freeze(Freeze what) {
+  frozen_ = true;
+  slept_ = what == Freeze::Machine;
+}
+
 void Node::resume() {
   frozen_ = false;
+  if (std::exchange(slept_, false)) {
+    std::erase_if(inbox_, [this](EngineInput& input) {
+      auto* mail = std::get_if<MessageReceived>(&input);
+      if (mail) parts_.network.send(static_cast<uint32_t>(mail->from.value() - 1), number_, std::move(mail->message));
+      return mail != nullptr;
+    });
+  }
   parts_.world.trace(number_, "goes on with {} inputs", inbox_.size());
   schedule_turn(Duration::zero());
 }
@@ -150,6 +175,34 @@ void Node::log_synced(const Event& event) {
   parts_.watcher.synced(number_);
 }
 
+// ---- states for peers and from them: worked on beside the turns, each answer after a latency of its own
+
+void Node::work_on_states() {
+  const Duration most = parts_.plan.states.read_max;
+  for (const ViewOrder& order : effects_.views) {
+    auto answer = views_->perform(order);
+    if (!answer) continue;
+    answer_later(Duration(random_.below(most.count())),
+                 std::visit([](auto& one) { return EngineInput(std::move(one)); }, *answer));
+  }
+  for (StagingOrder& order : effects_.staging) perform(std::move(order), state_);
+  if (effects_.restore) answer_later(Duration(random_.below(parts_.plan.states.load_max.count())), std::nullopt);
+}
+
+void Node::answer_later(Duration after, std::optional<EngineInput> answer) {
+  answers_.emplace(++last_answer_, std::move(answer));
+  parts_.world.schedule(parts_.world.now() + after, EventKind::StateDone, number_, epoch_, last_answer_);
+}
+
+void Node::state_done(const Event& event) {
+  if (event.epoch != epoch_ || !up()) return;
+  auto done = answers_.extract(event.item);
+  if (done.mapped()) return post(*std::move(done.mapped()));
+  const absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_.view();
+  if (!view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
+  post(StateRestored{RestoredState::build(machines(), **view)});
+}
+
 // True: another turn is wanted at once.
 bool Node::one_turn() {
   ++turns_;
@@ -157,7 +210,7 @@ bool Node::one_turn() {
   inbox_.clear();
   const Now now = clock_now();
   client_->before_turn(shifted_for_sending(parts_.defects, now));
-  engine_->turn(now, effects_);
+  engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
   if (effects_.halted) {
     throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
   }
@@ -199,6 +252,7 @@ void Node::carry_out() {
   }
   if (effects_.checkpoint) state_.commit(*std::move(effects_.checkpoint));
   for (const raft::ReadRequest& read : effects_.log_reads) log_.read(read.first, read.last, read.bytes_max);
+  work_on_states();
   parts_.watcher.turned(number_, effects_);
   for (Outbound& outbound : effects_.sends) send(outbound);
   if (effects_.compact) log_.compact(*effects_.compact);

@@ -5,6 +5,7 @@
 // everything is there at once. A crash may strike between turns or between the effects of one.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -57,7 +58,9 @@ class Node final : private LogSink, private StateSink {
   void retire();  // the end of the run; nobody watches
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
-  void freeze() { frozen_ = true; }
+  // A stopped process finds its mail waiting when it goes on; a machine that slept gets it sent again.
+  enum class Freeze : uint8_t { Process, Machine };
+  void freeze(Freeze what);
   void resume();
 
   void post(EngineInput input);
@@ -66,6 +69,7 @@ class Node final : private LogSink, private StateSink {
   void turn_event(const Event& event);
   void timer_event(const Event& event);
   void log_synced(const Event& event);
+  void state_done(const Event& event);
 
   Hello hello_to(const Node& peer) const;
 
@@ -73,6 +77,7 @@ class Node final : private LogSink, private StateSink {
   SimLogStore& log() { return log_; }
   const SimLogStore& log() const { return log_; }
   SimStateStore& state() { return state_; }
+  const SimStateStore& state() const { return state_; }
   Engine* engine() { return engine_.get(); }
   const Engine* engine() const { return engine_.get(); }
   Client& client() { return *client_; }
@@ -85,6 +90,9 @@ class Node final : private LogSink, private StateSink {
   }
   void log_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
   void checkpointed(Position applied) override { post(StateCheckpointed{applied}); }
+  void staged(Ticket ticket) override { post(RangeStaged{ticket}); }
+  void installed(Position at) override { post(StateInstalled{at}); }
+  void install_refused(Position at, absl::Status why) override { post(InstallRefused{at, std::move(why)}); }
   void checkpoint_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
 
   EngineOptions engine_options() const;
@@ -94,6 +102,9 @@ class Node final : private LogSink, private StateSink {
   void send(Outbound& outbound);
   void schedule_turn(Duration after);
   void arm_timer(Now now);
+  std::vector<HostedMachine> machines() const;
+  void work_on_states();
+  void answer_later(Duration after, std::optional<EngineInput> answer);
 
   const NodeParts parts_;
   const uint32_t number_;
@@ -104,11 +115,15 @@ class Node final : private LogSink, private StateSink {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Engine> proxy_;  // between client and engine if a defect wants it
   std::unique_ptr<Client> client_;
+  std::optional<StateViews> views_;
+  std::map<uint64_t, std::optional<EngineInput>> answers_;  // under way; none: machines to be built
+  uint64_t last_answer_ = 0;
   EngineEffects effects_;
   std::vector<EngineInput> inbox_;
   ClusterId cluster_;
   uint32_t epoch_ = 0;
   bool frozen_ = false;
+  bool slept_ = false;  // frozen with its machine
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;

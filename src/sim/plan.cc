@@ -33,12 +33,13 @@ void draw_cluster(Plan& plan, const SimOptions& options, Random& random) {
   plan.cache_bytes_max = random.chance(0.3) ? random.between(256, 8192) : 64 << 20;
   plan.apply_bytes_per_turn = random.chance(0.3) ? random.between(1, 1024) : 1 << 20;
   plan.timers_per_entry = random.chance(0.3) ? random.between(1, 3) : 1024;
+  plan.leases = random.chance(0.4);
   plan.turn_latency_max = random.chance(0.5) ? microseconds(50) : milliseconds(2);
 }
 
 // Rates at the edges of the bound are the interesting ones.
 void draw_clocks(Plan& plan, Random& random) {
-  constexpr int64_t kBound = 10'000;
+  constexpr int64_t kBound = kRateErrorPpm;
   for (uint32_t node = 0; node < plan.nodes; ++node) {
     const uint64_t way = random.below(4);
     const int64_t inside = static_cast<int64_t>(random.below(2 * kBound + 1)) - kBound;
@@ -112,12 +113,27 @@ void draw_work(Plan& plan, Random& random) {
   work.query_percent = random.below(20);
 }
 
+// After everything else, so that older seeds keep what they draw.
+void draw_states(Plan& plan, Random& random) {
+  if (random.chance(0.3)) return;
+  StatePlan& states = plan.states;
+  states.log_retained_bytes = random.below(random.chance(0.5) ? 1000 : 30'000);
+  plan.checkpoint_entries = std::min<uint64_t>(plan.checkpoint_entries, random.between(5, 300));
+  if (random.chance(0.6)) states.chunk_bytes = random.between(1, 2000);
+  if (random.chance(0.2)) states.bytes_per_second = random.between(20'000, 1'000'000);
+  states.view_idle = draw(random, milliseconds(500), seconds(5));
+  if (random.chance(0.3)) states.view_max = draw(random, milliseconds(100), seconds(5));
+  states.read_max = draw_wide(random, microseconds(100), milliseconds(50));
+  states.load_max = draw_wide(random, milliseconds(1), seconds(3));
+}
+
 void swarm(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
   draw_clocks(plan, random);
   draw_qualities(plan, random);
   draw_faults(plan, random);
   draw_work(plan, random);
+  draw_states(plan, random);
 }
 
 // Nearly every fault, and twice as often.
@@ -127,6 +143,7 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_qualities(plan, random);
   draw_faults(plan, random, 3, 2);
   draw_work(plan, random);
+  draw_states(plan, random);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
@@ -147,6 +164,23 @@ void holders(Plan& plan, const SimOptions& options, Random& random) {
                          FaultKind::Crash, FaultKind::Storm}) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(3)});
   }
+  draw_states(plan, random);
+}
+
+// Leaders that answer reads alone, cut off, asleep or stopped again and again, while many read and write a few keys.
+void leases(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_work(plan, random);
+  plan.leases = true;
+  plan.work.workers_per_node = 6;
+  plan.work.think_max = milliseconds(5);
+  plan.work.kv_percent = 90;
+  for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Isolation, FaultKind::OneWayCut, FaultKind::Clog,
+                         FaultKind::ClockRate, FaultKind::Crash}) {
+    plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(2)), milliseconds(10), 4 * plan.election_timeout});
+  }
 }
 
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
@@ -159,7 +193,7 @@ struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"leases", leases}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm", "one_way_cut",   "pair_cut",   "isolation", "split",   "flap",      "clog",      "connection_loss",

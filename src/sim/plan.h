@@ -11,6 +11,8 @@
 
 namespace coordkit::sim {
 
+inline constexpr uint32_t kRateErrorPpm = 10'000;  // what every clock keeps to, unless a defect says otherwise
+
 struct FaultPlan {
   FaultKind kind = FaultKind::Crash;
   Duration interval{};  // mean time between two
@@ -30,10 +32,22 @@ struct WorkPlan {
   uint64_t query_percent = 5;
 };
 
+// When a replica has to be sent a state, and how that goes.
+struct StatePlan {
+  uint64_t log_retained_bytes = 64 << 20;
+  size_t chunk_bytes = 512 << 10;
+  uint64_t bytes_per_second = 256 << 20;
+  Duration view_idle = std::chrono::seconds(10);
+  Duration view_max = std::chrono::minutes(10);
+  Duration read_max = std::chrono::milliseconds(1);   // of a view
+  Duration load_max = std::chrono::milliseconds(50);  // of the machines
+};
+
 struct Plan {
   uint32_t nodes = 3;
   Duration hostile{};
   Duration election_timeout{};
+  bool leases = false;  // leaders answer reads alone
   Duration heartbeat_interval{};
   uint64_t checkpoint_entries = 0;
   size_t append_bytes_max = 0;
@@ -52,6 +66,7 @@ struct Plan {
   bool through_wire = false;
   std::vector<FaultPlan> faults;
   WorkPlan work;
+  StatePlan states;
 };
 
 // False if there is no such profile.

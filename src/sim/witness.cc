@@ -10,8 +10,8 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open", "close",     "acquire", "release", "put",      "erase",
-                                      "get",  "local get", "holders", "queue",   "sessions", "check"};
+constexpr const char* kKindNames[] = {"open",      "close",     "acquire", "release", "put",      "erase", "get",
+                                      "lease get", "local get", "holders", "queue",   "sessions", "check"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";
@@ -67,7 +67,8 @@ void Witness::observed(const Call& call, Index index) {
   if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which nobody applied", index.value()));
   if (call.kind == Kind::LocalGet) return;
   if (index < call.floor) {
-    fail("INV_R15", call, fmt::format("reads the state of {}, but {} was told before", index.value(), call.floor.value()));
+    const char* broken = call.kind == Kind::LeaseGet ? "INV_R16" : "INV_R15";
+    fail(broken, call, fmt::format("reads the state of {}, but {} was told before", index.value(), call.floor.value()));
   }
   told_ = std::max(told_, index);
 }

@@ -17,7 +17,21 @@ namespace coordkit::sim {
 class Witness {
  public:
   using CallNumber = uint64_t;
-  enum class Kind : uint8_t { Open, Close, Acquire, Release, Put, Erase, Get, LocalGet, Holders, Queue, Sessions, Check };
+  enum class Kind : uint8_t {
+    Open,
+    Close,
+    Acquire,
+    Release,
+    Put,
+    Erase,
+    Get,
+    LeaseGet,
+    LocalGet,
+    Holders,
+    Queue,
+    Sessions,
+    Check
+  };
 
   Witness(World& world, const Model& model) : world_(world), model_(model) {}
 

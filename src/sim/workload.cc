@@ -241,11 +241,13 @@ void Workload::put(Worker& worker) {
 }
 
 void Workload::get(Worker& worker) {
-  const bool local = worker.random.chance(0.2);
+  const uint64_t way = worker.random.below(10);
+  const Consistency consistency = way < 2 ? Consistency::Local : way < 5 ? Consistency::Lease : Consistency::Linearizable;
   const std::string name = key(worker);
-  const auto call = witness_.begin(worker.node, local ? Witness::Kind::LocalGet : Witness::Kind::Get, name);
+  const Witness::Kind kind = way < 2 ? Witness::Kind::LocalGet : way < 5 ? Witness::Kind::LeaseGet : Witness::Kind::Get;
+  const auto call = witness_.begin(worker.node, kind, name);
   client(worker).get(name, then(worker, [this, call](absl::StatusOr<GetResult>& answer) { witness_.got(call, answer); }),
-                     call_deadline(worker), local ? Consistency::Local : Consistency::Linearizable);
+                     call_deadline(worker), consistency);
 }
 
 void Workload::erase(Worker& worker) {

@@ -32,6 +32,7 @@ enum class EventKind : uint8_t {
   LogSynced,    // node, item = write number: durable
   LogReadDone,  // node, item = read slot
   StateSynced,  // node: the checkpoint under way is durable
+  StateDone,    // node, item = answer: a view was opened or read, or machines were built
   Worker,       // node, item = worker and step
   Resource,     // item = write under way to a protected resource
   FaultBegin,   // item = index into the plan's faults
@@ -39,7 +40,7 @@ enum class EventKind : uint8_t {
   Restart,      // node: its process starts again
   Resume,       // node: its frozen process goes on
 };
-inline constexpr size_t kEventKinds = 14;
+inline constexpr size_t kEventKinds = 15;
 
 struct Event {
   TrueTime at;

@@ -10,9 +10,9 @@ namespace {
 constexpr uint64_t kFillStepBytes = 512 << 10;  // of a spare, between two syncs
 constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 
-size_t bytes_of(const log::Step& step) {
+size_t bytes_of(const LogWrite& step) {
   size_t bytes = 0;
-  for (const raft::Entry& entry : step.write.entries) bytes += entry.bytes();
+  for (const raft::Entry& entry : step.entries) bytes += entry.bytes();
   return bytes;
 }
 
@@ -107,7 +107,7 @@ void SegmentedLogStore::Disk::perform_all() {
 }
 
 void SegmentedLogStore::Disk::perform(Task task) {
-  if (log::Step* step = std::get_if<log::Step>(&task)) {
+  if (LogWrite* step = std::get_if<LogWrite>(&task)) {
     batch_bytes_ += bytes_of(*step);
     batch_.push_back(std::move(*step));
     if (batch_bytes_ >= options_.batch_bytes_max) write_batch().IgnoreError();
@@ -135,7 +135,7 @@ void SegmentedLogStore::Disk::perform(Task task) {
 }
 
 absl::Status SegmentedLogStore::Disk::write_batch() {
-  const WriteNumber highest = batch_.back().write.number;
+  const WriteNumber highest = batch_.back().number;
   absl::Status status = log_->append(batch_);
   if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
     stalled_ = true;

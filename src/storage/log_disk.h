@@ -41,7 +41,7 @@ class SegmentedLogStore::Disk {
   struct SpareFailed {
     absl::Status why;
   };
-  using Task = std::variant<log::Step, Read, Compact, SpareReady, SpareFailed>;
+  using Task = std::variant<LogWrite, Read, Compact, SpareReady, SpareFailed>;
   void post(Task task);
 
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
@@ -91,7 +91,7 @@ class SegmentedLogStore::Disk {
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
   std::deque<Task> tasks_;        // taken over from waiting_
-  std::vector<log::Step> batch_;  // being gathered
+  std::vector<LogWrite> batch_;  // being gathered
   size_t batch_bytes_ = 0;
   bool stalled_ = false;  // no space: batch_ waits
   bool ordered_ = false;

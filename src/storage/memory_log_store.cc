@@ -16,23 +16,18 @@ absl::StatusOr<RecoveredLog> MemoryLogStore::open(LogSink& sink) {
       .store = store_, .boot = boot_, .hard_state = hard_state_, .base = base_, .entries = {durable_.begin(), durable_.end()}};
 }
 
-void MemoryLogStore::submit(LogWrite write) { start({std::move(write), std::nullopt}); }
-
-void MemoryLogStore::reset(WriteNumber number, Position base) { start({LogWrite{.number = number}, base}); }
-
-void MemoryLogStore::start(Pending pending) {
+void MemoryLogStore::submit(LogWrite write) {
   {
     std::scoped_lock lock(mutex_);
     if (sink_ == nullptr || failed_) return;
-    pending_.push_back(std::move(pending));
+    pending_.push_back(std::move(write));
   }
   if (completion_ == Completion::Immediate) complete_all();
 }
 
-void MemoryLogStore::perform(const Pending& pending) {
-  const LogWrite& write = pending.write;
-  if (pending.reset) {
-    base_ = *pending.reset;
+void MemoryLogStore::perform(const LogWrite& write) {
+  if (write.reset_to) {
+    base_ = *write.reset_to;
     durable_.clear();
   }
   if (write.hard_state) hard_state_ = *write.hard_state;
@@ -53,7 +48,7 @@ bool MemoryLogStore::complete_one() {
     if (sink_ == nullptr || failed_ || pending_.empty()) return false;
     perform(pending_.front());
     sink = sink_;
-    number = pending_.front().write.number;
+    number = pending_.front().number;
     pending_.pop_front();
   }
   sink->written(number);
@@ -75,11 +70,11 @@ void MemoryLogStore::read(Index first, Index last_wanted, size_t bytes_max) {
     // What was submitted can be read, durable or not: a later read sees every earlier write.
     std::deque<raft::Entry> log = durable_;
     Index base = base_.index;
-    for (const Pending& pending : pending_) {
-      if (pending.reset) log.clear(), base = pending.reset->index;
-      const std::optional<Index> keep = pending.write.truncate_after;
+    for (const LogWrite& pending : pending_) {
+      if (pending.reset_to) log.clear(), base = pending.reset_to->index;
+      const std::optional<Index> keep = pending.truncate_after;
       while (keep && !log.empty() && log.back().index > *keep) log.pop_back();
-      log.insert(log.end(), pending.write.entries.begin(), pending.write.entries.end());
+      log.insert(log.end(), pending.entries.begin(), pending.entries.end());
     }
     size_t bytes = 0;
     for (Index index = first; index > base && index <= last_wanted && index - base <= log.size(); index = index.next()) {

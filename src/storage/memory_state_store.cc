@@ -1,65 +1,61 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/row_map.h"
 #include "coordkit/storage/memory_stores.h"
 
 namespace coordkit {
-namespace {
 
-class MemoryView final : public CheckpointView {
- public:
-  MemoryView(Position applied, std::map<std::string, std::string> rows) : applied_(applied), rows_(std::move(rows)) {}
-
-  Position applied() const override { return applied_; }
-
-  absl::Status scan(std::string_view prefix, Visitor visit) const override {
-    for (auto row = rows_.lower_bound(std::string(prefix)); row != rows_.end(); ++row) {
-      if (!std::string_view(row->first).starts_with(prefix)) break;
-      if (absl::Status status = visit(row->first, row->second); !status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  const Position applied_;
-  const std::map<std::string, std::string> rows_;
+struct MemoryStateStore::Content {
+  RowMap rows;
+  std::deque<StateOperation> pending;
 };
 
-}  // namespace
+MemoryStateStore::MemoryStateStore(Completion completion) : completion_(completion), content_(std::make_unique<Content>()) {}
+MemoryStateStore::~MemoryStateStore() = default;
 
 absl::StatusOr<Position> MemoryStateStore::open(StateSink& sink) {
   std::scoped_lock lock(mutex_);
   if (sink_ != nullptr) return absl::FailedPreconditionError("this memory store is already open; close it first");
   sink_ = &sink;
   failed_ = false;
-  pending_.clear();
-  return applied_;
+  content_->pending.clear();
+  content_->rows.unstage();
+  return content_->rows.applied();
 }
 
-void MemoryStateStore::commit(CheckpointBatch batch) {
+template <typename Operation>
+void MemoryStateStore::start(Operation made) {
+  StateOperation operation = std::move(made);
   {
     std::scoped_lock lock(mutex_);
     if (sink_ == nullptr || failed_) return;
-    pending_.push_back(std::move(batch));
+    const bool busy = std::ranges::any_of(content_->pending, changes_state);
+    COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
+    content_->pending.push_back(std::move(operation));
   }
   if (completion_ == Completion::Immediate) complete_all();
 }
 
+void MemoryStateStore::commit(CheckpointBatch batch) { start(std::move(batch)); }
+void MemoryStateStore::stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) {
+  start(StageRows{ticket, std::move(range), std::move(rows)});
+}
+void MemoryStateStore::install(Position applied, uint64_t digest) { start(InstallStaged{applied, digest}); }
+void MemoryStateStore::unstage() { start(Unstage{}); }
+
 bool MemoryStateStore::complete_one() {
   StateSink* sink = nullptr;
-  Position applied;
+  StateReport report;
   {
     std::scoped_lock lock(mutex_);
-    if (sink_ == nullptr || failed_ || pending_.empty()) return false;
-    for (CheckpointBatch::Row& row : pending_.front().rows) {
-      if (row.value) {
-        rows_.insert_or_assign(std::move(row.key), std::move(*row.value));
-      } else {
-        rows_.erase(row.key);
-      }
-    }
-    applied = applied_ = pending_.front().applied;
+    if (sink_ == nullptr || failed_ || content_->pending.empty()) return false;
+    report = content_->rows.perform(std::move(content_->pending.front()));
+    content_->pending.pop_front();
     sink = sink_;
-    pending_.pop_front();
   }
-  sink->checkpointed(applied);
+  if (report) report(*sink);
   return true;
 }
 
@@ -70,7 +66,7 @@ void MemoryStateStore::complete_all() {
 
 absl::StatusOr<std::unique_ptr<CheckpointView>> MemoryStateStore::view() {
   std::scoped_lock lock(mutex_);
-  return std::make_unique<MemoryView>(applied_, rows_);
+  return content_->rows.view();
 }
 
 void MemoryStateStore::fail(absl::Status why) {
@@ -79,7 +75,7 @@ void MemoryStateStore::fail(absl::Status why) {
     std::scoped_lock lock(mutex_);
     if (sink_ == nullptr || failed_) return;
     failed_ = true;
-    pending_.clear();
+    content_->pending.clear();
     sink = sink_;
   }
   sink->checkpoint_failed(std::move(why));
@@ -87,7 +83,7 @@ void MemoryStateStore::fail(absl::Status why) {
 
 size_t MemoryStateStore::pending() const {
   std::scoped_lock lock(mutex_);
-  return pending_.size();
+  return content_->pending.size();
 }
 
 void MemoryStateStore::close() {

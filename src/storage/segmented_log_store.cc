@@ -38,12 +38,9 @@ SegmentedLogStore::SegmentedLogStore(StoreId store, BootCounter boot, FileSystem
 SegmentedLogStore::~SegmentedLogStore() = default;
 
 absl::StatusOr<RecoveredLog> SegmentedLogStore::open(LogSink& sink) { return disk_->open(sink); }
-void SegmentedLogStore::submit(LogWrite write) { disk_->post(log::Step{.write = std::move(write)}); }
+void SegmentedLogStore::submit(LogWrite write) { disk_->post(std::move(write)); }
 void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) { disk_->post(Disk::Read{first, last, bytes_max}); }
 void SegmentedLogStore::compact(Position through) { disk_->post(Disk::Compact{through}); }
-void SegmentedLogStore::reset(WriteNumber number, Position base) {
-  disk_->post(log::Step{.reset = base, .write = {.number = number}});
-}
 void SegmentedLogStore::close() { disk_->close(); }
 LogSpace SegmentedLogStore::space() const { return disk_->space(); }
 

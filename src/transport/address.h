@@ -1,6 +1,8 @@
 // "host:port" in two: "10.0.0.1:7400", "[::1]:7400", ":7400" for all addresses.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,9 @@ struct HostPort {
   std::string host;
   std::string port;
 };
+
+// A port in digits; a name of a service gives nothing.
+std::optional<uint16_t> number_of(std::string_view port);
 
 // kInvalidArgument names what is missing.
 absl::StatusOr<HostPort> split_address(std::string_view address);

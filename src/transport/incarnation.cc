@@ -6,7 +6,7 @@ namespace coordkit {
 //   same store, higher boot            the older process is gone, or will never be heard again
 //   same store, lower boot             a survivor of an older boot: of a copied directory, since the lock was free
 //   same store and boot, two instances two copies of one directory; nobody here can tell which is right
-//   two stores                         membership decides which is right; until the engine has spoken, first come stays
+//   two stores                         membership decides which is right; until it is known, first come stays
 IncarnationGuard::Verdict IncarnationGuard::judge(const Incarnation& next, bool connected, TimePoint now) {
   if (conflict_ && now < conflict_->until && next.store == conflict_->last.store && next.boot <= conflict_->last.boot) {
     if (next.instance != conflict_->last.instance) {
@@ -20,7 +20,11 @@ IncarnationGuard::Verdict IncarnationGuard::judge(const Incarnation& next, bool 
     current_ = next;
     return Verdict::Admit;
   }
-  if (next.store != current_.store) return Verdict::RefuseOther;
+  if (next.store != current_.store) {
+    if (!right_ || next.store != right_) return Verdict::RefuseOther;
+    current_ = next;
+    return Verdict::Succeed;
+  }
   if (next.boot < current_.boot) return Verdict::RefuseOlder;
   if (next.boot > current_.boot) {
     current_ = next;

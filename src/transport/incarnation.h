@@ -22,7 +22,7 @@ class IncarnationGuard {
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Verdict : uint8_t {
     Admit,
-    Succeed,      // a newer boot: admit, and close what the older one holds
+    Succeed,      // a newer boot, or the right store: admit, and close what the other one holds
     RefuseOlder,  // an older boot of the store that is connected
     RefuseOther,  // another store while one is connected: the one that is here stays
     RefuseBoth,   // two live copies of one directory: close everything of this peer
@@ -30,6 +30,8 @@ class IncarnationGuard {
 
   explicit IncarnationGuard(Duration quarantine) : quarantine_(quarantine) {}
 
+  // The store that membership names; zero: not known.
+  void prefer(StoreId right) { right_ = right; }
   // `connected`: a verified connection of this peer stands.
   Verdict judge(const Incarnation& next, bool connected, TimePoint now);
 
@@ -39,6 +41,7 @@ class IncarnationGuard {
     TimePoint until;   // as long as both are heard this moves on
   };
   Duration quarantine_;
+  StoreId right_;
   Incarnation current_;  // of the connections that stand
   std::optional<Conflict> conflict_;
 };

@@ -21,6 +21,7 @@ struct LoopbackTransport::Endpoint {
   struct Body {
     ReplicaId from;
     std::string bytes;
+    bool farewell = false;  // nothing follows: it was let go. At the end of the bulk lane, so that all before it arrives
   };
   enum class Phase : uint8_t { New, Started, Closed };
 
@@ -35,8 +36,8 @@ struct LoopbackTransport::Endpoint {
   bool idle() const { return news.empty() && life.empty() && bulk.empty(); }
   bool sees(const Endpoint& other) const {
     return phase == Phase::Started && other.phase == Phase::Started && self.from != other.self.from &&
-           self.cluster_name == other.self.cluster_name && peers.contains(other.self.from) && other.peers.contains(self.from) &&
-           agree(self.cluster, other.self.cluster);
+           self.cluster_name == other.self.cluster_name &&
+           (peers.contains(other.self.from) || other.peers.contains(self.from)) && agree(self.cluster, other.self.cluster);
   }
   static bool agree(ClusterId a, ClusterId b) { return !a || !b || a == b; }
   Hello hello_to(ReplicaId to) const {
@@ -97,6 +98,23 @@ class LoopbackHub::Impl {
     introduce(endpoint);
   }
 
+  void set_peers(Endpoint& endpoint, const std::vector<Peer>& peers) {
+    const Guard lock(mutex_);
+    if (endpoint.phase != Endpoint::Phase::Started) return;
+    std::set<const Endpoint*> seen;
+    for (const auto& other : endpoints_) {
+      if (endpoint.sees(*other)) seen.insert(other.get());
+    }
+    endpoint.peers.clear();
+    for (const Peer& peer : peers) endpoint.peers.insert(peer.id);
+    for (const auto& other : endpoints_) {
+      const bool sees = endpoint.sees(*other);
+      if (sees && !seen.contains(other.get())) introduce(endpoint, *other);
+      if (!sees && seen.contains(other.get())) let_go(endpoint, *other);
+    }
+    wake_.notify_all();
+  }
+
   void send(const std::shared_ptr<Endpoint>& from, ReplicaId to, std::vector<Frame> frames) {
     Guard lock(mutex_);
     const std::shared_ptr<const DropHook> drop = drop_;
@@ -108,7 +126,10 @@ class LoopbackHub::Impl {
       if (receiver->self.from != to || !receiver->sees(*from)) continue;
       for (Frame& frame : frames) {
         auto& lane = frame.lane == Lane::Life ? receiver->life : receiver->bulk;
-        if (lane.size() >= (frame.lane == Lane::Life ? options_.life_frames_max : options_.bulk_frames_max)) lane.pop_front();
+        if (lane.size() >= (frame.lane == Lane::Life ? options_.life_frames_max : options_.bulk_frames_max)) {
+          if (lane.front().farewell) receiver->news.push_back(Endpoint::Down{lane.front().from});
+          lane.pop_front();
+        }
         lane.push_back({self, std::move(frame.body)});
       }
       break;
@@ -125,15 +146,16 @@ class LoopbackHub::Impl {
   }
 
  private:
-  void introduce(const Endpoint& one) {
+  void introduce(Endpoint& one) {
     for (const auto& other : endpoints_) {
-      if (other.get() == &one || !one.sees(*other)) continue;
-      other->news.push_back(Endpoint::Up{one.hello_to(other->self.from)});
-      for (const auto& self : endpoints_) {
-        if (self.get() == &one) self->news.push_back(Endpoint::Up{other->hello_to(one.self.from)});
-      }
+      if (one.sees(*other)) introduce(one, *other);
     }
     wake_.notify_all();
+  }
+  static void introduce(Endpoint& one, Endpoint& other) {
+    withdraw_farewell(one, other);
+    other.news.push_back(Endpoint::Up{one.hello_to(other.self.from)});
+    one.news.push_back(Endpoint::Up{other.hello_to(one.self.from)});
   }
 
   // Both forget what they had from each other.
@@ -143,6 +165,18 @@ class LoopbackHub::Impl {
       std::erase_if(one->life, [&](const auto& body) { return body.from == gone; });
       std::erase_if(one->bulk, [&](const auto& body) { return body.from == gone; });
       one->news.push_back(Endpoint::Down{gone});
+    }
+  }
+
+  static void let_go(Endpoint& a, Endpoint& b) {
+    withdraw_farewell(a, b);
+    a.bulk.push_back({b.self.from, {}, true});
+    b.bulk.push_back({a.self.from, {}, true});
+  }
+  static void withdraw_farewell(Endpoint& a, Endpoint& b) {
+    for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+      const ReplicaId peer = other->self.from;
+      std::erase_if(one->bulk, [&](const auto& body) { return body.farewell && body.from == peer; });
     }
   }
 
@@ -190,7 +224,11 @@ class LoopbackHub::Impl {
       Endpoint::Body body = std::move(lane.front());
       lane.pop_front();
       lock.unlock();
-      sink.received(body.from, std::move(body.bytes));
+      if (body.farewell) {
+        sink.peer_down(body.from);
+      } else {
+        sink.received(body.from, std::move(body.bytes));
+      }
     }
     lock.lock();
   }
@@ -217,6 +255,7 @@ absl::Status LoopbackTransport::start(Hello self, std::vector<Peer> peers, Trans
   return hub_.start(endpoint_, std::move(self), peers, sink);
 }
 void LoopbackTransport::set_cluster(ClusterId cluster) { hub_.set_cluster(*endpoint_, cluster); }
+void LoopbackTransport::set_peers(std::vector<Peer> peers) { hub_.set_peers(*endpoint_, peers); }
 void LoopbackTransport::send(ReplicaId to, std::vector<Frame> frames) { hub_.send(endpoint_, to, std::move(frames)); }
 void LoopbackTransport::close() { hub_.close(endpoint_); }
 

@@ -198,7 +198,7 @@ CloseReason Connection::take(const FrameReader::Frame& frame) {
 CloseReason Connection::take_established(const FrameReader::Frame& frame) {
   const bool accepted = side_ == Side::Accepted;
   if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
-  if (frame.kind == FrameKind::Message && accepted) {
+  if (frame.kind == FrameKind::Message) {  // on a connection that we dialed: we are a guest there
     owner_.message_received(*this, frame.group, frame.body);
   } else if (frame.kind == FrameKind::Ping && accepted) {
     pong_owed_ = true;
@@ -228,7 +228,7 @@ void Connection::seal_owed() {
 void Connection::pump() {
   if (!batch_.empty() || state_ == State::Dialing || state_ == State::Closed) return;
   seal_owed();
-  if (state_ == State::Established && side_ == Side::Dialed) {
+  if (state_ == State::Established) {
     owner_.take_frames(*this, batch_);
     kinds_.resize(batch_.size(), FrameKind::Message);
   }

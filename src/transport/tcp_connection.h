@@ -28,7 +28,7 @@ class ConnectionOwner {
   virtual CloseReason established(Connection& connection) = 0;  // both ends are proven
   virtual void hello_repeated(Connection& connection) = 0;      // established, judged, the cluster id may be new
   virtual void message_received(Connection& connection, GroupId group, std::string_view body) = 0;
-  virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // dialed and established: what to send
+  virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // established: what to send on it
   virtual void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) = 0;
 };
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-#include <charconv>
-#include <optional>
 #include <random>
+#include <set>
 #include <utility>
 
 namespace coordkit::tcp {
@@ -21,25 +20,9 @@ void erase_one(std::vector<std::shared_ptr<T>>& items, const T& item) {
   std::erase_if(items, [&](const auto& other) { return other.get() == &item; });
 }
 
-std::optional<uint16_t> number_of(std::string_view port) {
-  uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  return error == std::errc() && end == port.data() + port.size() ? std::optional(number) : std::nullopt;
-}
-
-void add(std::atomic<uint64_t>& counter, uint64_t n = 1) { counter.fetch_add(n, std::memory_order_relaxed); }
 uint64_t get(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
 
 }  // namespace
-
-Network::Link::Link(const Peer& peer, const TcpOptions& options, asio::io_context& io)
-    : id(peer.id),
-      address(peer.address),
-      outbox(options),
-      guard(10 * options.idle_timeout),
-      backoff(options.redial_min, options.redial_max),
-      redial(io.get_executor()),
-      resolver(io.get_executor()) {}
 
 Network::Network(asio::io_context& io, TcpOptions options)
     : io_(io),
@@ -87,12 +70,12 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
   if (self.cluster_name.empty() || self.cluster_name.size() > kClusterNameBytesMax) {
     return absl::InvalidArgumentError("the cluster needs a name of 1 to 256 bytes");
   }
-  std::map<ReplicaId, std::unique_ptr<Link>> links;
+  std::set<ReplicaId> listed;
   for (const Peer& peer : peers) {
     if (peer.id == self.from) continue;
     if (!peer.id) return absl::InvalidArgumentError("a peer's id must not be 0");
     if (const auto address = split_address(peer.address); !address.ok()) return address.status();
-    if (!links.emplace(peer.id, std::make_unique<Link>(peer, options_, io_)).second) {
+    if (!listed.insert(peer.id).second) {
       return absl::InvalidArgumentError("replica " + std::to_string(peer.id.value()) + " is listed twice");
     }
   }
@@ -100,7 +83,12 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
   self_ = std::move(self);
   cluster_ = self_.cluster.value();
   sink_ = &sink;
-  links_ = std::move(links);
+  for (const Peer& peer : peers) {
+    if (peer.id == self_.from) continue;
+    const auto link = add_link(peer.id);
+    link->address = peer.address;
+    link->guard.prefer(peer.store);
+  }
   open_.store(true, std::memory_order_release);
   return absl::OkStatus();
 }
@@ -108,7 +96,9 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
 void Network::begin() {
   if (closed_) return;
   listen();
-  for (const auto& [id, link] : links_) dial(*link);
+  for (const auto& link : all_links()) {
+    if (!link->guest() && !link->dialed && !link->resolving) dial(link);
+  }
   ticked_ = SteadyClock::now();
   tick();
 }
@@ -121,7 +111,7 @@ void Network::close() {
   accept_again_.cancel();
   ticker_.cancel();
   for (const auto& stranger : std::exchange(strangers_, {})) stranger->close(CloseReason::Local);
-  for (const auto& [id, link] : links_) {
+  for (const auto& link : all_links()) {
     link->redial.cancel();
     link->resolver.cancel();
     if (const auto dialed = link->dialed) dialed->close(CloseReason::Local);
@@ -138,7 +128,7 @@ void Network::set_cluster(ClusterId cluster) {
 void Network::tell_cluster() {
   cluster_pending_ = false;  // before the value is read: a later one comes with a call of its own
   self_.cluster = ClusterId(cluster_);
-  for (const auto& [id, link] : links_) {
+  for (const auto& link : all_links()) {
     if (const auto dialed = link->dialed) dialed->tell_cluster();
     if (const auto accepted = link->accepted) accepted->tell_cluster();
   }
@@ -152,7 +142,8 @@ void Network::tick() {
   const Duration pause = late > Duration::zero() ? late : Duration::zero();
   ticked_ = now;
   for (const auto& stranger : std::vector(strangers_)) stranger->tick(now, pause);
-  for (const auto& [id, link] : links_) {
+  for (const auto& link : all_links()) {
+    if (link->let_go && now >= *link->let_go) let_go(link);
     if (const auto dialed = link->dialed) dialed->tick(now, pause);
     if (const auto accepted = link->accepted) accepted->tick(now, pause);
   }
@@ -202,48 +193,6 @@ void Network::make_room(const asio::ip::address& address) {
   evict_first([](const auto&) { return true; }, options_.strangers_max);
 }
 
-// ---- dialing
-
-void Network::dial(Link& link) {
-  const absl::StatusOr<HostPort> address = split_address(link.address);  // checked by prepare()
-  boost::system::error_code error;
-  const auto numeric = asio::ip::make_address(address->host, error);
-  if (const std::optional<uint16_t> port = number_of(address->port); port && !error) {
-    return dial_to(link, Resolver::results_type::create(Tcp::endpoint(numeric, *port), address->host, address->port));
-  }
-  link.resolving = true;
-  link.resolver.async_resolve(address->host, address->port,
-                              [self = shared_from_this(), &link](const auto& failed, const auto& found) {
-                                link.resolving = false;
-                                if (self->closed_) return;
-                                if (!failed) return self->dial_to(link, found);
-                                add(self->tally_.closed[static_cast<size_t>(CloseReason::DialFailed)]);
-                                self->dial_later(link);
-                              });
-}
-
-void Network::dial_to(Link& link, const Resolver::results_type& addresses) {
-  link.dialed =
-      std::make_shared<Connection>(*this, limits_, Side::Dialed, link.id, instance_, nonce(), Stream(io_.get_executor()));
-  link.dialed->dial(addresses);
-}
-
-void Network::dial_later(Link& link) {
-  link.waiting = true;
-  link.redial.expires_after(link.backoff.next(random_));
-  link.redial.async_wait([self = shared_from_this(), &link](const auto& cancelled) {
-    if (cancelled || self->closed_ || !std::exchange(link.waiting, false)) return;
-    self->dial(link);
-  });
-}
-
-// The peer has just come to us, so it is there: no need to wait out a back-off.
-void Network::dial_now(Link& link) {
-  if (link.dialed || link.resolving || !std::exchange(link.waiting, false)) return;
-  link.redial.cancel();
-  dial(link);
-}
-
 // ---- what connections tell
 
 Hello Network::hello_to(ReplicaId peer) const {
@@ -254,7 +203,8 @@ Hello Network::hello_to(ReplicaId peer) const {
 
 CloseReason Network::hello_received(const Hello& theirs) {
   if (const CloseReason wrong = judge(self_, theirs); wrong != CloseReason::None) return wrong;
-  return link_of(theirs.from) != nullptr ? CloseReason::None : CloseReason::UnknownSender;
+  if (theirs.from == self_.from) return CloseReason::UnknownSender;
+  return link_of(theirs.from) || guests() < options_.guests_max ? CloseReason::None : CloseReason::UnknownSender;
 }
 
 CloseReason Network::settle_incarnation(Link& link, const Connection& connection) {
@@ -271,6 +221,7 @@ CloseReason Network::settle_incarnation(Link& link, const Connection& connection
   };
   const auto alarm = [&] {
     report({TcpEvent::Kind::TwoIncarnations, connection.side(), link.id, CloseReason::TwoIncarnations, {}});
+    explain(link.id, CloseReason::TwoIncarnations, {});
   };
   switch (link.guard.judge(next, !others.empty(), SteadyClock::now())) {
     case IncarnationGuard::Verdict::Admit: return CloseReason::None;
@@ -286,12 +237,15 @@ CloseReason Network::settle_incarnation(Link& link, const Connection& connection
 }
 
 CloseReason Network::established(Connection& connection) {
-  Link& link = *link_of(connection.peer());
+  std::shared_ptr<Link> known = link_of(connection.peer());
+  if (!known && guests() >= options_.guests_max) return CloseReason::UnknownSender;  // others came first
+  if (!known) known = add_link(connection.peer());
+  Link& link = *known;
   if (const CloseReason refused = settle_incarnation(link, connection); refused != CloseReason::None) return refused;
   if (connection.side() == Side::Accepted) {
     erase_one(strangers_, connection);
     if (const auto older = std::exchange(link.accepted, connection.shared_from_this())) older->close(CloseReason::Replaced);
-    dial_now(link);
+    dial_now(known);
   }
   add(tally_.opened);
   link.up = true;
@@ -316,23 +270,28 @@ void Network::message_received(Connection& connection, GroupId group, std::strin
 void Network::closed(Connection& connection, CloseReason reason, CloseReason peers_reason) {
   add(tally_.closed[static_cast<size_t>(reason)]);
   erase_one(strangers_, connection);
-  Link* link = link_of(connection.peer());
-  const bool was_dialed = link != nullptr && link->dialed.get() == &connection;
-  const bool was_accepted = link != nullptr && link->accepted.get() == &connection;
-  if (was_dialed) dialed_closed(*link, connection);
+  const std::shared_ptr<Link> link = link_of(connection.peer());
+  const bool was_dialed = link && link->dialed.get() == &connection;
+  const bool was_accepted = link && link->accepted.get() == &connection;
+  if (was_dialed) dialed_closed(link, connection);
   if (was_accepted) link->accepted.reset();
   if (reason == CloseReason::Local) return;
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
-  if (closed_ || !(was_dialed || was_accepted) || link->connected() || !std::exchange(link->up, false)) return;
-  {
-    const std::lock_guard lock(link->mutex);
-    link->outbox.set_online(false);
+  if (closed_) return;
+  if (was_dialed && !link->connected()) explain(link->id, reason, peers_reason);
+  if ((was_dialed || was_accepted) && !link->connected() && std::exchange(link->up, false)) {
+    {
+      const std::lock_guard lock(link->mutex);
+      link->outbox.set_online(false);
+    }
+    sink_->peer_down(link->id);
   }
-  sink_->peer_down(link->id);
+  if (link) forget_if_idle(*link);
 }
 
 // A connection that stood for a while earns a quick redial; one that is refused each time does not.
-void Network::dialed_closed(Link& link, const Connection& connection) {
+void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection& connection) {
+  Link& link = *known;
   const bool stood = connection.established_at() != TimePoint{};
   if (stood && SteadyClock::now() - connection.established_at() >= options_.redial_max) link.backoff.reset();
   link.dialed.reset();
@@ -340,69 +299,21 @@ void Network::dialed_closed(Link& link, const Connection& connection) {
     const std::lock_guard lock(link.mutex);
     count(link.outbox.clear());
   }
-  if (!closed_) dial_later(link);
-}
-
-// ---- sending
-
-void Network::push(ReplicaId to, std::vector<Frame> frames) {
-  Link* link = open_.load(std::memory_order_acquire) ? link_of(to) : nullptr;
-  Outbox::Dropped dropped;
-  bool wake = false;
-  bool oversize = false;
-  std::unique_lock<std::mutex> lock;
-  if (link != nullptr) lock = std::unique_lock(link->mutex);
-  for (Frame& frame : frames) {
-    const bool too_large = frame.body.size() > options_.frame_bytes_max;
-    oversize |= too_large;
-    if (link == nullptr || too_large) {
-      ++(frame.lane == Lane::Life ? dropped.life : dropped.bulk);
-      continue;
-    }
-    const Outbox::Dropped pushed_out = link->outbox.push(std::move(frame));
-    dropped.life += pushed_out.life;
-    dropped.bulk += pushed_out.bulk;
-    wake = true;
-  }
-  wake = wake && !std::exchange(link->pump_scheduled, true);
-  if (lock) lock.unlock();
-  count(dropped);
-  if (oversize && link != nullptr && !oversize_pending_.exchange(true)) {
-    asio::post(io_, [self = shared_from_this(), to] {
-      self->oversize_pending_ = false;
-      if (!self->closed_) self->report({TcpEvent::Kind::OversizeFrame, Side::Dialed, to, CloseReason::Oversize, {}});
-    });
-  }
-  if (wake) asio::dispatch(io_, [self = shared_from_this(), link] { self->pump(*link); });
-}
-
-void Network::pump(Link& link) {
-  {
-    const std::lock_guard lock(link.mutex);
-    link.pump_scheduled = false;
-  }
-  if (link.dialed) link.dialed->pump();
-}
-
-void Network::take_frames(Connection& connection, std::vector<Frame>& batch) {
-  Link& link = *link_of(connection.peer());
-  if (link.dialed.get() != &connection) return;
-  const size_t before = batch.size();
-  {
-    const std::lock_guard lock(link.mutex);
-    link.outbox.take(batch, kBatchFramesMax, kBatchBulkBytes);
-  }
-  uint64_t bytes = 0;
-  for (size_t i = before; i < batch.size(); ++i) bytes += batch[i].body.size();
-  add(tally_.frames_sent, batch.size() - before);
-  add(tally_.bytes_sent, bytes);
+  if (!closed_ && !link.guest()) dial_later(known);
 }
 
 // ---- small things
 
-Network::Link* Network::link_of(ReplicaId id) const {
-  const auto found = links_.find(id);
-  return found == links_.end() ? nullptr : found->second.get();
+std::vector<std::shared_ptr<Link>> Network::all_links() const {
+  std::vector<std::shared_ptr<Link>> all;
+  for (const auto& [id, link] : links_) all.push_back(link);
+  return all;
+}
+
+// What an operator must know to mend it.
+void Network::explain(ReplicaId peer, CloseReason reason, CloseReason peers_reason) {
+  const std::string sentence = advice(peer, self_.from, reason, peers_reason);
+  if (!sentence.empty()) sink_->peer_refused(peer, sentence);
 }
 
 uint64_t Network::nonce() {
@@ -431,21 +342,6 @@ TcpCounters Network::counters() const {
   all.bulk_dropped = get(tally_.bulk_dropped);
   all.other_group = get(tally_.other_group);
   return all;
-}
-
-absl::StatusOr<HostPort> split_address(std::string_view address) {
-  const size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos || colon + 1 == address.size()) {
-    return absl::InvalidArgumentError("'" + std::string(address) +
-                                      "' is not an address; write host:port, for example 10.0.0.1:7400");
-  }
-  const std::string_view port = address.substr(colon + 1);
-  if (port.find_first_not_of("0123456789") == std::string_view::npos && !number_of(port)) {
-    return absl::InvalidArgumentError("'" + std::string(address) + "' names a port above 65535");
-  }
-  std::string_view host = address.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  return HostPort{std::string(host), std::string(port)};
 }
 
 }  // namespace coordkit::tcp

@@ -1,10 +1,12 @@
-// All connections of one TcpTransport: who is a peer, whom to dial when, which of two connections stays, what to report.
+// All connections of one TcpTransport: which of two connections stays, and what to report (tcp_network.cc); who is a peer and
+// whom to dial when (tcp_peers.cc); what leaves (tcp_sending.cc).
 //
 //   Stranger (accepted, no verified hello) --established--> Link.accepted
 //   Link.dialed: dialing -> established; when it ends, dialed again after a back-off
 //   A peer is up while one of both is established, and one incarnation holds both (incarnation.h).
 //
-// Threads: the one that runs the io_context, but push(), set_cluster(), port() and counters(), which any thread may call.
+// Threads: the one that runs the io_context, but push(), set_cluster(), set_peers(), port() and counters(), which any
+// thread may call.
 #pragma once
 
 #include <atomic>
@@ -17,13 +19,14 @@
 #include "base/random.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "transport/address.h"
-#include "transport/backoff.h"
-#include "transport/incarnation.h"
 #include "transport/outbox.h"
 #include "transport/tcp_connection.h"
+#include "transport/tcp_link.h"
 #include "transport/tcp_stream.h"
 
 namespace coordkit::tcp {
+
+inline void add(std::atomic<uint64_t>& counter, uint64_t n = 1) { counter.fetch_add(n, std::memory_order_relaxed); }
 
 class Network : public ConnectionOwner, public std::enable_shared_from_this<Network> {
  public:
@@ -34,31 +37,13 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   absl::Status prepare(Hello self, std::vector<Peer> peers, TransportSink& sink);  // before begin(), by start()
   void begin();
   void set_cluster(ClusterId cluster);
+  void set_peers(std::vector<Peer> peers);
   void push(ReplicaId to, std::vector<Frame> frames);
   void close();
 
   TcpCounters counters() const;
 
  private:
-  struct Link {
-    Link(const Peer& peer, const TcpOptions& options, asio::io_context& io);
-    const ReplicaId id;
-    const std::string address;
-    std::mutex mutex;  // guards the next two
-    Outbox outbox;
-    bool pump_scheduled = false;
-    std::shared_ptr<Connection> dialed;    // under way or established
-    std::shared_ptr<Connection> accepted;  // established
-    bool up = false;                       // as reported
-    IncarnationGuard guard;
-    Backoff backoff;
-    Timer redial;
-    bool waiting = false;  // for redial
-    Resolver resolver;
-    bool resolving = false;
-
-    bool connected() const { return (dialed && dialed->established()) || accepted; }
-  };
   struct Tally {  // TcpCounters, written by one thread and read by many
     std::atomic<uint64_t> opened{0}, frames_sent{0}, bytes_sent{0}, frames_received{0}, bytes_received{0};
     std::atomic<uint64_t> life_dropped{0}, bulk_dropped{0}, other_group{0};
@@ -76,16 +61,24 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void listen();
   void welcome(Stream stream);
   void make_room(const asio::ip::address& address);
-  void dial(Link& link);
-  void dial_to(Link& link, const Resolver::results_type& addresses);
-  void dial_later(Link& link);
-  void dial_now(Link& link);
+  void follow_list();
+  void connect_with(const Peer& peer);
+  void let_go(const std::shared_ptr<Link>& link);
+  std::shared_ptr<Link> add_link(ReplicaId id);
+  void forget_if_idle(Link& link);
+  size_t guests() const;
+  void dial(const std::shared_ptr<Link>& link);
+  void dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses);
+  void dial_later(const std::shared_ptr<Link>& link);
+  void dial_now(const std::shared_ptr<Link>& link);
   CloseReason settle_incarnation(Link& link, const Connection& connection);
-  void dialed_closed(Link& link, const Connection& connection);
+  void dialed_closed(const std::shared_ptr<Link>& link, const Connection& connection);
+  void explain(ReplicaId peer, CloseReason reason, CloseReason peers_reason);
   void pump(Link& link);
   void tell_cluster();
   void tick();
-  Link* link_of(ReplicaId id) const;
+  std::shared_ptr<Link> link_of(ReplicaId id) const;
+  std::vector<std::shared_ptr<Link>> all_links() const;  // a copy: closing a connection may forget a link
   uint64_t nonce();
   void count(const Outbox::Dropped& dropped);
   void report(const TcpEvent& event);
@@ -97,17 +90,20 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   const uint64_t instance_;
   Hello self_;
   TransportSink* sink_ = nullptr;
-  std::map<ReplicaId, std::unique_ptr<Link>> links_;    // fixed by prepare()
+  mutable std::mutex links_mutex_;                      // held to change links_, and by other threads to look
+  std::map<ReplicaId, std::shared_ptr<Link>> links_;    // shared with handlers under way
+  std::vector<Peer> wanted_;                            // guarded by links_mutex_
   std::vector<std::shared_ptr<Connection>> strangers_;  // oldest first
   Acceptor acceptor_;
   Timer accept_again_;
   Timer ticker_;
   TimePoint ticked_;
   bool closed_ = false;
-  std::atomic<bool> open_{false};  // push() may look at links_
+  std::atomic<bool> open_{false};  // there is something to push to
   // What other threads hand over: one value or flag each, never a queue, and nothing once closed.
   std::atomic<uint64_t> cluster_{0};
   std::atomic<bool> cluster_pending_{false};
+  std::atomic<bool> peers_pending_{false};
   std::atomic<bool> oversize_pending_{false};
   std::atomic<uint16_t> port_{0};
   Tally tally_;

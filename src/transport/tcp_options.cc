@@ -17,6 +17,29 @@ absl::Status TcpOptions::validate() const {
   return absl::OkStatus();
 }
 
+std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason) {
+  const std::string them = "replica " + std::to_string(peer.value());
+  const bool told = reason == CloseReason::RefusedByPeer;
+  const std::string subject = told ? "replica " + std::to_string(self.value()) : them;
+  const std::string says = told ? them + " says: " : "";
+  switch (told ? peers_reason : reason) {
+    case CloseReason::TwoIncarnations:
+    case CloseReason::OlderIncarnation:
+      return says + "two processes act as " + subject + " (a copied data directory, or an old process): stop the wrong one";
+    case CloseReason::OtherCluster:
+      return says + subject +
+             " belongs to another cluster of the same name: correct its address, or replace its data directory";
+    case CloseReason::OtherClusterName:
+      return says + subject + " names its cluster differently: correct the name or the address";
+    case CloseReason::WrongReceiver:
+      return says + "somebody else answers at the address of " + (told ? them : subject) + ": correct it";
+    case CloseReason::NoCommonProtocol:
+      return says + subject + " speaks no protocol version that this one knows: upgrade the older";
+    case CloseReason::UnknownSender: return says + subject + " is not known there, and there is no room for guests";
+    default: return {};
+  }
+}
+
 std::string_view name(CloseReason reason) {
   switch (reason) {
     case CloseReason::None: return "none";
@@ -44,6 +67,7 @@ std::string_view name(CloseReason reason) {
     case CloseReason::UnexpectedFrame: return "unexpected frame";
     case CloseReason::IdentityChanged: return "identity changed";
     case CloseReason::RefusedByPeer: return "refused by peer";
+    case CloseReason::LetGo: return "let go";
     case CloseReason::Count: break;
   }
   return "unknown";

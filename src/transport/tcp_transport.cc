@@ -97,6 +97,7 @@ absl::Status TcpTransport::start(Hello self, std::vector<Peer> peers, TransportS
   return impl_->start(std::move(self), std::move(peers), sink);
 }
 void TcpTransport::set_cluster(ClusterId cluster) { impl_->network().set_cluster(cluster); }
+void TcpTransport::set_peers(std::vector<Peer> peers) { impl_->network().set_peers(std::move(peers)); }
 void TcpTransport::send(ReplicaId to, std::vector<Frame> frames) { impl_->network().push(to, std::move(frames)); }
 void TcpTransport::close() { impl_->close(); }
 TcpCounters TcpTransport::counters() const { return impl_->network().counters(); }

@@ -26,7 +26,8 @@ EngineOptions Cluster::options(uint64_t id) const {
 
 Hello Cluster::hello(uint64_t from, uint64_t to) {
   Node& node = this->node(from);
-  return {.from = node.id,
+  return {.cluster_name = "test",
+          .from = node.id,
           .to = ReplicaId(to),
           .store = node.disk.store,
           .boot = node.disk.boot,
@@ -49,11 +50,31 @@ void Cluster::start(uint64_t id) {
       Engine::recover(options(id), std::move(machines), std::move(log), node.disk.table, {clock_of(node), node.leading});
   ASSERT_TRUE(engine.ok()) << engine.status();
   node.engine = *std::move(engine);
-  for (Node& peer : nodes_) {
-    const uint64_t other = peer.id.value();
-    if (other == id || !peer.engine) continue;
-    connect(id, other);
-    connect(other, id);
+  wants(node, options(id).members);
+}
+
+// A connection stands where either end wants it.
+bool Cluster::linked(const Node& a, const Node& b) const {
+  return a.id != b.id && a.engine && b.engine && (a.peers.contains(b.id) || b.peers.contains(a.id));
+}
+
+void Cluster::wants(Node& node, const std::vector<Peer>& peers) {
+  std::set<ReplicaId> before;
+  for (const Node& other : nodes_) {
+    if (!node.peers.empty() && linked(node, other)) before.insert(other.id);
+  }
+  node.peers.clear();
+  for (const Peer& peer : peers) node.peers.insert(peer.id);
+  for (Node& other : nodes_) {
+    const bool was = before.contains(other.id);
+    if (was == linked(node, other)) continue;
+    if (!was) {
+      connect(node.id.value(), other.id.value());
+      connect(other.id.value(), node.id.value());
+    } else {
+      node.engine->post(PeerLost{other.id});
+      other.engine->post(PeerLost{node.id});
+    }
   }
 }
 
@@ -66,6 +87,7 @@ void Cluster::start_all() {
 void Cluster::crash(uint64_t id) {
   Node& node = this->node(id);
   node.engine.reset();
+  node.peers.clear();
   node.counter = nullptr;
   node.pending.clear();
   node.completions.clear();
@@ -88,6 +110,10 @@ void Cluster::complete_one(Node& node) {
   node.pending.pop_front();
   Disk& disk = node.disk;
   if (write.hard_state) disk.hard_state = *write.hard_state;
+  if (write.reset_to) {
+    disk.base = *write.reset_to;
+    disk.entries.clear();
+  }
   if (write.truncate_after) disk.entries.resize(*write.truncate_after - disk.base.index);
   for (const raft::Entry& entry : write.entries) {
     ASSERT_EQ(entry.index, disk.base.index + disk.entries.size() + 1) << "writes follow without a gap";
@@ -105,12 +131,25 @@ Ticket Cluster::submit(uint64_t id, std::string words, Duration timeout, Urgency
   return ticket;
 }
 
-Ticket Cluster::ask(uint64_t id, std::string question, Consistency consistency, Duration timeout) {
+Ticket Cluster::ask(uint64_t id, std::string question, Consistency consistency, Duration timeout, Index at_least) {
   const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
   post(id, Ask{.ticket = ticket,
                .request = std::move(question),
                .consistency = consistency,
+               .at_least = at_least,
                .deadline = clock_of(node(id)) + timeout});
+  return ticket;
+}
+
+Ticket Cluster::change(uint64_t id, std::vector<raft::MemberChange> changes, Duration timeout, std::optional<Index> expected) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  post(id, ChangeMembers{ticket, std::move(changes), expected, clock_of(node(id)) + timeout});
+  return ticket;
+}
+
+Ticket Cluster::transfer(uint64_t id, uint64_t target, Duration timeout) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  post(id, TransferLeadership{ticket, ReplicaId(target), clock_of(node(id)) + timeout});
   return ticket;
 }
 
@@ -154,6 +193,12 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   for (RenewReply& reply : effects.renewals) node.renewals.push_back(std::move(reply));
   if (effects.leadership) node.leaderships.push_back(*effects.leadership);
   if (effects.halted) node.halted = effects.halted;
+  if (effects.peers) wants(node, *effects.peers);
+  if (effects.cluster) {
+    for (Node& peer : nodes_) {
+      if (linked(node, peer)) connect(node.id.value(), peer.id.value());
+    }
+  }
   for (const raft::ReadRequest& request : effects.log_reads) {
     std::vector<raft::Entry> entries;
     for (const raft::Entry& entry : node.disk.entries) {
@@ -177,7 +222,7 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   for (Outbound& out : effects.sends) {
     node.sent.push_back(out);
     Node& to = this->node(out.to.value());
-    if (!to.engine || (filter && !filter(node.id, out.to, out.message))) continue;
+    if (!linked(node, to) || (filter && !filter(node.id, out.to, out.message))) continue;
     to.engine->post(MessageReceived{node.id, std::move(out.message)});
   }
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Cluster {
     Duration ahead{};       // of its clock, both readings; only grows
     Duration turn_takes{};  // until it can take the next one
     LaggingTime busy_until{};
+    std::set<ReplicaId> peers;  // whom it wants to be connected with
 
     // What came out, since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;
@@ -69,7 +71,11 @@ class Cluster {
 
   void post(uint64_t id, EngineInput input) { engine(id).post(std::move(input)); }
   Ticket submit(uint64_t id, std::string words, Duration timeout = 5s, Urgency urgency = Urgency::Normal);
-  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s);
+  Ticket ask(uint64_t id, std::string question, Consistency consistency = Consistency::Linearizable, Duration timeout = 5s,
+             Index at_least = {});
+  Ticket change(uint64_t id, std::vector<raft::MemberChange> changes, Duration timeout = 10s,
+                std::optional<Index> expected = {});
+  Ticket transfer(uint64_t id, uint64_t target, Duration timeout = 5s);
   // The one completion a call has got; fails the test if there is none or there are several.
   Completion ended(uint64_t id, Ticket ticket);
   size_t answers(uint64_t id, Ticket ticket) { return node(id).completions[ticket].size(); }
@@ -77,6 +83,7 @@ class Cluster {
   std::string run(uint64_t id, std::string words);
   std::string read(uint64_t id, std::string question = "total");
 
+  void one_turn(uint64_t id) { turn(node(id)); }
   void settle();                           // every turn that is wanted now, until nothing is
   void pass(Duration time);                // lets time pass, deadline by deadline
   void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do
@@ -88,6 +95,8 @@ class Cluster {
  private:
   EngineOptions options(uint64_t id) const;
   Hello hello(uint64_t from, uint64_t to);
+  bool linked(const Node& a, const Node& b) const;
+  void wants(Node& node, const std::vector<Peer>& peers);
   LaggingTime clock_of(const Node& node) const { return now_ + node.ahead; }
   bool turn(Node& node);  // false: nothing is wanted
   void carry_out(Node& node, EngineEffects& effects);

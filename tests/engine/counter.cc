@@ -162,11 +162,4 @@ void Table::commit(const CheckpointBatch& batch) {
   }
 }
 
-absl::Status Table::scan(std::string_view prefix, Visitor visit) const {
-  for (auto row = rows.lower_bound(std::string(prefix)); row != rows.end() && row->first.starts_with(prefix); ++row) {
-    if (absl::Status status = visit(row->first, row->second); !status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace coordkit::engine

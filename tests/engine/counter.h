@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "base/row_map.h"
 #include "coordkit/state_machine.h"
 
 namespace coordkit::engine {
@@ -59,7 +60,11 @@ class Table final : public CheckpointView {
  public:
   void commit(const CheckpointBatch& batch);
   Position applied() const override { return applied_; }
-  absl::Status scan(std::string_view prefix, Visitor visit) const override;
+  absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows, prefix, visit); }
+  absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
+    return coordkit::scan_range(rows, range, visit);
+  }
+  uint64_t digest() const override { return digest_of(rows); }
 
   std::map<std::string, std::string> rows;
 

@@ -55,7 +55,7 @@ TEST(EngineBirthTest, AnOfferThatGetsLostIsRepeated) {
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);
   cluster.pass(3s);
-  EXPECT_EQ(cluster.engine(3).status().state, ReplicaState::WaitingForMembers);
+  EXPECT_EQ(cluster.engine(3).status().state, ReplicaState::Uninvited);
   cluster.filter = nullptr;
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
   const auto offers = [&] {
@@ -109,26 +109,6 @@ TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
   cluster.node(3).syncs = true;
   cluster.start(3);
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
-}
-
-TEST(EngineBirthTest, REG_R47_FLT_P16_AWipedMemberIsQuarantinedAndTheOthersGoOn) {
-  Cluster cluster(3);
-  cluster.start_all();
-  ASSERT_NE(cluster.leader(), 0u);
-  cluster.crash(3);
-  cluster.node(3).disk = Disk{.store = StoreId(999)};
-  cluster.start(3);
-  const Ticket waiting = cluster.submit(3, "add 1");
-  ASSERT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Quarantine; }));
-  EXPECT_EQ(reason_of(cluster.ended(3, waiting).status), Reason::NotReady);
-  const Ticket late = cluster.ask(3, "total");
-  cluster.pass(2s);
-  EXPECT_EQ(reason_of(cluster.ended(3, late).status), Reason::NotReady);
-  EXPECT_EQ(outcome_of(cluster.ended(3, late).status), Outcome::None);
-  EXPECT_TRUE(cluster.node(3).sent.empty());
-  const uint64_t leader = cluster.leader();
-  ASSERT_NE(leader, 0u);
-  EXPECT_EQ(cluster.run(leader, "add 1"), "1");
 }
 
 TEST(EngineBirthTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {

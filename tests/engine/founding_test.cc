@@ -65,7 +65,7 @@ TEST(FoundingTest, OthersWaitForTheLowestId) {
   founding.hello(blank(1));
   EXPECT_FALSE(founding.take_pending());
   EXPECT_NE(founding.reason().find("replica 1"), std::string::npos) << founding.reason();
-  EXPECT_FALSE(founding.quarantined());
+  EXPECT_FALSE(founding.uninvited());
 }
 
 TEST(FoundingTest, NobodyFoundsBesideAClusterThatExists) {
@@ -73,7 +73,7 @@ TEST(FoundingTest, NobodyFoundsBesideAClusterThatExists) {
   Founding founding(mine, store_of(1));
   founding.hello(founded(2));
   EXPECT_FALSE(founding.take_pending());
-  EXPECT_NE(founding.reason().find("waiting for its offer"), std::string::npos) << founding.reason();
+  EXPECT_TRUE(founding.uninvited());
 }
 
 TEST(FoundingTest, TheNewestHelloOfAMemberCounts) {
@@ -99,46 +99,57 @@ TEST(FoundingTest, StrangersAreNotCounted) {
 TEST(FoundingTest, ABlankMemberAdoptsTheGenesisThatNamesItsStore) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, store_of(2));
-  founding.offered(ReplicaId(1), genesis({1, 2}));
+  founding.offered(ReplicaId(1), {genesis({1, 2})});
   EXPECT_EQ(founding.take_pending(), genesis({1, 2}));
-  founding.offered(ReplicaId(1), genesis({1, 2}));  // a second copy
+  founding.offered(ReplicaId(1), {genesis({1, 2})});  // a second copy
   EXPECT_FALSE(founding.take_pending());
 }
 
 TEST(FoundingTest, TheOfferOfABlankMembersPeerComesFromAnyMember) {
   const EngineOptions mine = options(3, {1, 2, 3});
   Founding founding(mine, store_of(3));
-  founding.offered(ReplicaId(2), genesis({1, 2, 3}));
+  founding.offered(ReplicaId(2), {genesis({1, 2, 3})});
   EXPECT_EQ(founding.take_pending(), genesis({1, 2, 3}));
 }
 
 TEST(FoundingTest, AnOfferOfSomebodyTheGenesisDoesNotNameIsIgnored) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, store_of(2));
-  founding.offered(ReplicaId(9), genesis({1, 2}));
+  founding.offered(ReplicaId(9), {genesis({1, 2})});
   EXPECT_FALSE(founding.take_pending());
-  EXPECT_FALSE(founding.quarantined());
+  EXPECT_FALSE(founding.uninvited());
 }
 
-TEST(FoundingTest, FLT_M07_AnotherDataDirectoryUnderAKnownIdIsQuarantined) {
+TEST(FoundingTest, FLT_P16_AnotherDataDirectoryUnderAKnownIdIsNotBornIntoTheCluster) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, StoreId(555));  // wiped
-  founding.offered(ReplicaId(1), genesis({1, 2}));
+  founding.hello(founded(1));
+  founding.offered(ReplicaId(1), {genesis({1, 2})});
+  founding.offered(ReplicaId(1), {genesis({1, 2}), store_of(2)});  // meant for the disk that was lost
   EXPECT_FALSE(founding.take_pending());
-  EXPECT_TRUE(founding.quarantined());
-  EXPECT_NE(founding.reason().find("another data directory"), std::string::npos);
-  founding.offered(ReplicaId(1), genesis({1, 2}));
-  EXPECT_FALSE(founding.take_pending());
+  EXPECT_TRUE(founding.uninvited());
+  EXPECT_NE(founding.reason().find("replica 2 is not a member of cluster"), std::string::npos) << founding.reason();
 }
 
-TEST(FoundingTest, AMemberThatTheGenesisDoesNotNameIsQuarantined) {
-  const EngineOptions mine = options(3, {1, 2, 3});
+TEST(FoundingTest, AnInvitationIsTakenWhoeverTheGenesisNames) {
+  const EngineOptions mine = options(4, {1, 4});
+  Founding founding(mine, store_of(4));
+  founding.hello(founded(1));
+  EXPECT_TRUE(founding.uninvited());
+  founding.offered(ReplicaId(9), {genesis({1, 2, 3}), store_of(4)});  // whoever leads may be no founder, nor listed here
+  EXPECT_EQ(founding.take_pending(), genesis({1, 2, 3}));
+  EXPECT_FALSE(founding.uninvited());
+}
+
+TEST(FoundingTest, NobodyIsBornIntoAClusterThatItsListDoesNotDescribe) {
+  const EngineOptions mine = options(3, {2, 3});
   Founding founding(mine, store_of(3));
-  founding.offered(ReplicaId(1), genesis({1, 2}));
-  EXPECT_TRUE(founding.quarantined());
-  founding.hello(blank(1));
-  founding.hello(blank(2));
+  founding.offered(ReplicaId(2), {genesis({1, 2, 3})});
+  founding.offered(ReplicaId(2), {genesis({2})});
+  founding.offered(ReplicaId(1), {genesis({1, 3})});
   EXPECT_FALSE(founding.take_pending());
+  founding.offered(ReplicaId(2), {genesis({2, 3})});
+  EXPECT_TRUE(founding.take_pending());
 }
 
 TEST(FoundingTest, GenesisEntryIsTheSameBytesEverywhere) {

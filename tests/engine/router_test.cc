@@ -268,7 +268,7 @@ TEST(RouterTest, AConfigurationReplacesTheFormer) {
   Rig rig;
   raft::Configuration configuration = genesis().configuration;
   configuration.voters.push_back({ReplicaId(3), StoreId(33), "c"});
-  EXPECT_TRUE(rig.add(raft::EntryKind::Configuration, coordkit::encode(configuration)).configuration_changed);
+  EXPECT_TRUE(rig.add(raft::EntryKind::Configuration, coordkit::encode(configuration)).configurations.size() == 1);
   EXPECT_EQ(rig.router->configuration(), configuration);
   const Origin three{ReplicaId(3), StoreId(33), BootCounter(1)};
   rig.enroll(three);

@@ -8,8 +8,10 @@
 namespace coordkit::engine {
 
 struct ThreeReplicas : testing::Test {
-  Cluster cluster{3};
+  Cluster cluster;
   uint64_t leader = 0, follower = 0, third = 0;
+
+  explicit ThreeReplicas(std::function<void(EngineOptions&)> adjust = {}) : cluster(3, std::move(adjust)) {}
 
   void SetUp() override { born(cluster); }
   // Names the three roles after those of `made`.

@@ -66,7 +66,14 @@ GenesisOffer any_genesis(Random& random) {
   for (uint64_t id = 1; id <= 1 + random.below(5); ++id) {
     m.genesis.configuration.voters.push_back({ReplicaId(id), StoreId(random()), any_bytes(random, 20)});
   }
+  if (random.chance(0.5)) m.invited = StoreId(random());
   return m;
+}
+
+KeyRange any_range(Random& random) {
+  KeyRange range{any_bytes(random, 20), {}};
+  if (random.chance(0.7)) range.upto = range.after + any_bytes(random, 3) + "z";
+  return range;
 }
 
 Message any_message(Random& random, size_t alternative) {
@@ -75,6 +82,7 @@ Message any_message(Random& random, size_t alternative) {
   const auto number = [&] { return any_number(random); };
   const auto index = [&] { return any_index(random); };
   const auto term = [&] { return any_term(random); };
+  const auto position = [&] { return Position{any_index(random).next(), any_term(random)}; };
   switch (alternative) {
     case 0:
       return raft::VoteRequest{any_kind(), term(), number(), {index(), term()}, static_cast<raft::Cause>(random.below(2))};
@@ -84,7 +92,7 @@ Message any_message(Random& random, size_t alternative) {
       const auto verdict = random.chance(0.5) ? raft::AppendVerdict::Accepted : raft::AppendVerdict::Conflict;
       return raft::AppendReply{term(), number(), verdict, index(), {index(), term()}, index(), number()};
     }
-    case 4: return raft::Heartbeat{term(), number(), index(), index(), number()};
+    case 4: return raft::Heartbeat{term(), number(), index(), index(), number(), index()};
     case 5: return raft::HeartbeatReply{term(), number(), index(), number()};
     case 6: return any_genesis(random);
     case 7: {
@@ -104,6 +112,33 @@ Message any_message(Random& random, size_t alternative) {
     }
     case 13: return raft::TimeoutNow{term()};
     case 14: return raft::Removed{term(), {index(), term()}};
+    case 15: return StateOffer{term(), position(), number()};
+    case 16:
+      return StateRequest{term(), position(), any_range(random), random.chance(0.5) ? std::optional(number()) : std::nullopt};
+    case 17: {
+      StateChunk m{term(), position(), {any_range(random), number(), random.chance(0.3), {}}};
+      for (uint64_t n = m.rows.same ? 0 : random.below(4); n > 0; --n) {
+        m.rows.rows.push_back({m.rows.range.after + std::string(n, 'k'), any_bytes(random, 40)});
+      }
+      std::reverse(m.rows.rows.begin(), m.rows.rows.end());
+      return m;
+    }
+    case 18: return StateLoading{term(), position()};
+    case 19: {
+      ChangeRequest m{.attempt = number(), .expected = index()};
+      for (uint64_t n = random.below(4); n > 0; --n) {
+        const raft::Member member{ReplicaId(1 + number() / 2), StoreId(number()), any_bytes(random, 30)};
+        m.changes.push_back({static_cast<raft::MemberChange::Kind>(1 + random.below(5)), member, ReplicaId(number())});
+      }
+      return m;
+    }
+    case 20:
+      return ChangeReply{number(), static_cast<raft::ChangeFate::Kind>(1 + random.below(12)), index(), ReplicaId(number()),
+                         number()};
+    case 21:
+      return TransferRequest{number(), ReplicaId(number()),
+                             Duration(static_cast<int64_t>(any_number(random, 86'400'000'000'000)))};
+    case 22: return TransferReply{number(), static_cast<raft::TransferFate::Kind>(1 + random.below(6))};
     default: {
       RenewReply m{.attempt = number()};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -115,7 +150,7 @@ Message any_message(Random& random, size_t alternative) {
 }
 
 constexpr size_t kAlternatives = std::variant_size_v<Message>;
-static_assert(kAlternatives == 15, "a new message needs a case above, a golden line and a lane");
+static_assert(kAlternatives == 23, "a new message needs a case above, a golden line and a lane");
 
 TEST(WireTest, EveryMessageSurvivesTheRoundTrip) {
   Random random(1);
@@ -152,7 +187,7 @@ TEST(WireTest, RandomAndFlippedBytesNeverCrashAndWhatDecodesEncodes) {
     std::string body;
     if (random.chance(0.5)) {
       body = any_bytes(random, 100);
-      if (!body.empty()) body[0] = static_cast<char>(random.below(15));
+      if (!body.empty()) body[0] = static_cast<char>(random.below(24));
     } else {
       body = encode(any_message(random, random.below(kAlternatives)));
       for (uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
@@ -204,6 +239,30 @@ std::string with_varint(char kind, uint32_t field, uint64_t value) {
   for (; value >= 0x80; value >>= 7) body.push_back(static_cast<char>(value | 0x80));
   body.push_back(static_cast<char>(value));
   return body;
+}
+
+TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
+  ChangeRequest request{.attempt = 1, .expected = Index(1)};
+  request.changes.resize(kChangesMax, {.kind = raft::MemberChange::Kind::Remove, .member = {.id = ReplicaId(1)}});
+  std::string body = encode(request);
+  EXPECT_TRUE(decode(body).ok());
+  body += std::string("\x1a\x04\x08\x04\x10\x01", 6);  // one more
+  EXPECT_EQ(decode(body).status().code(), absl::StatusCode::kDataLoss);
+  const std::string of_nobody("\x14\x1a\x02\x08\x04", 5);
+  EXPECT_EQ(decode(of_nobody).status().code(), absl::StatusCode::kDataLoss);
+  const std::string of_no_kind("\x14\x1a\x04\x08\x09\x10\x01", 7);
+  EXPECT_EQ(decode(of_no_kind).status().code(), absl::StatusCode::kDataLoss);
+  request.changes.resize(1);
+  request.changes[0].member.address = std::string(1025, 'a');
+  EXPECT_EQ(decode(encode(request)).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(WireTest, FLT_S2_AnswersWithoutFateAndTransfersWithoutEndAreRefused) {
+  for (const char kind : {'\x15', '\x17'}) {
+    EXPECT_EQ(decode(with_varint(kind, 1, 7)).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(decode(with_varint(kind, 2, kind == 21 ? 13 : 7)).status().code(), absl::StatusCode::kDataLoss);
+  }
+  EXPECT_EQ(decode(with_varint(22, 3, ~uint64_t{0})).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(WireTest, FLT_S2_TermOrIndexNearTheEndOfTheNumbersIsRefused) {
@@ -283,10 +342,10 @@ TEST(WireTest, EncodingAnAppendAllocatesOnce) {
 
 // ---- lanes
 
-TEST(WireTest, OnlyAppendsForwardsAndGenesisAreBulk) {
+TEST(WireTest, OnlyAppendsForwardsGenesisAndStatesAreBulk) {
   Random random(4);
   for (size_t i = 0; i < kAlternatives; ++i) {
-    const bool bulk = i == 2 || i == 6 || i == 7;
+    const bool bulk = i == 2 || i == 6 || i == 7 || i == 17;
     EXPECT_EQ(lane_of(any_message(random, i)), bulk ? Lane::Bulk : Lane::Life) << i;
   }
 }
@@ -306,7 +365,7 @@ Message golden_message(size_t alternative) {
     }
     case 3:
       return raft::AppendReply{Term(7), 42, raft::AppendVerdict::Conflict, Index(0), {Index(250), Term(5)}, Index(300), 12};
-    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13};
+    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13, Index(305)};
     case 5: return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
     case 6:
       return GenesisOffer{{ClusterId(99),
@@ -319,6 +378,21 @@ Message golden_message(size_t alternative) {
     case 11: return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
     case 13: return raft::TimeoutNow{Term(7)};
     case 14: return raft::Removed{Term(7), {Index(290), Term(6)}};
+    case 15: return StateOffer{Term(7), {Index(4096), Term(6)}, 0x1122334455667788};
+    case 16: return StateRequest{Term(7), {Index(4096), Term(6)}, {"a", "b"}, 0x99};
+    case 17: return StateChunk{Term(7), {Index(4096), Term(6)}, {{"a", "c"}, 0x1122, false, {{"b", "row"}, {"c", ""}}}};
+    case 18: return StateLoading{Term(7), {Index(4096), Term(6)}};
+    case 19: {
+      using Kind = raft::MemberChange::Kind;
+      return ChangeRequest{(uint64_t{3} << 32) + 1,
+                           Index(290),
+                           {{Kind::AddLearner, {ReplicaId(4), StoreId(0x1122334455667788), "d:4"}, ReplicaId()},
+                            {Kind::Replace, {ReplicaId(5), StoreId(15), "e:5"}, ReplicaId(2)},
+                            {Kind::Remove, {ReplicaId(3), StoreId(), ""}, ReplicaId()}}};
+    }
+    case 20: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeFate::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
+    case 21: return TransferRequest{(uint64_t{3} << 32) + 2, ReplicaId(2), std::chrono::seconds(1)};
+    case 22: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferFate::Kind::Expired};
     default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
 }
@@ -330,6 +404,9 @@ TEST(WireTest, BytesAreTheGoldenOnes) {
   std::string now;
   for (size_t i = 0; i < kAlternatives; ++i) now += hex(encode(golden_message(i))) + "\n";
   now += hex(encode(raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}, raft::Cause::Transfer})) + "\n";
+  GenesisOffer invitation = std::get<GenesisOffer>(golden_message(6));
+  invitation.invited = StoreId(0x99);
+  now += hex(encode(invitation)) + "\n";
   EXPECT_EQ(golden.str(), now);
 }
 

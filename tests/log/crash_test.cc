@@ -82,7 +82,7 @@ TEST(CrashTest, FLT_P09_INV_S07_RestartsDoNotPileUpFiles) {
     auto opened = open(disk);
     ASSERT_TRUE(opened.ok());
     const uint64_t last = opened->log->state().last.index.value();
-    const log::Step step{.write = {.entries = entries(last + 1, 1, 1)}};
+    const LogWrite step{.entries = entries(last + 1, 1, 1)};
     ASSERT_TRUE(opened->log->append({&step, 1}).ok());
     ASSERT_TRUE(opened->log->sync().ok());
     image = disk.now();
@@ -135,7 +135,7 @@ TEST(LogFailureTest, FLT_D03_AFailedSyncIsFinal) {
   RecordingFs disk;
   auto opened = open(disk);
   ASSERT_TRUE(opened.ok());
-  const log::Step step{.write = {.entries = entries(1, 1, 1)}};
+  const LogWrite step{.entries = entries(1, 1, 1)};
   ASSERT_TRUE(opened->log->append({&step, 1}).ok());
   disk.fail_call(disk.calls() + 1, absl::DataLossError("EIO"));
   EXPECT_FALSE(opened->log->sync().ok());
@@ -155,7 +155,7 @@ TEST(LogFailureTest, FLT_D04_NoSpaceForASegmentIsNotFinalAndCompactionFreesSome)
   uint64_t index = 0;
   absl::Status status;
   while (status.ok()) {
-    const log::Step step{.write = {.entries = entries(index + 1, 1, 1)}};
+    const LogWrite step{.entries = entries(index + 1, 1, 1)};
     status = log.append({&step, 1});
     if (status.ok()) {
       ++index;
@@ -169,7 +169,7 @@ TEST(LogFailureTest, FLT_D04_NoSpaceForASegmentIsNotFinalAndCompactionFreesSome)
   ASSERT_TRUE(log.compact({Index(index), Term(1)}).ok());
   ASSERT_TRUE(log.append_mark().ok()) << "a segment must keep room for the mark that frees older ones";
   ASSERT_TRUE(log.sync().ok());
-  const log::Step step{.write = {.entries = entries(index + 1, 1, 1)}};
+  const LogWrite step{.entries = entries(index + 1, 1, 1)};
   EXPECT_TRUE(log.append({&step, 1}).ok());
 }
 

@@ -8,17 +8,17 @@ namespace {
 
 constexpr char kName[] = "log-v1.seg";
 
-std::vector<log::Step> steps() {
-  return {{.write = {.hard_state = raft::HardState{Term(2), ReplicaId(3)}, .entries = entries(1, 3, 2, 10)}},
-          {.write = {.truncate_after = Index(2), .entries = entries(3, 2, 4, 5)}},
-          {.reset = Position{Index(9), Term(4)}}};
+std::vector<LogWrite> steps() {
+  return {{.hard_state = raft::HardState{Term(2), ReplicaId(3)}, .entries = entries(1, 3, 2, 10)},
+          {.truncate_after = Index(2), .entries = entries(3, 2, 4, 5)},
+          {.reset_to = Position{Index(9), Term(4)}}};
 }
 
 TEST(LogGoldenTest, BytesAreThoseOfVersionOne) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
   ASSERT_TRUE(opened.ok());
-  for (const log::Step& step : steps()) {
+  for (const LogWrite& step : steps()) {
     ASSERT_TRUE(opened->log->append({&step, 1}).ok());
     ASSERT_TRUE(opened->log->sync().ok());
   }

@@ -16,14 +16,14 @@ struct LogModel {
 
   Position last() const { return entries.empty() ? floor : entries.back().position(); }
 
-  void apply(const log::Step& step) {
-    if (step.write.hard_state) hard_state = *step.write.hard_state;
-    if (step.reset) {
-      floor = base = *step.reset;
+  void apply(const LogWrite& step) {
+    if (step.hard_state) hard_state = *step.hard_state;
+    if (step.reset_to) {
+      floor = base = *step.reset_to;
       entries.clear();
     }
-    while (step.write.truncate_after && last().index > *step.write.truncate_after) entries.pop_back();
-    entries.insert(entries.end(), step.write.entries.begin(), step.write.entries.end());
+    while (step.truncate_after && last().index > *step.truncate_after) entries.pop_back();
+    entries.insert(entries.end(), step.entries.begin(), step.entries.end());
   }
 
   std::vector<raft::Entry> after(Index index) const {

@@ -39,7 +39,7 @@ class LogWorkload {
     if (random_.chance(0.15)) return mark();
     if (random_.chance(0.15)) return compact();
     if (log_->wants_spare() && random_.chance(0.3)) return spare();
-    std::vector<log::Step> steps;
+    std::vector<LogWrite> steps;
     LogModel next = moments_.back().model;
     for (uint64_t i = random_.between(1, 3); i > 0; --i) {
       steps.push_back(random_step(next));
@@ -71,22 +71,22 @@ class LogWorkload {
   bool log_is_open() const { return log_ != nullptr; }
 
  private:
-  log::Step random_step(const LogModel& now) {
-    log::Step step;
+  LogWrite random_step(const LogModel& now) {
+    LogWrite step;
     const Term term(now.last().term.value() + random_.below(2));
     if (random_.chance(0.2)) {
-      step.write.hard_state = raft::HardState{Term(now.hard_state.term.value() + 1), ReplicaId(random_.below(4))};
+      step.hard_state = raft::HardState{Term(now.hard_state.term.value() + 1), ReplicaId(random_.below(4))};
     }
     Index last = now.last().index;
     if (random_.chance(0.04)) {
-      step.reset = Position{Index(last.value() + random_.below(3)), term.next()};
-      last = step.reset->index;
+      step.reset_to = Position{Index(last.value() + random_.below(3)), term.next()};
+      last = step.reset_to->index;
     } else if (random_.chance(0.15)) {
-      step.write.truncate_after = Index(random_.between(now.base.index.value(), last.value()));
-      last = *step.write.truncate_after;
+      step.truncate_after = Index(random_.between(now.base.index.value(), last.value()));
+      last = *step.truncate_after;
     }
-    const Term entries_term = std::max(term, step.reset ? step.reset->term : term).next();
-    step.write.entries = entries(last.value() + 1, random_.below(4), entries_term.value(), random_.chance(0.1) ? 5000 : 30);
+    const Term entries_term = std::max(term, step.reset_to ? step.reset_to->term : term).next();
+    step.entries = entries(last.value() + 1, random_.below(4), entries_term.value(), random_.chance(0.1) ? 5000 : 30);
     return step;
   }
 

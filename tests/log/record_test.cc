@@ -90,7 +90,7 @@ TEST(MarkTest, HostilePayloadsAreRefused) {
 }
 
 TEST(BatchTest, HardStateLiesInTwoBlocks) {
-  const Step step{.write = {.hard_state = raft::HardState{Term(5), ReplicaId(2)}, .entries = testing::entries(1, 2, 5)}};
+  const LogWrite step{.hard_state = raft::HardState{Term(5), ReplicaId(2)}, .entries = testing::entries(1, 2, 5)};
   std::vector<Placed> placed;
   const std::string bytes = encode_batch({.key = kKey, .group = kOnlyGroup, .offset = 8192}, {}, {}, {&step, 1}, placed);
   EXPECT_EQ(bytes.size() % kBlockBytes, 0u);

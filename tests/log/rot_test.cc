@@ -18,11 +18,11 @@ class RotTest : public ::testing::Test {
     auto opened = log::Log::open(disk, small_segments());
     ASSERT_TRUE(opened.ok());
     for (uint64_t index = 1; index <= kEntries; ++index) {
-      log::Step step{.write = {.entries = entries(index, 1, 1 + index / 20, 700)}};
-      if (index == 30) step.write.hard_state = kHardState;
+      LogWrite step{.entries = entries(index, 1, 1 + index / 20, 700)};
+      if (index == 30) step.hard_state = kHardState;
       ASSERT_TRUE(opened->log->append({&step, 1}).ok());
       ASSERT_TRUE(opened->log->sync().ok());
-      expected_.push_back(step.write.entries.front());
+      expected_.push_back(step.entries.front());
     }
     ASSERT_TRUE(opened->log->append_mark().ok());
     ASSERT_TRUE(opened->log->sync().ok());
@@ -171,8 +171,8 @@ TEST_F(RotTest, ARepairIsATruncationAndTheSameEntriesAgain) {
   auto opened = log::Log::open(disk, small_segments());
   ASSERT_TRUE(opened.ok());
   ASSERT_FALSE(opened->damaged.empty());
-  log::Step step{.write = {.truncate_after = opened->damaged[0].first.previous()}};
-  for (uint64_t i = opened->damaged[0].first.value(); i <= kEntries; ++i) step.write.entries.push_back(expected_[i - 1]);
+  LogWrite step{.truncate_after = opened->damaged[0].first.previous()};
+  for (uint64_t i = opened->damaged[0].first.value(); i <= kEntries; ++i) step.entries.push_back(expected_[i - 1]);
   ASSERT_TRUE(opened->log->append({&step, 1}).ok());
   ASSERT_TRUE(opened->log->sync().ok());
   RecordingFs again(disk.now());
@@ -210,16 +210,16 @@ TEST(LogDoorTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, small_segments());
   ASSERT_TRUE(opened.ok());
-  log::Step step{.write = {.entries = entries(1, 1, 1)}};
-  step.write.entries[0].content_sum ^= 4;
+  LogWrite step{.entries = entries(1, 1, 1)};
+  step.entries[0].content_sum ^= 4;
   const size_t changes = disk.changes().size();
   EXPECT_TRUE(absl::IsDataLoss(opened->log->append({&step, 1})));
   EXPECT_EQ(disk.changes().size(), changes);
 }
 
 TEST(LogDoorTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
-  for (const log::Step& step :
-       {log::Step{.write = {.entries = entries(2, 1, 1)}}, log::Step{.write = {.truncate_after = Index(1)}}}) {
+  for (const LogWrite& step :
+       {LogWrite{.entries = entries(2, 1, 1)}, LogWrite{.truncate_after = Index(1)}}) {
     RecordingFs disk;
     auto opened = log::Log::open(disk, small_segments());
     ASSERT_TRUE(opened.ok());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/row_map.h"
 #include "machine/machine.h"
 
 namespace coordkit::machine {
@@ -28,12 +29,11 @@ class RowsView final : public CheckpointView {
     }
   }
   Position applied() const override { return {}; }
-  absl::Status scan(std::string_view prefix, Visitor visit) const override {
-    for (auto row = rows.lower_bound(std::string(prefix)); row != rows.end() && row->first.starts_with(prefix); ++row) {
-      if (absl::Status status = visit(row->first, row->second); !status.ok()) return status;
-    }
-    return absl::OkStatus();
+  absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows, prefix, visit); }
+  absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
+    return coordkit::scan_range(rows, range, visit);
   }
+  uint64_t digest() const override { return digest_of(rows); }
 };
 
 // What one entry produced, decoded.

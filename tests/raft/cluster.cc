@@ -24,6 +24,15 @@ std::optional<uint64_t> Image::chain_at(Index index) const {
 
 void Image::apply(const LogWrite& write) {
   if (write.hard_state) hard_state = *write.hard_state;
+  if (write.reset_to) {
+    const Start& start = installed.at(write.reset_to->index.value());
+    base = *write.reset_to;
+    base_configuration = start.configuration;
+    base_configuration_index = start.configuration_index;
+    base_chain = start.chain;
+    entries.clear();
+    chains.clear();
+  }
   if (write.truncate_after) {
     entries.resize(*write.truncate_after - base.index);
     chains.resize(entries.size());
@@ -48,6 +57,10 @@ void Image::compact(Position through) {
   entries.erase(entries.begin(), entries.begin() + count);
   chains.erase(chains.begin(), chains.begin() + count);
   base = through;
+}
+
+bool Image::holds(Position position) const {
+  return position.index < base.index || position == base || (at(position.index) && at(position.index)->position() == position);
 }
 
 // ---- values
@@ -114,14 +127,22 @@ void Cluster::start(uint64_t id, Greeting greeting) {
   node.commit_before = Index();
   node.states.clear();
   node.options.seed += 1'000'003;
-  node.core.emplace(node.options,
-                    Recovered{.hard_state = node.disk.hard_state,
-                              .base = node.disk.base,
-                              .configuration = node.disk.base_configuration,
-                              .configuration_index = node.disk.base_configuration_index,
-                              .applied = node.checkpoint,
-                              .entries = node.disk.entries},
-                    node.now);
+  Recovered recovered{.hard_state = node.disk.hard_state,
+                      .base = node.disk.base,
+                      .configuration = node.disk.base_configuration,
+                      .configuration_index = node.disk.base_configuration_index,
+                      .applied = node.checkpoint,
+                      .entries = node.disk.entries};
+  if (!node.disk.holds(node.checkpoint)) {
+    const Image::Start& start = node.disk.installed.at(node.checkpoint.index.value());
+    recovered = {.hard_state = node.disk.hard_state,
+                 .base = node.checkpoint,
+                 .configuration = start.configuration,
+                 .configuration_index = start.configuration_index,
+                 .applied = node.checkpoint,
+                 .log_replaced = true};
+  }
+  node.core.emplace(node.options, std::move(recovered), node.now);
   turn(id);
   for (auto& [other, peer] : nodes_) {
     if (greeting == Greeting::PeersNotice && other != id && peer.core) step(other, PeerUp{node.id, node.boot});
@@ -163,6 +184,7 @@ void Cluster::turn(uint64_t id) {
     node.memory.compact(*effects.compact);
     node.compactions.push_back(*effects.compact);
   }
+  node.behind = effects.behind;
   node.held.insert(node.held.end(), effects.sends.begin(), effects.sends.end());
   node.reads.insert(node.reads.end(), effects.reads.begin(), effects.reads.end());
   node.fates.insert(node.fates.end(), effects.fates.begin(), effects.fates.end());
@@ -345,10 +367,29 @@ bool Cluster::converged() const {
 void Cluster::checkpoint(uint64_t id) {
   Node& node = nodes_.at(id);
   const Index at = std::min(node.applied, node.core->durable());
-  const Entry* entry = node.disk.at(at);
+  const Entry* entry = node.memory.at(at);  // the disk may not have been reset yet after an install
   if (!entry) return;
   node.checkpoint = entry->position();
   step(id, Checkpointed{node.checkpoint});
+}
+
+void Cluster::install(uint64_t id, uint64_t from) {
+  Node& node = nodes_.at(id);
+  const Node& source = nodes_.at(from);
+  const Position at = source.checkpoint;
+  if (!node.core || !source.core || at.index <= node.applied || !source.memory.holds(at) || at.index < source.memory.base.index) return;
+  Image::Start start{.chain = *source.memory.chain_at(at.index)};
+  for (const auto& [index, configuration] : configurations_in(source.memory)) {
+    if (index > at.index) break;
+    start.configuration = configuration;
+    start.configuration_index = index;
+  }
+  node.disk.installed[at.index.value()] = node.memory.installed[at.index.value()] = start;
+  node.checkpoint = at;
+  node.applied = at.index;
+  node.states.clear();
+  ++node.installs;
+  step(id, Installed{source.core->leadership().term, at, start.configuration, start.configuration_index});
 }
 
 // ---- the observer
@@ -368,11 +409,16 @@ void Cluster::observe(Node& node) {
 
 void Cluster::observe_write(Node& node, const LogWrite& write) {
   const Image& before = node.memory;
-  const Index keep = write.truncate_after ? *write.truncate_after : before.last().index;
+  if (write.reset_to) {
+    EXPECT_EQ(*write.reset_to, node.checkpoint) << "INV_S01";
+  }
+  const Index end = write.reset_to ? write.reset_to->index : before.last().index;
+  const Index keep = write.truncate_after ? *write.truncate_after : end;
   if (write.truncate_after) {
     EXPECT_GE(keep, node.commit_before) << "INV_R10";
   }
-  uint64_t chain = before.chain_at(keep).value_or(0);
+  const bool anew = write.reset_to && keep == write.reset_to->index;
+  uint64_t chain = anew ? before.installed.at(keep.value()).chain : before.chain_at(keep).value_or(0);
   for (const Entry& entry : write.entries) {
     chain = hash_mix(chain, entry.content_sum);
     const auto [known, first] = chain_of_.try_emplace({entry.index.value(), entry.term.value()}, chain);
@@ -395,10 +441,10 @@ void Cluster::observe_send(const Node& node, const Send& send) {
   }
   if (const auto* reply = std::get_if<AppendReply>(&send.message); reply && reply->verdict == AppendVerdict::Accepted) {
     const bool moved_on = stored.term > reply->term;
-    EXPECT_TRUE(moved_on || node.disk.last().index >= reply->match) << "INV_R17 append";
+    EXPECT_TRUE(moved_on || std::max(node.disk.last().index, node.checkpoint.index) >= reply->match) << "INV_R17 append";
     const Node& leader = nodes_.at(send.to.value());
     const bool leads = leader.core && leader.core->leadership() == Leadership{Role::Leader, reply->term, leader.id};
-    if (moved_on || !leads) return;
+    if (moved_on || !leads || reply->match <= node.checkpoint.index) return;  // a state says what the log may not say yet
     const auto ours = leader.memory.chain_at(reply->match);
     const auto theirs = node.disk.chain_at(reply->match);
     EXPECT_TRUE(!ours || !theirs || *ours == *theirs) << "INV_R18 what was acknowledged is not the leader's log";
@@ -423,7 +469,8 @@ void Cluster::observe_commit(const Node& node) {
   const auto durable = [&](ReplicaId id) {
     const Image& disk = nodes_.at(id.value()).disk;
     const Entry* theirs = disk.at(commit);
-    return disk.base.index >= commit || (theirs && theirs->position() == position);
+    return std::max(disk.base.index, nodes_.at(id.value()).checkpoint.index) >= commit ||
+           (theirs && theirs->position() == position);
   };
   // In force when it was counted: the last one, or one before it if this turn appended the last.
   const auto configurations = configurations_in(now);

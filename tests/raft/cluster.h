@@ -30,12 +30,20 @@ struct Image {
   uint64_t base_chain = 0;
   std::vector<Entry> entries;    // after base
   std::vector<uint64_t> chains;  // hash over the log up to each entry
+  // What a reset may start from: states that were installed, by index.
+  struct Start {
+    Configuration configuration;
+    Index configuration_index;
+    uint64_t chain = 0;
+  };
+  std::map<uint64_t, Start> installed;
 
   Position last() const { return entries.empty() ? base : entries.back().position(); }
   const Entry* at(Index index) const;
   std::optional<uint64_t> chain_at(Index index) const;
   void apply(const LogWrite& write);
   void compact(Position through);
+  bool holds(Position position) const;
 };
 
 struct Node {
@@ -62,6 +70,8 @@ struct Node {
   std::vector<TransferFate> transfers;
   std::vector<ChangeFate> changes;
   std::vector<Position> compactions;
+  std::vector<ReplicaId> behind;
+  size_t installs = 0;
 };
 
 struct Flight {
@@ -129,6 +139,8 @@ class Cluster {
   void run(Duration duration);  // all clocks, in steps, everything delivered
   bool converged() const;
   void checkpoint(uint64_t id);  // at what is applied and durable
+  // The checkpoint of `from` becomes that of `id`, if it is newer than what `id` applied.
+  void install(uint64_t id, uint64_t from);
 
   std::function<void(const Node&, const Effects&)> on_turn;  // for narration
   std::function<void(const Flight&)> on_delivery;

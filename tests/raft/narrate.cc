@@ -73,6 +73,7 @@ std::string text(const LogWrite& write) {
   std::string out = absl::StrCat("write ", write.number.value(), ":");
   if (write.hard_state)
     absl::StrAppend(&out, " term ", write.hard_state->term.value(), " vote ", write.hard_state->vote.value());
+  if (write.reset_to) absl::StrAppend(&out, " start again after ", text(*write.reset_to));
   if (write.truncate_after) absl::StrAppend(&out, " truncate after ", write.truncate_after->value());
   if (!write.entries.empty()) absl::StrAppend(&out, " ", text(write.entries));
   return out;
@@ -85,14 +86,24 @@ std::string text(const ProposalFate& fate) {
 }
 
 const char* text(ChangeFate::Kind kind) {
-  constexpr const char* kNames[] = {"committed",      "overwritten",       "not leader",   "in progress",
-                                    "conflict",       "not enough voters", "learner lags", "last voter",
-                                    "unknown member", "already member",    "no room"};
+  constexpr const char* kNames[] = {"",
+                                    "committed",
+                                    "overwritten",
+                                    "not leader",
+                                    "in progress",
+                                    "conflict",
+                                    "not enough voters",
+                                    "learner lags",
+                                    "last voter",
+                                    "unknown member",
+                                    "already member",
+                                    "no room",
+                                    "unknown"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 const char* text(TransferFate::Kind kind) {
-  constexpr const char* kNames[] = {"done", "lost", "expired", "not leader", "in progress", "unfit"};
+  constexpr const char* kNames[] = {"", "done", "lost", "expired", "not leader", "in progress", "unfit"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -119,6 +130,7 @@ std::string narrate(const Node& node, const Effects& effects) {
     line(": change ", text(fate.kind), fate.configuration ? absl::StrCat(" at ", fate.configuration.value()) : "");
   }
   for (const TransferFate& fate : effects.transfers) line(": transfer ", text(fate.kind));
+  for (const ReplicaId peer : effects.behind) line(": ", peer.value(), " is behind");
   if (effects.compact) line(": compact ", text(*effects.compact));
   return out;
 }

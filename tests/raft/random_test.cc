@@ -17,14 +17,14 @@ namespace {
 class Storm {
  public:
   Storm(uint64_t seed, size_t size) : random_(seed), cluster_(size, options(random_), seed, kSpare), size_(size) {
-    churn_ = seed % 2 == 0 ? 0.03 : 0;  // half of the storms: whoever joins needs the whole log, so without compaction
+    churn_ = seed % 2 == 0 ? 0.03 : 0;
     loss_ = swarm(0.2);
     repeat_ = swarm(0.1);
     shuffle_ = swarm(0.3);
     crashes_ = swarm(0.01);
     partitions_ = swarm(0.02);
     stalls_ = swarm(0.02);
-    checkpoints_ = churn_ > 0 ? 0 : swarm(0.1);
+    checkpoints_ = swarm(0.1);
     silence_ = swarm(0.5);
     transfers_ = swarm(0.02);
   }
@@ -41,7 +41,10 @@ class Storm {
     }
     for (int i = 0; i < 40 && !::testing::Test::HasFailure(); ++i) {
       cluster_.run(node(1).options.election_timeout);
-      if (const uint64_t leader = cluster_.leader(); leader != 0) cluster_.propose(leader, "calm");
+      if (const uint64_t leader = cluster_.leader(); leader != 0) {
+        for (const ReplicaId peer : node(leader).behind) cluster_.install(peer.value(), leader);
+        cluster_.propose(leader, "calm");
+      }
       cluster_.quiesce();
       if (cluster_.converged()) return;
     }
@@ -56,6 +59,7 @@ class Storm {
     options.append_messages_in_flight = random.between(1, 8);
     options.append_bytes_in_flight = random.between(100, 2000);
     options.append_bytes_max = random.between(50, 500);
+    options.log_retained_bytes = random.chance(0.7) ? random.below(1000) : uint64_t{1} << 20;
     options.cache_bytes_max = random.chance(0.5) ? random.between(50, 500) : size_t{1} << 20;
     return options;
   }
@@ -70,6 +74,7 @@ class Storm {
     if (random_.chance(stalls_)) node(id).disk_stalled = !node(id).disk_stalled;
     if (!node(id).core) return random_.chance(0.05) ? start(id) : void();
     if (random_.chance(checkpoints_)) cluster_.checkpoint(id);
+    if (random_.chance(0.05)) send_states(id);
     if (random_.chance(transfers_))
       cluster_.transfer(id, random_.below(cluster_.nodes().size() + 1), Duration(random_.below(300'000'000)));
     if (random_.chance(churn_)) change();
@@ -85,6 +90,13 @@ class Storm {
       case 8: return node(id).disk_stalled ? void() : cluster_.written(id);
       case 9: return cluster_.answer_reads(id);
       default: return mail();
+    }
+  }
+
+  // Whoever is behind this leader gets its checkpoint, sometimes one of another node, sometimes nothing.
+  void send_states(uint64_t leader) {
+    for (const ReplicaId peer : node(leader).behind) {
+      if (random_.chance(0.7)) cluster_.install(peer.value(), random_.chance(0.9) ? leader : any());
     }
   }
 
@@ -169,7 +181,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   const uint64_t first = setting("COORDKIT_SEED", 1);
   const uint64_t runs = setting("COORDKIT_RUNS", 800);
-  uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0, transferred = 0, changed = 0;
+  uint64_t terms = 0, commits = 0, compactions = 0, confirmed = 0, transferred = 0, changed = 0, installs = 0;
   for (uint64_t seed = first; seed < first + runs; ++seed) {
     SCOPED_TRACE("COORDKIT_SEED=" + std::to_string(seed) + " COORDKIT_RUNS=1");
     Storm storm(seed, kSizes[seed % std::size(kSizes)]);
@@ -183,14 +195,16 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
     for (auto& [id, node] : storm.cluster().nodes()) {
       terms += node.core->leadership().term.value();
       compactions += node.compactions.size();
+      installs += node.installs;
       for (const Confirmation& confirmation : node.confirmations) confirmed += confirmation.held == Answer::Yes;
       for (const ChangeFate& fate : node.changes) changed += fate.kind == ChangeFate::Kind::Committed;
       for (const TransferFate& fate : node.transfers) transferred += fate.kind == TransferFate::Kind::Done;
     }
     commits += storm.cluster().committed_anywhere().value();
   }
-  RecordProperty("terms_commits_compactions_confirmed_transferred_changed",
-                 absl::StrCat(terms, " ", commits, " ", compactions, " ", confirmed, " ", transferred, " ", changed));
+  RecordProperty(
+      "terms_commits_compactions_confirmed_transferred_changed_installs",
+      absl::StrCat(terms, " ", commits, " ", compactions, " ", confirmed, " ", transferred, " ", changed, " ", installs));
   if (runs < 100) return;  // the ensemble must have been somewhere
   EXPECT_GT(terms / runs, 2u);
   EXPECT_GT(commits / runs, 8u);
@@ -198,6 +212,7 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   EXPECT_GT(confirmed, runs);
   EXPECT_GT(transferred, runs / 20);
   EXPECT_GT(changed, runs / 2);
+  EXPECT_GT(installs, runs / 5);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // Runs every tests/scenarios/raft_*.txt: commands, a line of dashes, what happened. COORDKIT_REWRITE=1 writes what happens
 // instead of comparing. Each file must end converged: everything healed, all replicas with one log, committed and applied.
 //
-//   cluster 3              a fresh cluster that has its genesis
+//   cluster 3              a fresh cluster that has its genesis; cluster 3 100: that keeps 100 bytes of log for the absent
 //   campaign 1             node 1's clock runs to its deadline
 //   elect 1                campaign and everything that follows, without narration
 //   elapse 2 300ms         node 2's clock runs on, no tick; tick 2 300ms: and it notices
 //   propose 1 x            confirm 1          checkpoint 1
 //   change 1 +4,^4,-2      add learner, promote (^), demote (v), remove; cluster 3+2 has two spare nodes
+//   install 3 1            node 3 gets the state of node 1's checkpoint
 //   transfer 1 2           leadership from 1 to 2, within 300 ms; 0: to the best
 //   stall 2                node 2's disk takes nothing until resume 2
 //   written 2              the oldest write of node 2 is durable; all: of every node, all of them
@@ -40,9 +41,12 @@ class Scenario {
     const size_t from = told_.size();
     if (verb == "cluster") {
       const std::vector<std::string> sizes = absl::StrSplit(subject, '+');
-      cluster_.emplace(std::stoul(sizes[0]),
-                       Options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)}, 1,
-                       sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
+      Options options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)};
+      for (std::string with; in >> with;) {
+        if (with == "leases") options.lease = lease_of(options.election_timeout, 10'000);
+        if (with != "leases") options.log_retained_bytes = std::stoul(with);
+      }
+      cluster_.emplace(std::stoul(sizes[0]), options, 1, sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
       cluster_->on_turn = [this](const Node& node, const Effects& effects) { told_ += narrate(node, effects); };
       return "";
     }
@@ -93,6 +97,14 @@ class Scenario {
     told_ += "unknown command\n";
   }
 
+  void lease(uint64_t id) {
+    const std::optional<Lease> lease = cluster_->core(id).lease();
+    if (!lease) return void(told_ += std::to_string(id) + ": no lease\n");
+    const auto age = std::chrono::duration_cast<milliseconds>(cluster_->node(id).now - lease->since);
+    told_ += std::to_string(id) + ": lease since " + std::to_string(age.count()) + " ms ago, read index " +
+             std::to_string(lease->read_index.value()) + "\n";
+  }
+
   void somebody(const std::string& verb, uint64_t id, const std::string& rest) {
     Node& node = cluster_->node(id);
     if (verb == "campaign") {
@@ -108,6 +120,8 @@ class Scenario {
       cluster_->propose(id, rest);
     } else if (verb == "confirm") {
       cluster_->confirm(id);
+    } else if (verb == "lease") {
+      lease(id);
     } else if (verb == "change") {
       cluster_->change(id, changes(rest));
     } else if (verb == "transfer") {
@@ -118,6 +132,8 @@ class Scenario {
       cluster_->written(id);
     } else if (verb == "checkpoint") {
       cluster_->checkpoint(id);
+    } else if (verb == "install") {
+      cluster_->install(id, std::stoul(rest));
     } else if (verb == "isolate") {
       cluster_->isolate(id);
     } else if (verb == "crash") {

@@ -13,6 +13,7 @@ struct Planted {
   const char* name;
   bool Defects::*defect;
   std::set<std::string> reported_by;
+  const char* profile = "swarm";
 };
 
 void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
@@ -24,6 +25,7 @@ TEST_P(DefectTest, IsReported) {
   for (uint64_t seed = 1; seed <= kSeedsMost; ++seed) {
     SimOptions options;
     options.seed = seed;
+    options.profile = GetParam().profile;
     options.defects.*GetParam().defect = true;
     const Report report = simulate(options);
     if (report.violation.empty()) continue;
@@ -37,21 +39,21 @@ TEST_P(DefectTest, IsReported) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, DefectTest,
-    testing::Values(Planted{"written_before_durable", &Defects::written_before_durable, {"INV_R08", "INV_R17", "INV_R02"}},
-                    Planted{"forgets_vote", &Defects::forgets_vote, {"INV_R02", "INV_R03", "INV_S01"}},
-                    Planted{"forgets_tail", &Defects::forgets_tail, {"INV_R06", "INV_R08", "INV_R18", "INV_R10"}},
-                    Planted{"corrupts_entry", &Defects::corrupts_entry, {"INV_R04", "INV_R07"}},
-                    Planted{"heartbeats_echoed", &Defects::heartbeats_echoed, {"INV_L10", "INV_R15", "INV_L02", "INV_R20"}},
-                    Planted{"clocks_beyond_bound", &Defects::clocks_beyond_bound, {"INV_L10", "INV_L02"}},
-                    Planted{"late_send_reading", &Defects::late_send_reading, {"INV_L10", "INV_L02"}},
-                    Planted{"one_machine_diverges", &Defects::one_machine_diverges, {"INV_R14"}},
-                    Planted{
-                        "forgets_release", &Defects::forgets_release, {"INV_L01", "INV_L04", "INV_L05", "INV_K1", "INV_K01"}},
-                    Planted{"token_lowered", &Defects::token_lowered, {"INV_L04"}},
-                    Planted{"answer_changed", &Defects::answer_changed, {"INV_K1"}},
-                    Planted{"stale_read", &Defects::stale_read, {"INV_R15"}},
-                    Planted{"submits_twice", &Defects::submits_twice, {"INV_L09"}},
-                    Planted{"gate_open", &Defects::gate_open, {"INV_L14"}}),
+    testing::Values(
+        Planted{"written_before_durable", &Defects::written_before_durable, {"INV_R08", "INV_R17", "INV_R02"}},
+        Planted{"forgets_vote", &Defects::forgets_vote, {"INV_R02", "INV_R03", "INV_S01"}},
+        Planted{"forgets_tail", &Defects::forgets_tail, {"INV_R06", "INV_R08", "INV_R18", "INV_R10"}},
+        Planted{"corrupts_entry", &Defects::corrupts_entry, {"INV_R04", "INV_R07"}},
+        Planted{"heartbeats_echoed", &Defects::heartbeats_echoed, {"INV_L10", "INV_R15", "INV_R16", "INV_L02", "INV_R20"}},
+        Planted{"clocks_beyond_bound", &Defects::clocks_beyond_bound, {"INV_L10", "INV_L02", "INV_R16"}},
+        Planted{"late_send_reading", &Defects::late_send_reading, {"INV_L10", "INV_L02"}},
+        Planted{"one_machine_diverges", &Defects::one_machine_diverges, {"INV_R14"}},
+        Planted{"forgets_release", &Defects::forgets_release, {"INV_L01", "INV_L04", "INV_L05", "INV_K1", "INV_K01"}},
+        Planted{"token_lowered", &Defects::token_lowered, {"INV_L04"}},
+        Planted{"answer_changed", &Defects::answer_changed, {"INV_K1"}},
+        Planted{"sleep_uncounted", &Defects::sleep_uncounted, {"INV_R16"}, "leases"},
+        Planted{"stale_read", &Defects::stale_read, {"INV_R15"}},
+        Planted{"submits_twice", &Defects::submits_twice, {"INV_L09"}}, Planted{"gate_open", &Defects::gate_open, {"INV_L14"}}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

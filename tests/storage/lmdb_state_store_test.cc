@@ -37,7 +37,7 @@ class LmdbTableTest : public ::testing::Test {
   void tamper(const char* table, std::string key, const std::string* value) {
     MDB_env* environment = nullptr;
     ASSERT_EQ(mdb_env_create(&environment), 0);
-    mdb_env_set_maxdbs(environment, 2);
+    mdb_env_set_maxdbs(environment, 3);
     ASSERT_EQ(mdb_env_open(environment, path_.c_str(), 0, 0640), 0);
     MDB_txn* txn = nullptr;
     MDB_dbi dbi = 0;
@@ -69,18 +69,18 @@ TEST_F(LmdbTableTest, FLT_D08_INV_S04_AChangedAddedOrMissingRowIsNoticedAtOpen) 
   fill();
   const std::string good = data();
   const std::string garbage = "eightbyt and more";
-  tamper("rows", "key7", &garbage);
+  tamper("rows-a", "key7", &garbage);
   EXPECT_TRUE(absl::IsDataLoss(open().status()));
   set_data(good);
   EXPECT_TRUE(open().ok());
-  tamper("rows", "key7", nullptr);
+  tamper("rows-a", "key7", nullptr);
   EXPECT_TRUE(absl::IsDataLoss(open().status())) << "a row is missing";
   set_data(good);
   std::string value(8, '\0');
-  const uint64_t sum = storage::value_sum("extra", "row");
+  const uint64_t sum = value_sum("extra", "row");
   std::memcpy(value.data(), &sum, 8);
   value += "row";
-  tamper("rows", "extra", &value);
+  tamper("rows-a", "extra", &value);
   EXPECT_TRUE(absl::IsDataLoss(open().status())) << "a row with a good sum, but not in the digest";
   set_data(good);
   tamper("meta", "checkpoint", nullptr);
@@ -210,6 +210,22 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
       storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 64 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   EXPECT_EQ((*copy)->applied(), kApplied);
+}
+
+// The copy's lock file names a reader, of a process that lives and has nothing to do with the copy.
+TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
+  fill();
+  const auto table = open();
+  ASSERT_TRUE(table.ok());
+  const auto view = (*table)->view();
+  ASSERT_TRUE(view.ok());
+  std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
+  const auto copy =
+      storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 1 << 20, .views_max = 4});
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  CheckpointBatch batch{.applied = {Index(11), Term(2)}};
+  for (int i = 0; i < 50; ++i) batch.put("key" + std::to_string(i), std::string(1000, 'x'));
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE((*copy)->write(batch).ok()) << i;
 }
 
 // A child commits for ever and is killed; whatever is there belongs to one position.

@@ -36,6 +36,9 @@ TEST(IncarnationTest, FLT_P18_WhoIsConnectedDecides) {
   EXPECT_EQ(guard.judge(one(2, 9, 7), kConnected, kStart), Verdict::RefuseOther);
   EXPECT_EQ(guard.judge(one(1, 6, 8), kConnected, kStart), Verdict::Succeed);
   EXPECT_EQ(guard.judge(one(1, 5, 5), kConnected, kStart), Verdict::RefuseOlder);
+  guard.prefer(StoreId(2));
+  EXPECT_EQ(guard.judge(one(2, 1, 9), kConnected, kStart), Verdict::Succeed) << "membership names the other disk";
+  EXPECT_EQ(guard.judge(one(1, 7, 10), kConnected, kStart), Verdict::RefuseOther);
 }
 
 TEST(IncarnationTest, FLT_P18_CopiesAreRefusedUntilARestartOrUntilOnlyOneIsHeard) {

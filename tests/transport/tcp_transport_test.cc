@@ -194,7 +194,7 @@ TEST_F(TcpTransportTest, FLT_S4_AFloodOfStrangersEvictsStrangersOnly) {
 // ---- hello
 
 TEST_F(TcpTransportTest, FLT_N12_AHelloThatDoesNotFitIsRefusedForItsReason) {
-  start();
+  start({.guests_max = 0});
   transport_->set_cluster(ClusterId(7));
   const auto refused = [&](auto change) {
     Introduction mine = introduction();
@@ -452,6 +452,106 @@ TEST_F(TcpTransportTest, ThreadsMaySendWhileItCloses) {
   EXPECT_FALSE(sink_.violated());
 }
 
+// ---- guests, and peers that come and go
+
+TEST_F(TcpTransportTest, GuestsAreBounded) {
+  start({.guests_max = 2});
+  std::vector<FakePeer> guests;
+  for (const uint64_t id : {11, 12}) {
+    guests.push_back(connect());
+    ASSERT_TRUE(guests.back().shake(introduction(id)) && guests.back().settled());
+  }
+  FakePeer third = connect();
+  EXPECT_FALSE(third.shake(introduction(13)));
+  EXPECT_EQ(third.goodbye(), CloseReason::UnknownSender);
+  FakePeer peer = connect();
+  EXPECT_TRUE(peer.shake(introduction(2)) && peer.settled()) << "a peer is no guest";
+  guests.pop_back();
+  ASSERT_TRUE(sink_.wait_down(ReplicaId(12)));
+  FakePeer next = connect();
+  EXPECT_TRUE(next.shake(introduction(13)) && next.settled());
+}
+
+TEST_F(TcpTransportTest, AGuestIsAnsweredOnTheConnectionItMade) {
+  start();
+  FakePeer guest = connect();
+  ASSERT_TRUE(guest.shake(introduction(11)) && guest.settled());
+  ASSERT_TRUE(sink_.wait_up(ReplicaId(11)));
+  transport_->send(ReplicaId(11), {{Lane::Life, "you are not a member"}});
+  for (;;) {
+    const auto frame = guest.read();
+    ASSERT_TRUE(frame.has_value());
+    if (frame->kind == FrameKind::Message && frame->body == "you are not a member") break;
+  }
+}
+
+TEST_F(TcpTransportTest, APeerThatMovesIsDialedAtItsNewAddress) {
+  FakeListener here;
+  FakeListener there;
+  const auto at = [](const FakeListener& listener) { return "127.0.0.1:" + std::to_string(listener.port()); };
+  start({}, at(here));
+  FakePeer before = here.accept();
+  ASSERT_TRUE(before.welcome(introduction()));
+  ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
+  transport_->set_peers({{ReplicaId(2), at(there), StoreId()}});
+  EXPECT_TRUE(before.ended());
+  FakePeer after = there.accept();
+  EXPECT_TRUE(after.welcome(introduction()));
+  EXPECT_TRUE(wait_closed(CloseReason::LetGo));
+}
+
+TEST_F(TcpTransportTest, FLT_M07_TheDirectoryThatMembershipNamesDisplacesTheOther) {
+  start();
+  FakePeer former = connect();
+  ASSERT_TRUE(former.shake(introduction()) && former.settled());
+  Introduction named = introduction(2, 1, 222);
+  named.hello.store = StoreId(4711);
+  transport_->set_peers({{ReplicaId(2), "127.0.0.1:1", StoreId(4711)}});
+  FakePeer replacement = connect();
+  EXPECT_TRUE(replacement.shake(named) && replacement.settled());
+  EXPECT_TRUE(former.ended());
+  EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.store == StoreId(4711); }));
+  FakePeer back = connect();
+  ASSERT_TRUE(back.shake(introduction()));
+  EXPECT_FALSE(back.settled());
+}
+
+TEST_F(TcpTransportTest, WhoeverCanBeHelpedByAnOperatorIsReportedWithASentence) {
+  FakeListener listener;
+  start({}, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer peer = listener.accept();
+  Introduction other = introduction();
+  other.hello.cluster_name = "invoices";
+  peer.welcome(other);
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "replica 2 names its cluster differently"));
+  FakePeer again = listener.accept();
+  ASSERT_TRUE(again.read().has_value());
+  again.send(FrameKind::Goodbye, std::string(1, static_cast<char>(CloseReason::TwoIncarnations)));
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "replica 2 says: two processes act as replica 1"));
+}
+
+TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
+  start();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> senders;
+  for (uint64_t id = 2; id <= 4; ++id) {
+    senders.emplace_back([&, id] {
+      while (!stop) transport_->send(ReplicaId(id), {{Lane::Life, "x"}});
+    });
+  }
+  for (int i = 0; i < 200; ++i) {
+    std::vector<Peer> peers;
+    for (uint64_t id = 2; id <= 4; ++id) {
+      if ((i + id) % 3 != 0) peers.push_back({ReplicaId(id), "127.0.0.1:" + std::to_string(1 + i % 2), StoreId()});
+    }
+    transport_->set_peers(std::move(peers));
+  }
+  FakePeer peer = connect();
+  EXPECT_TRUE(peer.shake(introduction()) && peer.settled());
+  stop = true;
+  for (std::thread& sender : senders) sender.join();
+}
+
 // ---- two processes, one identity
 
 TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAnAlarm) {
@@ -464,6 +564,7 @@ TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAn
   EXPECT_EQ(copy.goodbye(), CloseReason::TwoIncarnations);
   EXPECT_TRUE(original.ended());
   EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "two processes act as replica 2"));
   EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
   FakePeer back = connect();
   EXPECT_FALSE(back.shake(introduction(2, 4, 111)) && back.settled()) << "until it is resolved";

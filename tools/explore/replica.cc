@@ -195,11 +195,12 @@ class Stepper {
     release();
   }
 
-  // There is no compaction, so what everyone has does not matter.
+  // There is no compaction, so what everyone has does not matter; nor does how old a state is, since nobody asks.
   static void simplify(Message& message) {
     std::visit(
         [](auto& one) {
           if constexpr (requires { one.everyone_has; }) one.everyone_has = Index();
+          if constexpr (requires { one.committed; }) one.committed = Index();
         },
         message);
   }

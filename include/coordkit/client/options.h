@@ -57,6 +57,17 @@ Duration validity(Duration ttl, uint32_t rate_error_ppm, Duration slack);
 // no wait, counted from the before_turn that takes the call up (docs/semantics.md S-59).
 using CallDeadline = std::optional<LaggingTime>;
 
+// How a read is answered. Converts from a Consistency, so that `get(key, done, {}, Consistency::Local)` reads well.
+struct ReadOptions {
+  Consistency consistency = Consistency::Linearizable;
+  // Local only: a state at or beyond this log index (the `index` of an earlier answer, from any replica), waited for until
+  // the deadline (CallTimeout, no effect).
+  Index at_least;
+  ReadOptions() = default;
+  ReadOptions(Consistency wanted, Index at_least_index = {})  // NOLINT: meant to convert
+      : consistency(wanted), at_least(at_least_index) {}
+};
+
 struct OpenOptions {
   Duration ttl{};        // above zero; raised to the floor of 50 ms
   std::string metadata;  // shown by sessions(); at most 4 KiB
@@ -119,7 +130,10 @@ struct SessionList {
 struct GetResult {
   std::optional<KeyValue> entry;
   Revision revision;  // of the store that was read
-  Index as_of;
+  Index as_of;        // the applied state that was read
+  // Local reads: how long ago that state was everything there was, as far as this replica has been told by its leader. Not a
+  // bound (a message's travel is not counted). Absent: it was told nothing since it started.
+  std::optional<Duration> age;
 };
 struct PutResult {
   Revision revision;

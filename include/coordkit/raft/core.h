@@ -38,12 +38,22 @@ struct Options {
   // as long as a disk that is slow everywhere cannot be told from one that stalls here.
   Duration disk_lag_max = Duration::max();
   uint64_t seed = 1;  // of the election jitter
+  // How long after it began a round that a quorum answered a leader may answer reads without asking again (thesis 6.4.1).
+  // Zero: no leases. Equal on all members. Legal: at most election_timeout * (1 - rho) / (1 + rho), rho being the bound on
+  // the error of clock rates; lease_of() computes it. With leases a replica votes for nobody for an election timeout after
+  // its start, because it does not know whom it heard before.
+  Duration lease = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
   size_t append_bytes_max = 1 << 20;     // of one message, at least one entry
   size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
+
+  // How much log is kept behind the checkpoint for peers that are briefly away; who needs more is sent the state. Legal: any.
+  uint64_t log_retained_bytes = 64 << 20;
+  // Pinned entries (Pin) are kept up to this weight, whatever log_retained_bytes says. Legal: log_retained_bytes and up.
+  uint64_t log_pinned_bytes = uint64_t{1} << 30;
 
   // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The quorum waits for what lags.
   uint64_t promotion_lag_max = 1000;
@@ -110,8 +120,22 @@ struct Checkpointed {
   Position applied;
 };
 
-using Input =
-    std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed>;
+// A state is on its way to a peer that will need the entries after this position next: they are kept. Zero: none is.
+struct Pin {
+  Index after;
+};
+
+// The state of a peer at this committed position was installed and is durable, configuration included. A log that holds
+// the position is kept; any other starts again after it.
+struct Installed {
+  Term term;  // of a leader that knew it to be committed
+  Position at;
+  Configuration configuration;  // in force there
+  Index configuration_index;    // of its entry
+};
+
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed,
+                           Pin, Installed>;
 
 // ---- effects
 
@@ -148,15 +172,6 @@ struct Confirmation {
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
-// Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
-// on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
-struct TransferFate {
-  enum class Kind : uint8_t { Done, Lost, Expired, NotLeader, InProgress, Unfit };
-  Ticket ticket;
-  Kind kind = Kind::Done;
-  friend bool operator==(const TransferFate&, const TransferFate&) = default;
-};
-
 struct ReadRequest {
   Index first;
   Index last;
@@ -173,6 +188,7 @@ struct Effects {
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here
+  std::vector<ReplicaId> behind;         // leader: who can only be helped by a state; all of them, in every drain
   Index commit;                          // never falls
 
   void clear();
@@ -186,6 +202,8 @@ struct Recovered {
   Index configuration_index;    // of its entry; zero: taken as base
   Position applied;             // of the durable checkpoint: at or after base, committed by definition
   std::vector<Entry> entries;
+  // The store's own log has nothing to do with base: an install was interrupted before the log was. The first write resets it.
+  bool log_replaced = false;
 };
 
 // A look inside, for introspection, tests and the simulator's observer. Valid until the next step.
@@ -194,6 +212,7 @@ struct PeerStatus {
   Index match;
   Index next;
   LaggingTime last_heard;
+  bool behind = false;  // waits for a state
 };
 
 struct Status {
@@ -204,12 +223,23 @@ struct Status {
   Index commit;
   Index durable;                  // own log, synced
   LaggingTime quorum_contact;     // leader: when a quorum was last known to follow
+  LaggingTime leader_contact;     // follower: when its leader was last heard
   Configuration configuration;    // in force
   Index configuration_index;      // of its entry: what a change expects
   std::vector<PeerStatus> peers;  // leader only
   ReplicaId successor;            // leader: being handed over to; zero: nobody
   Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
 };
+
+// A leader that may answer reads alone at `read_index`, as long as no more than Options::lease of REAL time (sleep
+// included, which this clock does not count) has passed since `since`.
+struct Lease {
+  LaggingTime since;
+  Index read_index;
+};
+
+// The longest lease that is safe with clock rates off by up to this many parts per million.
+Duration lease_of(Duration election_timeout, uint32_t rate_error_ppm);
 
 class Core {
  public:
@@ -233,7 +263,15 @@ class Core {
 
   Status status() const;
   const Leadership& leadership() const;
+  std::optional<Lease> lease() const;  // absent: not leading, no leases, void, or nothing of this term is committed yet
+  // The applied state holds everything that was committed at this time, as far as this replica was told: the travel of the
+  // leader's word is not counted. Absent: not told since it started.
+  std::optional<LaggingTime> fresh_at() const;
   Index commit() const;
+  const Configuration& configuration() const;  // in force
+  Position configuration_position() const;     // of its entry
+  bool removed() const;                        // told so (Removed), and no leader has spoken since
+  Index base() const;                          // the log starts after it
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:

@@ -1,4 +1,4 @@
-// What can be asked of the set of members, and how it ends. Thesis 4.1 - 4.3.
+// What can be asked of the set of members, and of who leads it, and how it ends. Thesis 3.10, 4.1 - 4.3.
 #pragma once
 
 #include "coordkit/raft/entry.h"
@@ -7,39 +7,51 @@ namespace coordkit::raft {
 
 // One wish. Several in one change take effect together, applied in their order.
 struct MemberChange {
-  enum class Kind : uint8_t {
-    AddLearner,  // `member`, whole, is new
-    Promote,     // a learner that is caught up gets a vote
-    Demote,      // a voter becomes a learner
-    Remove,      // voter or learner
-    Replace,     // `replaced` goes. `member` takes its place: at once if it is a learner already, as a new learner if not.
-                 // The same id with another store is another member (a wiped or exchanged disk).
+  enum class Kind : uint8_t {  // numbers are on the wire: never reused, never renumbered
+    AddLearner = 1,            // `member`, whole, is new
+    Promote = 2,               // a learner that is caught up gets a vote
+    Demote = 3,                // a voter becomes a learner
+    Remove = 4,                // voter or learner
+    Replace = 5,  // `replaced` goes. `member` takes its place: at once if it is a learner already, as a new learner if
+                  // not. The same id with another store is another member (a wiped or exchanged disk).
   };
   Kind kind = Kind::AddLearner;
   Member member;       // Promote, Demote, Remove: only its id counts
   ReplicaId replaced;  // Replace
+  friend bool operator==(const MemberChange&, const MemberChange&) = default;
 };
 
 // Committed: the final configuration is, at `configuration`. Overwritten: a later leader's log has something else there.
 // All others are refusals at the door, without any effect.
 struct ChangeFate {
-  enum class Kind : uint8_t {
-    Committed,
-    Overwritten,
-    NotLeader,
-    ChangeInProgress,  // one is not committed yet, nor is an entry of this term, or leadership is being handed over
-    Conflict,          // the expected configuration is not the one in force
-    NotEnoughVoters,   // no majority of the new voters answers
-    LearnerLags,       // one to be promoted is not within promotion_lag_max, or does not answer
-    LastVoter,         // nobody would be left to vote
-    UnknownMember,     // or not in that role
-    AlreadyMember,     // or nothing would change
-    NoRoom,
+  enum class Kind : uint8_t {  // numbers are on the wire: never reused, never renumbered
+    Committed = 1,
+    Overwritten = 2,
+    NotLeader = 3,
+    ChangeInProgress = 4,  // one is not committed yet, nor is an entry of this term, or leadership is being handed over
+    Conflict = 5,          // the expected configuration is not the one in force
+    NotEnoughVoters = 6,   // no majority of the new voters answers
+    LearnerLags = 7,       // one to be promoted is not within promotion_lag_max, or does not answer
+    LastVoter = 8,         // nobody would be left to vote
+    UnknownMember = 9,     // or not in that role
+    AlreadyMember = 10,    // or nothing would change
+    NoRoom = 11,
+    Unknown = 12,  // not a refusal: a state was installed over its place in the log; the configuration in force tells
   };
   Ticket ticket;
   Kind kind = Kind::Committed;
   Index configuration;
   friend bool operator==(const ChangeFate&, const ChangeFate&) = default;
+};
+
+// Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
+// on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
+struct TransferFate {
+  // Numbers are on the wire: never reused, never renumbered.
+  enum class Kind : uint8_t { Done = 1, Lost = 2, Expired = 3, NotLeader = 4, InProgress = 5, Unfit = 6 };
+  Ticket ticket;
+  Kind kind = Kind::Done;
+  friend bool operator==(const TransferFate&, const TransferFate&) = default;
 };
 
 }  // namespace coordkit::raft

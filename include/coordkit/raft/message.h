@@ -63,6 +63,7 @@ struct Heartbeat {
   Index commit;  // min(commit, match of that peer)
   Index everyone_has;
   uint64_t round = 0;
+  Index committed;  // the leader's own commit index: tells a follower how far behind it is
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 

@@ -45,6 +45,7 @@ struct Defects {
   bool forgets_release = false;         // every replica skips some releases
   bool token_lowered = false;           // clients are shown an older token
   bool answer_changed = false;          // clients are shown another result than apply decided
+  bool sleep_uncounted = false;         // engines are not told that their machine slept
   bool stale_read = false;              // linearizable questions are answered from local state
   bool submits_twice = false;           // the client's commands go to the log as two requests
   bool gate_open = false;               // the protected resource lets every token pass
@@ -75,6 +76,7 @@ struct Report {
   uint64_t operations = 0;
   uint64_t entries = 0;
   uint64_t messages = 0;
+  uint64_t installs = 0;  // states of peers that took the place of a replica's own
   std::array<uint64_t, kFaultKinds> faults{};
   uint64_t trace_hash = 0;
 };

@@ -1,7 +1,8 @@
 // The checkpoint on disk: a B+tree (LMDB in its default, crash-safe mode), written by one background thread.
 //
 // One transaction per batch holds the rows, the applied position and the digest of all rows, so they change together or not
-// at all. Every value carries a sum keyed by its key. Bytes: docs/format-state.md. Threads: one from open() to close().
+// at all. Every value carries a sum keyed by its key. A peer's state is staged in a second table of the same file, and an
+// install changes which of the two is live. Bytes: docs/format-state.md. Threads: one from open() to close().
 // Lifetime: the sink must outlive close(); views may outlive the store. Failure: a failed commit is final, reported once.
 // Example: tests/storage/lmdb_state_store_test.cc.
 #pragma once
@@ -15,8 +16,9 @@
 namespace coordkit {
 
 struct LmdbStateOptions {
-  // Address space reserved for the file, 1 MiB to 64 TiB; the file is sparse and grows to what is stored. A commit that does
-  // not fit fails for good (kResourceExhausted), so keep it large.
+  // Address space reserved for the file, 1 MiB to 64 TiB; the file is sparse and grows to what is stored: to
+  // twice the state while a peer's is taken in, and more while a view is open for long (docs/format-state.md). What does not
+  // fit fails for good (kResourceExhausted), so keep it large.
   uint64_t map_bytes = uint64_t{64} << 30;
   // Views open at the same time, 1 to 10000; one more is kResourceExhausted.
   uint32_t views_max = 126;
@@ -31,8 +33,11 @@ class LmdbStateStore final : public StateStore {
 
   absl::StatusOr<Position> open(StateSink& sink) override;
   void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
-  void close() override;  // lets a commit under way finish, drops one that waits
+  void close() override;  // lets what is under way finish, drops what waits
 
  private:
   class Writer;

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -32,7 +32,6 @@ class MemoryLogStore final : public LogStore {
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override;
 
   // Completes the oldest write under way; false if there is none.
@@ -43,12 +42,7 @@ class MemoryLogStore final : public LogStore {
   size_t pending() const;
 
  private:
-  struct Pending {
-    LogWrite write;
-    std::optional<Position> reset;
-  };
-  void start(Pending pending);
-  void perform(const Pending& pending);
+  void perform(const LogWrite& write);
   Index last() const { return durable_.empty() ? base_.index : durable_.back().index; }
 
   const StoreId store_;
@@ -60,31 +54,38 @@ class MemoryLogStore final : public LogStore {
   raft::HardState hard_state_;
   Position base_;
   std::deque<raft::Entry> durable_;
-  std::deque<Pending> pending_;
+  std::deque<LogWrite> pending_;
 };
 
 class MemoryStateStore final : public StateStore {
  public:
-  explicit MemoryStateStore(Completion completion = Completion::Immediate) : completion_(completion) {}
+  explicit MemoryStateStore(Completion completion = Completion::Immediate);
+  ~MemoryStateStore() override;
 
   absl::StatusOr<Position> open(StateSink& sink) override;
   void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;  // copies all rows
   void close() override;
 
+  // Completes the oldest operation under way; false if there is none.
   bool complete_one();
   void complete_all();
   void fail(absl::Status why);
   size_t pending() const;
 
  private:
+  struct Content;
+  template <typename Operation>
+  void start(Operation operation);
+
   const Completion completion_;
   mutable std::mutex mutex_;
   StateSink* sink_ = nullptr;
   bool failed_ = false;
-  Position applied_;
-  std::map<std::string, std::string> rows_;
-  std::deque<CheckpointBatch> pending_;
+  const std::unique_ptr<Content> content_;
 };
 
 }  // namespace coordkit

@@ -52,7 +52,6 @@ class SegmentedLogStore final : public LogStore {
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void reset(WriteNumber number, Position base) override;
   void close() override;  // finishes what was submitted
 
   LogSpace space() const;  // from any thread

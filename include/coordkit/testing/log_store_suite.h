@@ -155,8 +155,8 @@ TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
 
 TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
   store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(4), ReplicaId(3)}, .entries = entries(1, 5, 4)});
-  store_->reset(next_number(), {Index(100), Term(4)});
-  const WriteNumber last = append(101, 2, 4);
+  store_->submit({.number = next_number(), .reset_to = Position{Index(100), Term(4)}, .entries = entries(101, 1, 4)});
+  const WriteNumber last = append(102, 1, 4);
   ASSERT_TRUE(probe_->wait_written(last));
   const RecoveredLog again = reopen();
   EXPECT_EQ(again.base, (Position{Index(100), Term(4)}));
@@ -166,7 +166,7 @@ TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
 
 TEST_P(LogStoreSuite, ResetAloneIsAWrite) {
   append(1, 5, 1);
-  store_->reset(next_number(), {Index(9), Term(2)});
+  store_->submit({.number = next_number(), .reset_to = Position{Index(9), Term(2)}});
   ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
   const RecoveredLog again = reopen();
   EXPECT_EQ(again.base, (Position{Index(9), Term(2)}));

@@ -35,6 +35,10 @@ class RecordingSink : public TransportSink {
     change([&] { received_.push_back({from, std::move(body)}); });
   }
 
+  void peer_refused(ReplicaId peer, std::string why) override {
+    change([&] { refused_[peer] = std::move(why); });
+  }
+
   // True once `fact` holds; false after a deadline that only a defect reaches.
   bool wait(const std::function<bool()>& fact) {
     std::unique_lock lock(mutex_);
@@ -48,6 +52,9 @@ class RecordingSink : public TransportSink {
   }
   bool wait_hello(ReplicaId peer, const std::function<bool(const Hello&)>& fits) {
     return wait([&] { return up_.contains(peer) && fits(up_.at(peer)); });
+  }
+  bool wait_refused(ReplicaId peer, const std::string& part) {
+    return wait([&] { return refused_.contains(peer) && refused_.at(peer).find(part) != std::string::npos; });
   }
   bool wait_received(size_t count) {
     return wait([&] { return received_.size() >= count; });
@@ -85,6 +92,7 @@ class RecordingSink : public TransportSink {
   std::condition_variable changed_;
   std::map<ReplicaId, Hello> up_;
   std::map<ReplicaId, int> downs_;
+  std::map<ReplicaId, std::string> refused_;
   std::vector<Received> received_;
   std::atomic<uint64_t> reports_{0};
   std::atomic<bool> forbidden_{false};

@@ -6,7 +6,9 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "coordkit/log_store.h"
@@ -74,24 +76,56 @@ class LogSinkProbe final : public LogSink {
 
 class StateSinkProbe final : public StateSink {
  public:
-  void checkpointed(Position applied) override {
-    const std::scoped_lock lock(mutex_);
-    applied_ = applied;
-    changed_.notify_all();
-  }
+  // What was reported, in order; failures apart.
+  struct Checkpointed {
+    Position applied;
+    friend bool operator==(const Checkpointed&, const Checkpointed&) = default;
+  };
+  struct Staged {
+    Ticket ticket;
+    friend bool operator==(const Staged&, const Staged&) = default;
+  };
+  struct Installed {
+    Position applied;
+    friend bool operator==(const Installed&, const Installed&) = default;
+  };
+  struct Refused {
+    Position applied;
+    friend bool operator==(const Refused&, const Refused&) = default;
+  };
+  using Report = std::variant<Checkpointed, Staged, Installed, Refused>;
+
+  void checkpointed(Position applied) override { add(Checkpointed{applied}); }
+  void staged(Ticket ticket) override { add(Staged{ticket}); }
+  void installed(Position applied) override { add(Installed{applied}); }
+  void install_refused(Position applied, absl::Status) override { add(Refused{applied}); }
   void checkpoint_failed(absl::Status why) override {
     const std::scoped_lock lock(mutex_);
     failures_.push_back(std::move(why));
     changed_.notify_all();
   }
-  bool wait_applied(Position applied) {
+
+  // The first report nobody took yet; nothing if the store failed or ten seconds passed.
+  std::optional<Report> next() {
     std::unique_lock lock(mutex_);
-    const auto done = [&] { return applied_ == applied || !failures_.empty(); };
-    return changed_.wait_for(lock, std::chrono::seconds(10), done) && applied_ == applied;
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return taken_ < reports_.size() || !failures_.empty(); });
+    return taken_ < reports_.size() ? std::optional(reports_[taken_++]) : std::nullopt;
   }
+  // Takes reports until it has taken this one.
+  bool wait_for(Report report) {
+    for (std::optional<Report> one = next(); one; one = next()) {
+      if (*one == report) return true;
+    }
+    return false;
+  }
+  bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
   bool wait_failed() {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return !failures_.empty(); });
+  }
+  std::vector<Report> reports() const {
+    const std::scoped_lock lock(mutex_);
+    return reports_;
   }
   std::vector<absl::Status> failures() const {
     const std::scoped_lock lock(mutex_);
@@ -99,9 +133,16 @@ class StateSinkProbe final : public StateSink {
   }
 
  private:
+  void add(Report report) {
+    const std::scoped_lock lock(mutex_);
+    reports_.push_back(report);
+    changed_.notify_all();
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Position applied_;
+  std::vector<Report> reports_;
+  size_t taken_ = 0;
   std::vector<absl::Status> failures_;
 };
 

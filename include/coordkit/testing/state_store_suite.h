@@ -3,73 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "coordkit/state_store.h"
-#include "coordkit/testing/sink_probes.h"
+#include "coordkit/testing/state_store_fixture.h"
 
 namespace coordkit::testing {
-
-class StateStoreHarness {
- public:
-  virtual ~StateStoreHarness() = default;
-  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind.
-  virtual StateStore& restart() = 0;
-};
-using StateStoreHarnessFactory = std::function<std::unique_ptr<StateStoreHarness>()>;
-
-using Rows = std::map<std::string, std::string>;
-
-inline Rows rows_of(const CheckpointView& view, std::string_view prefix = "") {
-  Rows rows;
-  std::string before;
-  const absl::Status status = view.scan(prefix, [&](std::string_view key, std::string_view value) {
-    EXPECT_LT(before, key) << "rows must come in ascending byte order, each once";
-    before = key;
-    rows.emplace(key, value);
-    return absl::OkStatus();
-  });
-  EXPECT_TRUE(status.ok()) << status.ToString();
-  return rows;
-}
-
-class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory> {
- protected:
-  void SetUp() override {
-    harness_ = GetParam()();
-    EXPECT_EQ(reopen(), Position{});
-  }
-  void TearDown() override {
-    if (store_ != nullptr) store_->close();
-  }
-  Position reopen() {
-    if (store_ != nullptr) store_->close();
-    store_ = &harness_->restart();
-    probe_ = std::make_unique<StateSinkProbe>();
-    const absl::StatusOr<Position> opened = store_->open(*probe_);
-    EXPECT_TRUE(opened.ok()) << opened.status().ToString();
-    return opened.value_or(Position{});
-  }
-  void commit(uint64_t index, std::vector<CheckpointBatch::Row> rows) {
-    const Position applied{Index(index), Term(1)};
-    store_->commit({applied, std::move(rows)});
-    ASSERT_TRUE(probe_->wait_applied(applied));
-  }
-  std::unique_ptr<CheckpointView> view() {
-    absl::StatusOr<std::unique_ptr<CheckpointView>> view = store_->view();
-    EXPECT_TRUE(view.ok()) << view.status().ToString();
-    return *std::move(view);
-  }
-
-  std::unique_ptr<StateStoreHarness> harness_;
-  std::unique_ptr<StateSinkProbe> probe_;
-  StateStore* store_ = nullptr;
-};
 
 TEST_P(StateStoreSuite, BlankStoreIsEmpty) {
   EXPECT_EQ(view()->applied(), Position{});
@@ -78,8 +19,8 @@ TEST_P(StateStoreSuite, BlankStoreIsEmpty) {
 
 TEST_P(StateStoreSuite, INV_S03_RowsAndPositionAreThereAfterRestart) {
   commit(7, {{"a", "1"}, {"b", "2"}});
-  EXPECT_EQ(reopen(), (Position{Index(7), Term(1)}));
-  EXPECT_EQ(view()->applied(), (Position{Index(7), Term(1)}));
+  EXPECT_EQ(reopen(), at(7));
+  EXPECT_EQ(view()->applied(), at(7));
   EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"b", "2"}}));
 }
 
@@ -113,7 +54,7 @@ TEST_P(StateStoreSuite, LaterCommitsDoNotChangeAView) {
   const std::unique_ptr<CheckpointView> before = view();
   commit(2, {{"a", "2"}, {"b", "2"}});
   EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}}));
-  EXPECT_EQ(before->applied(), (Position{Index(1), Term(1)}));
+  EXPECT_EQ(before->applied(), at(1));
   EXPECT_EQ(rows_of(*view()), (Rows{{"a", "2"}, {"b", "2"}}));
 }
 
@@ -147,6 +88,234 @@ TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
       EXPECT_EQ(reopen().index, Index(batch));
     }
     ASSERT_EQ(rows_of(*view()), expected);
+  }
+}
+
+TEST_P(StateStoreSuite, ScanRangeExcludesItsBeginAndIncludesItsEnd) {
+  commit(1, {{"a", "0"}, {std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}, {"c", "4"}});
+  EXPECT_EQ(range_of(*view(), {"a", "bb"}), (Rows{{std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}}));
+  EXPECT_EQ(range_of(*view(), {"", "a"}), (Rows{{"a", "0"}}));
+  EXPECT_EQ(range_of(*view(), {"b", ""}), (Rows{{"bb", "3"}, {"c", "4"}}));
+  EXPECT_EQ(range_of(*view(), {"", ""}), rows_of(*view()));
+  EXPECT_TRUE(range_of(*view(), {"c", ""}).empty());
+}
+
+TEST_P(StateStoreSuite, INV_S04_TheDigestIsThatOfTheRowsHoweverTheyCame) {
+  const uint64_t empty = view()->digest();
+  commit(1, {{"a", "0"}, {"b", "2"}, {"c", "3"}});
+  commit(2, {{"a", "1"}, {"c", std::nullopt}});
+  const uint64_t two = view()->digest();
+  EXPECT_NE(two, empty);
+  EXPECT_EQ(two, digest_of({{"b", "2"}, {"a", "1"}}));
+  reopen();
+  EXPECT_EQ(view()->digest(), two);
+  commit(3, {{"a", std::nullopt}, {"b", std::nullopt}});
+  EXPECT_EQ(view()->digest(), empty);
+}
+
+TEST_P(StateStoreSuite, StagedRowsAreSeenWhenTheyAreInstalledAndAllAtOnce) {
+  commit(1, {{"a", "1"}, {"b", "2"}});
+  stage({"", "b"}, {{"a", "3"}});
+  stage({"b", ""}, {{"c", "4"}});
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(view()->applied(), at(1));
+  ASSERT_TRUE(install(9, {{"a", "3"}, {"c", "4"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "3"}, {"c", "4"}}));
+  EXPECT_EQ(view()->applied(), at(9));
+  EXPECT_EQ(view()->digest(), digest_of({{"a", "3"}, {"c", "4"}}));
+}
+
+TEST_P(StateStoreSuite, FLT_D16_INV_S03_AnInstalledStateIsThereAfterRestartAndGoesOn) {
+  commit(1, {{"a", "1"}, {"b", "2"}});
+  stage({}, {{"a", "3"}, {"c", "4"}});
+  ASSERT_TRUE(install(9, {{"a", "3"}, {"c", "4"}}));
+  EXPECT_EQ(reopen(), at(9));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "3"}, {"c", "4"}}));
+  commit(10, {{"a", std::nullopt}, {"b", "5"}});
+  EXPECT_EQ(reopen(), at(10));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"b", "5"}, {"c", "4"}}));
+  EXPECT_EQ(view()->digest(), digest_of({{"b", "5"}, {"c", "4"}}));
+}
+
+TEST_P(StateStoreSuite, FLT_D16_StagedRowsDoNotSurviveARestart) {
+  commit(1, {{"a", "1"}});
+  stage({}, {{"b", "2"}, {"c", "3"}});
+  EXPECT_EQ(reopen(), at(1));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}}));
+  EXPECT_FALSE(install(9, {{"b", "2"}, {"c", "3"}}));
+  stage({}, {{"d", "4"}});
+  EXPECT_TRUE(install(9, {{"d", "4"}}));
+}
+
+TEST_P(StateStoreSuite, ARangeReplacesWhatIsStagedInItAndNothingElse) {
+  stage({}, {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", "5"}});
+  stage({"a", "c"}, {{"bb", "6"}});
+  stage({"d", ""}, {{"f", "7"}});
+  ASSERT_TRUE(install(1, {{"a", "1"}, {"bb", "6"}, {"d", "4"}, {"f", "7"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"bb", "6"}, {"d", "4"}, {"f", "7"}}));
+}
+
+TEST_P(StateStoreSuite, ARangeWithoutRowsErasesWhatIsStagedInIt) {
+  stage({}, {{"a", "1"}, {"b", "2"}, {"c", "3"}});
+  stage({"a", "b"}, {});
+  stage({"x", ""}, {});
+  ASSERT_TRUE(install(1, {{"a", "1"}, {"c", "3"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"c", "3"}}));
+}
+
+TEST_P(StateStoreSuite, TheLastRangeStagedTwiceIsTheSame) {
+  stage({}, {{"a", "1"}, {"b", "2"}});
+  stage({"a", ""}, {{"b", "2"}});
+  stage({"a", ""}, {{"b", "2"}});
+  EXPECT_TRUE(install(1, {{"a", "1"}, {"b", "2"}}));
+}
+
+TEST_P(StateStoreSuite, AStateWithoutRowsCanBeInstalled) {
+  commit(1, {{"a", "1"}});
+  ASSERT_TRUE(install(2, {}));
+  EXPECT_EQ(reopen(), at(2));
+  EXPECT_TRUE(rows_of(*view()).empty());
+}
+
+TEST_P(StateStoreSuite, FLT_D08_ADigestOfOtherRowsIsRefusedAndNothingChanges) {
+  commit(1, {{"a", "1"}});
+  stage({}, {{"a", "2"}, {"b", "3"}});
+  for (const Rows& other : {Rows{{"a", "2"}}, Rows{{"a", "1"}, {"b", "3"}}, Rows{{"b", "3"}, {"aa", "2"}}}) {
+    EXPECT_FALSE(install(9, other));
+    stage({}, {{"a", "2"}, {"b", "3"}});
+  }
+  EXPECT_FALSE(install(9, {}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}}));
+  EXPECT_EQ(view()->applied(), at(1));
+  EXPECT_FALSE(install(9, {{"a", "2"}, {"b", "3"}})) << "a refusal forgets what is staged";
+  commit(2, {{"c", "4"}});
+  EXPECT_EQ(reopen(), at(2));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"c", "4"}}));
+}
+
+TEST_P(StateStoreSuite, StagingAfterAnInstallStartsFromNothing) {
+  stage({}, {{"a", "1"}, {"b", "2"}});
+  ASSERT_TRUE(install(1, {{"a", "1"}, {"b", "2"}}));
+  stage({"b", ""}, {{"c", "3"}});
+  ASSERT_TRUE(install(2, {{"c", "3"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"c", "3"}}));
+  EXPECT_FALSE(install(3, {{"c", "3"}}));
+}
+
+TEST_P(StateStoreSuite, UnstageForgetsWhatIsStaged) {
+  commit(1, {{"a", "1"}});
+  stage({}, {{"b", "2"}});
+  store_->unstage();
+  store_->unstage();
+  stage({}, {{"c", "3"}});
+  ASSERT_TRUE(install(2, {{"c", "3"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"c", "3"}}));
+}
+
+TEST_P(StateStoreSuite, AnInstallDoesNotChangeAView) {
+  commit(1, {{"a", "1"}, {"b", "2"}});
+  const std::unique_ptr<CheckpointView> before = view();
+  for (uint64_t index = 2; index <= 5; ++index) {  // more often than there are places for a state
+    stage({}, {{"c", std::to_string(index)}});
+    ASSERT_TRUE(install(index, {{"c", std::to_string(index)}}));
+  }
+  commit(6, {{"c", "6"}});
+  EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(range_of(*before, {"a", ""}), (Rows{{"b", "2"}}));
+  EXPECT_EQ(before->applied(), at(1));
+  EXPECT_EQ(before->digest(), digest_of({{"a", "1"}, {"b", "2"}}));
+}
+
+TEST_P(StateStoreSuite, ACommitBetweenStagesIsOfTheStateBefore) {
+  stage({"", "b"}, {{"a", "1"}});
+  commit(1, {{"a", "0"}, {"z", "9"}});
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "0"}, {"z", "9"}}));
+  stage({"b", ""}, {{"c", "2"}});
+  ASSERT_TRUE(install(2, {{"a", "1"}, {"c", "2"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"c", "2"}}));
+}
+
+TEST_P(StateStoreSuite, CompletionsComeInTheOrderOfTheCalls) {
+  using Probe = StateSinkProbe;
+  store_->stage(Ticket(7), {"", "b"}, {{"a", "1"}});
+  store_->commit({at(1), {{"x", "1"}}});
+  store_->stage(Ticket(3), {"b", ""}, {{"c", std::string(1 << 20, 'x')}});
+  store_->unstage();
+  store_->stage(Ticket(5), {}, {{"d", "2"}});
+  ASSERT_TRUE(probe_->wait_for(Probe::Staged{Ticket(5)}));
+  store_->install(at(2), digest_of({{"d", "2"}}));
+  store_->stage(Ticket(6), {}, {{"e", "2"}});
+  ASSERT_TRUE(probe_->wait_for(Probe::Staged{Ticket(6)}));
+  store_->install(at(3), digest_of({}));
+  store_->stage(Ticket(7), {}, {});
+  ASSERT_TRUE(probe_->wait_for(Probe::Staged{Ticket(7)}));
+  EXPECT_EQ(probe_->reports(),
+            (std::vector<Probe::Report>{Probe::Staged{Ticket(7)}, Probe::Checkpointed{at(1)}, Probe::Staged{Ticket(3)},
+                                        Probe::Staged{Ticket(5)}, Probe::Installed{at(2)}, Probe::Staged{Ticket(6)},
+                                        Probe::Refused{at(3)}, Probe::Staged{Ticket(7)}}));
+}
+
+TEST_P(StateStoreSuite, AStateOfManyAndOfHugeRowsCanBeInstalledOverAnother) {
+  Rows many;
+  for (int i = 0; i < 10'000; ++i) many["key" + std::to_string(i)] = std::to_string(i);
+  const Rows huge = {{"a", std::string(5 << 20, 'a')}, {"b", ""}, {std::string(64, 'z'), std::string(3 << 20, 'z')}};
+  uint64_t index = 0;
+  for (const Rows& rows : {many, huge, many}) {
+    std::vector<CheckpointBatch::Row> chunk;
+    for (const auto& [key, value] : rows) chunk.push_back({key, value});
+    stage({}, std::move(chunk));
+    ASSERT_TRUE(install(++index, rows));
+    EXPECT_EQ(rows_of(*view()), rows);
+  }
+  EXPECT_EQ(reopen(), at(3));
+  EXPECT_EQ(rows_of(*view()), many);
+}
+
+TEST_P(StateStoreSuite, RandomStagingAgreesWithMaps) {
+  Rows live;
+  Rows staged;
+  uint64_t seed = 11;
+  const auto random = [&seed](uint64_t below) {
+    return (seed = seed * 6364136223846793005u + 1442695040888963407u) / 7 % below;
+  };
+  for (uint64_t step = 1; step <= 300; ++step) {
+    switch (random(10)) {
+      case 0: {
+        const std::string key = std::to_string(random(60));
+        commit(step, {{key, "c" + std::to_string(step)}});
+        live[key] = "c" + std::to_string(step);
+        break;
+      }
+      case 1:
+        ASSERT_TRUE(install(step, staged));
+        live = std::exchange(staged, {});
+        break;
+      case 2:
+        ASSERT_FALSE(install(step, {{"not", "these"}}));
+        staged.clear();
+        break;
+      case 3:
+        reopen();
+        staged.clear();
+        break;
+      default: {
+        KeyRange range{std::to_string(random(60)), std::to_string(random(60))};
+        if (range.upto <= range.after) std::swap(range.upto, range.after);
+        if (random(4) == 0 || range.upto == range.after) range.upto.clear();
+        Rows fresh;
+        for (uint64_t i = random(20); i > 0; --i) fresh[std::to_string(random(60))] = std::to_string(step);
+        std::vector<CheckpointBatch::Row> chunk;
+        std::erase_if(staged, [&](const auto& row) { return range.contains(row.first); });
+        for (auto& [key, value] : fresh) {
+          if (!range.contains(key)) continue;
+          chunk.push_back({key, value});
+          staged[key] = value;
+        }
+        stage(range, std::move(chunk));
+      }
+    }
+    ASSERT_EQ(rows_of(*view()), live) << step;
+    ASSERT_EQ(view()->digest(), digest_of(live)) << step;
   }
 }
 

@@ -73,6 +73,18 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     start(*node, hello_of(id, boot, cluster));
     return node;
   }
+  std::vector<Peer> peers_but(uint64_t id) {
+    std::vector<Peer> peers = world_->peers();
+    std::erase_if(peers, [id](const Peer& peer) { return peer.id == ReplicaId(id); });
+    return peers;
+  }
+  // Knows of all but replica 3.
+  std::unique_ptr<Node> make_without_third(uint64_t id) {
+    auto node = make(id);
+    const absl::Status status = node->transport->start(hello_of(id), peers_but(3), node->sink);
+    EXPECT_TRUE(status.ok()) << status;
+    return node;
+  }
   static void send(Node& node, uint64_t to, std::string body, Lane lane = Lane::Bulk) {
     std::vector<Frame> frames(1);
     frames[0] = {lane, std::move(body)};
@@ -244,6 +256,60 @@ TEST_P(TransportSuite, AClusterIdSetLaterReachesThePeers) {
   EXPECT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.cluster == ClusterId(77); }));
   send(*a, 2, "still here");
   EXPECT_TRUE(b->sink.wait_body("still here"));
+}
+
+// ---- peers that come and go
+
+TEST_P(TransportSuite, AReplicaThatIsNotListedIsAGuestThatIsHeardAndAnswered) {
+  const auto a = make_without_third(1);
+  const auto guest = make_started(3);
+  ASSERT_TRUE(guest->sink.wait_up(ReplicaId(1)));
+  ASSERT_TRUE(a->sink.wait_hello(ReplicaId(3), [](const Hello& hello) { return hello.store == StoreId(1003); }));
+  send(*guest, 1, "let me in");
+  ASSERT_TRUE(a->sink.wait_body("let me in"));
+  EXPECT_EQ(a->sink.all()[0].from, ReplicaId(3));
+  send(*a, 3, "wait");
+  ASSERT_TRUE(guest->sink.wait_body("wait"));
+  guest->transport->close();
+  EXPECT_TRUE(a->sink.wait_down(ReplicaId(3)));
+}
+
+TEST_P(TransportSuite, APeerThatIsAddedIsConnectedWith) {
+  const auto a = make_without_third(1);
+  const auto b = make_without_third(2);
+  auto third = make(3);
+  std::vector<Peer> nobody;
+  ASSERT_TRUE(third->transport->start(hello_of(3), nobody, third->sink).ok());
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
+  EXPECT_FALSE(a->sink.is_up(ReplicaId(3)));
+  for (int again = 0; again < 2; ++again) a->transport->set_peers(world_->peers());
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && third->sink.wait_up(ReplicaId(1)));
+  send(*a, 3, "welcome");
+  ASSERT_TRUE(third->sink.wait_body("welcome"));
+  send(*third, 1, "thanks");  // as a guest
+  EXPECT_TRUE(a->sink.wait_body("thanks"));
+  third->transport->set_peers(world_->peers());
+  ASSERT_TRUE(third->sink.wait_up(ReplicaId(2)));
+  send(*third, 1, "still here");
+  EXPECT_TRUE(a->sink.wait_body("still here"));
+}
+
+TEST_P(TransportSuite, APeerThatIsRemovedIsLetGoAndMayBeAddedAgain) {
+  const auto a = make_started(1);
+  const auto b = make_started(2);
+  const auto third = make(3);
+  std::vector<Peer> nobody;
+  ASSERT_TRUE(third->transport->start(hello_of(3), nobody, third->sink).ok());
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && b->sink.wait_up(ReplicaId(3)) && a->sink.wait_up(ReplicaId(2)));
+  send(*a, 3, "goodbye");
+  a->transport->set_peers(peers_but(3));
+  EXPECT_TRUE(third->sink.wait_body("goodbye"));
+  ASSERT_TRUE(a->sink.wait_down(ReplicaId(3)) && third->sink.wait_down(ReplicaId(1)));
+  EXPECT_TRUE(b->sink.is_up(ReplicaId(3)) && a->sink.is_up(ReplicaId(2)));
+  a->transport->set_peers(world_->peers());
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && third->sink.wait_up(ReplicaId(1)));
+  send(*a, 3, "again");
+  EXPECT_TRUE(third->sink.wait_body("again"));
 }
 
 TEST_P(TransportSuite, ReplicasOfDifferentClustersNeverMeet) {

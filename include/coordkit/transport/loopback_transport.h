@@ -37,8 +37,8 @@ class LoopbackHub {
   std::unique_ptr<Impl> impl_;
 };
 
-// Two transports of a hub see each other when both are started, name the same cluster and list each other as peers;
-// addresses mean nothing. A later transport of the same replica id takes the place of the earlier one.
+// Two transports of a hub see each other when both are started, name the same cluster and one of them lists the other as a
+// peer; addresses mean nothing. A later transport of the same replica id takes the place of the earlier one.
 class LoopbackTransport final : public Transport {
  public:
   explicit LoopbackTransport(LoopbackHub& hub);
@@ -47,6 +47,7 @@ class LoopbackTransport final : public Transport {
   // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before.
   absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
   void set_cluster(ClusterId cluster) override;
+  void set_peers(std::vector<Peer> peers) override;  // whoever neither end lists is let go after what waits for it
   void send(ReplicaId to, std::vector<Frame> frames) override;
   void close() override;
 

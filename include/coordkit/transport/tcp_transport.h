@@ -35,7 +35,7 @@ enum class CloseReason : uint8_t {
   BadHello = 10,          // malformed, or it does not echo our nonce
   OtherClusterName = 11,  // the operators named two clusters differently
   WrongReceiver = 12,     // meant for another replica: two addresses are swapped
-  UnknownSender = 13,     // not in the list of peers
+  UnknownSender = 13,     // not in the list of peers, and no room for a guest; or it claims our own id
   OtherCluster = 14,      // both have seen a genesis, and not the same
   NoCommonProtocol = 15,  // the protocol ranges do not meet
   HelloTimeout = 16,      // no verified hello in time, or the dial took too long
@@ -47,9 +47,12 @@ enum class CloseReason : uint8_t {
   UnexpectedFrame = 22,   // a frame that has no place here
   IdentityChanged = 23,   // a repeated hello names someone else
   RefusedByPeer = 24,     // the other end said goodbye, and why
-  Count = 25,
+  LetGo = 25,             // not among the peers any more, or to be dialed at another address
+  Count = 26,
 };
 std::string_view name(CloseReason reason);
+// What an operator must know to mend it, as a sentence; empty: nothing.
+std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason);
 
 struct TcpEvent {
   enum class Kind : uint8_t {
@@ -91,6 +94,7 @@ struct TcpOptions {
   // Bytes the kernel may hold unsent per connection; life waits behind them at most. 0: as many as it likes.
   size_t unsent_bytes_max = 128 << 10;
 
+  size_t guests_max = 16;                 // replicas of the cluster's name that are connected and not in the list of peers
   size_t strangers_max = 64;              // accepted connections without a verified hello
   size_t strangers_per_address_max = 16;  // of them from one address
 
@@ -122,6 +126,8 @@ class TcpTransport final : public Transport {
   // kFailedPrecondition: started or closed before. The entry of `peers` that is `self` is skipped.
   absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
   void set_cluster(ClusterId cluster) override;
+  // An address without a port is never dialed. The moment for those who are let go is idle_timeout.
+  void set_peers(std::vector<Peer> peers) override;
   void send(ReplicaId to, std::vector<Frame> frames) override;
   void close() override;
 

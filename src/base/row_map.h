@@ -1,0 +1,61 @@
+// The rows of a checkpoint in a map, with what is staged beside them: what state stores without a disk have in common, and
+// the naive twin of the one with a disk.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coordkit/state_store.h"
+
+namespace coordkit {
+
+// What a state store was asked to do, as a value that can wait its turn.
+struct StageRows {
+  Ticket ticket;
+  KeyRange range;
+  std::vector<CheckpointBatch::Row> rows;
+};
+struct InstallStaged {
+  Position applied;
+  uint64_t digest = 0;
+};
+struct Unstage {};
+using StateOperation = std::variant<CheckpointBatch, StageRows, InstallStaged, Unstage>;
+// Whether it changes the state: at most one such operation may be under way.
+inline bool changes_state(const StateOperation& operation) {
+  return std::holds_alternative<CheckpointBatch>(operation) || std::holds_alternative<InstallStaged>(operation);
+}
+using StateReport = std::function<void(StateSink&)>;  // what the sink hears of it; empty: nothing
+
+using RowsByKey = std::map<std::string, std::string>;
+
+// What a view over these rows answers.
+absl::Status scan_prefix(const RowsByKey& rows, std::string_view prefix, CheckpointView::Visitor visit);
+absl::Status scan_range(const RowsByKey& rows, const KeyRange& range, CheckpointView::Visitor visit);
+uint64_t digest_of(const RowsByKey& rows);  // RowDigest::value()
+
+class RowMap {
+ public:
+  StateReport perform(StateOperation operation);
+  void unstage() { staged_.clear(); }
+
+  Position applied() const { return applied_; }
+  const RowsByKey& rows() const { return rows_; }
+  std::unique_ptr<CheckpointView> view() const;  // of a copy
+
+ private:
+  StateReport perform_one(CheckpointBatch batch);
+  StateReport perform_one(StageRows stage);
+  StateReport perform_one(InstallStaged install);
+  StateReport perform_one(Unstage unstage);
+
+  Position applied_;
+  RowsByKey rows_;
+  RowsByKey staged_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,126 @@
+#include "engine/change_plan.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "raft/membership.h"
+
+namespace coordkit::engine {
+namespace {
+
+using Kind = raft::MemberChange::Kind;
+
+bool contains(const std::vector<raft::Member>& members, ReplicaId id) {
+  return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
+}
+
+bool promoted(const Wishes& wishes, ReplicaId id) {
+  return std::any_of(wishes.begin(), wishes.end(),
+                     [id](const auto& wish) { return wish.kind == Kind::Promote && wish.member.id == id; });
+}
+
+// A member that is not there yet takes the place of one that votes.
+bool replaces_voter(const raft::Configuration& now, const raft::MemberChange& wish) {
+  return wish.kind == Kind::Replace && contains(now.voters, wish.replaced) && !contains(now.learners, wish.member.id);
+}
+
+const raft::Member* owner_of(const raft::Configuration& now, const std::string& address) {
+  for (const auto* members : {&now.voters, &now.learners}) {
+    for (const raft::Member& member : *members) {
+      if (!address.empty() && member.address == address) return &member;
+    }
+  }
+  return nullptr;
+}
+
+std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
+
+}  // namespace
+
+std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishes) {
+  Wishes learning;
+  Wishes rest;
+  bool awaited = false;  // somebody must catch up before the rest
+  for (const raft::MemberChange& wish : wishes) {
+    if (wish.kind == Kind::AddLearner) {
+      awaited = awaited || promoted(wishes, wish.member.id);
+      learning.push_back(wish);
+    } else if (!replaces_voter(now, wish)) {
+      rest.push_back(wish);
+    } else if (wish.replaced == wish.member.id) {  // one id has one place: the old disk's vote goes first
+      awaited = true;
+      learning.push_back(wish);
+      rest.push_back({.kind = Kind::Promote, .member = wish.member});
+    } else {
+      awaited = true;
+      learning.push_back({.kind = Kind::AddLearner, .member = wish.member});
+      rest.push_back(wish);
+    }
+  }
+  if (!awaited) return {wishes};
+  return {learning, rest};
+}
+
+const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& wish) {
+  if (wish.kind == Kind::AddLearner) return &wish.member;
+  const bool moves_in =
+      wish.kind == Kind::Replace && (wish.replaced == wish.member.id || !contains(now.learners, wish.member.id));
+  return moves_in ? &wish.member : nullptr;
+}
+
+std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wishes& wishes) {
+  for (const raft::MemberChange& wish : wishes) {
+    const raft::Member* newcomer = newcomer_of(now, wish);
+    const raft::Member* owner = newcomer ? owner_of(now, newcomer->address) : nullptr;
+    if (!owner || owner->id == newcomer->id || (wish.kind == Kind::Replace && owner->id == wish.replaced)) continue;
+    return Objection{Reason::AlreadyExists, "address " + newcomer->address + " belongs to " + replica(owner->id) +
+                                                " already: give " + replica(newcomer->id) + " its own"};
+  }
+  for (size_t taken = 1; taken <= wishes.size(); ++taken) {  // the first one that cannot be, so that it can be named
+    const Wishes some(wishes.begin(), wishes.begin() + static_cast<ptrdiff_t>(taken));
+    const auto next = raft::next_configuration(now, some);
+    const auto* refusal = std::get_if<raft::ChangeFate::Kind>(&next);
+    if (!refusal) continue;
+    if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < wishes.size()) continue;  // a later one may bring a voter
+    const raft::MemberChange& wish = wishes[taken - 1];
+    const bool about_replaced = wish.kind == Kind::Replace && *refusal == raft::ChangeFate::Kind::UnknownMember;
+    return explain(*refusal, replica(about_replaced ? wish.replaced : wish.member.id));
+  }
+  return std::nullopt;
+}
+
+Objection explain(raft::ChangeFate::Kind fate, const std::string& about) {
+  using Fate = raft::ChangeFate::Kind;
+  switch (fate) {
+    case Fate::NotEnoughVoters:
+      return Objection{Reason::NotEnoughVoters,
+                       "no majority of the new voters answers, so the cluster would stop: bring them back, or ask for "
+                       "a change whose voters are up"};
+    case Fate::LearnerLags:
+      return Objection{Reason::NotEnoughVoters, about + " has not caught up, so it may not vote yet; promote it later"};
+    case Fate::LastVoter: return Objection{Reason::NotEnoughVoters, "nobody would be left to vote: add a voter first"};
+    case Fate::UnknownMember:
+      return Objection{Reason::MemberNotFound, about + " is no member in the role that this change expects of it"};
+    case Fate::AlreadyMember: return Objection{Reason::AlreadyExists, about + " is that already: nothing would change"};
+    case Fate::NoRoom:
+      return Objection{Reason::LimitExceeded, "a cluster has at most 64 voters and 64 learners: remove some first"};
+    case Fate::Conflict: return Objection{Reason::Conflict, "another change of members came first: look at it, and ask again"};
+    case Fate::ChangeInProgress:
+      return Objection{Reason::ChangeInProgress,
+                       "another change of members, a new leader's first entry or a transfer of leadership was not "
+                       "completed before the deadline of the call"};
+    case Fate::NotLeader: return Objection{Reason::NoLeader, "no leader was found before the deadline of the call"};
+    case Fate::Committed:
+    case Fate::Unknown:
+    case Fate::Overwritten: break;
+  }
+  return Objection{Reason::LeadershipLost, "a later leader's log has something else in its place"};
+}
+
+std::string names_of(const Wishes& wishes) {
+  std::string names;
+  for (const raft::MemberChange& wish : wishes) names += (names.empty() ? "" : ", ") + replica(wish.member.id);
+  return names;
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,247 @@
+// Who belongs, as the engine lives by it: whom to hear, to greet, to be connected with; and the calls that change it.
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine_impl.h"
+#include "raft/membership.h"
+
+namespace coordkit::engine {
+
+// ---- who is there
+
+void EngineImpl::take(PeerConnected& input, Now now) {
+  refused_.erase(input.hello.from);
+  members_.connected(input.hello);
+  if (core_) return welcome(input.hello, now);
+  founding_.hello(input.hello);
+}
+
+void EngineImpl::take(PeerLost& input, Now) { members_.lost(input.peer); }
+
+void EngineImpl::take(PeerRefused& input, Now) { refused_[input.peer] = std::move(input.why); }
+
+void EngineImpl::welcome(const Hello& hello, Now now) {
+  greet_again_ = LaggingTime::min();
+  if (members_.standing(hello.from) != Members::Standing::Member) return;
+  core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+  receiver_.reconnected(hello.from);
+}
+
+void EngineImpl::take(MessageReceived& input, Now now) {
+  if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
+  if (!core_ || !members_.hears(input.from, input.message, leadership_.leader)) return;
+  members_.initiated(input.from);
+  std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
+}
+
+void EngineImpl::receive(ReplicaId from, GenesisOffer& message, Now) {
+  if (!core_ && !quarantined_) founding_.offered(from, message);
+}
+
+// The configuration in force changed: on append, or because its entry was cut off.
+void EngineImpl::follow_members(Now now) {
+  if (const Position at = core_->configuration_position(); at != followed_) {
+    followed_ = at;
+    for (const Hello& hello : members_.follow(core_->configuration(), router_.genesis()->cluster)) welcome(hello, now);
+    greet_again_ = LaggingTime::min();
+  }
+  greet(now);
+}
+
+// Out by what is committed, or told so by somebody who knows what is (thesis 4.2.3). A leader's word ends it (R44).
+void EngineImpl::notice_own_standing() {
+  const auto names_us = [this](const raft::Configuration& configuration) {
+    const raft::Member* self = raft::member_of(configuration, this->self());
+    return self && self->store == origin_.store;
+  };
+  const bool named = names_us(core_->configuration()) || names_us(router_.configuration());
+  named_once_ = named_once_ || named;
+  const bool out = core_->removed() || (named_once_ && !named);
+  if (out && !removed_) {
+    change_.removed(effects_->completions);
+    const std::string why = "this replica was removed from the cluster";
+    transfer_.fail(Reason::Removed, why, effects_->completions);
+    proposals_.fail_all(Reason::Removed, why, effects_->completions);
+    reads_.fail_all(Reason::Removed, why, effects_->completions);
+  }
+  removed_ = out;
+}
+
+std::string EngineImpl::removal() const {
+  return "replica " + std::to_string(self().value()) +
+         " was removed from the cluster: stop it, or add it again with change_membership on a running replica";
+}
+
+// ---- who should be connected
+
+// The members in force and the committed ones, the operator's list as long as the log does not name us, and whom a change
+// started here wants to meet.
+void EngineImpl::tell_peers() {
+  const auto basis = std::tuple(followed_, router_.configuration_at(), change_.under_way());
+  if (std::exchange(peers_basis_, basis) == basis) return;
+  absl::btree_map<ReplicaId, Peer> wanted;
+  const auto want = [&](const raft::Configuration& configuration) {
+    for (const auto* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
+      for (const raft::Member& member : *members) wanted.try_emplace(member.id, Peer{member.id, member.address, member.store});
+    }
+  };
+  bool named = false;
+  if (core_) {
+    want(core_->configuration());
+    want(router_.configuration());
+    named = wanted.contains(self());
+  }
+  for (Peer& peer : change_.prospects()) wanted[peer.id] = std::move(peer);
+  if (!named) {
+    for (const Peer& peer : options_.members) wanted.try_emplace(peer.id, peer);
+  }
+  wanted.erase(self());
+  std::vector<Peer> peers;
+  for (auto& [id, peer] : wanted) peers.push_back(std::move(peer));
+  if (peers == told_) return;
+  told_ = peers;
+  effects_->peers = std::move(peers);
+}
+
+// ---- greetings: what peers must be told that no log tells them, again and again until they have shown that they know
+
+// A named store that is blank is given the genesis: at the birth by anybody, later by the leader, as an invitation. A guest
+// whom the committed configuration does not know is told so.
+void EngineImpl::greet(Now now) {
+  if (now.lagging < next_greeting()) return;
+  greet_again_ = now.lagging + options_.raft.election_timeout;
+  for (const ReplicaId peer : members_.uninitiated()) {
+    const StoreId invited = leads() ? members_.hello_of(peer)->store : StoreId();
+    effects_->sends.push_back({peer, GenesisOffer{*router_.genesis(), invited}});
+  }
+  if (!leads()) return;
+  for (const ReplicaId peer : members_.of(Members::Standing::Guest)) {
+    if (raft::member_of(router_.configuration(), peer)) continue;  // not decided yet
+    effects_->sends.push_back({peer, raft::Removed{leadership_.term, router_.configuration_at()}});
+  }
+}
+
+LaggingTime EngineImpl::next_greeting() const {
+  const bool mine = leads() || !leadership_.leader;
+  const bool somebody = !members_.uninitiated().empty() || (leads() && !members_.of(Members::Standing::Guest).empty());
+  return mine && somebody && router_.genesis() ? greet_again_ : LaggingTime::max();
+}
+
+// At a birth, or right after a start, a cluster that exists and an invitation to it are some messages apart.
+void EngineImpl::fail_uninvited(Now now) {
+  if (!founding_.uninvited()) return;
+  if (!uninvited_since_) uninvited_since_ = now.lagging;
+  if (now.lagging < *uninvited_since_ + 2 * options_.raft.election_timeout) return;
+  uninvited_ = true;
+  proposals_.fail_all(Reason::NotMember, founding_.reason(), effects_->completions);
+  reads_.fail_all(Reason::NotMember, founding_.reason(), effects_->completions);
+}
+
+LaggingTime EngineImpl::next_uninvited(LaggingTime next) const {
+  if (!uninvited_since_ || uninvited_ || proposals_.size() + reads_.size() == 0) return next;
+  return std::min(next, *uninvited_since_ + 2 * options_.raft.election_timeout);
+}
+
+std::vector<std::string> EngineImpl::warnings() const {
+  std::vector<std::string> found;
+  for (const auto& [peer, why] : refused_) found.push_back(why);
+  for (const ReplicaId peer : members_.of(Members::Standing::Impostor)) {
+    found.push_back("replica " + std::to_string(peer.value()) +
+                    " runs with another data directory than the cluster knows: restore that one, or replace the member");
+  }
+  return found;
+}
+
+// ---- calls
+
+void EngineImpl::take(ChangeMembers& input, Now) {
+  absl::Status refusal = refusal_at_door(Urgency::Normal);
+  if (refusal.ok() && !core_) refusal = make_error(Reason::NotReady, "this replica has no cluster yet: " + founding_.reason());
+  if (!refusal.ok()) return effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
+  change_.start(std::move(input), router_.configuration_at().index, router_.configuration(), effects_->completions);
+}
+
+void EngineImpl::take(TransferLeadership& input, Now) {
+  absl::Status refusal = refusal_at_door(Urgency::Normal);
+  if (refusal.ok() && !core_) refusal = make_error(Reason::NotReady, "this replica has no cluster yet: " + founding_.reason());
+  if (!refusal.ok()) return effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
+  transfer_.start(std::move(input), core_->configuration(), leadership_, effects_->completions);
+}
+
+void EngineImpl::ask_about_members(Now now) {
+  if (!knows_leader()) return;
+  const auto hello_of = [this](ReplicaId peer) { return members_.hello_of(peer); };
+  if (auto request = change_.question(now.lagging, hello_of, effects_->completions)) {
+    if (leads()) {
+      receive(self(), *request, now);
+    } else {
+      effects_->sends.push_back({leadership_.leader, *std::move(request)});
+    }
+  }
+  if (auto request = transfer_.question(now.lagging, leadership_.leader)) {
+    if (leads()) {
+      receive(self(), *request, now);
+    } else {
+      effects_->sends.push_back({leadership_.leader, *request});
+    }
+  }
+}
+
+void EngineImpl::receive(ReplicaId from, ChangeRequest& message, Now now) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  core_->step(raft::ChangeMembership{ticket, message.changes, message.expected}, now.lagging);
+  asked_changes_.emplace(ticket, AskedChange{from, std::move(message)});
+}
+
+void EngineImpl::receive(ReplicaId, ChangeReply& message, Now now) {
+  change_.replied(message, now.lagging, effects_->completions);
+}
+
+void EngineImpl::receive(ReplicaId from, TransferRequest& message, Now now) {
+  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+  core_->step(raft::Transfer{ticket, message.target, now.lagging + message.time_left}, now.lagging);
+  asked_transfers_.emplace(ticket, AskedTransfer{from, message.attempt});
+}
+
+void EngineImpl::receive(ReplicaId, TransferReply& message, Now now) {
+  transfer_.replied(message, now.lagging, effects_->completions);
+}
+
+void EngineImpl::settle(const raft::ChangeFate& fate, Now now) {
+  const auto asked = asked_changes_.find(fate.ticket);
+  if (asked == asked_changes_.end()) return;
+  const AskedChange one = std::move(asked->second);
+  asked_changes_.erase(asked);
+  ChangeReply reply = reply_to(one.request, fate, now.lagging);
+  if (one.from == self()) return change_.replied(reply, now.lagging, effects_->completions);
+  effects_->sends.push_back({one.from, reply});
+}
+
+void EngineImpl::settle(const raft::TransferFate& fate, Now now) {
+  const auto asked = asked_transfers_.find(fate.ticket);
+  if (asked == asked_transfers_.end()) return;
+  const AskedTransfer one = asked->second;
+  asked_transfers_.erase(asked);
+  const TransferReply reply{one.attempt, fate.kind};
+  if (one.from == self()) return transfer_.replied(reply, now.lagging, effects_->completions);
+  effects_->sends.push_back({one.from, reply});
+}
+
+// Of those who are to vote, the one that is furthest behind.
+ChangeReply EngineImpl::reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, LaggingTime now) const {
+  ChangeReply reply{.attempt = request.attempt, .fate = fate.kind, .configuration = fate.configuration};
+  if (fate.kind != raft::ChangeFate::Kind::LearnerLags) return reply;
+  const raft::Status status = core_->status();
+  for (const raft::MemberChange& wish : request.changes) {
+    for (const raft::PeerStatus& peer : status.peers) {
+      const bool votes = wish.kind == raft::MemberChange::Kind::Promote || wish.kind == raft::MemberChange::Kind::Replace;
+      if (peer.peer != wish.member.id || !votes) continue;
+      const uint64_t lag = status.last.index - std::min(peer.match, status.last.index);
+      const bool silent = !peer.match || now - peer.last_heard >= options_.raft.election_timeout;
+      if (!reply.lagging || lag > reply.lag || silent) reply.lagging = peer.peer, reply.lag = lag;
+    }
+  }
+  return reply;
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,95 @@
+#include "engine/leadership_transfer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/wire.h"
+
+namespace coordkit::engine {
+namespace {
+
+using Fate = raft::TransferFate::Kind;
+
+constexpr int kAttempt = 2;  // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
+
+bool contains(const std::vector<raft::Member>& members, ReplicaId id) {
+  return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
+}
+
+absl::Status unfit(ReplicaId target) {
+  if (!target) return make_error(Reason::NotEnoughVoters, "no other voter is up, so leadership stays where it is");
+  return make_error(Reason::NotEnoughVoters,
+                    "replica " + std::to_string(target.value()) + " has no vote, so it cannot lead: promote it first");
+}
+
+}  // namespace
+
+void LeadershipTransfer::start(TransferLeadership call, const raft::Configuration& in_force, const raft::Leadership& leadership,
+                               std::vector<Completion>& completions) {
+  const auto end = [&](absl::Status status) { completions.push_back({.ticket = call.ticket, .status = std::move(status)}); };
+  if (call_) {
+    return end(make_error(Reason::ChangeInProgress, "this replica still sees another transfer of leadership through"));
+  }
+  const ReplicaId target = call.target;
+  if (target && target == leadership.leader) return end(absl::OkStatus());
+  if (target && !contains(in_force.voters, target)) {
+    if (contains(in_force.learners, target) || contains(in_force.outgoing, target)) return end(unfit(target));
+    return end(make_error(Reason::MemberNotFound, "replica " + std::to_string(target.value()) + " is no member"));
+  }
+  call_ = std::move(call);
+  former_ = ReplicaId();
+  unanswered_ = false;
+  ask_at_ = LaggingTime::min();
+}
+
+void LeadershipTransfer::forget(Ticket ticket) {
+  if (call_ && call_->ticket == ticket) call_.reset();
+}
+
+void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Index at, std::vector<Completion>& completions) {
+  if (!call_ || !leadership.leader) return;
+  const bool wanted = call_->target ? leadership.leader == call_->target : former_ && leadership.leader != former_;
+  if (wanted) complete(absl::OkStatus(), at, completions);
+}
+
+// Lost, Expired, InProgress and NotLeader are moments, not answers: it is asked again until the deadline.
+void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions) {
+  if (!call_ || reply.attempt != attempt_) return;
+  unanswered_ = reply.fate == Fate::InProgress || reply.fate == Fate::Done;
+  if (reply.fate == Fate::Unfit) return complete(unfit(call_->target), Index(), completions);
+  ask_at_ = now + options_.raft.election_timeout;
+}
+
+std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, ReplicaId leader) {
+  if (!call_ || now < ask_at_) return std::nullopt;
+  ask_at_ = now + kAttempt * options_.raft.election_timeout;
+  if (leader == call_->target) return std::nullopt;  // its first entry is on its way
+  if (!former_) former_ = leader;
+  unanswered_ = true;
+  const Duration time_left = std::min<Duration>(call_->deadline - now, kAttempt * options_.raft.election_timeout);
+  return TransferRequest{++attempt_, call_->target, std::clamp<Duration>(time_left, Duration::zero(), kTransferTimeMax)};
+}
+
+void LeadershipTransfer::expire(LaggingTime now, std::vector<Completion>& completions) {
+  if (!call_ || now < call_->deadline) return;
+  if (!former_)
+    return fail(Reason::NoLeader, "no leader was found before the deadline of the call; nothing was done", completions);
+  fail(Reason::CallTimeout, "leadership was not handed over before the deadline of the call; the leader goes on", completions);
+}
+
+void LeadershipTransfer::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {
+  if (call_) complete(make_error(reason, unanswered_ ? Outcome::Unknown : Outcome::None, why), Index(), completions);
+}
+
+void LeadershipTransfer::complete(absl::Status status, Index index, std::vector<Completion>& completions) {
+  completions.push_back({.ticket = call_->ticket, .status = std::move(status), .index = index});
+  call_.reset();
+}
+
+LaggingTime LeadershipTransfer::next_deadline(bool leader_known) const {
+  if (!call_) return LaggingTime::max();
+  return leader_known ? std::min(call_->deadline, ask_at_) : call_->deadline;
+}
+
+}  // namespace coordkit::engine

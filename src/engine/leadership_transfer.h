@@ -1,0 +1,44 @@
+// A wish to hand leadership over, as its caller's replica sees it through: asked of whoever leads until this replica has
+// applied the first entry of the new leader, or the deadline has passed (docs/semantics.md S-61). Asking twice is harmless.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/engine.h"
+
+namespace coordkit::engine {
+
+class LeadershipTransfer {
+ public:
+  LeadershipTransfer(const EngineOptions& options, BootCounter boot) : options_(options), attempt_(boot.value() << 32) {}
+
+  // At the door. Refused ones complete at once, and so does what is so already. `in_force`: who could lead.
+  void start(TransferLeadership call, const raft::Configuration& in_force, const raft::Leadership& leadership,
+             std::vector<Completion>& completions);
+  void forget(Ticket ticket);
+
+  // The first entry of the present leader's term was applied here.
+  void leader_started(const raft::Leadership& leadership, Index at, std::vector<Completion>& completions);
+  void replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions);
+  void leadership_changed() { ask_at_ = LaggingTime::min(); }
+  void expire(LaggingTime now, std::vector<Completion>& completions);
+  void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
+
+  // What to ask the leader now; call only when one is known.
+  std::optional<TransferRequest> question(LaggingTime now, ReplicaId leader);
+  LaggingTime next_deadline(bool leader_known) const;
+
+ private:
+  void complete(absl::Status status, Index index, std::vector<Completion>& completions);
+
+  const EngineOptions& options_;
+  uint64_t attempt_;  // of this boot, so that no answer to an earlier one fits
+  std::optional<TransferLeadership> call_;
+  ReplicaId former_;         // who led when it was first asked; zero: not asked yet
+  bool unanswered_ = false;  // by the leader that was asked last
+  LaggingTime ask_at_{};
+};
+
+}  // namespace coordkit::engine

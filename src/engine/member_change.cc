@@ -1,0 +1,275 @@
+#include "engine/member_change.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "engine/wire.h"
+#include "raft/membership.h"
+
+namespace coordkit::engine {
+namespace {
+
+using Fate = raft::ChangeFate::Kind;
+
+constexpr int kPatience = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
+
+std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
+
+std::string grouped(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string described(const ChangeReply& refusal, uint64_t lag_max) {
+  switch (refusal.fate) {
+    case Fate::LearnerLags:
+      if (refusal.lag <= lag_max) return replica(refusal.lagging) + " does not answer the leader; it is promoted when it does";
+      return replica(refusal.lagging) + " is " + grouped(refusal.lag) + " entries behind; it is promoted at " +
+             grouped(lag_max) + " or fewer";
+    case Fate::NotEnoughVoters: return "no majority of the new voters answers the leader";
+    case Fate::ChangeInProgress:
+    case Fate::Conflict: return "another change, or a new leader's first entry, is still to be committed";
+    case Fate::NoRoom: return "the leader has no room";
+    default: return "the leader is asked";
+  }
+}
+
+}  // namespace
+
+// ---- the door
+
+void MemberChange::start(ChangeMembers call, Index at, const raft::Configuration& applied,
+                         std::vector<Completion>& completions) {
+  const auto refuse = [&](absl::Status status) { completions.push_back({.ticket = call.ticket, .status = std::move(status)}); };
+  if (call_) {
+    return refuse(make_error(Reason::ChangeInProgress, "this replica still sees another change of members through (" +
+                                                           waits_for() + "): wait for its end"));
+  }
+  const bool nameless = std::any_of(call.changes.begin(), call.changes.end(), [](const raft::MemberChange& wish) {
+    return !wish.member.id || (wish.kind == raft::MemberChange::Kind::Replace && !wish.replaced);
+  });
+  if (call.changes.empty() || call.changes.size() > kChangesMax || nameless) {
+    return refuse(make_error(Reason::InvalidArgument, "a change of members names 1 to " + std::to_string(kChangesMax) +
+                                                          " wishes, each with the id of a replica, from 1"));
+  }
+  call_ = std::move(call);
+  at_ = at;
+  applied_ = applied;
+  steps_.clear();
+  begun_ = leaving_ = unanswered_ = lost_ = false;
+  step_next_.reset();
+  refusal_.reset();
+  alone_since_.reset();
+  meeting_.clear();
+  ask_at_ = LaggingTime::min();
+  if (at_) rebase(at_, applied_, completions);
+}
+
+void MemberChange::forget(Ticket ticket) {
+  if (call_ && call_->ticket == ticket) call_.reset();
+}
+
+std::string MemberChange::waits_for() const {
+  if (!call_) return {};
+  if (!meeting_.empty()) return meeting_;
+  if (leaving_) return "the leader completes it";
+  if (!applied_.outgoing.empty()) return "another change is still to be completed";
+  if (refusal_) return described(*refusal_, options_.raft.promotion_lag_max);
+  return "the leader is asked";
+}
+
+// ---- what the own log tells
+
+void MemberChange::applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
+  if (!call_) return;
+  const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
+  if (!ours) return rebase(at, configuration, completions);
+  at_ = at;
+  applied_ = configuration;
+  leaving_ = !configuration.outgoing.empty();
+  if (!leaving_) step_done(at, completions);
+}
+
+void MemberChange::step_done(Index at, std::vector<Completion>& completions) {
+  steps_.pop_front();
+  step_next_.reset();
+  unanswered_ = lost_ = false;
+  refusal_.reset();
+  alone_since_.reset();
+  ask_at_ = LaggingTime::min();
+  begun_ = true;
+  if (steps_.empty()) complete(absl::OkStatus(), at, completions);
+}
+
+// Somebody else's configuration: what was asked for an older one has no effect, now or ever.
+void MemberChange::rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
+  at_ = at;
+  applied_ = configuration;
+  step_next_.reset();
+  leaving_ = unanswered_ = lost_ = false;
+  refusal_.reset();
+  ask_at_ = LaggingTime::min();
+  const bool expects_older = call_->expected && !begun_ && *call_->expected < at;
+  if (expects_older) {
+    return refuse(
+        {Reason::Conflict, "the configuration of entry " + std::to_string(at.value()) + " is in force, not that of entry " +
+                               std::to_string(call_->expected->value()) + ": look at the members again, and ask again"},
+        completions);
+  }
+  if (!applied_.outgoing.empty()) return;  // its end will be told
+  if (!begun_) steps_.clear();
+  if (const auto objection = judge_wishes(applied_, begun_ ? steps_.front() : call_->changes)) {
+    refuse(begun_ ? explain(Fate::Conflict, {}) : *objection, completions);
+  }
+}
+
+// A state took the place of the log: what lay between the configuration we knew and this one is not told.
+void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
+  if (!call_ || at == at_) return;
+  const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
+  if (ours || !(leaving_ || uncertain())) return applied(at, configuration, completions);
+  fail(Reason::LeadershipLost, "this replica was sent a state instead of the log that would tell: look at the members",
+       completions);
+}
+
+// ---- what the leader tells
+
+void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
+  if (!call_ || !step_next_ || reply.attempt != attempt_) return;
+  if (reply.fate == Fate::Committed) {  // our own apply will tell, unless we are out of it by this very change
+    if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
+    return;
+  }
+  if (reply.fate == Fate::Unknown) return;  // likewise
+  unanswered_ = false;
+  refusal_ = reply;
+  ask_at_ = now + options_.raft.heartbeat_interval;
+  if (reply.fate == Fate::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
+  if (reply.fate != Fate::NotEnoughVoters) return alone_since_.reset();
+  if (!alone_since_) alone_since_ = now;
+  if (now - *alone_since_ < kPatience * options_.raft.election_timeout || uncertain()) return;
+  refuse(explain(reply.fate, {}), completions);
+}
+
+bool MemberChange::leaves_by_it() const {
+  const raft::Configuration after = raft::leave(*step_next_);
+  const raft::Member* self = raft::member_of(after, options_.raft.self);
+  return !self || self->store != store_;
+}
+
+void MemberChange::removed(std::vector<Completion>& completions) {
+  if (!call_) return;
+  const bool wished = std::all_of(call_->changes.begin(), call_->changes.end(), [this](const raft::MemberChange& wish) {
+    return wish.kind == raft::MemberChange::Kind::Remove && wish.member.id == options_.raft.self;
+  });
+  if (wished) return complete(absl::OkStatus(), at_, completions);
+  fail(Reason::Removed, "this replica is not a member any more: ask another one what became of the change", completions);
+}
+
+// ---- asking
+
+std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const HelloOf& hello_of,
+                                                    std::vector<Completion>& completions) {
+  if (!call_ || !at_ || leaving_ || !applied_.outgoing.empty() || now < ask_at_) return std::nullopt;
+  if (call_->expected && !begun_ && *call_->expected > at_) return std::nullopt;  // our log is not there yet
+  if (!meet(hello_of)) {
+    ask_at_ = now + options_.raft.heartbeat_interval;
+    return std::nullopt;
+  }
+  if (steps_.empty()) {
+    const std::vector<Wishes> steps = steps_of(applied_, call_->changes);
+    steps_.assign(steps.begin(), steps.end());
+  }
+  const auto next = raft::next_configuration(applied_, steps_.front());
+  if (const auto* refusal = std::get_if<Fate>(&next)) {
+    refuse(begun_ ? explain(Fate::Conflict, {}) : explain(*refusal, names_of(steps_.front())), completions);
+    return std::nullopt;
+  }
+  lost_ = lost_ || unanswered_;
+  step_next_ = std::get<raft::Configuration>(next);
+  unanswered_ = true;
+  ask_at_ = now + options_.raft.election_timeout;
+  return ChangeRequest{++attempt_, at_, steps_.front()};
+}
+
+// The store ids of newcomers that came without are those of their hellos. Of a replaced disk the other one must be there.
+bool MemberChange::meet(const HelloOf& hello_of) {
+  meeting_.clear();
+  if (!steps_.empty()) return true;
+  for (raft::MemberChange& wish : call_->changes) {
+    const raft::Member* newcomer = newcomer_of(applied_, wish);
+    if (!newcomer || newcomer->store) continue;
+    const Hello* hello = hello_of(newcomer->id);
+    const raft::Member* former = raft::member_of(applied_, newcomer->id);
+    if (!hello) {
+      meeting_ = replica(newcomer->id) + " was not met yet at " + newcomer->address +
+                 ": is it running there, under the same cluster name?";
+    } else if (former && former->store == hello->store) {
+      meeting_ = replica(newcomer->id) + " still runs with the data directory that is to be replaced";
+    } else {
+      wish.member.store = hello->store;
+      continue;
+    }
+    return false;
+  }
+  return true;
+}
+
+std::vector<Peer> MemberChange::prospects() const {
+  std::vector<Peer> peers;
+  if (!call_) return peers;
+  for (const raft::MemberChange& wish : call_->changes) {
+    const raft::Member* newcomer = newcomer_of(applied_, wish);
+    if (newcomer && !newcomer->address.empty()) peers.push_back({newcomer->id, newcomer->address, newcomer->store});
+  }
+  return peers;
+}
+
+// ---- the end
+
+void MemberChange::complete(absl::Status status, Index index, std::vector<Completion>& completions) {
+  completions.push_back({.ticket = call_->ticket, .status = std::move(status), .index = index});
+  call_.reset();
+}
+
+// Definite: the step at hand has no effect and never will have one. An earlier one may have.
+void MemberChange::refuse(const Objection& objection, std::vector<Completion>& completions) {
+  if (!begun_) return complete(make_error(objection.reason, Outcome::None, objection.sentence), Index(), completions);
+  complete(make_error(objection.reason, Outcome::Done, objection.sentence + "; what was added stays a learner"), Index(),
+           completions);
+}
+
+void MemberChange::expire(LaggingTime now, std::vector<Completion>& completions) {
+  if (!call_ || now < call_->deadline) return;
+  const std::string waited = waits_for();
+  if (leaving_ || uncertain()) {
+    return fail(Reason::CallTimeout, "no answer before the deadline of the call; it may still take effect: " + waited,
+                completions);
+  }
+  if (!refusal_ || !meeting_.empty()) {
+    return refuse({Reason::CallTimeout, "not begun before the deadline of the call: " + waited}, completions);
+  }
+  const bool crossed = refusal_->fate == Fate::Conflict || refusal_->fate == Fate::Overwritten;
+  refuse(explain(crossed ? Fate::ChangeInProgress : refusal_->fate, replica(refusal_->lagging)), completions);
+}
+
+void MemberChange::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {
+  if (!call_) return;
+  const Outcome definite = begun_ ? Outcome::Done : Outcome::None;
+  complete(make_error(reason, leaving_ || uncertain() ? Outcome::Unknown : definite, why), Index(), completions);
+}
+
+LaggingTime MemberChange::next_deadline(bool leader_known) const {
+  if (!call_) return LaggingTime::max();
+  const bool asks =
+      leader_known && at_ && !leaving_ && applied_.outgoing.empty() && !(call_->expected && !begun_ && *call_->expected > at_);
+  return asks ? std::min(call_->deadline, ask_at_) : call_->deadline;
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,77 @@
+// One change of members, as its caller's replica sees it through: from the wish to the final configuration (decisions/0007).
+//
+// Each step is a compare-and-change: (the configuration it starts from, what to change). It travels to the leader again and
+// again until this replica's own applied configurations tell what became of it: the next one after that start is either what
+// the step makes of it, or something else, and then the step has no effect for ever (no log has two next configurations).
+// So nothing depends on an answer that may get lost; answers only explain what is waited for, and speed up a definite no.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "engine/change_plan.h"
+
+namespace coordkit::engine {
+
+class MemberChange {
+ public:
+  MemberChange(const EngineOptions& options, StoreId store, BootCounter boot)
+      : options_(options), store_(store), attempt_(boot.value() << 32) {}
+
+  // At the door. Refused ones complete at once.
+  void start(ChangeMembers call, Index at, const raft::Configuration& applied, std::vector<Completion>& completions);
+  void forget(Ticket ticket);
+  bool under_way() const { return call_.has_value(); }
+  std::string waits_for() const;  // a sentence; empty: nothing is under way
+
+  // A configuration was applied here: each one, in order.
+  void applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
+  void state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
+  void replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions);
+  void leadership_changed() { ask_at_ = LaggingTime::min(); }
+  // This replica was told that it is no member any more.
+  void removed(std::vector<Completion>& completions);
+  void expire(LaggingTime now, std::vector<Completion>& completions);
+  void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
+
+  // What to ask the leader now; call only when one is known. `hello_of`: who is connected.
+  using HelloOf = std::function<const Hello*(ReplicaId)>;
+  std::optional<ChangeRequest> question(LaggingTime now, const HelloOf& hello_of, std::vector<Completion>& completions);
+  std::vector<Peer> prospects() const;  // to be met, so that their store ids are known
+  LaggingTime next_deadline(bool leader_known) const;
+
+ private:
+  bool meet(const HelloOf& hello_of);
+  void step_done(Index at, std::vector<Completion>& completions);
+  void rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
+  void complete(absl::Status status, Index index, std::vector<Completion>& completions);
+  void refuse(const Objection& objection, std::vector<Completion>& completions);
+  bool uncertain() const { return step_next_ && (unanswered_ || lost_); }
+  bool leaves_by_it() const;
+
+  const EngineOptions& options_;
+  const StoreId store_;
+  uint64_t attempt_;  // of this boot, so that no answer to an earlier one fits
+
+  std::optional<ChangeMembers> call_;
+  Index at_;                     // of the newest applied configuration
+  raft::Configuration applied_;  // I: what the next step starts from, unless joint
+  std::deque<Wishes> steps_;     // the front one is at hand; empty before they are planned
+  bool begun_ = false;           // an earlier step took effect
+
+  // Of the step at hand.
+  std::optional<raft::Configuration> step_next_;  // what it makes of `applied_`, once asked
+  bool leaving_ = false;                          // it is applied and joint: its end follows by itself
+  bool unanswered_ = false;                       // the newest attempt
+  bool lost_ = false;                             // an older attempt was never answered
+  LaggingTime ask_at_{};
+  std::optional<ChangeReply> refusal_;      // the newest one, for the explanation
+  std::optional<LaggingTime> alone_since_;  // NotEnoughVoters is said since then
+  std::string meeting_;                     // who was not met yet, and why
+};
+
+}  // namespace coordkit::engine

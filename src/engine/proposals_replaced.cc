@@ -1,0 +1,35 @@
+// What becomes of this replica's calls when a peer's state takes the place of its own.
+#include <utility>
+
+#include "engine/proposals.h"
+
+namespace coordkit::engine {
+
+// First the answers that the origin table has, also those that say Queued; then everything that is queued, by what its
+// machine says. A call without an answer was not executed yet: its entry comes later, or it is handed over again.
+void Proposals::state_replaced(const Router& router, std::vector<Completion>& completions) {
+  std::vector<Sequence> sequences;
+  for (const auto& [sequence, ticket] : unanswered_) sequences.push_back(sequence);
+  for (const Sequence sequence : sequences) {
+    if (auto answer = router.stored({origin_, sequence})) answered(*std::move(answer), completions);
+  }
+  absl::btree_map<Sequence, Ticket> queued(queued_.begin(), queued_.end());
+  for (const auto& [sequence, ticket] : queued) {
+    const auto call = calls_.find(ticket);
+    const RequestId request{origin_, sequence};
+    const auto standing =
+        router.standing(call->second.submit.machine, Command{Index(), request, call->second.submit.command.view()});
+    if (standing && standing->stage == ApplyOutput::Stage::Queued) continue;
+    Completion completion{.request = request};
+    if (standing) {
+      completion.bytes = standing->bytes;
+      completion.index = standing->index;
+    } else {
+      completion.status = make_error(Reason::SequenceRetired, Outcome::Unknown,
+                                     "this replica was sent a whole state, and the answer is not in it any more");
+    }
+    complete(call, std::move(completion), completions);
+  }
+}
+
+}  // namespace coordkit::engine

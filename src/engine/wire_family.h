@@ -1,0 +1,20 @@
+// What wire.cc needs of each family of messages: consensus (wire_raft.cc), calls (wire_calls.cc),
+// states (wire_state.cc), members (wire_membership.cc).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "coordkit/message.h"
+
+namespace coordkit::wire {
+
+// Behind the kind byte.
+template <typename M>
+void append_body(std::string& body, const M& m);
+// Throws protozero::exception on bytes that are no such message.
+template <typename M>
+absl::StatusOr<Message> parse_body(std::string_view bytes);
+
+}  // namespace coordkit::wire

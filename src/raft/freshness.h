@@ -1,0 +1,37 @@
+// How old the applied state of a follower may be, as far as it was told. The leader's word "I have committed up to here" makes
+// the state as fresh as the moment the word came in, once it is applied. One such word is remembered at a time, so the
+// answer is at most a few heartbeats too old. It is no bound: neither the word's travel counts nor that the leader may
+// have been deposed unawares. Whoever needs certainty reads linearizably.
+#pragma once
+
+#include <optional>
+
+#include "coordkit/clock.h"
+#include "coordkit/types.h"
+
+namespace coordkit::raft {
+
+class Freshness {
+ public:
+  void told(Index committed, LaggingTime now, Index applied_so_far) {
+    if (!word_) word_ = Word{committed, now};
+    applied(applied_so_far);
+  }
+  void applied(Index applied) {
+    if (!word_ || word_->committed > applied) return;
+    at_ = word_->at;
+    word_.reset();
+  }
+  std::optional<LaggingTime> at() const { return at_; }
+
+ private:
+  friend class CoreTwin;
+  struct Word {
+    Index committed;
+    LaggingTime at;
+  };
+  std::optional<Word> word_;  // not applied yet
+  std::optional<LaggingTime> at_;
+};
+
+}  // namespace coordkit::raft

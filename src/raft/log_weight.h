@@ -1,0 +1,34 @@
+// How many bytes of the log lie after an index, roughly: which entries may be forgotten so that what stays still weighs at
+// least a budget. Entries that left memory count as well, so the bytes are noted in marks, a few dozen per budget.
+#pragma once
+
+#include <deque>
+
+#include "coordkit/types.h"
+
+namespace coordkit::raft {
+
+class LogWeight {
+ public:
+  LogWeight(Index base, uint64_t budget) : budget_(budget), step_(budget / 32 + 1) { reset(base); }
+
+  void append(Index index, size_t bytes);
+  void truncate_after(Index index);  // what is cut within a mark stays counted until the next one
+  void compact(Index through);
+  void reset(Index base);
+
+  // The highest index such that the entries after it weigh at least the budget; the base if all together do not.
+  Index spared() const;
+
+ private:
+  friend class CoreTwin;
+  struct Mark {
+    Index last;
+    uint64_t total = 0;  // of all entries up to `last`
+  };
+  uint64_t budget_;
+  uint64_t step_;
+  std::deque<Mark> marks_;  // never empty; both members rise; the first is the base or a mark below it
+};
+
+}  // namespace coordkit::raft

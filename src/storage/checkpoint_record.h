@@ -1,0 +1,42 @@
+// The bytes of a checkpoint (docs/format-state.md): the record about all rows, and what stands before each value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/state_store.h"
+
+namespace coordkit::storage {
+
+// Which of the two row tables.
+enum class RowTable : uint8_t { A, B };
+constexpr RowTable other(RowTable table) { return table == RowTable::A ? RowTable::B : RowTable::A; }
+
+// The row about all others.
+struct Checkpoint {
+  StoreId store;
+  RowTable live = RowTable::A;  // its rows are the state; those of the other one are staged or to be erased
+  Position applied;
+  RowDigest digest;
+};
+
+inline constexpr std::string_view kCheckpointKey = "checkpoint";
+std::string encode(const Checkpoint& checkpoint);
+absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes);
+
+// kDataLoss that says what to do.
+absl::Status rotten(std::string_view what);
+
+// A value as it is stored, behind its sum.
+struct StoredValue {
+  uint64_t sum = 0;
+  std::string_view value;
+};
+std::string with_sum(uint64_t sum, std::string_view value);
+absl::StatusOr<StoredValue> split(std::string_view stored);                           // trusts the sum
+absl::StatusOr<StoredValue> verified(std::string_view key, std::string_view stored);  // kDataLoss if it does not match
+
+}  // namespace coordkit::storage

@@ -1,0 +1,28 @@
+#include "transport/address.h"
+
+#include <charconv>
+
+namespace coordkit::tcp {
+
+std::optional<uint16_t> number_of(std::string_view port) {
+  uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return error == std::errc() && end == port.data() + port.size() ? std::optional(number) : std::nullopt;
+}
+
+absl::StatusOr<HostPort> split_address(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == address.size()) {
+    return absl::InvalidArgumentError("'" + std::string(address) +
+                                      "' is not an address; write host:port, for example 10.0.0.1:7400");
+  }
+  const std::string_view port = address.substr(colon + 1);
+  if (port.find_first_not_of("0123456789") == std::string_view::npos && !number_of(port)) {
+    return absl::InvalidArgumentError("'" + std::string(address) + "' names a port above 65535");
+  }
+  std::string_view host = address.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  return HostPort{std::string(host), std::string(port)};
+}
+
+}  // namespace coordkit::tcp

@@ -1,0 +1,134 @@
+// Whom to connect with, and connecting: the list of peers, its changes, guests, and dialing.
+#include <algorithm>
+#include <boost/asio/dispatch.hpp>
+#include <utility>
+
+#include "transport/tcp_network.h"
+
+namespace coordkit::tcp {
+
+// ---- the list
+
+void Network::set_peers(std::vector<Peer> peers) {
+  {
+    const std::lock_guard lock(links_mutex_);
+    wanted_ = std::move(peers);
+  }
+  if (!open_ || peers_pending_.exchange(true)) return;
+  asio::dispatch(io_, [self = shared_from_this()] { self->follow_list(); });
+}
+
+void Network::follow_list() {
+  peers_pending_ = false;  // before the list is read: a later one comes with a call of its own
+  if (closed_) return;
+  std::vector<Peer> peers;
+  {
+    const std::lock_guard lock(links_mutex_);
+    peers = wanted_;
+  }
+  for (const auto& [id, link] : links_) {
+    const bool wanted = std::any_of(peers.begin(), peers.end(), [&](const Peer& peer) { return peer.id == link->id; });
+    if (wanted) {
+      link->let_go.reset();
+    } else if (!link->guest() && !link->let_go) {
+      link->let_go = SteadyClock::now() + options_.idle_timeout;
+    }
+  }
+  for (const Peer& peer : peers) {
+    if (peer.id && peer.id != self_.from && split_address(peer.address).ok()) connect_with(peer);
+  }
+}
+
+void Network::connect_with(const Peer& peer) {
+  std::shared_ptr<Link> link = link_of(peer.id);
+  if (!link) link = add_link(peer.id);
+  link->guard.prefer(peer.store);
+  if (link->address == peer.address) return;
+  link->address = peer.address;
+  link->backoff.reset();
+  if (const auto elsewhere = link->dialed) return elsewhere->close(CloseReason::LetGo);  // dialed again at the new address
+  if (link->resolving) return link->resolver.cancel();
+  link->waiting = false;
+  link->redial.cancel();
+  dial(link);
+}
+
+std::shared_ptr<Link> Network::add_link(ReplicaId id) {
+  auto link = std::make_shared<Link>(id, options_, io_);
+  const std::lock_guard lock(links_mutex_);
+  links_.emplace(id, link);
+  return link;
+}
+
+// From here on a guest, as long as it stays connected by itself and there is room.
+void Network::let_go(const std::shared_ptr<Link>& link) {
+  const bool room = guests() < options_.guests_max;
+  link->let_go.reset();
+  link->address.clear();
+  link->guard.prefer(StoreId());
+  link->waiting = false;
+  link->redial.cancel();
+  link->resolver.cancel();
+  if (const auto dialed = link->dialed) dialed->close(CloseReason::LetGo);
+  if (const auto accepted = link->accepted; accepted && !room) accepted->close(CloseReason::LetGo);
+  forget_if_idle(*link);
+}
+
+void Network::forget_if_idle(Link& link) {
+  if (closed_ || !link.guest() || link.dialed || link.accepted) return;
+  const std::lock_guard lock(links_mutex_);
+  links_.erase(link.id);
+}
+
+size_t Network::guests() const {
+  return static_cast<size_t>(std::count_if(links_.begin(), links_.end(), [](const auto& one) { return one.second->guest(); }));
+}
+
+std::shared_ptr<Link> Network::link_of(ReplicaId id) const {
+  const auto found = links_.find(id);
+  return found == links_.end() ? nullptr : found->second;
+}
+
+// ---- dialing
+
+void Network::dial(const std::shared_ptr<Link>& link) {
+  const absl::StatusOr<HostPort> address = split_address(link->address);  // checked by prepare()
+  boost::system::error_code error;
+  const auto numeric = asio::ip::make_address(address->host, error);
+  if (const std::optional<uint16_t> port = number_of(address->port); port && !error) {
+    return dial_to(link, Resolver::results_type::create(Tcp::endpoint(numeric, *port), address->host, address->port));
+  }
+  link->resolving = true;
+  link->resolver.async_resolve(address->host, address->port,
+                               [self = shared_from_this(), link](const auto& failed, const auto& found) {
+                                 link->resolving = false;
+                                 if (self->closed_ || link->guest()) return;
+                                 if (!failed) return self->dial_to(link, found);
+                                 add(self->tally_.closed[static_cast<size_t>(CloseReason::DialFailed)]);
+                                 self->dial_later(link);
+                               });
+}
+
+void Network::dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses) {
+  link->dialed =
+      std::make_shared<Connection>(*this, limits_, Side::Dialed, link->id, instance_, nonce(), Stream(io_.get_executor()));
+  link->dialed->dial(addresses);
+}
+
+void Network::dial_later(const std::shared_ptr<Link>& link) {
+  link->waiting = true;
+  link->redial.expires_after(link->backoff.next(random_));
+  link->redial.async_wait([self = shared_from_this(), link](const auto& cancelled) {
+    if (cancelled || self->closed_ || link->guest() || !std::exchange(link->waiting, false)) return;
+    self->dial(link);
+  });
+}
+
+// The peer has just come to us, so it is there: no need to wait out a back-off.
+void Network::dial_now(const std::shared_ptr<Link>& link) {
+  if (link->dialed || link->resolving || !std::exchange(link->waiting, false)) return;
+  link->redial.cancel();
+  dial(link);
+}
+
+}  // namespace coordkit::tcp

@@ -1,0 +1,68 @@
+// Frames on their way out: from any thread into the outbox of a link, from there onto its connection.
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "transport/tcp_network.h"
+
+namespace coordkit::tcp {
+
+void Network::push(ReplicaId to, std::vector<Frame> frames) {
+  std::shared_ptr<Link> link;
+  if (open_.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(links_mutex_);
+    link = link_of(to);
+  }
+  Outbox::Dropped dropped;
+  bool wake = false;
+  bool oversize = false;
+  std::unique_lock<std::mutex> lock;
+  if (link) lock = std::unique_lock(link->mutex);
+  for (Frame& frame : frames) {
+    const bool too_large = frame.body.size() > options_.frame_bytes_max;
+    oversize |= too_large;
+    if (!link || too_large) {
+      ++(frame.lane == Lane::Life ? dropped.life : dropped.bulk);
+      continue;
+    }
+    const Outbox::Dropped pushed_out = link->outbox.push(std::move(frame));
+    dropped.life += pushed_out.life;
+    dropped.bulk += pushed_out.bulk;
+    wake = true;
+  }
+  wake = wake && !std::exchange(link->pump_scheduled, true);
+  if (lock) lock.unlock();
+  count(dropped);
+  if (oversize && link && !oversize_pending_.exchange(true)) {
+    asio::post(io_, [self = shared_from_this(), to] {
+      self->oversize_pending_ = false;
+      if (!self->closed_) self->report({TcpEvent::Kind::OversizeFrame, Side::Dialed, to, CloseReason::Oversize, {}});
+    });
+  }
+  if (wake) asio::dispatch(io_, [self = shared_from_this(), link] { self->pump(*link); });
+}
+
+void Network::pump(Link& link) {
+  {
+    const std::lock_guard lock(link.mutex);
+    link.pump_scheduled = false;
+  }
+  if (Connection* outlet = link.outlet()) outlet->pump();
+}
+
+void Network::take_frames(Connection& connection, std::vector<Frame>& batch) {
+  const std::shared_ptr<Link> known = link_of(connection.peer());
+  if (!known || known->outlet() != &connection) return;
+  Link& link = *known;
+  const size_t before = batch.size();
+  {
+    const std::lock_guard lock(link.mutex);
+    link.outbox.take(batch, kBatchFramesMax, kBatchBulkBytes);
+  }
+  uint64_t bytes = 0;
+  for (size_t i = before; i < batch.size(); ++i) bytes += batch[i].body.size();
+  add(tally_.frames_sent, batch.size() - before);
+  add(tally_.bytes_sent, bytes);
+}
+
+}  // namespace coordkit::tcp

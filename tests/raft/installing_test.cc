@@ -1,0 +1,344 @@
+// A state in place of entries: who is told to need one, what a log is like after it, what may be claimed then.
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "raft/log_weight.h"
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+Configuration members(size_t count) { return genesis_of(count).configuration; }
+Installed state(uint64_t term, Position at, uint64_t configuration_index = 1) {
+  return {Term(term), at, members(3), Index(configuration_index)};
+}
+
+// ---- what is kept
+
+TEST(LogWeightTest, SparesWhatTheBudgetCoversAndALittleMore) {
+  LogWeight weight(Index(10), 1000);
+  EXPECT_EQ(weight.spared(), Index(10)) << "nothing to forget";
+  for (uint64_t i = 11; i <= 200; ++i) weight.append(Index(i), 100);
+  const Index spared = weight.spared();
+  EXPECT_LE(spared, Index(190));
+  EXPECT_GE(spared, Index(188));
+  weight.compact(spared);
+  EXPECT_EQ(weight.spared(), spared);
+  weight.truncate_after(Index(195));
+  EXPECT_LE(weight.spared(), Index(195));
+  weight.reset(Index(500));
+  EXPECT_EQ(weight.spared(), Index(500));
+}
+
+TEST(LogWeightTest, WithoutABudgetNothingIsSpared) {
+  LogWeight weight(Index(0), 0);
+  for (uint64_t i = 1; i <= 5; ++i) weight.append(Index(i), 10);
+  EXPECT_EQ(weight.spared(), Index(5));
+}
+
+struct Leading : Solo {
+  explicit Leading(Options options = {.log_retained_bytes = 0}) : Solo(3, {1, 1, 1, 1}, {}, options) {
+    lead({2});
+    written();
+    accept(2, 6);
+  }
+};
+
+TEST(RetentionTest, TheBudgetIsKeptForWhoIsAwayAndNoMore) {
+  Leading none;
+  none.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(none.effects.compact, at(5, 1)) << "peer 3 has not answered";
+  Leading all({.log_retained_bytes = 1 << 20});
+  all.step(Checkpointed{at(5, 1)});
+  EXPECT_FALSE(all.effects.compact);
+  Leading some({.log_retained_bytes = 100});  // three entries of about 50 bytes
+  some.step(Checkpointed{at(5, 1)});
+  ASSERT_TRUE(some.effects.compact);
+  EXPECT_EQ(some.effects.compact->index, Index(3));
+}
+
+TEST(RetentionTest, APinHoldsEntriesBackWhateverTheBudget) {
+  Leading solo;
+  solo.step(Pin{Index(3)});
+  solo.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(solo.effects.compact, at(3, 1));
+  solo.step(Pin{});
+  EXPECT_EQ(solo.effects.compact, at(5, 1));
+}
+
+TEST(RetentionTest, APinGivesWayToItsOwnBudget) {
+  Leading solo({.log_retained_bytes = 0, .log_pinned_bytes = 100});
+  solo.step(Pin{Index(2)});
+  solo.step(Checkpointed{at(5, 1)});
+  ASSERT_TRUE(solo.effects.compact);
+  EXPECT_EQ(solo.effects.compact->index, Index(3));
+}
+
+// ---- the leader
+
+struct PeerBehind : Leading {
+  PeerBehind() {
+    step(Checkpointed{at(5, 1)});
+    conflict(6, at(1, 1));
+    conflict(5, at(1, 1));
+  }
+  void conflict(uint64_t rejected, Position hint) {
+    receive(3, AppendReply{.term = term(),
+                           .stream = streams[3],
+                           .verdict = AppendVerdict::Conflict,
+                           .hint = hint,
+                           .rejected = Index(rejected)});
+  }
+  std::vector<ReplicaId> three() { return {ReplicaId(3)}; }
+};
+
+TEST(BehindTest, APeerThatNeedsWhatIsGoneIsNamedAndGetsNoAppends) {
+  PeerBehind solo;
+  EXPECT_EQ(solo.effects.behind, solo.three());
+  EXPECT_TRUE(solo.core().status().peers[1].behind);
+  solo.propose("x");
+  EXPECT_EQ(solo.sent<AppendRequest>(3).size(), 0u);
+  EXPECT_EQ(solo.sent<AppendRequest>(2).size(), 1u);
+  solo.heartbeat_interval();
+  EXPECT_EQ(solo.sent<Heartbeat>(3).size(), 1u) << "it still hears its leader";
+  EXPECT_EQ(solo.effects.behind, solo.three()) << "in every drain";
+}
+
+TEST(BehindTest, AMatchAtOurBaseOrAboveEndsIt) {
+  for (const uint64_t match : {5, 6}) {
+    PeerBehind solo;
+    solo.receive(3, HeartbeatReply{.term = solo.term(), .stream = solo.streams[3], .match = Index(match), .round = 1});
+    EXPECT_TRUE(solo.effects.behind.empty()) << match;
+    solo.propose("x");
+    EXPECT_EQ(solo.only<AppendRequest>(3).entries.back().index, Index(7)) << match;
+  }
+}
+
+TEST(BehindTest, AMatchBelowOurBaseDoesNot) {
+  PeerBehind solo;
+  solo.receive(3, HeartbeatReply{.term = solo.term(), .stream = solo.streams[3], .match = Index(4), .round = 1});
+  EXPECT_EQ(solo.effects.behind, solo.three());
+  EXPECT_TRUE(solo.sent<AppendRequest>(3).empty());
+  EXPECT_TRUE(solo.effects.reads.empty()) << "nothing that is gone is looked for";
+}
+
+TEST(BehindTest, LateRejectionsChangeNothing) {
+  PeerBehind solo;
+  solo.conflict(6, at(1, 1));
+  solo.conflict(2, at(1, 1));
+  EXPECT_EQ(solo.effects.behind, solo.three());
+  EXPECT_TRUE(solo.sent<AppendRequest>(3).empty());
+}
+
+TEST(BehindTest, ANewConnectionIsProbedAgainAtOurBase) {
+  PeerBehind solo;
+  solo.step(PeerUp{ReplicaId(3), BootCounter(2)});
+  const auto probe = solo.only<AppendRequest>(3);
+  EXPECT_EQ(probe.previous, at(5, 1));
+  EXPECT_TRUE(solo.effects.behind.empty()) << "it may have got a state from somebody else";
+  solo.streams[3] = probe.stream;
+  solo.conflict(5, at(1, 1));
+  EXPECT_EQ(solo.effects.behind, solo.three());
+}
+
+TEST(BehindTest, WhoDoesNotAnswerHeartbeatsIsShownWhoLeads) {
+  PeerBehind solo;
+  bool shown = false;
+  for (int i = 0; i < 6; ++i) {
+    solo.heartbeat_interval();
+    for (const AppendRequest& append : solo.sent<AppendRequest>(3)) shown |= append.previous == at(5, 1);
+    solo.receive(2, HeartbeatReply{.term = solo.term(), .stream = solo.streams[2], .round = solo.only<Heartbeat>(2).round});
+  }
+  EXPECT_TRUE(shown);
+  EXPECT_EQ(solo.effects.behind, solo.three());
+}
+
+TEST(BehindTest, AFollowerNamesNobody) {
+  PeerBehind solo;
+  solo.receive(2, Heartbeat{.term = Term(9)});
+  EXPECT_TRUE(solo.effects.behind.empty());
+}
+
+// ---- who is sent one
+
+TEST(InstalledTest, ALogThatDoesNotHoldThePositionStartsAgainAfterIt) {
+  Solo solo(3, {2, 2, 2});
+  solo.receive(2, solo.append(3, at(2, 2), {}));
+  solo.step(state(3, at(100, 3), 42));
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.effects.write->reset_to, at(100, 3));
+  EXPECT_TRUE(solo.effects.write->entries.empty());
+  const Status status = solo.core().status();
+  EXPECT_EQ(status.base, at(100, 3));
+  EXPECT_EQ(status.last, at(100, 3));
+  EXPECT_EQ(status.commit, Index(100));
+  EXPECT_EQ(status.durable, Index(100)) << "the state is";
+  EXPECT_EQ(status.configuration_index, Index(42)) << "REG_R36";
+  EXPECT_EQ(status.hard_state, (HardState{Term(3), {}}));
+  EXPECT_TRUE(solo.core().committed(Index(4), 1000).empty());
+}
+
+TEST(InstalledTest, ALogThatHoldsItIsKept) {
+  Solo solo(3, {2, 2, 2});  // last 4@2
+  solo.receive(2, solo.append(3, at(2, 2), {}));
+  solo.written();
+  solo.step(state(3, at(3, 2)));
+  EXPECT_FALSE(solo.effects.write);
+  EXPECT_EQ(solo.last(), Index(4));
+  EXPECT_EQ(solo.core().commit(), Index(3));
+}
+
+TEST(InstalledTest, REG_R31_EntriesFollowInTheSameWriteWithoutAGap) {
+  Solo solo(3, {2});
+  solo.core().step(Received{ReplicaId(2), Heartbeat{.term = Term(3)}}, solo.now);
+  solo.core().step(state(3, at(100, 3)), solo.now);
+  solo.core().step(Received{ReplicaId(2), solo.append(3, at(100, 3), {command(101, 3)}, 101)}, solo.now);
+  solo.drain();
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.effects.write->hard_state, (HardState{Term(3), {}}));
+  EXPECT_EQ(solo.effects.write->reset_to, at(100, 3));
+  EXPECT_EQ(solo.effects.write->entries, std::vector<Entry>{command(101, 3)});
+  EXPECT_EQ(solo.core().durable(), Index(100));
+  EXPECT_EQ(solo.effects.sends.back().after, solo.effects.write->number) << "INV_R17: entry 101 is in it";
+  solo.written();
+  EXPECT_EQ(solo.core().durable(), Index(101));
+}
+
+TEST(InstalledTest, REG_R05_TheLeaderIsToldWithItsNextHeartbeat) {
+  Solo solo(3, {2, 2, 2});
+  solo.receive(2, Heartbeat{.term = Term(3), .stream = 7, .round = 1});
+  EXPECT_EQ(solo.only<HeartbeatReply>(2).match, Index(0));
+  solo.written();
+  solo.step(state(3, at(100, 3)));
+  solo.receive(2, Heartbeat{.term = Term(3), .stream = 7, .round = 2});
+  EXPECT_EQ(solo.only<HeartbeatReply>(2).match, Index(100));
+  EXPECT_EQ(solo.effects.sends.back().after, WriteNumber()) << "needs no write of the log";
+}
+
+TEST(InstalledTest, WritesUnderWayDoNotCountForTheNewLog) {
+  Solo solo(3);
+  solo.receive(2, solo.append(1, at(1, 1), {command(2, 1), command(3, 1)}));
+  const WriteNumber old = solo.effects.write->number;
+  solo.step(state(3, at(100, 3)));
+  const WriteNumber reset = solo.effects.write->number;
+  EXPECT_EQ(reset, old.next());
+  solo.step(Written{old});
+  EXPECT_EQ(solo.core().durable(), Index(100));
+  solo.receive(2, solo.append(3, at(100, 3), {command(101, 3)}));
+  EXPECT_EQ(solo.core().durable(), Index(100));
+  solo.step(Written{reset});
+  EXPECT_EQ(solo.core().durable(), Index(100));
+}
+
+TEST(InstalledTest, REG_R18_WhateverItsRoleAReplicaInstallsButALeaderNeedsNothing) {
+  for (const Role role : {Role::Follower, Role::PreCandidate, Role::Candidate}) {
+    Solo solo(3, {2, 2});
+    if (role != Role::Follower) solo.timeout();
+    if (role == Role::Candidate) {
+      const uint64_t round = std::get<VoteRequest>(solo.effects.sends.front().message).round;
+      solo.receive(2, VoteReply{VoteKind::Pre, Term(1), round, Answer::Yes});
+    }
+    ASSERT_EQ(solo.role(), role);
+    const Term term = solo.term();
+    solo.step(state(1, at(100, 1)));
+    EXPECT_EQ(solo.last(), Index(100));
+    EXPECT_EQ(solo.role(), Role::Follower);
+    EXPECT_EQ(solo.term(), term) << "its promise to vote for nobody else stays";
+  }
+  Leading leader(Options{});
+  EXPECT_THROW(leader.step(state(1, at(100, 1))), CheckFailure);
+}
+
+TEST(InstalledTest, ANewerTermIsAdoptedFirst) {
+  Leading leader(Options{});
+  leader.step(state(9, at(100, 8)));
+  EXPECT_EQ(leader.role(), Role::Follower);
+  EXPECT_EQ(leader.term(), Term(9));
+  EXPECT_EQ(leader.last(), Index(100));
+}
+
+TEST(InstalledTest, AnOlderStateIsNoNews) {
+  Recovered recovered{.hard_state = {Term(2), {}}, .base = at(50, 2), .configuration = members(3), .applied = at(50, 2)};
+  Solo solo(recovered);
+  for (const Position old : {at(50, 2), at(20, 1)}) {
+    solo.step(state(2, old));
+    EXPECT_FALSE(solo.effects.write);
+    EXPECT_EQ(solo.last(), Index(50));
+  }
+}
+
+TEST(InstalledTest, REG_R21_PreviousAroundAnInstalledPosition) {
+  struct Case {
+    Position previous;
+    size_t entries;
+    AppendVerdict verdict;
+    uint64_t match;
+  };
+  using V = AppendVerdict;
+  const Case cases[] = {{at(0, 0), 0, V::Accepted, 0},     {at(0, 0), 3, V::Accepted, 3},     {at(98, 3), 1, V::Accepted, 99},
+                        {at(98, 2), 4, V::Accepted, 102},  {at(99, 3), 1, V::Accepted, 100},  {at(99, 3), 2, V::Accepted, 101},
+                        {at(100, 3), 0, V::Accepted, 100}, {at(100, 3), 1, V::Accepted, 101}, {at(100, 2), 1, V::Conflict, 0},
+                        {at(101, 3), 0, V::Conflict, 0},   {at(101, 3), 1, V::Conflict, 0}};
+  for (const Case& c : cases) {
+    Solo solo(3, {2, 2, 2});
+    solo.step(state(4, at(100, 3)));
+    solo.written();
+    std::vector<Entry> entries;
+    for (size_t i = 1; i <= c.entries; ++i) entries.push_back(command(c.previous.index.value() + i, 3));
+    solo.receive(2, solo.append(4, c.previous, entries));
+    const AppendReply reply = solo.only<AppendReply>(2);
+    EXPECT_EQ(reply.verdict, c.verdict) << c.previous.index.value();
+    EXPECT_EQ(reply.match, Index(c.match)) << c.previous.index.value();
+    if (reply.verdict == V::Conflict) {
+      EXPECT_LE(reply.hint.index, Index(100)) << c.previous.index.value();
+    }
+    EXPECT_EQ(solo.last(), Index(std::max<uint64_t>(100, c.match))) << c.previous.index.value();
+  }
+}
+
+TEST(InstalledTest, AnInterruptedOneIsFinishedByTheFirstWriteAfterTheRestart) {
+  Solo solo(Recovered{.hard_state = {Term(5), ReplicaId(2)},
+                      .base = at(100, 3),
+                      .configuration = members(3),
+                      .configuration_index = Index(42),
+                      .applied = at(100, 3),
+                      .log_replaced = true});
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.effects.write->reset_to, at(100, 3));
+  EXPECT_FALSE(solo.effects.write->hard_state) << "INV_R03: what was promised stays";
+  EXPECT_EQ(solo.core().status().hard_state, (HardState{Term(5), ReplicaId(2)}));
+  solo.receive(2, solo.append(5, at(100, 3), {command(101, 5)}));
+  EXPECT_FALSE(solo.effects.write->reset_to);
+}
+
+TEST(InstalledTest, AChangeOfMembersUnderItIsToldAsUnknownOrOverwritten) {
+  for (const bool possible : {true, false}) {
+    Leading solo(Options{});
+    solo.step(ChangeMembership{Ticket(5), {add(4)}, Index(1)});  // entry 7
+    ASSERT_EQ(solo.last(), Index(7));
+    solo.step(state(9, at(100, 8), possible ? 50 : 1));
+    ASSERT_EQ(solo.effects.changes.size(), 1u);
+    EXPECT_EQ(solo.effects.changes[0].kind, possible ? ChangeFate::Kind::Unknown : ChangeFate::Kind::Overwritten);
+  }
+}
+
+TEST(InstalledTest, ANewLearnerIsBroughtUpByAStateAndTheLogAfterIt) {
+  Cluster cluster(3, {.log_retained_bytes = 0}, 1, 1);
+  cluster.elect(1);
+  for (int i = 0; i < 20; ++i) cluster.propose(1, "x");
+  cluster.quiesce();
+  for (uint64_t id : {1, 2, 3}) cluster.checkpoint(id);
+  cluster.change(1, {add(4)});
+  cluster.run(milliseconds(200));
+  ASSERT_EQ(cluster.node(1).behind, std::vector<ReplicaId>{ReplicaId(4)});
+  cluster.install(4, 1);
+  cluster.run(milliseconds(200));
+  EXPECT_TRUE(cluster.node(1).behind.empty());
+  cluster.change(1, {promote(4)});
+  cluster.run(milliseconds(200));
+  EXPECT_TRUE(cluster.converged());
+  EXPECT_TRUE(cluster.core(4).status().configuration.learners.empty());
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing

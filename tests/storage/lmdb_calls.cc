@@ -1,0 +1,93 @@
+#include "tests/storage/lmdb_calls.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <string_view>
+
+namespace coordkit::testing {
+namespace {
+
+std::mutex mutex;
+bool watching = false;
+uint64_t made_calls = 0;
+uint64_t failing_call = 0;
+std::vector<LmdbCalls::Change> recorded;
+
+bool is_data_file(int fd) {
+  char path[4096];
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t size = ::readlink(link.c_str(), path, sizeof path);
+  return size > 0 && std::string_view(path, static_cast<size_t>(size)).ends_with("/data.mdb");
+}
+
+// Whether the call goes on to the kernel; errno is set if not.
+bool passes(int fd, LmdbCalls::Change change) {
+  const std::scoped_lock lock(mutex);
+  if (!watching || !is_data_file(fd)) return true;
+  if (++made_calls == failing_call) {
+    errno = EIO;
+    return false;
+  }
+  change.durable = change.bytes.empty() || (::fcntl(fd, F_GETFL) & O_DSYNC) != 0;
+  recorded.push_back(std::move(change));
+  return true;
+}
+
+ssize_t pwrite_watched(int fd, const void* bytes, size_t size, off_t offset) {
+  if (!passes(fd, {static_cast<uint64_t>(offset), std::string(static_cast<const char*>(bytes), size)})) return -1;
+  return ::syscall(SYS_pwrite64, fd, bytes, size, offset);
+}
+
+}  // namespace
+
+LmdbCalls::LmdbCalls(uint64_t failing) {
+  const std::scoped_lock lock(mutex);
+  watching = true;
+  made_calls = 0;
+  failing_call = failing;
+  recorded.clear();
+}
+
+LmdbCalls::~LmdbCalls() {
+  const std::scoped_lock lock(mutex);
+  watching = false;
+}
+
+uint64_t LmdbCalls::made() const {
+  const std::scoped_lock lock(mutex);
+  return made_calls;
+}
+
+std::vector<LmdbCalls::Change> LmdbCalls::changes() const {
+  const std::scoped_lock lock(mutex);
+  return recorded;
+}
+
+}  // namespace coordkit::testing
+
+extern "C" {
+
+ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
+  return coordkit::testing::pwrite_watched(fd, bytes, size, offset);
+}
+
+ssize_t writev(int fd, const iovec* parts, int count) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
+  const off_t offset = ::lseek(fd, 0, SEEK_CUR);
+  if (!coordkit::testing::passes(fd, {static_cast<uint64_t>(offset), std::move(bytes)})) return -1;
+  return ::syscall(SYS_writev, fd, parts, count);
+}
+
+int fdatasync(int fd) {
+  if (!coordkit::testing::passes(fd, {})) return -1;
+  if (coordkit::testing::is_data_file(fd)) return 0;  // tests kill processes, never the machine
+  return static_cast<int>(::syscall(SYS_fdatasync, fd));
+}
+
+}  // extern "C"

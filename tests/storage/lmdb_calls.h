@@ -1,0 +1,30 @@
+// Every call through which LMDB changes its data file passes here, because this program's pwrite, writev and fdatasync come
+// before those of the C library. Calls can be recorded, so that a test can build what a crash would leave, and one of them can
+// fail. One at a time; other files are none of its business.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coordkit::testing {
+
+class LmdbCalls {
+ public:
+  struct Change {
+    uint64_t offset = 0;
+    std::string bytes;     // empty: a sync
+    bool durable = false;  // by itself, before the call returns
+  };
+
+  // Watches from here to its end, and fails the call of this number (from 1; 0: none) with EIO.
+  explicit LmdbCalls(uint64_t failing = 0);
+  ~LmdbCalls();
+  LmdbCalls(const LmdbCalls&) = delete;
+  LmdbCalls& operator=(const LmdbCalls&) = delete;
+
+  uint64_t made() const;
+  std::vector<Change> changes() const;  // those that did not fail
+};
+
+}  // namespace coordkit::testing
