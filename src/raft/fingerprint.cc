@@ -221,7 +221,13 @@ class CoreTwin::Reader {
       to_.add(handover->told_round);
     }
     flag(core_.disk_lag_.has_value());
-    if (core_.disk_lag_) to_.add(core_.disk_lag_->upto), ahead(core_.disk_lag_->since);
+    if (const auto& lag = core_.disk_lag_) {
+      to_.add(lag->upto), ahead(lag->since), to_.add(lag->asked), ahead(lag->asked_at), flag(lag->refused);
+      for (const ReplicaId id : lag->prompt) to_.add(id);
+    }
+    const bool watched = core_.leads() && core_.disk_lag_max() != Duration::max();
+    if (watched)
+      to_.add(static_cast<uint64_t>(std::min(core_.now_ - core_.led_since_, 10 * core_.options_.election_timeout).count()));
     flag(core_.change_.has_value());
     if (core_.change_) to_.add(core_.change_->ticket), to_.add(core_.change_->at);
     to_.add(core_.questions_.size());

@@ -110,7 +110,6 @@ Cluster::Cluster(size_t size, Options options, uint64_t seed, size_t spare) : si
     node.id = options.self = ReplicaId(id);
     options.seed = seed * 1000 + id;
     options.store = member(id).store;
-    options.disk_lag_max = options.election_timeout;
     node.options = options;
     node.disk.apply({.entries = {genesis_entry(size)}});
     observe_write(node, {.entries = {genesis_entry(size)}});
@@ -377,7 +376,8 @@ void Cluster::install(uint64_t id, uint64_t from) {
   Node& node = nodes_.at(id);
   const Node& source = nodes_.at(from);
   const Position at = source.checkpoint;
-  if (!node.core || !source.core || at.index <= node.applied || !source.memory.holds(at) || at.index < source.memory.base.index) return;
+  if (!node.core || !source.core || at.index <= node.applied || !source.memory.holds(at) || at.index < source.memory.base.index)
+    return;
   Image::Start start{.chain = *source.memory.chain_at(at.index)};
   for (const auto& [index, configuration] : configurations_in(source.memory)) {
     if (index > at.index) break;
