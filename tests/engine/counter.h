@@ -14,6 +14,7 @@
 #include "absl/container/btree_map.h"
 #include "base/row_map.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 
 namespace coordkit::engine {
 
@@ -27,6 +28,7 @@ class Counter final : public StateMachine {
   absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
 
@@ -55,10 +57,12 @@ class Counter final : public StateMachine {
   std::vector<size_t> batches_;
 };
 
-// What batches leave behind; a StateStore in a map.
+// What batches leave behind; a StateStore in a map, and what is staged beside it.
 class Table final : public CheckpointView {
  public:
   void commit(const CheckpointBatch& batch);
+  void stage(const StateRows& chunk);
+  bool install(Position at, uint64_t digest);  // false: refused
   Position applied() const override { return applied_; }
   absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows, prefix, visit); }
   absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
@@ -67,6 +71,7 @@ class Table final : public CheckpointView {
   uint64_t digest() const override { return digest_of(rows); }
 
   std::map<std::string, std::string> rows;
+  std::map<std::string, std::string> staged;
 
  private:
   Position applied_;
