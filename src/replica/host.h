@@ -23,6 +23,7 @@
 #include "coordkit/state_store.h"
 #include "coordkit/transport.h"
 #include "replica/callback_thread.h"
+#include "replica/event_relay.h"
 #include "replica/membership_calls.h"
 #include "replica/state_worker.h"
 
@@ -48,6 +49,8 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   const Clock& clock() const { return clock_; }
   const ReplicaOptions& options() const { return options_; }
   std::string owner_tag();  // a fresh one
+  LaggingTime deadline(Duration timeout) const;
+  WriteOptions write_options(ProposeOptions options) const;
 
   // Inside a call.
   void change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
@@ -60,6 +63,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   void written(WriteNumber number) override;
   void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override;
   void log_failed(absl::Status why) override;
+  void log_space(LogSpace space) override;
   void checkpointed(Position applied) override;
   void staged(Ticket ticket) override;
   void installed(Position applied) override;
@@ -79,7 +83,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   using Arrival = std::variant<EngineInput, Mail, Call>;
   static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
 
-  static std::vector<HostedMachine> machines();  // fresh ones
+  absl::StatusOr<std::vector<HostedMachine>> machines() const;  // fresh ones
   void start(std::unique_ptr<Engine> engine);
   void post(Arrival arrival);
   void wake();
@@ -105,6 +109,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::unique_ptr<Client> client_;
   MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
+  std::optional<EventRelay> events_;
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;
   std::atomic<bool> awake_{false};

@@ -22,7 +22,9 @@ void StateWorker::restore() {
     if (stopping_) return;
     absl::StatusOr<std::unique_ptr<CheckpointView>> view = store_.view();
     if (!view.ok()) return post_(StateRestored{view.status()});
-    post_(StateRestored{RestoredState::build(machines_(), **view)});
+    absl::StatusOr<std::vector<HostedMachine>> machines = machines_();
+    if (!machines.ok()) return post_(StateRestored{machines.status()});
+    post_(StateRestored{RestoredState::build(*std::move(machines), **view)});
   });
 }
 

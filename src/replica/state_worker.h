@@ -18,7 +18,7 @@ namespace coordkit {
 class StateWorker {
  public:
   using Post = std::function<void(EngineInput)>;
-  using Machines = std::function<std::vector<HostedMachine>()>;  // fresh ones, called on the worker's thread
+  using Machines = std::function<absl::StatusOr<std::vector<HostedMachine>>()>;  // fresh ones, called on the worker's thread
 
   StateWorker(StateStore& store, Machines machines, Post post);
   ~StateWorker() { stop(); }
