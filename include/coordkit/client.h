@@ -75,10 +75,17 @@ class Client {
   // Sessions with ids above `after`; limit 0: as many as one answer holds.
   CallId sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline = {});
 
-  // ---- keys
-  CallId put(std::string key, std::string value, Callback<PutResult> done, CallDeadline deadline = {});
+  // ---- keys; Fenced (NONE): the fence of the options did not hold when the write's turn came
+  CallId put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options = {});
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
-  CallId erase(std::string key, Callback<EraseResult> done, CallDeadline deadline = {});
+  CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
+
+  // ---- the host's own machines, exactly once like every other command
+  // Errors: Unsupported (no such machine here), RequestTooLarge, Fenced (NONE); ResultTooLarge (DONE); CallTimeout.
+  CallId propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options = {});
+  // InvalidArgument: Unsupported, or what the machine said against the question.
+  CallId query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline = {},
+               ReadOptions options = {});
 
   ClientStatus status() const;
 

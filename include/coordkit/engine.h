@@ -40,13 +40,19 @@ struct EngineOptions {
   ClusterId new_cluster;
   uint64_t token_base = 0;
 
-  size_t requests_max = 65536;            // calls under way; more get TooManyRequests. Legal: 1 and up
-  size_t request_bytes_max = 3 << 19;     // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
+  size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
+  size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
+  // Of commands and questions under way together; beyond it calls get TooManyRequests, reserved ones beyond a quarter more. A
+  // command that waits in the state (Queued) still counts. Legal: request_bytes_max and up.
+  size_t request_bytes_in_flight_max = 64 << 20;
   size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
   size_t apply_bytes_per_turn = 1 << 20;  // lane of life is served in between. Legal: 1 and up
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
   uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
   size_t timers_per_entry = 1024;         // sessions that can end in one entry. Legal: 1 and up
+  // Replicas compare the digests of their states after every so many entries. Equal on all replicas, or only common multiples
+  // are compared. Legal: 0 (never), or 128 and up, because each comparison is itself an entry of every voter.
+  uint64_t digest_entries = 65'536;
 
   // A state on its way to peers whose log ends before ours begins. A chunk holds at least one row.
   size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
@@ -57,7 +63,9 @@ struct EngineOptions {
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
 
-// One state machine in the log. The engine owns it; `id` is stable for the life of the cluster.
+// One state machine in the log. The engine owns it; `id` is stable for the life of the cluster: commands and rows carry it.
+// Every replica must host every machine that has ever had a command: recover() refuses to start without one, and a replica
+// that meets a command of a machine it does not host halts before it.
 struct HostedMachine {
   MachineId id;
   std::unique_ptr<StateMachine> machine;
@@ -88,11 +96,17 @@ struct LogWasRead {
 struct StateCheckpointed {
   Position applied;
 };
+// The room of the log's disk. Below Ample new commands get NoSpace; reserved ones, renewals, reads and expiries go on, and so
+// does whatever frees room: checkpoints and compaction.
+struct LogSpaceChanged {
+  LogSpace space = LogSpace::Ample;
+};
 struct StoreFailed {
   absl::Status why;
 };
 
-enum class Urgency : uint8_t { Normal, Reserved };  // Reserved: release, cancel, close: never refused for lack of room
+// Reserved: release, cancel, close. They give room back, so they have some to themselves and are taken when others are not.
+enum class Urgency : uint8_t { Normal, Reserved };
 
 // Runs a command through the log, exactly once.
 struct Submit {
@@ -101,6 +115,7 @@ struct Submit {
   SharedBytes command;
   LaggingTime deadline;
   Urgency urgency = Urgency::Normal;
+  std::optional<Guard> guard = {};  // not met when its turn comes in the log: Fenced, never executed
 };
 
 enum class Consistency : uint8_t {
@@ -159,8 +174,8 @@ struct Forget {
 };
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
-                                 InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused>;
+                                 StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged,
+                                 StateInstalled, InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused>;
 
 // ---- effects
 
@@ -185,6 +200,22 @@ struct MachineEvent {
   MachineId machine;
   Index index;
   std::string bytes;
+};
+
+// Replicas that have applied equally far have different states: a state machine that is not deterministic, bad memory, a bug.
+// Said at most once for each verdict about one index, by every replica that has compared (docs/decisions/0008).
+struct Divergence {
+  enum class Verdict : uint8_t {
+    Self,     // most voters agree on another digest than this replica's: it goes into quarantine
+    Other,    // most voters agree with this replica; the other one is in quarantine
+    Unclear,  // no majority yet, or none at all
+  };
+  Index index;  // the states after this entry
+  Verdict verdict = Verdict::Unclear;
+  ReplicaId other;      // one that differs
+  uint64_t own = 0;     // digests
+  uint64_t others = 0;  // of `other`
+  std::string sentence;
 };
 
 enum class ReplicaState : uint8_t {
@@ -216,6 +247,7 @@ struct EngineEffects {
   std::unique_ptr<RestoredState> discarded;    // with `restored`: the state before, to be taken apart off the turn
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
+  std::optional<Divergence> divergence;        // the states of replicas differ
   std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)
   std::optional<absl::Status> halted;          // present once
 

@@ -59,6 +59,7 @@ enum class Reason : uint16_t {
   ChangeInProgress = 38,
   Removed = 39,
   AlreadyExists = 40,
+  ResultTooLarge = 41,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -5,6 +5,7 @@
 // Own implementations: run the conformance suite in coordkit/testing/log_store_suite.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,16 +16,26 @@
 
 namespace coordkit {
 
-// One atomic step of the log, in this order: hard state, reset, truncation, entries. All parts together become durable or the
-// store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
+// One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs. All parts together become durable
+// or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
 struct LogWrite {
   WriteNumber number;
   std::optional<raft::HardState> hard_state;
   std::optional<Position> reset_to;     // discard the whole log and start again after this: a peer's state was installed
   std::optional<Index> truncate_after;  // drop every entry with a larger index first
   std::vector<raft::Entry> entries;
+  // Sound entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
+  // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
+  std::vector<raft::Entry> repairs;
 
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
+};
+
+// How much room a log has left on its disk.
+enum class LogSpace : uint8_t {
+  Ample,
+  Low,   // the next segment cannot be made for lack of space: refuse new proposals
+  Full,  // writes wait for space
 };
 
 // Where a LogStore reports. Implemented by the engine's host; callable from any thread; never blocks.
@@ -37,22 +48,28 @@ class LogSink {
   virtual void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) = 0;
   // The store has failed for good. Nothing after the last written() may be taken as durable.
   virtual void log_failed(absl::Status why) = 0;
+  // The room changed. A store that never says so is taken to have ample room.
+  virtual void log_space(LogSpace space) { static_cast<void>(space); }
 };
 
-// A contiguous range of entries whose bytes on this disk are rotten and must come from peers (never truncated).
-struct DamagedRange {
-  Index first;
-  Index last;
+// An entry whose bytes on this disk are rotten and must come from peers (never truncated). Term and sum are told where the
+// disk proves them, else they are zero; both known, only that very entry can replace it.
+struct DamagedEntry {
+  Index index;
+  Term term;
+  uint64_t content_sum = 0;
+
+  friend bool operator==(const DamagedEntry&, const DamagedEntry&) = default;
 };
 
-// What open() found. Entries follow `base` without a gap, unless `damaged` names the holes.
+// What open() found. Entries follow `base` without a gap, but for the holes that `damaged` names, in ascending order.
 struct RecoveredLog {
   StoreId store;
   BootCounter boot;  // already raised and durable for this open
   raft::HardState hard_state;
   Position base;  // the log starts after this position; {0, 0} for a log from the beginning
   std::vector<raft::Entry> entries;
-  std::vector<DamagedRange> damaged;  // non-empty: quarantine until repaired
+  std::vector<DamagedEntry> damaged;  // non-empty: quarantine until repaired
 };
 
 class LogStore {

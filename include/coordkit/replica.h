@@ -22,6 +22,7 @@
 #include "coordkit/client/options.h"
 #include "coordkit/engine.h"
 #include "coordkit/membership.h"
+#include "coordkit/own_machine.h"
 #include "coordkit/session.h"
 #include "coordkit/types.h"
 
@@ -54,13 +55,23 @@ struct ReplicaOptions {
   // Lets a leader answer Consistency::Lease reads from memory, resting on the bound above (thesis 6.4.1). Equal on all
   // replicas. The price: after a start a replica votes for nobody for one election timeout.
   bool leader_leases = false;
-  uint64_t segment_bytes = 64 << 20;                // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
-  uint64_t checkpoint_entries = 65'536;             // applied between two checkpoints. Legal: 1 and up
+  uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
+  uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
+  // Of the log before the last checkpoint, for members that are briefly away; a member that missed more is sent the whole
+  // state. Legal: any.
+  uint64_t log_retained_bytes = 64 << 20;
+  // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
+  uint64_t digest_entries = 65'536;
   Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up
+
+  // Your own state machines in the same log, at most 64; the ids say which is which, not the order.
+  std::vector<OwnMachine> machines = {};
 
   // Called on the callback thread. on_leadership: what is known at the opening, then every change, in order, each once.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
+  // States of replicas differ: see Divergence. With verdict Self this replica is in quarantine from now on.
+  std::function<void(const Divergence&)> on_divergence = {};
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -78,9 +89,22 @@ struct Health {
   uint64_t digest = 0;  // of the applied state: equal on all replicas at equal applied index
   MemberList members;
   std::string change;                 // what the change of members started here waits for; empty: none is under way
-  std::vector<std::string> warnings;  // what somebody should look after; sentences
+  std::vector<std::string> warnings;  // what somebody should look after, in any state; sentences
   // How long ago the leader's quorum, or on a follower the leader, was last heard for certain. Absent: never, or nobody leads.
   std::optional<Duration> contact_age;
+};
+
+// Of calls that go through the log.
+struct ProposeOptions {
+  Duration timeout = std::chrono::seconds(10);  // of the call; a call that is not answered by then is CallTimeout, unknown
+  // Not executed (Fenced, certainly no effect) unless this lock is held with this token when its turn comes in the log:
+  // {.fence = fenced_by(grant)}.
+  std::optional<Fence> fence = {};
+};
+
+struct QueryOptions {
+  Duration timeout = std::chrono::seconds(10);
+  ReadOptions read = {};  // consistency, as of get()
 };
 
 class Host;
@@ -89,7 +113,8 @@ class Replica {
  public:
   // Opens the data directory, recovers, listens, and starts; does not wait for the others. Errors, nothing lost in any:
   // kInvalidArgument (options; the sentence lists every problem), kFailedPrecondition (the directory is open in another
-  // process, belongs to another cluster or replica, or has an unknown format), kPermissionDenied, kUnavailable (the port is
+  // process, belongs to another cluster or replica, has an unknown format, or knows of a machine that is not among
+  // `machines`), kPermissionDenied, kUnavailable (the port is
   // in use), kDataLoss (stored bytes cannot be trusted), kResourceExhausted (disk full).
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
   ~Replica();  // close()
@@ -102,9 +127,23 @@ class Replica {
 
   // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty key),
   // kResourceExhausted (LimitExceeded: oversize key or value).
-  absl::StatusOr<PutResult> put(std::string key, std::string value);
+  absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
   absl::StatusOr<GetResult> get(std::string key, ReadOptions options = {});
-  absl::StatusOr<EraseResult> erase(std::string key);
+  absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});
+
+  // Runs a command of one of ReplicaOptions::machines through the log, exactly once, and answers with its result: what apply
+  // gave for it, of the entry at `index`. Errors: kUnimplemented (no machine with that id here), kInvalidArgument (more than
+  // 1.5 MiB; an id of coordkit's own; a fence of nothing), kFailedPrecondition (Fenced), kResourceExhausted (TooManyRequests,
+  // NoSpace: no effect; ResultTooLarge: took effect, the result is above kResultBytesMax and lost), kDeadlineExceeded
+  // (CallTimeout, unknown), kUnavailable (NoLeader: no effect).
+  absl::StatusOr<ProposeResult> propose(MachineId machine, std::string command, ProposeOptions options = {});
+  // The same, answered on the engine's thread: the callback must not block or call blocking methods.
+  void propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done);
+
+  // Asks one of them without a log entry; what query() gave. Errors: kUnimplemented (no such machine), kInvalidArgument (the
+  // machine says so), kUnavailable (NoLeader).
+  absl::StatusOr<QueryResult> query(MachineId machine, std::string question, QueryOptions options = {});
+  void query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done);
 
   // Who holds and who waits, linearizable.
   absl::StatusOr<LockInfo> holders(std::string name);

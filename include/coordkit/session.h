@@ -68,10 +68,15 @@ class Grant {
 
  private:
   friend class Session;
+  friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
   std::shared_ptr<class SessionHandle> session_;
   HoldRef hold_;
 };
+
+// "Only while this grant is the hold": for ProposeOptions::fence. Decided in the log, so it also stops a write that was sent
+// in time and arrives too late. A grant that holds nothing makes a fence that is refused.
+Fence fenced_by(const Grant& grant);
 
 // A live session. Copyable; copies are the same session, closed when the last copy and the last grant are gone.
 class Session {

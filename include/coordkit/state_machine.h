@@ -1,9 +1,17 @@
 // Port: a replicated state machine. coordkit's own (sessions, locks, keys) is one; yours can live beside it in one log.
 //
-// Determinism: the same commands in the same order must give the same state, results and timers on every replica. No
-// clock, no randomness, no local configuration, no hash-ordered iteration, no floating point, and no knowledge of who
-// waits for an answer. Threads: called from the turn of one engine only. apply() is bounded and noexcept in spirit: an
-// exception halts the replica with the index, because skipping an entry would let replicas diverge.
+// Determinism: the same commands in the same order must give the same state, results and timers on every replica, however
+// they are split over calls of apply(). No clock, no randomness, no local configuration, no hash-ordered iteration, no
+// floating point, and no knowledge of who waits for an answer.
+// Threads: called from the turn of one engine only, never two calls at once.
+// Time: apply(), fire(), query() and checkpoint() run inside a turn, and while they run nobody is heard, renewed or elected.
+// Keep each call well below a tenth of the election timeout; nothing cuts off one that takes longer.
+// Failure: noexcept in spirit. An exception halts the replica and names the entries, because skipping one would let replicas
+// diverge; the process lives, and a restart comes to the same entry again (tests named FLT_A7).
+// Life: made by its owner, then either restore() over a checkpoint that has rows of it, or found() right before its first
+// command, once in the life of the cluster. A machine that is added to a running cluster so starts blank at its first
+// command. coordkit's own is founded with the cluster. query() may come before found().
+// Conformance: run coordkit/testing/state_machine_suite.h over your machine. Example: examples/02_ledger.
 #pragma once
 
 #include <cstdint>
@@ -77,23 +85,42 @@ struct ApplyOutput {
   std::vector<TimerOp> timer_ops;  // in order
 };
 
+inline constexpr size_t kResultBytesMax = 1 << 20;  // of one result: answers are replicated and kept until acknowledged
+
+// A condition of a request: it runs only if `machine` says that it holds() at that point of the log.
+struct Guard {
+  MachineId machine = kCoordination;
+  std::string bytes;  // in that machine's own encoding, at most kGuardBytesMax
+  friend bool operator==(const Guard&, const Guard&) = default;
+};
+inline constexpr size_t kGuardBytesMax = 4096;
+
 class StateMachine {
  public:
   virtual ~StateMachine() = default;
 
-  // Called once in the life of a cluster, before any command, with what genesis agreed on.
+  // Called once in the life of a cluster, right before the first command, with what genesis agreed on.
   virtual void found(ClusterId cluster, uint64_t token_base) = 0;
   // Executes committed commands in order. Every command gets exactly one result with stage Final, now or later; one that
-  // must wait gets Queued now.
+  // must wait gets Queued now. A result above kResultBytesMax is dropped: its caller gets ResultTooLarge, outcome DONE.
   virtual void apply(std::span<const Command> commands, ApplyOutput& output) = 0;
   // Executes one entry of fired timers. All are marked first, then freed, then wake-ups happen (a death never loses to a
   // grant of the same entry). A timer that is gone or has another generation is skipped.
   virtual void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) = 0;
   // Reads without a log entry. kInvalidArgument: malformed request.
   virtual absl::StatusOr<std::string> query(std::string_view request) const = 0;
-  // Adds the rows that changed since the call before. Keys start with the prefix the host assigned (see Router).
+  // Whether a guard of this machine's own kind is met by the state as it is now; asked in apply, right before the guarded
+  // command of any machine would run. As deterministic as apply; bytes that make no sense are not met.
+  virtual bool holds(std::string_view guard) const {
+    static_cast<void>(guard);
+    return false;
+  }
+  // Adds the rows that changed since the call before, gone ones as erased. Every key starts with row_prefix(id)
+  // (engine.h); checkpoint_rows.h makes such keys and notes what changed. The state is the one after exactly the entries
+  // applied so far; the call before counts even if its batch was never stored, because then the replica has halted.
   virtual void checkpoint(CheckpointBatch& batch) = 0;
-  // Replaces the whole state by the rows of a view. kDataLoss: the rows make no sense.
+  // Replaces the whole state by the rows of a view that start with this machine's prefix; no rows: the blank state.
+  // kDataLoss: the rows make no sense.
   virtual absl::Status restore(const CheckpointView& view) = 0;
   // What the state says of a command that was answered Queued, asked when a peer's state took the place of ours and the entry
   // that decided may have been skipped: Final with the answer, Queued if it still waits, nothing if that cannot be told.

@@ -51,7 +51,8 @@ using TimerId = Id<struct TimerIdTag>;          // a replicated timer of one mac
 using Ticket = Id<struct TicketTag>;            // a call under way in one process
 
 inline constexpr GroupId kOnlyGroup{1};
-inline constexpr MachineId kCoordination{1};  // coordkit's own machine: sessions, locks, keys
+inline constexpr MachineId kCoordination{1};       // coordkit's own machine: sessions, locks, keys
+inline constexpr MachineId kFirstHostMachine{16};  // ids below are coordkit's, from here on the host's
 
 using Duration = std::chrono::nanoseconds;
 

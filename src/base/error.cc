@@ -59,6 +59,7 @@ constexpr std::array kRows = {
     Row{Reason::ChangeInProgress, kFailedPrecondition, Outcome::None, "ChangeInProgress"},
     Row{Reason::Removed, kFailedPrecondition, Outcome::None, "Removed"},
     Row{Reason::AlreadyExists, kAlreadyExists, Outcome::None, "AlreadyExists"},
+    Row{Reason::ResultTooLarge, kResourceExhausted, Outcome::Done, "ResultTooLarge"},
 };
 
 constexpr bool rows_are_indexable() {

@@ -248,9 +248,15 @@ void Client::Impl::post(EngineInput input) {
 
 Ticket Client::Impl::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency,
                             OnCompletion on_completion) {
-  const Ticket ticket(++last_ticket_);
+  return post_submit({.command = SharedBytes(machine::encode(request)), .deadline = deadline, .urgency = urgency},
+                     std::move(on_completion));
+}
+
+Ticket Client::Impl::post_submit(Submit submit, OnCompletion on_completion) {
+  submit.ticket = Ticket(++last_ticket_);
+  const Ticket ticket = submit.ticket;
   tickets_.emplace(ticket, std::move(on_completion));
-  post(Submit{.ticket = ticket, .command = SharedBytes(machine::encode(request)), .deadline = deadline, .urgency = urgency});
+  post(std::move(submit));
   return ticket;
 }
 
@@ -281,11 +287,11 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
                 });
 }
 
-Ticket Client::Impl::ask_engine(const machine::Query& query, ReadOptions options, LaggingTime deadline,
-                                OnCompletion on_completion) {
-  const Ticket ticket(++last_ticket_);
+Ticket Client::Impl::ask_engine(Ask ask, OnCompletion on_completion) {
+  ask.ticket = Ticket(++last_ticket_);
+  const Ticket ticket = ask.ticket;
   tickets_.emplace(ticket, std::move(on_completion));
-  post(Ask{.ticket = ticket, .request = machine::encode(query), .consistency = options.consistency, .at_least = options.at_least, .deadline = deadline});
+  post(std::move(ask));
   return ticket;
 }
 

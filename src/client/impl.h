@@ -44,7 +44,8 @@ class Client::Impl {
   void release_later(const HoldRef& hold);
 
   struct Question {
-    machine::Query query;
+    MachineId machine = kCoordination;
+    std::string bytes;
     ReadOptions options;
     CallDeadline deadline;
     absl::Status door;  // why it is refused
@@ -53,9 +54,14 @@ class Client::Impl {
   template <typename T>
   CallId ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read);
   // One command without a session.
+  struct Write {
+    MachineId machine = kCoordination;
+    std::string bytes;
+    WriteOptions options;
+    absl::Status door;  // why it is refused
+  };
   template <typename T>
-  CallId write(machine::Request request, CallDeadline deadline, Callback<T> done,
-               absl::AnyInvocable<T(const machine::Result&, Index)> read);
+  CallId write(Write write, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read);
   void token_refuted(const HoldRef& hold);
 
  private:
@@ -64,7 +70,7 @@ class Client::Impl {
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
   using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<HoldRef>, Callback<bool>, Callback<LockInfo>,
                             Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>, Callback<PutResult>,
-                            Callback<GetResult>, Callback<EraseResult>>;
+                            Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>, Callback<QueryResult>>;
 
   // What happens to the engine's ticket when nobody listens any more.
   enum class Fate : uint8_t {
@@ -123,7 +129,8 @@ class Client::Impl {
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
   Ticket submit_for(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
                     OnCompletion on_completion);
-  Ticket ask_engine(const machine::Query& query, ReadOptions options, LaggingTime deadline, OnCompletion on_completion);
+  Ticket post_submit(Submit submit, OnCompletion on_completion);
+  Ticket ask_engine(Ask ask, OnCompletion on_completion);
   void complete(const Completion& completion, Now now);
   void run_later(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   LaggingTime retry_time(Now now) const { return now.lagging + options_.election_timeout; }

@@ -1,6 +1,9 @@
-// Calls that need no session: looking at locks and sessions, and the keys.
+// Calls that need no session: looking at locks and sessions, the keys, and the host's own machines.
+#include <string>
+
 #include "client/impl.h"
 #include "coordkit/error.h"
+#include "machine/guard.h"
 
 namespace coordkit {
 namespace {
@@ -63,7 +66,40 @@ absl::StatusOr<GetResult> read_key(const Completion& completion) {
   return out;
 }
 
+// coordkit's own machine has calls of its own; raw commands of it would go behind the back of sessions and locks.
+absl::Status check_machine(MachineId machine) {
+  if (machine >= kFirstHostMachine) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument, "machine ids below " + std::to_string(kFirstHostMachine.value()) +
+                                                 " are coordkit's own; name one of the host's machines");
+}
+
+absl::Status check_fence(const std::optional<Fence>& fence) {
+  if (!fence) return absl::OkStatus();
+  if (!fence->token) {
+    return make_error(Reason::InvalidArgument, "the fence names no hold: make it from a grant that was acquired");
+  }
+  return client::check_lock_name(fence->lock);
+}
+
+std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
+  if (!fence) return std::nullopt;
+  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token}))};
+}
+
+// What a command of the keys came to: the machine's refusal, or what `of` makes of its result.
+template <typename T, typename Of>
+absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> key_result(Of of) {
+  return [of](const Completion& completion) -> absl::StatusOr<T> {
+    const auto result = client::result_of(completion);
+    if (!result.ok()) return result.status();
+    if (result->code != machine::ResultCode::Ok) return client::status_of(*result, "key");
+    return of(*result, completion.index);
+  };
+}
+
 }  // namespace
+
+Fence fenced_by(const HoldRef& hold) { return hold == nullptr ? Fence{} : Fence{.lock = hold->name(), .token = hold->token()}; }
 
 template <typename T>
 CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
@@ -73,32 +109,36 @@ CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable
                [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
                  Call& call = *find(id);
                  call.ticket = ask_engine(
-                     question.query, question.options, call.deadline,
+                     {.machine = question.machine,
+                      .request = std::move(question.bytes),
+                      .consistency = question.options.consistency,
+                      .at_least = question.options.at_least,
+                      .deadline = call.deadline},
                      [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
                        answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
                      });
                });
 }
 
+// A command that its machine has queued is answered by its second completion.
 template <typename T>
-CallId Client::Impl::write(machine::Request request, CallDeadline deadline, Callback<T> done,
-                           absl::AnyInvocable<T(const machine::Result&, Index)> read) {
-  if (absl::Status door = client::check_request(request); !door.ok()) return refuse(std::move(done), door);
+CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
+  if (write.door.ok()) write.door = check_fence(write.options.fence);
+  if (!write.door.ok()) return refuse(std::move(done), write.door);
+  const CallDeadline deadline = write.options.deadline;
   return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
-               [this, request = std::move(request), read = std::move(read)](CallId id, Now) mutable {
+               [this, write = std::move(write), read = std::move(read)](CallId id, Now) mutable {
                  Call& call = *find(id);
                  call.submitted = true;
-                 call.ticket = submit(request, call.deadline, Urgency::Normal,
-                                      [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
-                                        const auto result = client::result_of(completion);
-                                        if (!result.ok()) {
-                                          fail(id, result.status());
-                                        } else if (result->code != machine::ResultCode::Ok) {
-                                          fail(id, client::status_of(*result, "key"));
-                                        } else {
-                                          answer<T>(id, read(*result, completion.index));
-                                        }
-                                      });
+                 call.ticket = post_submit({.machine = write.machine,
+                                            .command = SharedBytes(std::move(write.bytes)),
+                                            .deadline = call.deadline,
+                                            .guard = guard_of(write.options.fence)},
+                                           [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
+                                             const bool ok = completion.status.ok();
+                                             if (ok && completion.stage == ApplyOutput::Stage::Queued) return;
+                                             answer<T>(id, ok ? read(completion) : absl::StatusOr<T>(completion.status));
+                                           });
                });
 }
 
@@ -111,7 +151,8 @@ CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline dead
   if (hold == nullptr) {
     question.door = make_error(Reason::InvalidArgument, "no grant was given");
   } else {
-    question.query = machine::TokenStillHeldQuery{.name = hold->name(), .token = hold->token()};
+    question.bytes =
+        machine::encode(machine::Query(machine::TokenStillHeldQuery{.name = hold->name(), .token = hold->token()}));
   }
   return impl_->ask<bool>(std::move(question), std::move(done),
                           [impl = impl_.get(), hold](const Completion& completion) -> absl::StatusOr<bool> {
@@ -124,45 +165,79 @@ CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline dead
 
 CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline deadline) {
   absl::Status door = client::check_lock_name(name);
-  return impl_->ask<LockInfo>({.query = machine::HoldersQuery{.name = std::move(name)}, .deadline = deadline, .door = door},
+  return impl_->ask<LockInfo>({.bytes = machine::encode(machine::Query(machine::HoldersQuery{.name = std::move(name)})),
+                               .deadline = deadline,
+                               .door = door},
                               std::move(done), read_holders);
 }
 
 CallId Client::queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline) {
   absl::Status door = client::check_lock_name(name);
-  return impl_->ask<QueueInfo>({.query = machine::QueueQuery{.name = std::move(name)}, .deadline = deadline, .door = door},
+  return impl_->ask<QueueInfo>({.bytes = machine::encode(machine::Query(machine::QueueQuery{.name = std::move(name)})),
+                                .deadline = deadline,
+                                .door = door},
                                std::move(done), read_queue);
 }
 
 CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline) {
-  return impl_->ask<SessionInfo>({.query = machine::SessionQuery{.session = session}, .deadline = deadline}, std::move(done),
-                                 read_session);
+  return impl_->ask<SessionInfo>(
+      {.bytes = machine::encode(machine::Query(machine::SessionQuery{.session = session})), .deadline = deadline},
+      std::move(done), read_session);
 }
 
 CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline) {
   const uint64_t rows = limit == 0 ? machine::kQueryRowsMax : limit;
-  return impl_->ask<SessionList>({.query = machine::SessionsQuery{.after = after, .limit = rows}, .deadline = deadline},
-                                 std::move(done), read_sessions);
+  return impl_->ask<SessionList>(
+      {.bytes = machine::encode(machine::Query(machine::SessionsQuery{.after = after, .limit = rows})), .deadline = deadline},
+      std::move(done), read_sessions);
 }
 
-CallId Client::put(std::string key, std::string value, Callback<PutResult> done, CallDeadline deadline) {
+CallId Client::put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options) {
+  const machine::Request request{.body = machine::Put{.key = std::move(key), .value = std::move(value)}};
   return impl_->write<PutResult>(
-      {.body = machine::Put{.key = std::move(key), .value = std::move(value)}}, deadline, std::move(done),
-      [](const machine::Result& result, Index index) { return PutResult{.revision = result.revision, .index = index}; });
+      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
+      std::move(done), key_result<PutResult>([](const machine::Result& result, Index index) {
+        return PutResult{.revision = result.revision, .index = index};
+      }));
 }
 
 CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
   absl::Status door = client::check_key(key);
-  return impl_->ask<GetResult>(
-      {.query = machine::GetQuery{.key = std::move(key)}, .options = options, .deadline = deadline, .door = door},
-      std::move(done), read_key);
+  return impl_->ask<GetResult>({.bytes = machine::encode(machine::Query(machine::GetQuery{.key = std::move(key)})),
+                                .options = options,
+                                .deadline = deadline,
+                                .door = door},
+                               std::move(done), read_key);
 }
 
-CallId Client::erase(std::string key, Callback<EraseResult> done, CallDeadline deadline) {
-  return impl_->write<EraseResult>({.body = machine::Delete{.key = std::move(key)}}, deadline, std::move(done),
-                                   [](const machine::Result& result, Index index) {
-                                     return EraseResult{.deleted = result.deleted, .revision = result.revision, .index = index};
-                                   });
+CallId Client::erase(std::string key, Callback<EraseResult> done, WriteOptions options) {
+  const machine::Request request{.body = machine::Delete{.key = std::move(key)}};
+  return impl_->write<EraseResult>(
+      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
+      std::move(done), key_result<EraseResult>([](const machine::Result& result, Index index) {
+        return EraseResult{.deleted = result.deleted, .revision = result.revision, .index = index};
+      }));
+}
+
+CallId Client::propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options) {
+  return impl_->write<ProposeResult>(
+      {.machine = machine, .bytes = std::move(command), .options = std::move(options), .door = check_machine(machine)},
+      std::move(done), [](const Completion& completion) -> absl::StatusOr<ProposeResult> {
+        return ProposeResult{.bytes = completion.bytes, .index = completion.index};
+      });
+}
+
+CallId Client::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,
+                     ReadOptions options) {
+  return impl_->ask<QueryResult>({.machine = machine,
+                                  .bytes = std::move(question),
+                                  .options = options,
+                                  .deadline = deadline,
+                                  .door = check_machine(machine)},
+                                 std::move(done), [](const Completion& completion) -> absl::StatusOr<QueryResult> {
+                                   return QueryResult{
+                                       .bytes = completion.bytes, .as_of = completion.index, .age = completion.age};
+                                 });
 }
 
 }  // namespace coordkit

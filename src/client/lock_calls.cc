@@ -79,8 +79,8 @@ bool Client::Impl::seems_held(const Session& session, const machine::Acquire& bo
 // A failed try costs no log entry: one confirmed look is as good (S-48).
 void Client::Impl::confirm_held(CallId id, machine::Acquire body) {
   Call& call = *find(id);
-  machine::HoldersQuery query{.name = body.name};
-  call.ticket = ask_engine(query, Consistency::Linearizable, call.deadline,
+  std::string query = machine::encode(machine::Query(machine::HoldersQuery{.name = body.name}));
+  call.ticket = ask_engine({.request = std::move(query), .deadline = call.deadline},
                            [this, id, body = std::move(body)](const Completion& completion, Now) mutable {
                              if (find(id) == nullptr) return;
                              if (!completion.status.ok()) {

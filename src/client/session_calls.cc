@@ -126,7 +126,8 @@ void Client::Impl::question(SessionId id, Now now) {
   Session* session = sessions_.find(id);
   if (session == nullptr || session->questioned) return;
   session->questioned = true;
-  ask_engine(machine::SessionQuery{.session = id}, Consistency::Linearizable, now.lagging + 2 * options_.election_timeout,
+  ask_engine({.request = machine::encode(machine::Query(machine::SessionQuery{.session = id})),
+              .deadline = now.lagging + 2 * options_.election_timeout},
              [this, id](const Completion& completion, Now) {
                Session* asked = sessions_.find(id);
                if (asked == nullptr) return;

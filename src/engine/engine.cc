@@ -32,11 +32,17 @@ absl::Status EngineOptions::validate() const {
   if (!new_cluster) problem("new_cluster must be a random non-zero id");
   if (requests_max == 0) problem("requests_max must be at least 1");
   if (request_bytes_max == 0 || request_bytes_max > 15 << 20) problem("request_bytes_max must be 1 to 15 MiB");
+  if (request_bytes_in_flight_max < request_bytes_max) {
+    problem("request_bytes_in_flight_max must be at least request_bytes_max");
+  }
   if (apply_bytes_per_turn == 0) problem("apply_bytes_per_turn must be at least 1");
   if (window == 0 || window > 1024) problem("window must be 1 to 1024");
   if (checkpoint_entries == 0) problem("checkpoint_entries must be at least 1");
   if (timers_per_entry == 0 || timers_per_entry > engine::kFiredTimersMax) {
     problem("timers_per_entry must be 1 to " + std::to_string(engine::kFiredTimersMax));
+  }
+  if (digest_entries != 0 && digest_entries < engine::kDigestEntriesMin) {
+    problem("digest_entries must be 0, or at least " + std::to_string(engine::kDigestEntriesMin));
   }
   if (state_chunk_bytes == 0 || state_chunk_bytes > 8 << 20) problem("state_chunk_bytes must be 1 to 8 MiB");
   if (state_bytes_per_second == 0) problem("state_bytes_per_second must be at least 1");
@@ -62,6 +68,7 @@ void EngineEffects::clear() {
   discarded.reset();
   leadership.reset();
   cluster.reset();
+  divergence.reset();
   peers.reset();
   halted.reset();
 }
@@ -101,11 +108,12 @@ bool holds(const RecoveredLog& log, Position position) {
 EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log)
     : options_(std::move(options)),
       origin_{options_.raft.self, log.store, log.boot},
-      router_(std::move(machines)),
+      router_(std::move(machines), options_.digest_entries),
       founding_(options_, log.store),
       proposals_(options_, origin_),
       reads_(options_.raft.election_timeout, log.boot),
       sleep_(options_.raft.election_timeout),
+      divergence_(options_.raft.self, options_.raft.election_timeout),
       sender_(options_),
       receiver_(options_),
       change_(options_, log.store, log.boot),
@@ -116,8 +124,8 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (!log.damaged.empty()) {
     quarantined_ = true;
-    reason_ = "entries " + std::to_string(log.damaged.front().first.value()) + " to " +
-              std::to_string(log.damaged.back().last.value()) + " of the log are rotten on this disk; replace this member";
+    reason_ = "entries " + std::to_string(log.damaged.front().index.value()) + " to " +
+              std::to_string(log.damaged.back().index.value()) + " of the log are rotten on this disk; replace this member";
     return absl::OkStatus();
   }
   const Position applied = checkpoint.applied();
@@ -143,6 +151,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     log.base = applied;
     log.entries.clear();
   }
+  if (absl::Status status = router_.check_hosted(log.entries); !status.ok()) return status;
   EngineEffects ignored;  // nothing is sent before the first turn
   effects_ = &ignored;
   start_core({.hard_state = log.hard_state,

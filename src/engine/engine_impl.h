@@ -13,6 +13,7 @@
 
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
+#include "engine/divergence.h"
 #include "engine/founding.h"
 #include "engine/leadership_transfer.h"
 #include "engine/member_change.h"
@@ -71,13 +72,17 @@ class EngineImpl final : public Engine {
   void ask_about_members(Now now);
   void propose(Now now);
   void forward(std::vector<Proposals::Handover> handovers);
+  void vote_digest(Now now);
   void fire_timers(Now now);
   void drain(Now now);
   void transfer_states(Now now);
   void apply(Now now);
   void answer(Now now);
   void checkpoint();
+  bool compare_digests();  // false: this replica is the one that differs, and in quarantine now
   void halt(absl::Status why);
+  void quarantine(std::string why);
+  void fall_silent(Reason reason);
 
   // Inputs (engine_inputs.cc).
   void take(PeerConnected& input, Now now);
@@ -87,6 +92,7 @@ class EngineImpl final : public Engine {
   void take(LogWasRead& input, Now now);
   void take(StateCheckpointed& input, Now now);
   void take(StoreFailed& input, Now now);
+  void take(LogSpaceChanged& input, Now now);
   void take(Submit& input, Now now);
   void take(Ask& input, Now now);
   void take(Renew& input, Now now);
@@ -150,7 +156,8 @@ class EngineImpl final : public Engine {
   bool leads() const { return leadership_.role == raft::Role::Leader; }
   bool knows_leader() const { return core_ && leadership_.leader; }
   Proposals::Road road() const;
-  absl::Status refusal_at_door(Urgency urgency) const;  // OK: the call is taken
+  absl::Status refusal_at_door(Urgency urgency, size_t bytes = 0) const;  // OK: the call is taken
+  absl::Status refusal_for_space(Urgency urgency) const;
   Ticket confirm(Purpose purpose, Now now);
   void start_core(raft::Recovered recovered, LaggingTime now);
   void refuse(ReplicaId to, Refusal::Why why);
@@ -165,6 +172,7 @@ class EngineImpl final : public Engine {
   Renewals renewals_;
   SleepGauge sleep_;
   TimerKeeper keeper_;
+  DivergenceWatch divergence_;
   StateSender sender_;
   StateReceiver receiver_;
   Index pinned_;  // as the core was told
@@ -217,6 +225,7 @@ class EngineImpl final : public Engine {
   std::optional<Now> last_turn_;
   LaggingTime promised_ = LaggingTime::max();  // next_deadline() after the last turn
   std::optional<Ticket> gap_check_;            // docs/time.md T6: nothing expires before this question is answered
+  LogSpace log_space_ = LogSpace::Ample;
   bool more_to_apply_ = false;
   bool quarantined_ = false;
   std::string reason_;

@@ -19,6 +19,10 @@ void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
     if (!decoded.ok() || std::holds_alternative<FireTimers>(*decoded)) continue;  // only a leader says what fired
+    const auto* vote = std::get_if<DigestVote>(&*decoded);
+    if (vote && vote->replica != from) continue;
+    const auto* request = std::get_if<Request>(&*decoded);
+    if (request && !router_.hosts(*request)) continue;  // what this replica cannot execute it does not propose
     propose.proposals.push_back({Ticket(), raft::EntryKind::Command, std::move(command)});
   }
   if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
@@ -76,19 +80,42 @@ void EngineImpl::take(StateCheckpointed& input, Now now) {
 
 void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
 
-absl::Status EngineImpl::refusal_at_door(Urgency urgency) const {
+void EngineImpl::take(LogSpaceChanged& input, Now) { log_space_ = input.space; }
+
+// One budget of bytes and one count for commands and questions together, so that memory is bounded whoever calls.
+absl::Status EngineImpl::refusal_at_door(Urgency urgency, size_t bytes) const {
   if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
   if (removed_) return make_error(Reason::Removed, "this replica was removed from the cluster; use another one");
   if (uninvited_ && !core_) return make_error(Reason::NotMember, founding_.reason());
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
   const size_t requests = proposals_.size() + reads_.size();
-  if (urgency == Urgency::Reserved || requests < options_.requests_max) return absl::OkStatus();
-  return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
-                                                 " calls under way; wait for some to end before starting more");
+  const bool reserved = urgency == Urgency::Reserved;
+  if (!reserved && requests >= options_.requests_max) {
+    return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
+                                                   " calls under way; wait for some to end before starting more");
+  }
+  const size_t budget = options_.request_bytes_in_flight_max;
+  const size_t used = proposals_.bytes() + reads_.bytes();
+  if (used + bytes <= (reserved ? budget + budget / 4 : budget)) return absl::OkStatus();
+  return make_error(Reason::TooManyRequests, "calls with " + std::to_string(used) +
+                                                 " bytes are under way at this replica, of " + std::to_string(budget) +
+                                                 "; wait for some to end, or raise request_bytes_in_flight_max");
+}
+
+absl::Status EngineImpl::refusal_for_space(Urgency urgency) const {
+  if (log_space_ == LogSpace::Ample || urgency == Urgency::Reserved) return absl::OkStatus();
+  return make_error(Reason::NoSpace,
+                    "the disk of this replica's log is nearly full: free some space; releases, renewals and "
+                    "reads go on");
 }
 
 void EngineImpl::take(Submit& input, Now) {
-  if (absl::Status refusal = refusal_at_door(input.urgency); !refusal.ok()) {
+  absl::Status refusal = refusal_at_door(input.urgency, bytes_of(input));
+  if (refusal.ok()) refusal = refusal_for_space(input.urgency);
+  if (refusal.ok() && (!router_.machine(input.machine) || (input.guard && !router_.machine(input.guard->machine)))) {
+    refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
+  }
+  if (!refusal.ok()) {
     effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
     return;
   }
@@ -97,7 +124,7 @@ void EngineImpl::take(Submit& input, Now) {
 
 void EngineImpl::take(Ask& input, Now now) {
   const bool local = input.consistency == Consistency::Local;
-  absl::Status refusal = refusal_at_door(Urgency::Normal);
+  absl::Status refusal = refusal_at_door(Urgency::Normal, input.request.size());
   if (refusal.ok() && !router_.machine(input.machine)) {
     refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
   }

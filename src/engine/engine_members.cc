@@ -149,6 +149,10 @@ std::vector<std::string> EngineImpl::warnings() const {
     found.push_back("replica " + std::to_string(peer.value()) +
                     " runs with another data directory than the cluster knows: restore that one, or replace the member");
   }
+  if (log_space_ != LogSpace::Ample) {
+    found.push_back("the disk of the log is nearly full, new commands are refused here: free some space");
+  }
+  if (!divergence_.warning().empty()) found.push_back(divergence_.warning());
   return found;
 }
 

@@ -39,14 +39,15 @@ void EngineImpl::run(Now now) {
     if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
     fire_timers(now);
     propose(now);
+    vote_digest(now);
     ask_questions(now);
     ask_about_members(now);
     follow_members(now);
     drain(now);
     transfer_states(now);
     apply(now);
-    notice_own_standing();
-    checkpoint();
+    if (core_) notice_own_standing();
+    if (core_) checkpoint();
   } else {
     fail_uninvited(now);
   }
@@ -190,6 +191,7 @@ void EngineImpl::settle(const raft::Leadership& leadership) {
   effects_->leadership = leadership;
   proposals_.leadership_changed();
   reads_.leadership_changed();
+  divergence_.leadership_changed();
   renewals_.drop_all();
   change_.leadership_changed();
   transfer_.leadership_changed();
@@ -249,6 +251,7 @@ void EngineImpl::apply(Now now) {
   router_.apply(entries, router_output_);
   core_->applied(router_.applied().index);
   more_to_apply_ = router_.applied().index < core_->commit();
+  if (!compare_digests()) return;
 
   for (const MachineTimerOp& one : router_output_.timer_ops) keeper_.apply(one.machine, one.op, now.lagging);
   for (const Term term : router_output_.leader_starts) {
@@ -317,6 +320,11 @@ void EngineImpl::halt(absl::Status why) {
   if (halted_) return;
   reason_ = std::string(why.message());
   halted_ = why;
+  fall_silent(Reason::ReplicaFailed);
+  effects_->halted = std::move(why);
+}
+
+void EngineImpl::fall_silent(Reason reason) {
   effects_->sends.clear();
   effects_->writes.clear();
   effects_->renewals.clear();
@@ -327,21 +335,20 @@ void EngineImpl::halt(absl::Status why) {
   effects_->views.clear();
   effects_->staging.clear();
   effects_->restore.reset();
-  effects_->halted = std::move(why);
-  leadership_ = {raft::Role::Follower, leadership_.term, ReplicaId()};
-  effects_->leadership = leadership_;
-  proposals_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
-  reads_.fail_all(Reason::ReplicaFailed, reason_, effects_->completions);
-  change_.fail(Reason::ReplicaFailed, reason_, effects_->completions);
-  transfer_.fail(Reason::ReplicaFailed, reason_, effects_->completions);
+  const raft::Leadership none{raft::Role::Follower, leadership_.term, ReplicaId()};
+  if (leadership_ != none) effects_->leadership = leadership_ = none;
+  proposals_.fail_all(reason, reason_, effects_->completions);
+  reads_.fail_all(reason, reason_, effects_->completions);
+  change_.fail(reason, reason_, effects_->completions);
+  transfer_.fail(reason, reason_, effects_->completions);
   for (const Ask& ask : std::exchange(ready_, {})) {
-    const absl::Status status = make_error(Reason::ReplicaFailed, Outcome::None, reason_);
-    effects_->completions.push_back({.ticket = ask.ticket, .status = status});
+    effects_->completions.push_back({.ticket = ask.ticket, .status = make_error(reason, Outcome::None, reason_)});
   }
   renewals_.drop_all();
   keeper_.follow();
   outbox_.clear();
   founding_write_.reset();
+  more_to_apply_ = false;
   core_.reset();
 }
 
@@ -353,6 +360,7 @@ LaggingTime EngineImpl::next_deadline() const {
                                change_.next_deadline(knows_leader()), transfer_.next_deadline(knows_leader())});
   if (!core_) return next_uninvited(next);
   if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
+  if (knows_leader()) next = std::min(next, divergence_.next_deadline());
   return std::min({next, next_greeting(), core_->next_deadline(), sender_.next_deadline(), receiver_.next_deadline()});
 }
 

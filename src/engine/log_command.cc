@@ -14,6 +14,7 @@ using protozero::pbf_writer;
 constexpr uint32_t kRequest = 1;
 constexpr uint32_t kRegister = 2;
 constexpr uint32_t kFire = 3;
+constexpr uint32_t kDigestVote = 4;
 
 void write_origin(pbf_writer& out, const Origin& origin) {
   out.add_uint64(1, origin.replica.value());
@@ -31,6 +32,23 @@ bool read_origin_field(pbf_reader& in, Origin& origin) {
   }
 }
 
+std::string_view view_of(pbf_reader& in) {
+  const auto view = in.get_view();
+  return {view.data(), view.size()};
+}
+
+Request::GuardView read_guard(pbf_reader in) {
+  Request::GuardView guard;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case fields::number(1): guard.machine = MachineId(in.get_uint64()); break;
+      case fields::bytes(2): guard.bytes = view_of(in); break;
+      default: in.skip();
+    }
+  }
+  return guard;
+}
+
 Request read_request(pbf_reader in) {
   Request request;
   while (in.next()) {
@@ -39,11 +57,8 @@ Request read_request(pbf_reader in) {
       case fields::number(4): request.id.sequence = Sequence(in.get_uint64()); break;
       case fields::number(5): request.lowest_unanswered = Sequence(in.get_uint64()); break;
       case fields::number(6): request.machine = MachineId(in.get_uint64()); break;
-      case fields::bytes(7): {
-        const auto view = in.get_view();
-        request.payload = {view.data(), view.size()};
-        break;
-      }
+      case fields::bytes(7): request.payload = view_of(in); break;
+      case fields::bytes(8): request.guard = read_guard(in.get_message()); break;
       default: in.skip();
     }
   }
@@ -86,11 +101,26 @@ absl::StatusOr<LogCommand> read_fired(pbf_reader in) {
   return LogCommand(std::move(fired));
 }
 
+absl::StatusOr<LogCommand> read_vote(pbf_reader in) {
+  DigestVote vote;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case fields::number(1): vote.replica = ReplicaId(in.get_uint64()); break;
+      case fields::number(2): vote.index = Index(in.get_uint64()); break;
+      case fields::fixed(3): vote.digest = in.get_fixed64(); break;
+      default: in.skip();
+    }
+  }
+  if (!vote.replica || !vote.index) return absl::DataLossError("a digest of nobody or of nothing");
+  return LogCommand(vote);
+}
+
 absl::StatusOr<LogCommand> checked(Request request) {
   const RequestId& id = request.id;
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence) {
     return absl::DataLossError("a request without a sound id");
   }
+  if (request.guard && request.guard->bytes.size() > kGuardBytesMax) return absl::DataLossError("a guard beyond its limit");
   return LogCommand(request);
 }
 
@@ -98,7 +128,7 @@ absl::StatusOr<LogCommand> checked(Request request) {
 
 std::string encode(const Request& request) {
   std::string bytes;
-  bytes.reserve(request.payload.size() + 64);
+  bytes.reserve(request.payload.size() + (request.guard ? request.guard->bytes.size() + 16 : 0) + 64);
   pbf_writer out(bytes);
   {
     pbf_writer body(out, kRequest);
@@ -107,6 +137,11 @@ std::string encode(const Request& request) {
     body.add_uint64(5, request.lowest_unanswered.value());
     body.add_uint64(6, request.machine.value());
     body.add_bytes(7, request.payload.data(), request.payload.size());
+    if (request.guard) {
+      pbf_writer guard(body, 8);
+      guard.add_uint64(1, request.guard->machine.value());
+      guard.add_bytes(2, request.guard->bytes.data(), request.guard->bytes.size());
+    }
   }
   return bytes;
 }
@@ -137,6 +172,18 @@ std::string encode(const FireTimers& fired) {
   return bytes;
 }
 
+std::string encode(const DigestVote& vote) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  {
+    pbf_writer body(out, kDigestVote);
+    body.add_uint64(1, vote.replica.value());
+    body.add_uint64(2, vote.index.value());
+    body.add_fixed64(3, vote.digest);
+  }
+  return bytes;
+}
+
 absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
   pbf_reader in(bytes.data(), bytes.size());
   while (in.next()) {
@@ -144,6 +191,7 @@ absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
       case fields::bytes(kRequest): return checked(read_request(in.get_message()));
       case fields::bytes(kRegister): return LogCommand(read_registration(in.get_message()));
       case fields::bytes(kFire): return read_fired(in.get_message());
+      case fields::bytes(kDigestVote): return read_vote(in.get_message());
       default: in.skip();
     }
   }

@@ -1,7 +1,8 @@
-// What a Command entry carries, in the protobuf wire format (proto/coordkit/v1/log.proto, message LogCommand). Three kinds:
-// a request for a machine, the registration of an origin, and timers that fired on the leader.
+// What a Command entry carries, in the protobuf wire format (proto/coordkit/v1/log.proto, message LogCommand). Four kinds:
+// a request for a machine, the registration of an origin, timers that fired on the leader, and a replica's digest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,7 +19,12 @@ struct Request {
   RequestId id;
   Sequence lowest_unanswered;  // of the same origin: answers below it may be forgotten. I: lowest_unanswered <= id.sequence
   MachineId machine;
-  std::string_view payload;  // points into the decoded bytes
+  std::string_view payload;  // points into the decoded bytes, like the guard
+  struct GuardView {
+    MachineId machine;
+    std::string_view bytes;  // at most kGuardBytesMax
+  };
+  std::optional<GuardView> guard = {};
 };
 
 // "I am a new incarnation": must be applied before any request of that origin.
@@ -34,13 +40,25 @@ struct FireTimers {
   std::vector<FiredTimer> timers;
 };
 
-using LogCommand = std::variant<Request, RegisterOrigin, FireTimers>;
+// "After entry `index` my state had this digest": changes nothing, but replicas compare (divergence.h). A leader takes it from
+// the replica it names only.
+struct DigestVote {
+  ReplicaId replica;
+  Index index;
+  uint64_t digest = 0;
+  friend bool operator==(const DigestVote&, const DigestVote&) = default;
+};
+
+using LogCommand = std::variant<Request, RegisterOrigin, FireTimers, DigestVote>;
 
 inline constexpr size_t kFiredTimersMax = 4096;  // of one entry
+// Above the number of voters there can be, so that an idle cluster does not go on comparing its own comparisons.
+inline constexpr uint64_t kDigestEntriesMin = 128;
 
 std::string encode(const Request& request);
 std::string encode(const RegisterOrigin& registration);
 std::string encode(const FireTimers& fired);
+std::string encode(const DigestVote& vote);
 
 // kDataLoss: bytes that are no command of this version. The result points into `bytes`.
 absl::StatusOr<LogCommand> decode_command(std::string_view bytes);

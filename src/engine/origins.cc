@@ -20,6 +20,12 @@ void write_answer(pbf_writer& out, Sequence sequence, const StoredAnswer& answer
   body.add_uint32(3, static_cast<uint32_t>(answer.stage));
   body.add_bytes(4, answer.bytes);
   body.add_uint64(5, answer.index.value());
+  if (answer.refused) body.add_uint32(6, static_cast<uint32_t>(*answer.refused));
+}
+
+// The only refusals that are kept. Another one was stored by a later version.
+bool known(const std::optional<Reason>& refused) {
+  return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge;
 }
 
 std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
@@ -32,6 +38,7 @@ std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
       case fields::number(3): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
       case fields::bytes(4): answer.bytes = in.get_bytes(); break;
       case fields::number(5): answer.index = Index(in.get_uint64()); break;
+      case fields::number(6): answer.refused = static_cast<Reason>(in.get_uint32()); break;
       default: in.skip();
     }
   }
@@ -75,19 +82,36 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
 }
 
 void Origins::store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index) {
-  State* state = find(id.origin);
-  if (!state) return;
+  if (!find(id.origin)) return;
   answered_digest_ = hash_mix(hash_mix(answered_digest_, id.sequence.value()), hash_bytes(bytes, static_cast<uint64_t>(stage)));
-  if (id.sequence < state->retired) return;  // by a later request of the batch at hand, or long ago
-  const uint64_t place = id.sequence - state->retired;
-  if (place >= state->answers.size()) return;
-  std::optional<StoredAnswer>& slot = state->answers[place];
-  if (!slot || slot->answered) return;
+  StoredAnswer* slot = unanswered(id);
+  if (!slot) return;
   slot->answered = true;
   slot->stage = stage;
   slot->bytes = bytes;
   slot->index = index;
+}
+
+void Origins::store(const RequestId& id, Reason refused, Index index) {
+  if (!find(id.origin)) return;
+  for (const uint64_t part : {id.sequence.value(), static_cast<uint64_t>(refused)}) {
+    answered_digest_ = hash_mix(answered_digest_, part);
+  }
+  StoredAnswer* slot = unanswered(id);
+  if (!slot) return;
+  slot->answered = true;
+  slot->refused = refused;
+  slot->index = index;
+}
+
+// The reserved place of a request, or null: it was retired by a later request of the batch at hand, or long ago.
+StoredAnswer* Origins::unanswered(const RequestId& id) {
+  State* state = find(id.origin);
+  if (!state || id.sequence < state->retired) return nullptr;
+  const uint64_t place = id.sequence - state->retired;
+  if (place >= state->answers.size() || !state->answers[place] || state->answers[place]->answered) return nullptr;
   dirty_.insert(id.origin.replica);
+  return &*state->answers[place];
 }
 
 void Origins::retire(State& state, Sequence lowest) {
@@ -159,6 +183,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
         case fields::number(3): state.retired = Sequence(in.get_uint64()); break;
         case fields::bytes(4): {
           auto [sequence, answer] = read_answer(in.get_message());
+          if (!known(answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
           const uint64_t place = sequence - state.retired;
           if (sequence < state.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
           if (place >= state.answers.size()) state.answers.resize(place + 1);

@@ -26,6 +26,7 @@ struct StoredAnswer {
   uint64_t command_hash = 0;  // the same id with another command is SequenceReused
   bool answered = false;      // false: executing within the batch at hand
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
+  std::optional<Reason> refused;  // by its guard, or its result was dropped; no bytes then
   std::string bytes;
   Index index;
 };
@@ -45,6 +46,8 @@ class Origins {
   Admission admit(const Request& request, uint64_t command_hash, Index index);
   // Completes a reserved place. Unknown ids are ignored: the origin may have been replaced meanwhile.
   void store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index);
+  // The same for a request that ends without a result of its machine.
+  void store(const RequestId& id, Reason refused, Index index);
   // Registers an incarnation; an older or equal one changes nothing.
   void enroll(const Origin& origin);
   bool registered(const Origin& origin) const;
@@ -62,6 +65,7 @@ class Origins {
     std::deque<std::optional<StoredAnswer>> answers;
   };
   State* find(const Origin& origin);
+  StoredAnswer* unanswered(const RequestId& id);
   void retire(State& state, Sequence lowest);
   absl::btree_map<ReplicaId, State> states_;
   absl::btree_set<ReplicaId> dirty_;

@@ -7,6 +7,21 @@ namespace {
 
 constexpr LaggingTime kNow = LaggingTime::min();  // as soon as a leader is known
 
+std::string_view sentence_of(Reason refusal) {
+  switch (refusal) {
+    case Reason::Fenced:
+      return "the guard was not met when the command's turn came, so it was not executed; the lock has passed on: give up this "
+             "grant and whatever was done under it alone";
+    case Reason::ResultTooLarge: return "the command was executed, but its result is above kResultBytesMax and was dropped";
+    default: return "the cluster refused the request before running it";
+  }
+}
+
+// Whether a machine's decision came with this answer; other refusals are of a repeat.
+bool decides(const Answer& answer) {
+  return answer.stage == ApplyOutput::Stage::Final && (!answer.refused || answer.refused == Reason::ResultTooLarge);
+}
+
 }  // namespace
 
 void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
@@ -19,8 +34,16 @@ void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
                                                            " are taken")});
     return;
   }
+  if (submit.guard && submit.guard->bytes.size() > kGuardBytesMax) {
+    completions.push_back({.ticket = ticket,
+                           .status = make_error(Reason::RequestTooLarge,
+                                                "the guard has " + std::to_string(submit.guard->bytes.size()) +
+                                                    " bytes; at most " + std::to_string(kGuardBytesMax) + " are taken")});
+    return;
+  }
   const uint64_t arrival = ++arrivals_;
   deadlines_.insert({submit.deadline, ticket});
+  bytes_ += bytes_of(submit);
   line(submit.urgency).emplace(arrival, ticket);
   calls_.emplace(ticket, Call{.submit = std::move(submit), .arrival = arrival});
 }
@@ -98,7 +121,8 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
     unschedule(call);
     schedule(call, again);
     const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
-    const Request request{{origin_, sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
+    Request request{{origin_, sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
+    if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};
     out.push_back({sequence, handing, SharedBytes(encode(request))});
   }
 }
@@ -117,11 +141,9 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
   Completion completion{
       .stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
+  if (answer.refused) completion.status = make_error(*answer.refused, sentence_of(*answer.refused));
   if (const auto waiting = unanswered_.find(sequence); waiting != unanswered_.end()) {
     const auto call = calls_.find(waiting->second);
-    if (answer.refused) {
-      completion.status = make_error(*answer.refused, "the cluster refused the request before running it");
-    }
     if (!queued) return complete(call, std::move(completion), completions);
     unschedule(call->second);
     unanswered_.erase(waiting);
@@ -133,7 +155,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
     return;
   }
   const auto accepted = queued_.find(sequence);
-  if (accepted == queued_.end() || queued || answer.refused) return;  // a repeat; the decision itself is still to come
+  if (accepted == queued_.end() || !decides(answer)) return;  // a repeat; the decision itself is still to come
   complete(calls_.find(accepted->second), std::move(completion), completions);
 }
 
@@ -146,6 +168,7 @@ void Proposals::complete(Calls::iterator call, Completion completion, std::vecto
 void Proposals::drop(Calls::iterator it) {
   const Call& call = it->second;
   deadlines_.erase({call.submit.deadline, it->first});
+  bytes_ -= bytes_of(call.submit);
   if (call.queued) {
     queued_.erase(call.sequence);
   } else if (call.sequence) {

@@ -16,6 +16,9 @@
 
 namespace coordkit::engine {
 
+// What a call counts in EngineOptions::request_bytes_in_flight_max.
+inline size_t bytes_of(const Submit& submit) { return submit.command.size() + (submit.guard ? submit.guard->bytes.size() : 0); }
+
 class Proposals {
  public:
   static constexpr size_t kAnswerBytesMax = 64 << 20;  // kept by all replicas for this origin; beyond it calls are held back
@@ -56,6 +59,7 @@ class Proposals {
   enum class Road : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get right now
   LaggingTime next_deadline(Road road) const;
   size_t size() const { return calls_.size(); }
+  size_t bytes() const { return bytes_; }  // of commands and guards
   const Origin& origin() const { return origin_; }
 
  private:
@@ -94,6 +98,7 @@ class Proposals {
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;
   absl::btree_map<Sequence, size_t> kept_;  // bytes of the answers from lowest_unanswered() on
   size_t kept_bytes_ = 0;
+  size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
   LaggingTime register_at_{LaggingTime::min()};
 };
 

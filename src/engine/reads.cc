@@ -21,6 +21,7 @@ absl::Status not_reached(Index index) {
 void Reads::ask(Ask ask) {
   if (newest_ == asked_) ++newest_;
   const Ticket ticket = ask.ticket;
+  bytes_ += ask.request.size();
   deadlines_.insert({ask.deadline, ticket});
   unconfirmed_.insert({newest_, ticket});
   reads_.emplace(ticket, Read{.ask = std::move(ask), .batch = newest_});
@@ -28,6 +29,7 @@ void Reads::ask(Ask ask) {
 
 void Reads::await(Index index, Ask ask) {
   const Ticket ticket = ask.ticket;
+  bytes_ += ask.request.size();
   deadlines_.insert({ask.deadline, ticket});
   confirmed_.insert({index, ticket});
   reads_.emplace(ticket, Read{.ask = std::move(ask), .index = index});
@@ -37,6 +39,7 @@ Ask Reads::take(Ticket ticket) {
   const auto it = reads_.find(ticket);
   Read read = std::move(it->second);
   reads_.erase(it);
+  bytes_ -= read.ask.request.size();
   deadlines_.erase({read.ask.deadline, ticket});
   if (read.index) {
     confirmed_.erase({*read.index, ticket});

@@ -39,6 +39,7 @@ class Reads {
 
   LaggingTime next_deadline(bool leader_known) const;
   size_t size() const { return reads_.size(); }
+  size_t bytes() const { return bytes_; }  // of the questions
 
  private:
   struct Read {
@@ -54,6 +55,7 @@ class Reads {
   uint64_t asked_;   // newest batch the leader was asked about
   LaggingTime ask_again_{};
   absl::flat_hash_map<Ticket, Read> reads_;
+  size_t bytes_ = 0;
   // I: every read is in deadlines_ and in exactly one of the other two.
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;
   absl::btree_set<std::pair<uint64_t, Ticket>> unconfirmed_;  // by batch

@@ -29,6 +29,21 @@ constexpr MachineId kRouterRows{0};  // the router's own rows sort before every 
 std::string meta_key() { return row_prefix(kRouterRows) + "m"; }
 std::string origins_prefix() { return row_prefix(kRouterRows) + "o"; }
 
+constexpr char kHostIt[] = ", which is not hosted here: open this replica with that machine";
+
+std::string name_of(MachineId id) { return "machine " + std::to_string(id.value()); }
+
+std::string not_hosted(Index index, const Request& request) {
+  const std::string guard = request.guard ? " under a guard of " + name_of(request.guard->machine) : "";
+  return "entry " + std::to_string(index.value()) + " is a command of " + name_of(request.machine) + guard + kHostIt;
+}
+
+// What a repeat of the id must have in common with the first.
+uint64_t command_hash(const Request& request) {
+  const uint64_t hash = hash_bytes(request.payload, request.machine.value());
+  return request.guard ? hash_mix(hash, hash_bytes(request.guard->bytes, request.guard->machine.value())) : hash;
+}
+
 // A machine must not throw. If it does, whoever repairs this needs to know where.
 template <typename Call>
 void run_machine(MachineId machine, Index first, Index last, Call call) try {
@@ -45,10 +60,11 @@ void RouterOutput::clear() {
   events.clear();
   timer_ops.clear();
   leader_starts.clear();
+  digests.clear();
   configurations.clear();
 }
 
-Router::Router(std::vector<HostedMachine> machines) {
+Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries) : digest_entries_(digest_entries) {
   for (HostedMachine& hosted : machines) machines_[hosted.id] = std::move(hosted.machine);
 }
 
@@ -65,6 +81,10 @@ void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
     COORDKIT_CHECK_MSG(entry.index == at.index.next(), "entries are applied in order, without a gap");
     apply_one(entry, output);
     at = entry.position();
+    if (digest_entries_ != 0 && entry.index.value() % digest_entries_ == 0) {
+      flush(output);
+      output.digests.push_back({ReplicaId(), entry.index, digest()});
+    }
   }
   flush(output);
   applied_ = at;  // not before the machines have executed all of it
@@ -98,8 +118,14 @@ void Router::apply_genesis(const raft::Entry& entry) {
   COORDKIT_CHECK_MSG(genesis.ok(), "committed genesis is malformed");
   configuration_ = genesis->configuration;
   configuration_at_ = entry.position();
-  for (auto& [id, machine] : machines_) machine->found(genesis->cluster, genesis->token_base);
   genesis_ = *std::move(genesis);
+  if (StateMachine* machine = find(kCoordination)) begin(kCoordination, *machine);
+}
+
+void Router::begin(MachineId id, StateMachine& machine) {
+  if (!begun_.insert(id).second) return;
+  COORDKIT_CHECK_MSG(genesis_, "a command before genesis");
+  machine.found(genesis_->cluster, genesis_->token_base);
 }
 
 void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
@@ -107,18 +133,20 @@ void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
   COORDKIT_CHECK_MSG(command.ok(),
                      "entry " + std::to_string(entry.index.value()) + ": " + std::string(command.status().message()));
   if (const auto* request = std::get_if<Request>(&*command)) return apply_request(entry, *request, output);
+  if (const auto* vote = std::get_if<DigestVote>(&*command)) {
+    output.digests.push_back({vote->replica, vote->index, vote->digest});
+    return;
+  }
   flush(output);
   if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration);
   apply_fired(entry, std::get<FireTimers>(*command), output);
 }
 
+// S-42. A command of a machine that is not here cannot be skipped: others execute it.
 void Router::apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output) {
   if (batch_machine_ != request.machine) flush(output);
-  if (!find(request.machine)) {
-    output.answers.push_back({request.id, ApplyOutput::Stage::Final, Reason::Unsupported, {}, entry.index});
-    return;
-  }
-  const uint64_t hash = hash_bytes(request.payload, request.machine.value());
+  COORDKIT_CHECK_MSG(hosts(request), not_hosted(entry.index, request));
+  const uint64_t hash = command_hash(request);
   Origins::Admission admission = origins_.admit(request, hash, entry.index);
   if (admission.verdict == Origins::Verdict::Executing) {  // its first copy is in the batch at hand
     flush(output);
@@ -127,15 +155,47 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   }
   if (admission.verdict == Origins::Verdict::Repeat) {
     const StoredAnswer& stored = *admission.answer;
-    output.answers.push_back({request.id, stored.stage, std::nullopt, stored.bytes, stored.index});
+    output.answers.push_back({request.id, stored.stage, stored.refused, stored.bytes, stored.index});
     return;
   }
   if (admission.verdict != Origins::Verdict::Execute) {
     output.answers.push_back({request.id, ApplyOutput::Stage::Final, admission.refusal, {}, entry.index});
     return;
   }
+  if (!guard_met(entry, request, output)) return;
+  begin(request.machine, *find(request.machine));
   batch_machine_ = request.machine;
   batch_.push_back({entry.index, request.id, request.payload});
+}
+
+// Whatever lies before the entry is executed before its guard is asked, and before the refusal is stored: answers are
+// stored in the order of the log, however it is cut into batches.
+bool Router::guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output) {
+  if (!request.guard) return true;
+  const Request::GuardView& guard = *request.guard;
+  if (batch_machine_ == guard.machine) flush(output);
+  bool met = false;
+  run_machine(guard.machine, entry.index, entry.index, [&] { met = find(guard.machine)->holds(guard.bytes); });
+  if (met) return true;
+  flush(output);
+  origins_.store(request.id, Reason::Fenced, entry.index);
+  output.answers.push_back({request.id, ApplyOutput::Stage::Final, Reason::Fenced, {}, entry.index});
+  return false;
+}
+
+bool Router::hosts(const Request& request) const {
+  return machine(request.machine) && (!request.guard || machine(request.guard->machine));
+}
+
+absl::Status Router::check_hosted(std::span<const raft::Entry> entries) const {
+  for (const raft::Entry& entry : entries) {
+    if (entry.kind != raft::EntryKind::Command) continue;
+    const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
+    if (!command.ok()) continue;  // apply stops before it
+    const auto* request = std::get_if<Request>(&*command);
+    if (request && !hosts(*request)) return absl::FailedPreconditionError(not_hosted(entry.index, *request));
+  }
+  return absl::OkStatus();
 }
 
 void Router::apply_registration(const RegisterOrigin& registration) {
@@ -165,6 +225,11 @@ void Router::flush(RouterOutput& output) {
 
 void Router::collect(MachineId machine, RouterOutput& output) {
   for (ApplyOutput::Result& result : machine_output_.results) {
+    if (result.bytes.size() > kResultBytesMax) {
+      origins_.store(result.request, Reason::ResultTooLarge, result.index);
+      output.answers.push_back({result.request, ApplyOutput::Stage::Final, Reason::ResultTooLarge, {}, result.index});
+      continue;
+    }
     origins_.store(result.request, result.stage, result.bytes, result.index);
     output.answers.push_back({result.request, result.stage, std::nullopt, std::move(result.bytes), result.index});
   }
@@ -179,7 +244,9 @@ void Router::collect(MachineId machine, RouterOutput& output) {
 
 uint64_t Router::digest() const {
   uint64_t digest = hash_mix(origins_.digest(), leader_term_.value());
-  for (const auto& [id, machine] : machines_) digest = hash_mix(digest, machine->digest());
+  digest = hash_mix(hash_mix(digest, configuration_at_.index.value()), hash_bytes(coordkit::encode(configuration_)));
+  if (genesis_) digest = hash_mix(digest, hash_bytes(coordkit::encode(*genesis_)));
+  for (const MachineId id : begun_) digest = hash_mix(hash_mix(digest, id.value()), machine(id)->digest());
   return digest;
 }
 
@@ -191,12 +258,14 @@ void Router::checkpoint(CheckpointBatch& batch) {
   out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
   out.add_bytes(3, coordkit::encode(configuration_));
   out.add_uint64(4, configuration_at_.index.value());
+  for (const MachineId id : begun_) out.add_uint64(5, id.value());
   batch.put(meta_key(), std::move(meta));
   origins_.checkpoint(origins_prefix(), batch);
-  for (auto& [id, machine] : machines_) machine->checkpoint(batch);
+  for (const MachineId id : begun_) find(id)->checkpoint(batch);
 }
 
 absl::Status Router::restore(const CheckpointView& view) try {
+  begun_.clear();
   absl::Status status = view.scan(meta_key(), [&](std::string_view, std::string_view value) -> absl::Status {
     protozero::pbf_reader in(value.data(), value.size());
     while (in.next()) {
@@ -215,6 +284,7 @@ absl::Status Router::restore(const CheckpointView& view) try {
           break;
         }
         case fields::number(4): configuration_at_.index = Index(in.get_uint64()); break;
+        case fields::number(5): begun_.insert(MachineId(in.get_uint64())); break;
         default: in.skip();
       }
     }
@@ -223,7 +293,9 @@ absl::Status Router::restore(const CheckpointView& view) try {
   if (!status.ok()) return status;
   if (!genesis_) return absl::DataLossError("the checkpoint has no genesis");
   if (status = origins_.restore(origins_prefix(), view); !status.ok()) return status;
-  for (auto& [id, machine] : machines_) {
+  for (const MachineId id : begun_) {
+    StateMachine* machine = find(id);
+    if (!machine) return absl::FailedPreconditionError("the checkpoint has state of " + name_of(id) + kHostIt);
     if (status = machine->restore(view); !status.ok()) return status;
   }
   applied_ = view.applied();
@@ -236,7 +308,7 @@ absl::Status Router::restore(const CheckpointView& view) try {
 std::optional<Answer> Router::stored(const RequestId& request) const {
   const StoredAnswer* stored = origins_.find_answer(request);
   if (!stored) return std::nullopt;
-  return Answer{request, stored->stage, std::nullopt, stored->bytes, stored->index};
+  return Answer{request, stored->stage, stored->refused, stored->bytes, stored->index};
 }
 
 std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {
@@ -246,9 +318,9 @@ std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command&
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {
   std::vector<TimerOp> ops;
-  for (const auto& [id, machine] : machines_) {
+  for (const MachineId id : begun_) {
     ops.clear();
-    machine->timers(ops);
+    machine(id)->timers(ops);
     for (const TimerOp& op : ops) out.push_back({id, op});
   }
 }

@@ -1,6 +1,7 @@
 // Where committed entries meet the machines. Everything that must hold for every machine alike is decided here, once:
-// exactly-once execution, the order of checks (docs/semantics.md S-42), the term guard of timers (docs/time.md T4), and
-// what a checkpoint contains.
+// exactly-once execution, the order of checks (docs/semantics.md S-42), guards, the term guard of timers (docs/time.md T4),
+// and what a checkpoint contains. A machine is part of the replicated state from its first command on (coordkit's own from
+// genesis on): before that it has no rows and no share in the digest, so that replicas may be given it one after the other.
 //
 // Right of commit: no clock, no randomness, no knowledge of who waits. A committed entry that makes no sense stops the
 // replica before it (a CheckFailure), because skipping it would let replicas diverge.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "coordkit/engine.h"
 #include "coordkit/raft/entry.h"
@@ -25,7 +27,7 @@ namespace coordkit::engine {
 struct Answer {
   RequestId request;
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
-  std::optional<Reason> refused;  // by the router; the machine never saw it
+  std::optional<Reason> refused;  // by the router; the machine never saw it, or its result was dropped (ResultTooLarge)
   std::string bytes;
   Index index;
 };
@@ -35,12 +37,20 @@ struct MachineTimerOp {
   TimerOp op;
 };
 
+// A digest of the state after `index`: one that an entry reports, or, without a voter, this replica's own.
+struct DigestNote {
+  ReplicaId voter;
+  Index index;
+  uint64_t digest = 0;
+};
+
 // What applying a range of entries produced, in order.
 struct RouterOutput {
   std::vector<Answer> answers;
   std::vector<MachineEvent> events;
   std::vector<MachineTimerOp> timer_ops;
   std::vector<Term> leader_starts;  // terms whose first entry was applied
+  std::vector<DigestNote> digests;
   struct InForce {
     Index at;
     raft::Configuration configuration;
@@ -52,7 +62,10 @@ struct RouterOutput {
 
 class Router {
  public:
-  explicit Router(std::vector<HostedMachine> machines);
+  // Own digests are noted after every entry whose index is a multiple of `digest_entries`; zero: never.
+  explicit Router(std::vector<HostedMachine> machines, uint64_t digest_entries = 0);
+
+  void note_digests_every(uint64_t entries) { digest_entries_ = entries; }
 
   void apply(std::span<const raft::Entry> entries, RouterOutput& output);
 
@@ -63,10 +76,15 @@ class Router {
   Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
+  bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
+  // Over all that is replicated: machines, origins, genesis, configuration, the newest leader's term.
   uint64_t digest() const;
 
   void checkpoint(CheckpointBatch& batch);
+  // kFailedPrecondition: the checkpoint is of machines that are not hosted here. kDataLoss: it makes no sense.
   absl::Status restore(const CheckpointView& view);
+  // The same question about entries that are not applied yet.
+  absl::Status check_hosted(std::span<const raft::Entry> entries) const;
   void timers(std::vector<MachineTimerOp>& out) const;
   // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
@@ -78,6 +96,8 @@ class Router {
   void apply_genesis(const raft::Entry& entry);
   void apply_command(const raft::Entry& entry, RouterOutput& output);
   void apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output);
+  bool guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output);
+  void begin(MachineId id, StateMachine& machine);
   void apply_registration(const RegisterOrigin& registration);
   void apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output);
   void flush(RouterOutput& output);                       // runs the collected commands
@@ -85,12 +105,14 @@ class Router {
   StateMachine* find(MachineId id);
 
   absl::btree_map<MachineId, std::unique_ptr<StateMachine>> machines_;
+  absl::btree_set<MachineId> begun_;  // founded: part of the state. I: a subset of machines_
   Origins origins_;
   Position applied_;
   Term leader_term_;  // of the newest leader-start entry
   std::optional<raft::Genesis> genesis_;
   raft::Configuration configuration_;
   Position configuration_at_;
+  uint64_t digest_entries_ = 0;
 
   // Consecutive requests of one machine are executed by one virtual call.
   MachineId batch_machine_;

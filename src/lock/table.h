@@ -112,8 +112,8 @@ class Table {
   size_t names() const { return locks_.size(); }
   size_t claims() const { return owners_.size(); }
   uint32_t waiting(std::string_view name) const;
-  void holders(std::string_view name, Visitor visit) const;     // in grant order
-  void queue(std::string_view name, WhileVisitor visit) const;  // first waiter first
+  void holders(std::string_view name, Visitor visit) const;                                              // in grant order
+  void queue(std::string_view name, WhileVisitor visit) const;                                           // first waiter first
   std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag) const;  // hold or wait
   bool still_held(std::string_view name, Token token) const;
   Counts counts(SessionId session) const;

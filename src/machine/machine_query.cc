@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "machine/guard.h"
 #include "machine/machine.h"
 
 namespace coordkit::machine {
@@ -49,6 +50,13 @@ absl::StatusOr<std::string> Machine::query(std::string_view request) const {
         }
       },
       *query);
+}
+
+bool Machine::holds(std::string_view bytes) const {
+  const absl::StatusOr<Guard> guard = decode_guard(bytes);
+  if (!guard.ok()) return false;
+  const auto* held = std::get_if<LockHeld>(&*guard);
+  return held != nullptr && state_.locks.still_held(held->name, held->token);
 }
 
 std::string Machine::answer_to(const HoldersQuery& query) const {

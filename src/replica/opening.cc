@@ -41,6 +41,9 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.new_cluster = ClusterId(random_id());
   engine.token_base = token_base();
   engine.checkpoint_entries = options.checkpoint_entries;
+  engine.raft.log_retained_bytes = options.log_retained_bytes;
+  engine.raft.log_pinned_bytes = std::max(engine.raft.log_pinned_bytes, options.log_retained_bytes);
+  engine.digest_entries = options.digest_entries;
   for (const MemberAddress& member : options.members) engine.members.push_back({ReplicaId(member.id), member.address});
   return engine;
 }
@@ -49,6 +52,29 @@ SegmentedLogOptions log_options(const ReplicaOptions& options) {
   SegmentedLogOptions log{.segment_bytes = options.segment_bytes};
   log.small_segment_bytes = std::min(log.small_segment_bytes, log.segment_bytes);
   return log;
+}
+
+constexpr size_t kOwnMachinesMax = 64;
+
+// An exception of a factory is the host's way to say that there is no machine.
+absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMachine>& own) {
+  std::vector<HostedMachine> machines;
+  machines.push_back({kCoordination, std::make_unique<machine::Machine>(row_prefix(kCoordination))});
+  for (const OwnMachine& one : own) {
+    std::string why = "it gave none";
+    std::unique_ptr<StateMachine> made;
+    try {
+      made = one.make();
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
+    if (made == nullptr) {
+      return make_error(Reason::InvalidArgument,
+                        "the factory of machine " + std::to_string(one.id.value()) + " failed: " + why);
+    }
+    machines.push_back({one.id, std::move(made)});
+  }
+  return machines;
 }
 
 std::string own_address(const ReplicaOptions& options) {
@@ -79,6 +105,15 @@ absl::Status ReplicaOptions::validate() const {
     problem("listen: " + std::string(address.status().message()));
   }
   if (const absl::Status status = log_options(*this).validate(); !status.ok()) problem(std::string(status.message()));
+  if (machines.size() > kOwnMachinesMax) problem("more than 64 machines");
+  for (size_t i = 0; i < machines.size(); ++i) {
+    const std::string name = "machine " + std::to_string(machines[i].id.value());
+    if (machines[i].id < kFirstHostMachine) problem(name + " has an id of coordkit's own: choose one from 16 up");
+    if (!machines[i].make) problem(name + " has no factory");
+    for (size_t j = 0; j < i; ++j) {
+      if (machines[i].id == machines[j].id) problem(name + " is listed twice: every machine needs an id of its own");
+    }
+  }
   if (rate_error_ppm > 500'000) problem("rate_error_ppm is above 500'000");
   if (drain < Duration::zero()) problem("drain is negative");
   if (const absl::Status status = engine_options(*this).validate(); !status.ok()) {
@@ -104,6 +139,8 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Cl
   return host->open(**directory);
 }
 
+absl::StatusOr<std::vector<HostedMachine>> Host::machines() const { return make_machines(options_.machines); }
+
 absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory) {
   absl::StatusOr<Position> checkpoint = state_->open(*this);
   if (!checkpoint.ok()) return checkpoint.status();
@@ -112,11 +149,11 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory)
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();
   if (!view.ok()) return view.status();
 
-  std::vector<HostedMachine> machines;
-  machines.push_back({kCoordination, std::make_unique<machine::Machine>(row_prefix(kCoordination))});
+  absl::StatusOr<std::vector<HostedMachine>> fresh = machines();
+  if (!fresh.ok()) return fresh.status();
   EngineOptions engine_opts = engine_options(options_);
   const std::vector<Peer> peers = engine_opts.members;
-  auto engine = Engine::recover(std::move(engine_opts), std::move(machines), *std::move(log), **view, clock_.now());
+  auto engine = Engine::recover(std::move(engine_opts), *std::move(fresh), *std::move(log), **view, clock_.now());
   if (!engine.ok()) return engine.status();
 
   const Hello hello{.cluster_name = options_.cluster,

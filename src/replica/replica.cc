@@ -21,7 +21,7 @@ Replica::~Replica() { close().IgnoreError(); }
 absl::Status Replica::close() { return host_->close(); }
 
 absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
-  const LaggingTime deadline = host_->clock().now().lagging + options.timeout;
+  const LaggingTime deadline = host_->deadline(options.timeout);
   absl::StatusOr<SessionRef> state =
       wait_for<SessionRef>(*host_, [options = std::move(options), deadline](Client& client, Callback<SessionRef> done) mutable {
         client.open_session({.ttl = options.ttl,
@@ -34,10 +34,11 @@ absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
   return Session(std::make_shared<SessionHandle>(host_, *std::move(state)));
 }
 
-absl::StatusOr<PutResult> Replica::put(std::string key, std::string value) {
+absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, ProposeOptions options) {
   return wait_for<PutResult>(
-      *host_, [key = std::move(key), value = std::move(value)](Client& client, Callback<PutResult> done) mutable {
-        client.put(std::move(key), std::move(value), std::move(done));
+      *host_, [key = std::move(key), value = std::move(value), options = host_->write_options(std::move(options))](
+                  Client& client, Callback<PutResult> done) mutable {
+        client.put(std::move(key), std::move(value), std::move(done), std::move(options));
       });
 }
 
@@ -47,9 +48,40 @@ absl::StatusOr<GetResult> Replica::get(std::string key, ReadOptions options) {
   });
 }
 
-absl::StatusOr<EraseResult> Replica::erase(std::string key) {
-  return wait_for<EraseResult>(*host_, [key = std::move(key)](Client& client, Callback<EraseResult> done) mutable {
-    client.erase(std::move(key), std::move(done));
+absl::StatusOr<EraseResult> Replica::erase(std::string key, ProposeOptions options) {
+  return wait_for<EraseResult>(*host_, [key = std::move(key), options = host_->write_options(std::move(options))](
+                                           Client& client, Callback<EraseResult> done) mutable {
+    client.erase(std::move(key), std::move(done), std::move(options));
+  });
+}
+
+absl::StatusOr<ProposeResult> Replica::propose(MachineId machine, std::string command, ProposeOptions options) {
+  return wait_for<ProposeResult>(*host_,
+                                 [machine, command = std::move(command), options = host_->write_options(std::move(options))](
+                                     Client& client, Callback<ProposeResult> done) mutable {
+                                   client.propose(machine, std::move(command), std::move(done), std::move(options));
+                                 });
+}
+
+void Replica::propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done) {
+  host_->call([machine, command = std::move(command), options = host_->write_options(std::move(options)),
+               done = std::move(done)](Client& client) mutable {
+    client.propose(machine, std::move(command), std::move(done), std::move(options));
+  });
+}
+
+absl::StatusOr<QueryResult> Replica::query(MachineId machine, std::string question, QueryOptions options) {
+  return wait_for<QueryResult>(
+      *host_, [machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout)](
+                  Client& client, Callback<QueryResult> done) mutable {
+        client.query(machine, std::move(question), std::move(done), deadline, read);
+      });
+}
+
+void Replica::query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done) {
+  host_->call([machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout),
+               done = std::move(done)](Client& client) mutable {
+    client.query(machine, std::move(question), std::move(done), deadline, read);
   });
 }
 

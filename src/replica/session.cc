@@ -72,6 +72,8 @@ absl::StatusOr<bool> Grant::check() const {
                         [hold = hold_](Client& client, Callback<bool> done) { client.check(hold, std::move(done)); });
 }
 
+Fence fenced_by(const Grant& grant) { return fenced_by(grant.hold_); }
+
 // ---- Session
 
 SessionId Session::id() const { return handle_ ? handle_->state()->id() : SessionId(); }

@@ -23,6 +23,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       locks_(world, model_, nodes_),
       witness_(world, model_),
       slow_(plan.nodes) {
+  if (options_.defects.one_state_rots) consensus_.look_away_from_states();
   network_.set_quality(plan.calm);
   network_.set_stale_delivery(plan.stale_delivery);
   for (uint32_t i = 0; i < plan.nodes; ++i) {

@@ -36,6 +36,8 @@ class ForgetfulMachine final : public StateMachine {
     inner_->fire(index, timers, output);
   }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
+  bool holds(std::string_view guard) const override { return inner_->holds(guard); }
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
@@ -52,6 +54,33 @@ class ForgetfulMachine final : public StateMachine {
   }
   std::unique_ptr<StateMachine> inner_;
   bool releases_only_;
+};
+
+// A machine whose state is not what its commands made of it from some entry on, as if memory had gone bad. Answers are still
+// right, so that only a comparison of states can tell.
+class RottenMachine final : public StateMachine {
+ public:
+  explicit RottenMachine(std::unique_ptr<StateMachine> inner) : inner_(std::move(inner)) {}
+
+  void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    inner_->apply(commands, output);
+    rotten_ = rotten_ || commands.back().index > Index(100);
+  }
+  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
+    inner_->fire(index, timers, output);
+  }
+  absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
+  bool holds(std::string_view guard) const override { return inner_->holds(guard); }
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
+  void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
+  absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
+  void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
+  uint64_t digest() const override { return inner_->digest() + (rotten_ ? 1 : 0); }
+
+ private:
+  std::unique_ptr<StateMachine> inner_;
+  bool rotten_ = false;
 };
 
 // An engine seen through the glue of a careless host.
@@ -97,6 +126,7 @@ std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node
   std::string rows;
   append_sortable(rows, kCoordination.value());
   std::unique_ptr<StateMachine> machine = std::make_unique<machine::Machine>(std::move(rows));
+  if (defects.one_state_rots && node == 0) return std::make_unique<RottenMachine>(std::move(machine));
   const bool diverges = defects.one_machine_diverges && node == 0;
   if (!diverges && !defects.forgets_release) return machine;
   return std::make_unique<ForgetfulMachine>(std::move(machine), !diverges);

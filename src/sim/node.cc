@@ -52,6 +52,7 @@ EngineOptions Node::engine_options() const {
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;
   options.timers_per_entry = plan.timers_per_entry;
+  options.digest_entries = 128;
   options.raft.log_retained_bytes = plan.states.log_retained_bytes;
   options.state_chunk_bytes = plan.states.chunk_bytes;
   options.state_bytes_per_second = plan.states.bytes_per_second;
@@ -213,6 +214,9 @@ bool Node::one_turn() {
   engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
   if (effects_.halted) {
     throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
+  }
+  if (effects_.divergence) {  // what replicas notice by themselves, whether or not an observer saw it before
+    throw Violation("DIVERGED", fmt::format("n{}: {}", number_ + 1, effects_.divergence->sentence));
   }
   if (effects_.cluster) cluster_ = *effects_.cluster;
   if (crash_in_turn_) {

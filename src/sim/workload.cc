@@ -237,7 +237,7 @@ void Workload::put(Worker& worker) {
   const std::string mark = label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, mark);
   client(worker).put(name, mark, then(worker, [this, call](absl::StatusOr<PutResult>& answer) { witness_.put(call, answer); }),
-                     call_deadline(worker));
+                     {.deadline = call_deadline(worker)});
 }
 
 void Workload::get(Worker& worker) {
@@ -254,7 +254,7 @@ void Workload::erase(Worker& worker) {
   const std::string name = key(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Erase, name);
   client(worker).erase(name, then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.erased(call, answer); }),
-                       call_deadline(worker));
+                       {.deadline = call_deadline(worker)});
 }
 
 void Workload::query(Worker& worker) {

@@ -13,6 +13,7 @@ constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 size_t bytes_of(const LogWrite& step) {
   size_t bytes = 0;
   for (const raft::Entry& entry : step.entries) bytes += entry.bytes();
+  for (const raft::Entry& entry : step.repairs) bytes += entry.bytes();
   return bytes;
 }
 
@@ -116,7 +117,7 @@ void SegmentedLogStore::Disk::perform(Task task) {
   if (const SpareReady* spare = std::get_if<SpareReady>(&task)) {
     log_->spare_ready(spare->number, spare->capacity);
     ordered_ = false;
-    space_ = LogSpace::Ample;
+    report(LogSpace::Ample);
     return;
   }
   if (SpareFailed* failed = std::get_if<SpareFailed>(&task)) return fail(std::move(failed->why));
@@ -139,7 +140,7 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
   absl::Status status = log_->append(batch_);
   if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
     stalled_ = true;
-    space_ = LogSpace::Full;
+    report(LogSpace::Full);
     return status;
   }
   if (status.ok()) status = log_->sync();
@@ -169,7 +170,11 @@ void SegmentedLogStore::Disk::stall() {
   if (log_->state().first_segment != first_segment) write_mark();
   if (final_) return;
   stalled_ = false;
-  if (write_batch().ok()) space_ = log_->wants_spare() ? LogSpace::Low : LogSpace::Ample;
+  if (write_batch().ok()) report(log_->wants_spare() ? LogSpace::Low : LogSpace::Ample);
+}
+
+void SegmentedLogStore::Disk::report(LogSpace space) {
+  if (space_.exchange(space) != space) sink_->log_space(space);
 }
 
 void SegmentedLogStore::Disk::write_mark() {
@@ -222,7 +227,7 @@ void SegmentedLogStore::Disk::prepare() {
       post(SpareReady{order.number, order.capacity});
       continue;
     }
-    if (space_ == LogSpace::Ample) space_ = LogSpace::Low;
+    if (LogSpace ample = LogSpace::Ample; space_.compare_exchange_strong(ample, LogSpace::Low)) sink_->log_space(LogSpace::Low);
     preparer_wakes_.wait_for(lock, kSpaceRetry, [this] { return stop_preparer_; });
   }
 }

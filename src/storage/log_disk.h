@@ -61,6 +61,7 @@ class SegmentedLogStore::Disk {
   absl::Status write_batch();
   void stall();
   void write_mark();
+  void report(LogSpace space);
   void order_spare();
   void fail(absl::Status why);
 
@@ -90,7 +91,7 @@ class SegmentedLogStore::Disk {
   // Of the disk thread alone.
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
-  std::deque<Task> tasks_;        // taken over from waiting_
+  std::deque<Task> tasks_;       // taken over from waiting_
   std::vector<LogWrite> batch_;  // being gathered
   size_t batch_bytes_ = 0;
   bool stalled_ = false;  // no space: batch_ waits

@@ -71,7 +71,7 @@ TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
 
 TEST_F(CallTest, S59_ADeadlineThatIsPastEndsTheCallBeforeAnythingIsSent) {
   Answer<PutResult> put;
-  client.put("k", "v", put.callback(), now.lagging);
+  client.put("k", "v", put.callback(), {.deadline = now.lagging});
   turn();
   EXPECT_EQ(put.reason(), Reason::CallTimeout);
   EXPECT_EQ(put.outcome(), Outcome::None);

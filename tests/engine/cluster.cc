@@ -95,6 +95,7 @@ void Cluster::crash(uint64_t id) {
   node.renewals.clear();
   node.sent.clear();
   node.halted.reset();
+  node.divergences.clear();
   node.leaderships.clear();
   for (Node& peer : nodes_) {
     if (peer.engine) peer.engine->post(PeerLost{node.id});
@@ -193,6 +194,7 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   for (RenewReply& reply : effects.renewals) node.renewals.push_back(std::move(reply));
   if (effects.leadership) node.leaderships.push_back(*effects.leadership);
   if (effects.halted) node.halted = effects.halted;
+  if (effects.divergence) node.divergences.push_back(*effects.divergence);
   if (effects.peers) wants(node, *effects.peers);
   if (effects.cluster) {
     for (Node& peer : nodes_) {

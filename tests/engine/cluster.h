@@ -50,6 +50,7 @@ class Cluster {
     std::vector<RenewReply> renewals;
     std::vector<Outbound> sent;
     std::optional<absl::Status> halted;
+    std::vector<Divergence> divergences;
     size_t sent_after_halt = 0;
     size_t checkpoints_taken = 0;
     std::vector<raft::Leadership> leaderships;

@@ -11,6 +11,7 @@ namespace coordkit::engine {
 void Counter::found(ClusterId cluster, uint64_t token_base) {
   cluster_ = cluster;
   token_base_ = token_base;
+  ++founded_;
 }
 
 void Counter::apply(std::span<const Command> commands, ApplyOutput& output) {
@@ -31,7 +32,7 @@ void Counter::execute(const Command& command, ApplyOutput& output) {
   if (verb == "add") {
     int64_t by = 0;
     in >> by;
-    answer(std::to_string(total_ += by));
+    answer(std::to_string(total_ += by + skew));
   } else if (verb == "wait") {
     waiters_.push_back(command.request);
     answer("queued", ApplyOutput::Stage::Queued);
@@ -54,6 +55,10 @@ void Counter::execute(const Command& command, ApplyOutput& output) {
     armed_.erase(TimerId(id));
     output.timer_ops.push_back({TimerOp::Kind::Disarm, TimerId(id), {}, {}, {}});
     answer("disarmed");
+  } else if (verb == "result") {
+    size_t bytes = 0;
+    in >> bytes;
+    answer(std::string(bytes, '.'));
   } else {
     in >> rest;
     output.events.push_back({command.index, rest});
@@ -77,6 +82,13 @@ absl::StatusOr<std::string> Counter::query(std::string_view request) const {
   if (request == "total") return std::to_string(total_);
   if (request == "executed") return std::to_string(executed_.size());
   return absl::InvalidArgumentError("no such question");
+}
+
+bool Counter::holds(std::string_view guard) const {
+  if (guard == "throw") throw std::runtime_error("the guard broke");
+  int64_t bound = 0;
+  std::istringstream(std::string(guard)) >> bound;
+  return total_ >= bound;
 }
 
 std::string Counter::state() const {

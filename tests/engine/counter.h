@@ -3,6 +3,7 @@
 //   add N           total += N; answers the new total        wait            queued until somebody says wake
 //   arm ID GEN MS [NODE BOOT INCARNATION]                    wake            answers all waiters, then itself
 //   disarm ID                                                say WORD        an event
+//   result N        answers N bytes
 //   forget          breaks the contract of apply: no answer
 #pragma once
 
@@ -25,6 +26,7 @@ class Counter final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"
+  bool holds(std::string_view guard) const override;                           // "N": the total is at least N; "throw"
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
   void timers(std::vector<TimerOp>& out) const override;
@@ -36,9 +38,11 @@ class Counter final : public StateMachine {
   const absl::btree_map<TimerId, TimerOp>& armed() const { return armed_; }
   const std::vector<FiredTimer>& fired() const { return fired_; }
   ClusterId cluster() const { return cluster_; }
+  size_t founded() const { return founded_; }  // calls of found() in this process
 
   bool throw_in_apply = false;  // of this replica only
   bool throw_in_checkpoint = false;
+  int64_t skew = 0;  // added to every add, by this replica only: not deterministic
 
  private:
   void execute(const Command& command, ApplyOutput& output);
@@ -47,6 +51,7 @@ class Counter final : public StateMachine {
   MachineId id_;
   ClusterId cluster_;
   uint64_t token_base_ = 0;
+  size_t founded_ = 0;
   int64_t total_ = 0;
   std::vector<std::string> executed_;
   std::vector<RequestId> waiters_;

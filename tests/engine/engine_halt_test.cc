@@ -107,6 +107,20 @@ TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsStillEndsEveryReadOnce) {
   expect_stopped(leader);
 }
 
+TEST_F(EngineHaltTest, FLT_A7_AGuardThatThrowsStopsEveryReplicaAtThatEntryAndNamesIt) {
+  const Index before = cluster.engine(leader).applied();
+  cluster.post(leader, Submit{.ticket = Ticket(900),
+                              .command = SharedBytes("add 1"),
+                              .deadline = LaggingTime::max(),
+                              .guard = Guard{kCoordination, "throw"}});
+  cluster.pass(1s);
+  EXPECT_EQ(reason_of(cluster.ended(leader, Ticket(900)).status), Reason::ReplicaFailed);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, Ticket(900)).status), Outcome::Unknown);
+  EXPECT_NE(cluster.engine(leader).status().reason.find("entries " + std::to_string(before.value() + 1)), std::string::npos)
+      << cluster.engine(leader).status().reason;
+  expect_stopped(leader);
+}
+
 TEST_F(EngineHaltTest, FLT_A7_HalfACheckpointIsNeverHandedOut) {
   Cluster eager(1, [](EngineOptions& options) { options.checkpoint_entries = 1; });
   eager.start(1);

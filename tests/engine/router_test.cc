@@ -2,74 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/check.h"
 #include "base/entry_codec.h"
 #include "base/random.h"
-#include "tests/engine/counter.h"
+#include "tests/engine/router_rig.h"
 
 namespace coordkit::engine {
 namespace {
 
-using Stage = ApplyOutput::Stage;
-
-constexpr Origin kOne{ReplicaId(1), StoreId(11), BootCounter(1)};
-constexpr Origin kReborn{ReplicaId(1), StoreId(11), BootCounter(2)};
-constexpr Origin kTwo{ReplicaId(2), StoreId(22), BootCounter(1)};
-constexpr MachineId kSecond{2};
-
-raft::Genesis genesis() {
-  return {ClusterId(5), 77, {.voters = {{ReplicaId(1), StoreId(11), "a"}, {ReplicaId(2), StoreId(22), "b"}}}};
-}
-
-// A router with two counters, fed entry by entry.
-struct Rig {
-  Rig() : Rig(false) { add(raft::EntryKind::Genesis, coordkit::encode(genesis())); }
-  explicit Rig(bool) {
-    std::vector<HostedMachine> machines;
-    for (const MachineId id : {kCoordination, kSecond}) {
-      auto counter = std::make_unique<Counter>(id);
-      counters[id] = counter.get();
-      machines.push_back({id, std::move(counter)});
-    }
-    router = std::make_unique<Router>(std::move(machines));
-  }
-
-  void queue(raft::EntryKind kind, std::string payload) {
-    queued.push_back({router->applied().index + queued.size() + 1, term, kind, 0, SharedBytes(std::move(payload))});
-  }
-  const RouterOutput& flush() {
-    output.clear();
-    router->apply(std::exchange(queued, {}), output);
-    return output;
-  }
-  const RouterOutput& add(raft::EntryKind kind, std::string payload) {
-    queue(kind, std::move(payload));
-    return flush();
-  }
-  const RouterOutput& command(std::string payload) { return add(raft::EntryKind::Command, std::move(payload)); }
-  const RouterOutput& lead(uint64_t in) {
-    term = Term(in);
-    return add(raft::EntryKind::LeaderStart, {});
-  }
-  void enroll(Origin origin) { command(encode(RegisterOrigin{origin})); }
-  Answer ask(Origin origin, uint64_t sequence, std::string_view words, uint64_t lowest = 1, MachineId machine = kCoordination) {
-    const auto& seen = command(encode(Request{{origin, Sequence(sequence)}, Sequence(lowest), machine, words}));
-    EXPECT_FALSE(seen.answers.empty());
-    return seen.answers.empty() ? Answer{} : seen.answers.back();
-  }
-  Counter& counter(MachineId id = kCoordination) { return *counters.at(id); }
-
-  std::map<MachineId, Counter*> counters;
-  std::unique_ptr<Router> router;
-  Term term{1};
-  std::vector<raft::Entry> queued;
-  RouterOutput output;
-};
-
-TEST(RouterTest, GenesisFoundsEveryMachineOnce) {
+TEST(RouterTest, GenesisIsThereOnceAndFoundsTheMachineOfCoordkit) {
   Rig rig;
   EXPECT_EQ(rig.counter().cluster(), ClusterId(5));
-  EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId(5));
+  EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId());
   EXPECT_EQ(rig.router->genesis(), genesis());
   EXPECT_EQ(rig.router->configuration(), genesis().configuration);
   EXPECT_THROW(rig.add(raft::EntryKind::Genesis, coordkit::encode(genesis())), CheckFailure);
@@ -163,12 +109,6 @@ TEST(RouterTest, OriginsDoNotShareSequences) {
   rig.enroll(kTwo);
   EXPECT_EQ(rig.ask(kOne, 1, "add 1").bytes, "1");
   EXPECT_EQ(rig.ask(kTwo, 1, "add 1").bytes, "2");
-}
-
-TEST(RouterTest, AnUnhostedMachineIsUnsupported) {
-  Rig rig;
-  rig.enroll(kOne);
-  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, MachineId(9)).refused, Reason::Unsupported);
 }
 
 TEST(RouterTest, ConsecutiveRequestsOfOneMachineAreOneCall) {
@@ -392,6 +332,61 @@ TEST(RouterTest, BatchBoundariesLeaveNoTrace) {
     EXPECT_EQ(right.rows, left.rows);
     EXPECT_NE(batched.counter().batches(), one_by_one.counter().batches());
   }
+}
+
+TEST(RouterTest, INV_R14_TheDigestCoversMembersOriginsTermAndMachines) {
+  const auto digest_after = [](auto change) {
+    Rig rig;
+    rig.enroll(kOne);
+    change(rig);
+    return rig.router->digest();
+  };
+  raft::Configuration other = genesis().configuration;
+  other.voters[0].address = "elsewhere";
+  const std::vector<uint64_t> digests = {
+      digest_after([](Rig&) {}),
+      digest_after([&](Rig& rig) { rig.add(raft::EntryKind::Configuration, coordkit::encode(other)); }),
+      digest_after([](Rig& rig) { rig.enroll(kTwo); }),
+      digest_after([](Rig& rig) { rig.lead(2); }),
+      digest_after([](Rig& rig) { rig.ask(kOne, 1, "add 1"); }),
+      digest_after([](Rig& rig) { rig.ask(kOne, 1, "arm 3 1 100"); }),
+      digest_after([](Rig& rig) { rig.ask(kOne, 1, "add 1", 1, kSecond); }),
+      digest_after([](Rig& rig) {
+        rig.ask(kOne, 1, "add 1", 1, kSecond, Request::GuardView{kCoordination, "9"});
+      }),
+  };
+  EXPECT_EQ(std::set<uint64_t>(digests.begin(), digests.end()).size(), digests.size());
+}
+
+TEST(RouterTest, INV_R14_DigestsAreThoseOfTheirIndexHoweverEntriesAreBatched) {
+  const auto notes = [](size_t batch) {
+    Rig rig(false, {kCoordination, kSecond}, 4);
+    rig.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+    rig.enroll(kOne);
+    std::vector<std::pair<uint64_t, uint64_t>> seen;
+    for (uint64_t sequence = 1; sequence <= 24; ++sequence) {
+      const MachineId machine(sequence % 3 == 0 ? 2 : 1);
+      rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(sequence)}, Sequence(1), machine, "add 1"}));
+      if (sequence % batch != 0) continue;
+      for (const DigestNote& note : rig.flush().digests) seen.emplace_back(note.index.value(), note.digest);
+    }
+    return seen;
+  };
+  const auto expected = notes(1);
+  ASSERT_EQ(expected.size(), 6u);
+  for (const auto& [index, digest] : expected) EXPECT_EQ(index % 4, 0u);
+  for (const size_t batch : {2, 3, 8, 24}) EXPECT_EQ(notes(batch), expected) << batch;
+}
+
+TEST(RouterTest, ADigestOfAReplicaChangesNothingAndIsReported) {
+  Rig rig;
+  const uint64_t before = rig.router->digest();
+  const RouterOutput& seen = rig.command(encode(DigestVote{ReplicaId(2), Index(128), 99}));
+  ASSERT_EQ(seen.digests.size(), 1u);
+  EXPECT_EQ(seen.digests[0].voter, ReplicaId(2));
+  EXPECT_EQ(seen.digests[0].index, Index(128));
+  EXPECT_EQ(seen.digests[0].digest, 99u);
+  EXPECT_EQ(rig.router->digest(), before);
 }
 
 TEST(RouterTest, TimersAreEnumeratedAfterARestore) {

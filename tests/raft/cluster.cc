@@ -377,7 +377,8 @@ void Cluster::install(uint64_t id, uint64_t from) {
   Node& node = nodes_.at(id);
   const Node& source = nodes_.at(from);
   const Position at = source.checkpoint;
-  if (!node.core || !source.core || at.index <= node.applied || !source.memory.holds(at) || at.index < source.memory.base.index) return;
+  if (!node.core || !source.core || at.index <= node.applied || !source.memory.holds(at) || at.index < source.memory.base.index)
+    return;
   Image::Start start{.chain = *source.memory.chain_at(at.index)};
   for (const auto& [index, configuration] : configurations_in(source.memory)) {
     if (index > at.index) break;

@@ -220,8 +220,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
   const auto view = (*table)->view();
   ASSERT_TRUE(view.ok());
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
-  const auto copy =
-      storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 1 << 20, .views_max = 4});
+  const auto copy = storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 1 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   CheckpointBatch batch{.applied = {Index(11), Term(2)}};
   for (int i = 0; i < 50; ++i) batch.put("key" + std::to_string(i), std::string(1000, 'x'));

@@ -127,6 +127,29 @@ struct SessionList {
   bool more = false;                  // ask again after the last one
   Index as_of;
 };
+// "Only while this lock is held with this token": a condition of a write, decided in the log right before the write would
+// take effect, so that a holder whose time is over changes nothing (docs/semantics.md S-60).
+struct Fence {
+  std::string lock;
+  Token token;
+};
+Fence fenced_by(const HoldRef& hold);
+
+struct WriteOptions {
+  CallDeadline deadline = {};
+  std::optional<Fence> fence = {};
+};
+
+// What a state machine of the host answered to a command, and to a question.
+struct ProposeResult {
+  std::string bytes;
+  Index index;  // of the entry
+};
+struct QueryResult {
+  std::string bytes;
+  Index as_of;
+  std::optional<Duration> age;  // as of GetResult
+};
 struct GetResult {
   std::optional<KeyValue> entry;
   Revision revision;  // of the store that was read

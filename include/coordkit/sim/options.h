@@ -42,6 +42,7 @@ struct Defects {
   bool clocks_beyond_bound = false;     // rates 0.5 and 1.5
   bool late_send_reading = false;       // the holder's clock is read 500 ms late when it sends
   bool one_machine_diverges = false;    // one replica skips commands
+  bool one_state_rots = false;          // the same, and the observers look away: replicas must find it by themselves
   bool forgets_release = false;         // every replica skips some releases
   bool token_lowered = false;           // clients are shown an older token
   bool answer_changed = false;          // clients are shown another result than apply decided

@@ -33,12 +33,6 @@ struct SegmentedLogOptions {
   absl::Status validate() const;
 };
 
-enum class LogSpace : uint8_t {
-  Ample,
-  Low,   // the next segment cannot be made for lack of space: refuse new proposals
-  Full,  // writes wait for space
-};
-
 class SegmentedLogStore final : public LogStore {
  public:
   explicit SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options = {});

@@ -35,6 +35,15 @@ class LogSinkProbe final : public LogSink {
     changed_.notify_all();
   }
 
+  void log_space(LogSpace space) override {
+    const std::scoped_lock lock(mutex_);
+    spaces_.push_back(space);
+    changed_.notify_all();
+  }
+
+  bool wait_space(LogSpace space) {
+    return wait([&] { return !spaces_.empty() && spaces_.back() == space; });
+  }
   bool wait_written(WriteNumber number) {
     return wait([&] { return written_ >= number || !failures_.empty(); }) && written() >= number;
   }
@@ -67,6 +76,7 @@ class LogSinkProbe final : public LogSink {
   }
 
   mutable std::mutex mutex_;
+  std::vector<LogSpace> spaces_;  // every change
   std::condition_variable changed_;
   WriteNumber written_;
   bool in_order_ = true;

@@ -1,0 +1,49 @@
+// State of an own state machine as rows, id to value, that knows how to checkpoint, restore and digest itself. A machine that
+// keeps all it knows in one RowTable forwards checkpoint(), restore() and digest() to it and is done (examples/02_ledger).
+//
+// Rows live in memory, in byte order of their ids. A checkpoint writes what changed since the one before; the digest is kept
+// with every change, so it costs nothing to ask. Threads: as StateMachine. An id has at most kRowIdBytesMax bytes
+// (COORDKIT_CHECK: the machine refuses longer input in apply); what may be longer goes into the value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/btree_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "coordkit/state_store.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+inline constexpr size_t kRowIdBytesMax =
+    kStateKeyBytesMax - 8;  // a store key has kStateKeyBytesMax, eight of them say whose it is
+
+class RowTable {
+ public:
+  explicit RowTable(MachineId machine);
+
+  const std::string* find(std::string_view id) const;  // null: no such row; valid until the next change
+  void put(std::string_view id, std::string value);
+  bool erase(std::string_view id);  // false: there was none
+  size_t size() const { return rows_.size(); }
+  // Rows whose ids start with `prefix`, in byte order.
+  void each(std::string_view prefix, absl::FunctionRef<void(std::string_view id, std::string_view value)> visit) const;
+
+  // For the StateMachine's methods of the same names.
+  void checkpoint(CheckpointBatch& batch);
+  absl::Status restore(const CheckpointView& view);
+  uint64_t digest() const { return digest_.value(); }
+
+ private:
+  void note_change(std::string_view id);
+
+  std::string prefix_;
+  absl::btree_map<std::string, std::string, std::less<>> rows_;
+  absl::btree_map<std::string, bool, std::less<>> changed_;  // since the last checkpoint: was it in that one?
+  RowDigest digest_;                                         // of all rows
+};
+
+}  // namespace coordkit

@@ -1,0 +1,133 @@
+// What the conformance suite for state machines feeds and watches: one machine with a log before it and rows behind it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "coordkit/state_machine.h"
+
+namespace coordkit::testing {
+
+// What the batches of a machine leave behind, row by row; also checks the rules for keys.
+class RowStore final : public CheckpointView {
+ public:
+  explicit RowStore(MachineId machine) : prefix_(row_prefix(machine)) {}
+
+  void add(const CheckpointBatch& batch) {
+    std::set<std::string> seen;
+    for (const CheckpointBatch::Row& row : batch.rows) {
+      EXPECT_TRUE(row.key.starts_with(prefix_)) << "a key starts with row_prefix(id)";
+      EXPECT_LE(row.key.size(), 64u) << "a key has at most 64 bytes";
+      EXPECT_TRUE(seen.insert(row.key).second) << "a key appears at most once in a batch";
+      if (row.value) {
+        rows_[row.key] = *row.value;
+      } else {
+        rows_.erase(row.key);
+      }
+    }
+  }
+  size_t size() const { return rows_.size(); }
+  bool same_as(const CheckpointBatch& batch) const {  // nothing in it changes anything
+    return std::all_of(batch.rows.begin(), batch.rows.end(), [this](const CheckpointBatch::Row& row) {
+      const auto found = rows_.find(row.key);
+      return row.value ? found != rows_.end() && found->second == *row.value : found == rows_.end();
+    });
+  }
+  Position applied() const override { return {}; }
+  absl::Status scan(std::string_view prefix, Visitor visit) const override {
+    for (auto row = rows_.lower_bound(std::string(prefix)); row != rows_.end() && row->first.starts_with(prefix); ++row) {
+      if (absl::Status status = visit(row->first, row->second); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
+    for (const auto& [key, value] : rows_) {
+      if (!range.contains(key)) continue;
+      if (absl::Status status = visit(key, value); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  uint64_t digest() const override {
+    RowDigest digest;
+    for (const auto& [key, value] : rows_) digest.add(key, value_sum(key, value));
+    return digest.value();
+  }
+
+ private:
+  std::string prefix_;
+  std::map<std::string, std::string> rows_;
+};
+
+// One machine under a log, and all that came out of it.
+class MachineUnderTest {
+ public:
+  explicit MachineUnderTest(std::unique_ptr<StateMachine> made) : machine(std::move(made)) {}
+
+  void found() { machine->found(ClusterId(5), uint64_t{1} << 58); }
+  void apply(const std::vector<std::pair<uint64_t, std::string>>& commands) {  // by index
+    std::vector<Command> batch;
+    for (const auto& [index, payload] : commands) batch.push_back({Index(index), request(index), payload});
+    ApplyOutput output;
+    machine->apply(batch, output);
+    for (const Command& command : batch) {
+      const auto own = [&](const ApplyOutput::Result& result) { return result.request == command.request; };
+      EXPECT_TRUE(std::any_of(output.results.begin(), output.results.end(), own))
+          << "every command has a result in the apply that executes it: entry " << command.index.value();
+    }
+    note(output);
+  }
+  // The given share of what is armed.
+  void fire(uint64_t index, uint64_t one_in) {
+    std::vector<FiredTimer> fired;
+    for (const auto& [id, op] : armed) {
+      if (id.value() % one_in == 0) fired.push_back({id, op.generation});
+    }
+    if (fired.empty()) return;
+    ApplyOutput output;
+    machine->fire(Index(index), fired, output);
+    note(output);
+  }
+  std::vector<TimerOp> timers() const {
+    std::vector<TimerOp> ops;
+    machine->timers(ops);
+    return ops;
+  }
+
+  std::unique_ptr<StateMachine> machine;
+  std::vector<std::string> answers;  // as text, each kind in its own order
+  std::vector<std::string> events;
+  std::map<RequestId, int> finals;
+  std::map<TimerId, TimerOp> armed;
+
+ private:
+  static RequestId request(uint64_t index) { return {{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(index)}; }
+  void note(const ApplyOutput& output) {
+    for (const ApplyOutput::Result& result : output.results) {
+      const bool final = result.stage == ApplyOutput::Stage::Final;
+      answers.push_back(std::to_string(result.index.value()) + (final ? " answers " : " queues ") +
+                        std::to_string(result.request.sequence.value()) + ": " + result.bytes);
+      finals[result.request] += final ? 1 : 0;
+      EXPECT_LE(finals[result.request], 1) << "a second final result of entry " << result.request.sequence.value();
+    }
+    for (const ApplyOutput::Event& event : output.events) {
+      events.push_back(std::to_string(event.index.value()) + " announces " + event.bytes);
+    }
+    for (const TimerOp& op : output.timer_ops) {
+      if (op.kind == TimerOp::Kind::Arm) {
+        armed[op.id] = op;
+      } else {
+        armed.erase(op.id);
+      }
+    }
+  }
+};
+
+}  // namespace coordkit::testing

@@ -1,0 +1,53 @@
+// Do replicas that have applied equally far have equal states? Production's own answer (docs/decisions/0008, FLT_A08).
+//
+// After every entry whose index is a multiple of EngineOptions::digest_entries each voter puts the digest of its state into the
+// log. All replicas so see the same digests in the same order, and each one judges itself and nobody else: a majority of the
+// voters that agree on another digest is right, and it is wrong. Losing a vote costs a comparison, never more.
+// The tally is no part of the replicated state: a replica that starts behind an index takes no part in comparing it.
+#pragma once
+
+#include <optional>
+
+#include "absl/container/btree_map.h"
+#include "coordkit/engine.h"
+#include "engine/log_command.h"
+#include "engine/router.h"
+
+namespace coordkit::engine {
+
+class DivergenceWatch {
+ public:
+  static constexpr size_t kIndexesKept = 8;
+
+  DivergenceWatch(ReplicaId self, Duration retry) : self_(self), retry_(retry) {}
+
+  // In the order of the log. An answer: replicas differ, and it is new who or what is to be believed.
+  std::optional<Divergence> note(const DigestNote& note, const raft::Configuration& configuration, ReplicaId leader);
+
+  // The own digest, to be handed to the leader now, until it comes back out of the log. Call only when a leader is known.
+  std::optional<DigestVote> due(LaggingTime now);
+  void leadership_changed() { hand_at_ = LaggingTime::min(); }
+  LaggingTime next_deadline() const { return pending_ ? hand_at_ : LaggingTime::max(); }
+
+  // A sentence while the newest comparison has found a difference; empty: none was found, or all agree again.
+  const std::string& warning() const { return warning_; }
+
+ private:
+  struct Tally {
+    uint64_t own = 0;
+    absl::btree_map<ReplicaId, uint64_t> votes;
+    std::optional<Divergence::Verdict> reported;
+  };
+  void sampled(Index index, uint64_t digest, const raft::Configuration& configuration);
+  std::optional<Divergence::Verdict> judge(const Tally& tally, const raft::Configuration& configuration,
+                                           ReplicaId leader) const;
+
+  ReplicaId self_;
+  Duration retry_;
+  absl::btree_map<Index, Tally> tallies_;  // the newest kIndexesKept with a digest of our own
+  std::optional<DigestVote> pending_;      // not seen in the log yet
+  LaggingTime hand_at_ = LaggingTime::min();
+  std::string warning_;
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,27 @@
+// Conditions about coordkit's own state that a request of any machine may carry (docs/semantics.md S-54): the machine answers
+// StateMachine::holds() for these bytes, the engine carries them without reading.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "coordkit/types.h"
+
+namespace coordkit::machine {
+
+// The lock is held, and by the grant with this token.
+struct LockHeld {
+  std::string name;
+  Token token;
+  friend bool operator==(const LockHeld&, const LockHeld&) = default;
+};
+
+// std::monostate: a kind this version does not know; never met.
+using Guard = std::variant<std::monostate, LockHeld>;
+
+std::string encode(const Guard& guard);
+absl::StatusOr<Guard> decode_guard(std::string_view bytes);  // kDataLoss: malformed
+
+}  // namespace coordkit::machine

@@ -1,0 +1,112 @@
+// The door: one budget of bytes and one count for everything under way, and a disk that runs full.
+#include <gtest/gtest.h>
+
+#include "tests/engine/three_replicas.h"
+
+namespace coordkit::engine {
+namespace {
+
+constexpr size_t kBudget = 1000;
+
+struct BackPressureTest : ThreeReplicas {
+  BackPressureTest() : ThreeReplicas(little) {}
+  static void little(EngineOptions& options) {
+    options.request_bytes_max = kBudget;
+    options.request_bytes_in_flight_max = kBudget;
+  }
+  static std::string command(size_t bytes) { return "say " + std::string(bytes - 4, 'x'); }
+  std::optional<Reason> reason(uint64_t id, Ticket ticket) { return reason_of(cluster.ended(id, ticket).status); }
+};
+
+TEST_F(BackPressureTest, FLT_O01_CommandsBeyondTheBytesAreRefusedAtOnceWithoutEffect) {
+  isolate(follower);
+  const Ticket first = cluster.submit(follower, command(600), 5s), second = cluster.submit(follower, command(400), 5s);
+  const Ticket beyond = cluster.submit(follower, command(5), 5s);
+  cluster.settle();
+  EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
+  EXPECT_EQ(outcome_of(cluster.ended(follower, beyond).status), Outcome::None);
+  EXPECT_EQ(cluster.answers(follower, first) + cluster.answers(follower, second), 0u);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, first) + cluster.answers(follower, second) == 2; }));
+  EXPECT_EQ(cluster.run(follower, command(kBudget)), "said");  // all of it is free again
+}
+
+TEST_F(BackPressureTest, FLT_O01_EveryWayACallEndsGivesItsBytesBack) {
+  isolate(follower);
+  const Ticket expires = cluster.submit(follower, command(500), 100ms);
+  const Ticket forgotten = cluster.submit(follower, command(500), 5s);
+  cluster.settle();
+  cluster.pass(200ms);
+  EXPECT_EQ(cluster.answers(follower, expires), 1u);
+  cluster.post(follower, Forget{forgotten});
+  const Ticket again = cluster.submit(follower, command(kBudget), 100ms);
+  cluster.settle();
+  EXPECT_EQ(cluster.answers(follower, again), 0u);  // taken
+  cluster.pass(200ms);
+  const Ticket read = cluster.ask(follower, std::string(kBudget, 'q'), Consistency::Linearizable, 100ms);
+  const Ticket beyond = cluster.ask(follower, "total", Consistency::Linearizable, 100ms);
+  cluster.settle();
+  EXPECT_EQ(cluster.answers(follower, read), 0u);
+  EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
+  cluster.pass(200ms);
+  const Ticket last = cluster.submit(follower, command(kBudget), 100ms);
+  cluster.settle();
+  EXPECT_EQ(cluster.answers(follower, last), 0u);
+}
+
+TEST_F(BackPressureTest, ACommandThatWaitsInTheStateCountsUntilItIsDecided) {
+  const Ticket waiting = cluster.submit(follower, "wait " + std::string(kBudget - 5, 'x'), 60s);
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 1; }));  // queued
+  const Ticket beyond = cluster.submit(follower, command(5));
+  cluster.settle();
+  EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
+  EXPECT_EQ(cluster.run(leader, "wake"), "woke");
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 2; }));
+  EXPECT_EQ(cluster.run(follower, command(kBudget)), "said");
+}
+
+TEST_F(BackPressureTest, FLT_O01_ReservedCallsHaveAQuarterMore) {
+  isolate(follower);
+  cluster.submit(follower, command(kBudget), 5s);
+  const Ticket reserved = cluster.submit(follower, command(kBudget / 4), 5s, Urgency::Reserved);
+  const Ticket beyond = cluster.submit(follower, command(5), 5s, Urgency::Reserved);
+  cluster.settle();
+  EXPECT_EQ(cluster.answers(follower, reserved), 0u);
+  EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
+}
+
+TEST_F(BackPressureTest, ABudgetBelowOneCommandIsRefused) {
+  EngineOptions options{.members = {{ReplicaId(1), "a"}}, .new_cluster = ClusterId(1)};
+  options.raft.self = ReplicaId(1);
+  EXPECT_TRUE(options.validate().ok()) << options.validate();
+  options.request_bytes_in_flight_max = options.request_bytes_max - 1;
+  EXPECT_EQ(reason_of(options.validate()), Reason::InvalidArgument);
+}
+
+TEST_F(BackPressureTest, FLT_D04_WithoutRoomNewCommandsAreRefusedAndReleasesAndReadsGoOn) {
+  for (const LogSpace space : {LogSpace::Low, LogSpace::Full}) {
+    cluster.post(follower, LogSpaceChanged{space});
+    const Ticket refused = cluster.submit(follower, "add 1");
+    cluster.settle();
+    EXPECT_EQ(reason(follower, refused), Reason::NoSpace);
+    EXPECT_EQ(outcome_of(cluster.ended(follower, refused).status), Outcome::None);
+    EXPECT_EQ(cluster.engine(follower).status().warnings.size(), 1u);
+    const Ticket release = cluster.submit(follower, "say released", 5s, Urgency::Reserved);
+    ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, release) == 1; }));
+    EXPECT_TRUE(cluster.ended(follower, release).status.ok());
+    EXPECT_EQ(cluster.read(follower), "0");
+  }
+  cluster.post(follower, LogSpaceChanged{LogSpace::Ample});
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");  // without a restart
+  EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
+}
+
+TEST_F(BackPressureTest, FLT_D04_TimersStillFireOnALeaderWithoutRoom) {
+  cluster.run(leader, "arm 3 1 100");
+  cluster.post(leader, LogSpaceChanged{LogSpace::Low});
+  cluster.pass(1s);
+  EXPECT_EQ(cluster.node(follower).counter->fired().size(), 1u);
+}
+
+}  // namespace
+}  // namespace coordkit::engine

@@ -1,0 +1,218 @@
+// Several machines in one log: when a machine begins, who must host it, and commands that run only under a guard.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "tests/engine/router_rig.h"
+
+namespace coordkit::engine {
+namespace {
+
+// Met by the counter of coordkit's own machine from this total on.
+Request::GuardView at_least(std::string_view total) { return {kCoordination, total}; }
+
+struct HostingTest : testing::Test {
+  Rig rig;
+  Table table;
+  void SetUp() override { rig.enroll(kOne); }
+  const Table& checkpoint() {
+    CheckpointBatch batch;
+    rig.router->checkpoint(batch);
+    table.commit(batch);
+    return table;
+  }
+};
+
+TEST_F(HostingTest, S60_AMachineIsFoundedRightBeforeItsFirstCommandAndOnce) {
+  EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId());
+  rig.ask(kOne, 1, "add 1", 1, kSecond);
+  EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId(5));
+  rig.ask(kOne, 2, "add 1", 1, kSecond);
+  EXPECT_EQ(rig.counter(kSecond).founded(), 1u);
+}
+
+TEST_F(HostingTest, S60_ACommandThatDoesNotRunDoesNotBeginAMachine) {
+  EXPECT_EQ(rig.ask(kTwo, 1, "add 1", 1, kSecond).refused, Reason::UnknownOrigin);
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("1")).refused, Reason::Fenced);
+  EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId());
+}
+
+// A machine that has had no command is no part of the state: replicas may be given it one after the other.
+TEST_F(HostingTest, S60_AMachineWithoutCommandsLeavesNoTrace) {
+  Rig without(false, {kCoordination});
+  without.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+  without.enroll(kOne);
+  rig.ask(kOne, 1, "add 1");
+  without.ask(kOne, 1, "add 1");
+  EXPECT_EQ(without.router->digest(), rig.router->digest());
+  CheckpointBatch left, right;
+  rig.router->checkpoint(left);
+  without.router->checkpoint(right);
+  EXPECT_EQ(right.rows, left.rows);
+}
+
+TEST_F(HostingTest, S60_AMachineThatIsNewAtARestartStartsBlankAtItsFirstCommand) {
+  rig.ask(kOne, 1, "add 1");
+  Rig grown(false);
+  ASSERT_TRUE(grown.router->restore(checkpoint()).ok());
+  EXPECT_EQ(grown.ask(kOne, 2, "add 3", 1, kSecond).bytes, "3");
+  EXPECT_EQ(grown.counter(kSecond).founded(), 1u);
+}
+
+TEST_F(HostingTest, S60_ARestoredMachineIsNotFoundedAgain) {
+  rig.ask(kOne, 1, "add 1", 1, kSecond);
+  Rig again(false);
+  ASSERT_TRUE(again.router->restore(checkpoint()).ok());
+  EXPECT_EQ(again.ask(kOne, 2, "add 1", 1, kSecond).bytes, "2");
+  EXPECT_EQ(again.counter(kSecond).founded(), 0u);
+}
+
+TEST_F(HostingTest, S60_ACheckpointOfAMachineThatIsNotHostedIsRefused) {
+  rig.ask(kOne, 1, "add 1", 1, kSecond);
+  const absl::Status status = Rig(false, {kCoordination}).router->restore(checkpoint());
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("machine 2"), std::string_view::npos) << status;
+}
+
+TEST_F(HostingTest, S60_ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {
+  const Index before = rig.router->applied().index;
+  EXPECT_THROW(rig.ask(kOne, 1, "add 1", 1, MachineId(9)), CheckFailure);
+  EXPECT_THROW(rig.ask(kOne, 1, "add 1", 1, kSecond, Request::GuardView{MachineId(9), ""}), CheckFailure);
+  EXPECT_EQ(rig.router->applied().index, before);
+}
+
+TEST_F(HostingTest, S60_EntriesOfAMachineThatIsNotHostedAreFoundBeforeTheyAreApplied) {
+  const auto entry = [](std::string payload) {
+    return raft::Entry{Index(9), Term(1), raft::EntryKind::Command, 0, SharedBytes(std::move(payload))};
+  };
+  const std::vector<raft::Entry> fine = {entry(encode(Request{{kOne, Sequence(1)}, Sequence(1), kSecond, "add 1"})),
+                                         entry(encode(RegisterOrigin{kOne}))};
+  EXPECT_TRUE(rig.router->check_hosted(fine).ok());
+  for (const Request& foreign : {Request{{kOne, Sequence(1)}, Sequence(1), MachineId(9), "add 1"},
+                                 Request{{kOne, Sequence(1)}, Sequence(1), kSecond, "add 1", {{MachineId(9), ""}}}}) {
+    const std::vector<raft::Entry> entries = {fine[0], entry(encode(foreign))};
+    EXPECT_EQ(rig.router->check_hosted(entries).code(), absl::StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST_F(HostingTest, S60_AGuardIsAskedAtItsPlaceInTheLog) {
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("1")).refused, Reason::Fenced);
+  rig.ask(kOne, 2, "add 1");
+  EXPECT_EQ(rig.ask(kOne, 3, "add 5", 1, kSecond, at_least("1")).bytes, "5");
+  rig.ask(kOne, 4, "add -1");
+  EXPECT_EQ(rig.ask(kOne, 5, "add 5", 1, kSecond, at_least("1")).refused, Reason::Fenced);
+  EXPECT_EQ(rig.counter(kSecond).total(), 5);
+}
+
+TEST_F(HostingTest, S60_WhatLiesBeforeAGuardInTheSameBatchIsExecutedFirst) {
+  const auto queue = [&](uint64_t sequence, std::string_view words, std::optional<Request::GuardView> guard) {
+    rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(sequence)}, Sequence(1), kCoordination, words, guard}));
+  };
+  queue(1, "add 1", {});
+  queue(2, "add 10", at_least("1"));
+  queue(3, "add -11", at_least("11"));
+  queue(4, "add 100", at_least("1"));
+  const RouterOutput& seen = rig.flush();
+  ASSERT_EQ(seen.answers.size(), 4u);
+  EXPECT_EQ(seen.answers[3].refused, Reason::Fenced);
+  EXPECT_EQ(rig.counter().total(), 0);
+}
+
+// S-42: what was executed or refused once is answered again before the guard is looked at.
+TEST_F(HostingTest, S42_ARepeatGetsTheFirstAnswerWhateverTheGuardSaysNow) {
+  EXPECT_EQ(rig.ask(kOne, 1, "add 5", 1, kSecond, at_least("1")).refused, Reason::Fenced);
+  rig.ask(kOne, 2, "add 1");
+  const Index refused_at = rig.router->applied().index;
+  EXPECT_EQ(rig.ask(kOne, 3, "add 7", 1, kSecond, at_least("1")).bytes, "7");
+  Rig copy(false);
+  ASSERT_TRUE(copy.router->restore(checkpoint()).ok());
+  for (Rig* each : {&rig, &copy}) {
+    const Answer again = each->ask(kOne, 1, "add 5", 1, kSecond, at_least("1"));
+    EXPECT_EQ(again.refused, Reason::Fenced);
+    EXPECT_LT(again.index, refused_at);
+    each->ask(kOne, 4, "add -1");
+    EXPECT_EQ(each->ask(kOne, 3, "add 7", 1, kSecond, at_least("1")).bytes, "7");
+    EXPECT_EQ(each->counter(kSecond).total(), 7);
+  }
+  EXPECT_EQ(copy.router->digest(), rig.router->digest());
+}
+
+TEST_F(HostingTest, S42_AnUnknownOriginAndARetiredSequenceComeBeforeTheGuard) {
+  EXPECT_EQ(rig.ask(kTwo, 1, "add 1", 1, kSecond, at_least("9")).refused, Reason::UnknownOrigin);
+  rig.ask(kOne, 5, "add 0", 5);
+  EXPECT_EQ(rig.ask(kOne, 4, "add 1", 4, kSecond, at_least("9")).refused, Reason::SequenceRetired);
+}
+
+TEST_F(HostingTest, S44_TheSameIdUnderAnotherGuardIsAnotherCommand) {
+  rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("0"));
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("00")).refused, Reason::SequenceReused);
+  EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond).refused, Reason::SequenceReused);
+  EXPECT_EQ(rig.counter(kSecond).total(), 1);
+}
+
+TEST_F(HostingTest, S60_AMachineWithoutGuardsMeetsNone) {
+  class Plain final : public StateMachine {
+    void found(ClusterId, uint64_t) override {}
+    void apply(std::span<const Command>, ApplyOutput&) override {}
+    void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+    absl::StatusOr<std::string> query(std::string_view) const override { return std::string(); }
+    void checkpoint(CheckpointBatch&) override {}
+    absl::Status restore(const CheckpointView&) override { return absl::OkStatus(); }
+    void timers(std::vector<TimerOp>&) const override {}
+    uint64_t digest() const override { return 0; }
+  };
+  EXPECT_FALSE(Plain().holds(""));
+}
+
+TEST_F(HostingTest, S60_AResultAboveTheLimitIsDroppedAndItsCallerKnowsThatItRan) {
+  const Answer largest = rig.ask(kOne, 1, "result " + std::to_string(kResultBytesMax));
+  EXPECT_EQ(largest.refused, std::nullopt);
+  EXPECT_EQ(largest.bytes.size(), kResultBytesMax);
+  const std::string words = "result " + std::to_string(kResultBytesMax + 1);
+  for (int time = 0; time < 2; ++time) {
+    const Answer larger = rig.ask(kOne, 2, words);
+    EXPECT_EQ(larger.refused, Reason::ResultTooLarge);
+    EXPECT_TRUE(larger.bytes.empty());
+  }
+  EXPECT_EQ(default_outcome(Reason::ResultTooLarge), Outcome::Done);
+  Rig copy(false);
+  ASSERT_TRUE(copy.router->restore(checkpoint()).ok());
+  EXPECT_EQ(copy.ask(kOne, 2, words).refused, Reason::ResultTooLarge);
+}
+
+// As RouterTest.BatchBoundariesLeaveNoTrace, with guards and two machines that guard each other.
+TEST_F(HostingTest, BatchBoundariesLeaveNoTraceOfGuards) {
+  size_t fenced = 0, met = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Rig one_by_one, batched;
+    for (int step = 0; step < 150; ++step) {
+      const uint64_t sequence = static_cast<uint64_t>(step) / 3 + 1;
+      const std::string words[] = {"add 1", "add -1", "add 2", "wait", "wake"};
+      const std::string bound = std::to_string(random.below(4));
+      Request request{{kOne, Sequence(sequence)}, Sequence(1), MachineId(random.between(1, 2)), words[random.below(5)]};
+      if (random.below(2) == 0) request.guard = {MachineId(random.between(1, 2)), bound};
+      const std::string payload = step == 0 ? encode(RegisterOrigin{kOne}) : encode(request);
+      for (const Answer& answer : one_by_one.command(payload).answers) {
+        fenced += answer.refused == Reason::Fenced;
+        met += !answer.refused && request.guard;
+      }
+      batched.queue(raft::EntryKind::Command, payload);
+      if (random.below(8) == 0) batched.flush();
+    }
+    batched.flush();
+    EXPECT_EQ(batched.router->digest(), one_by_one.router->digest());
+    CheckpointBatch left, right;
+    one_by_one.router->checkpoint(left);
+    batched.router->checkpoint(right);
+    EXPECT_EQ(right.rows, left.rows);
+  }
+  EXPECT_GT(fenced, 300u);
+  EXPECT_GT(met, 300u);
+}
+
+}  // namespace
+}  // namespace coordkit::engine
