@@ -2,6 +2,7 @@
 //
 //   coordkit-bench lock --callers 1,16,64 --seconds 5 --json
 //   coordkit-bench handoff --callers 2,16,64
+//   coordkit-bench grow --seconds 3
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
 // then for each number of callers a probe of the disk, the measurement, and a probe again. A measurement next to a probe
@@ -17,6 +18,7 @@
 #include <optional>
 
 #include "bench/cluster/cluster.h"
+#include "bench/cluster/grow.h"
 #include "bench/cluster/measure.h"
 
 namespace coordkit::bench {
@@ -41,12 +43,22 @@ class Run {
   int run(const fs::path& data) {
     durable_ = !in_memory(data);
     print(describe_machine(data));
+    if (arguments_.load.suite == "grow") return grow(data);
     int failures = 0;
     for (const size_t callers : arguments_.callers) failures += measure(data, callers) ? 0 : 1;
     return failures == 0 ? 0 : 1;
   }
 
  private:
+  int grow(const fs::path& data) {
+    const GrowOptions options{.callers = arguments_.callers.front(), .seconds = arguments_.load.seconds};
+    print(probe_line(data, "before", "coordkit/grow", options.callers));
+    const bool passed = run_grow(data / "grow", options, [this](const auto& line) { print(line); });
+    print(probe_line(data, "after", "coordkit/grow", options.callers));
+    if (!passed) std::fprintf(stderr, "coordkit-bench: a change failed, or a call was refused without cause\n");
+    return passed ? 0 : 1;
+  }
+
   // A cluster of its own for each number of callers, so that none inherits another's history. It is not running while the
   // disk is probed.
   bool measure(const fs::path& data, size_t callers) {
@@ -155,6 +167,21 @@ int run(int argc, char** argv) {
   Arguments arguments;
   add_suite(app, arguments, "lock", "every caller acquires and releases its own lock; a cycle is both", "1,16,64");
   add_suite(app, arguments, "handoff", "all callers want one lock; a cycle is one hand-off", "2,16,64");
+  CLI::App* grow = app.add_subcommand("grow", "lock load on one replica while the cluster grows to 3, to 5 and shrinks to 3");
+  grow->add_option("--seconds", arguments.load.seconds, "of load between two changes")
+      ->check(CLI::Range(0.1, 600.0))
+      ->default_val(3.0);
+  grow->add_option("--callers", arguments.callers, "each with a lock of its own")->expected(1)->default_str("16");
+  grow->add_option("--data", arguments.data, "folder on a real disk")->capture_default_str();
+  grow->add_flag("--json", arguments.json, "one JSON object per line");
+  grow->add_flag("--allow-memory", arguments.allow_memory, "measure even if the folder is in memory");
+  GrowMemberOptions grown;
+  CLI::App* grown_role = app.add_subcommand("grow-member", "one replica of grow")->group("");
+  grown_role->add_option("--id", grown.id)->required();
+  grown_role->add_option("--data", grown.data_dir)->required();
+  grown_role->add_option("--callers", grown.load.callers)->required();
+  grown_role->add_option("--seconds", grown.load.seconds)->required();
+  grown_role->add_option("--members", grown.addresses)->required();
   MemberOptions member;
   CLI::App* role = app.add_subcommand("member", "one replica")->group("");
   role->add_option("--id", member.id)->required();
@@ -163,7 +190,9 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   if (role->parsed()) return run_member(member);
+  if (grown_role->parsed()) return run_grow_member(grown);
   arguments.load.suite = app.get_subcommands().front()->get_name();
+  if (arguments.callers.empty() && arguments.load.suite == "grow") arguments.callers = {16};
   if (arguments.callers.empty())
     arguments.callers = arguments.load.suite == "lock" ? std::vector<size_t>{1, 16, 64} : std::vector<size_t>{2, 16, 64};
   return measure(arguments);

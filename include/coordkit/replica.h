@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "coordkit/client/options.h"
 #include "coordkit/engine.h"
+#include "coordkit/membership.h"
 #include "coordkit/own_machine.h"
 #include "coordkit/session.h"
 #include "coordkit/types.h"
@@ -39,7 +40,8 @@ struct ReplicaOptions {
   uint64_t id = 0;       // this replica's, one of the members
   std::string cluster;   // a name; a replica of another cluster name is not talked to. Not empty
   std::string data_dir;  // created if its parent exists; belongs to this replica alone, locked while it is open
-  // Who founds the cluster together. Matters until all have seen each other once; afterwards the log knows the members.
+  // Who founds the cluster together. Matters until all have seen each other once; afterwards the log knows the members. A
+  // replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().
   std::vector<MemberAddress> members = {};
   // Must be said: there is no default that would be right everywhere.
   std::variant<std::monostate, PlainText> security = {};
@@ -62,7 +64,7 @@ struct ReplicaOptions {
   // Your own state machines in the same log, at most 64; the ids say which is which, not the order.
   std::vector<OwnMachine> machines = {};
 
-  // Called on the callback thread.
+  // Called on the callback thread. on_leadership: what is known at the opening, then every change, in order, each once.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
   // States of replicas differ: see Divergence. With verdict Self this replica is in quarantine from now on.
@@ -73,7 +75,7 @@ struct ReplicaOptions {
 
 struct Health {
   ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // of every state but Ready: a sentence
+  std::string reason;  // of every state but Ready and Learner: a sentence
   raft::Role role = raft::Role::Follower;
   Term term;
   ReplicaId leader;  // zero: none known
@@ -81,8 +83,12 @@ struct Health {
   Index commit;
   Index durable;  // own log
   ClusterId cluster;
-  uint64_t digest = 0;                // of the applied state: equal on all replicas at equal applied index
+  uint64_t digest = 0;  // of the applied state: equal on all replicas at equal applied index
+  MemberList members;
+  std::string change;                 // what the change of members started here waits for; empty: none is under way
   std::vector<std::string> warnings;  // what somebody should look after, in any state; sentences
+  // How long ago the leader's quorum, or on a follower the leader, was last heard for certain. Absent: never, or nobody leads.
+  std::optional<Duration> contact_age;
 };
 
 // Of calls that go through the log.
@@ -140,8 +146,29 @@ class Replica {
   absl::StatusOr<LockInfo> holders(std::string name);
   absl::StatusOr<QueueInfo> queue(std::string name);
 
+  // Changes who belongs, on whichever replica it is called, and answers the index of the final configuration. Errors:
+  // kInvalidArgument, kNotFound (MemberNotFound), kAlreadyExists, kResourceExhausted (more than 64 of a kind);
+  // kFailedPrecondition (NotEnoughVoters: no majority of the new voters answers, somebody has not caught up in time, or nobody
+  // would be left to vote; ChangeInProgress; NotMember, Removed: ask another replica), kAborted (Conflict: another
+  // configuration than `expected`), kUnavailable (NoLeader, NotReady). kDeadlineExceeded: CallTimeout; outcome_of() says
+  // whether it may still take effect. Outcome Done: what was added stays a learner. Meanwhile health().change says what
+  // is waited for. One at a time per replica. How to grow,
+  // shrink and repair a cluster, step by step: docs/membership.md.
+  absl::StatusOr<Index> change_membership(MembershipChange change, MembershipOptions options = {});
+  void change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done);
+  // The configuration in force as this replica sees it.
+  MemberList members() const;
+
+  // Hands leadership to `target`, or to the voter that is best prepared; OK once the new leader's first entry is applied here.
+  // No proposal is taken for up to two election timeouts meanwhile; sessions and holds are not affected. Errors: kNotFound
+  // (MemberNotFound), kFailedPrecondition (NotEnoughVoters: the target has no vote, or nobody else is up), kUnavailable
+  // (NoLeader), kDeadlineExceeded (CallTimeout: the old leader goes on).
+  absl::Status transfer_leadership(std::optional<uint64_t> target = {}, Duration timeout = std::chrono::seconds(10));
+  void transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+
   Health health() const;
-  // Blocks until this replica knows a leader and is registered with it. kDeadlineExceeded: says what it still waits for.
+  // Blocks until this replica knows a leader and is registered with it, as a voter or a learner. kDeadlineExceeded: says what
+  // it still waits for.
   absl::Status wait_ready(Duration timeout) const;
 
   // Ends every call with Stopped, then all threads; nothing runs after it. Idempotent. kFailedPrecondition: called from

@@ -111,6 +111,7 @@ Objection explain(raft::ChangeFate::Kind fate, const std::string& about) {
                        "completed before the deadline of the call"};
     case Fate::NotLeader: return Objection{Reason::NoLeader, "no leader was found before the deadline of the call"};
     case Fate::Committed:
+    case Fate::Unknown:
     case Fate::Overwritten: break;
   }
   return Objection{Reason::LeadershipLost, "a later leader's log has something else in its place"};

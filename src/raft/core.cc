@@ -198,6 +198,7 @@ Status Core::Impl::status() const {
                 .last = log_.last(),
                 .commit = commit_,
                 .durable = disk_.durable(),
+                .leader_contact = leader_contact_,
                 .configuration = configuration(),
                 .configuration_index = log_.configuration_index(),
                 .lease_void = lease_void_};

@@ -34,6 +34,9 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .rate_error_ppm = options_.rate_error_ppm,
                               .notify = [this](absl::AnyInvocable<void()> task) { callbacks_->post(std::move(task)); }});
   publish();
+  if (options_.on_leadership) {
+    callbacks_->post([this, leadership = engine_->leadership()] { options_.on_leadership(leadership); });
+  }
   wake();
   thread_ = std::thread([this] {
     thread_id_ = std::this_thread::get_id();
@@ -128,6 +131,7 @@ void Host::one_turn() {
   client_->before_turn(now);
   engine_->turn(now, effects_);
   client_->after_turn(now, effects_);
+  membership_.after_turn(effects_);
   carry_out();
   if (watchers_.load(std::memory_order_relaxed) > 0) publish();
   if (draining_) finish_drain();
@@ -177,6 +181,17 @@ void Host::arm_timer(Duration wait) {
   });
 }
 
+// ---- members
+
+void Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
+  membership_.change(*engine_, clock_.now().lagging, change, options, std::move(done));
+}
+
+void Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+  if (target == 0) return std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
+  membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
+}
+
 // ---- looking and closing
 
 LaggingTime Host::deadline(Duration timeout) const {
@@ -192,7 +207,11 @@ std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch
 
 namespace {
 
-Health health_of(const Engine& engine) {
+bool waits(ReplicaState state) {
+  return state == ReplicaState::WaitingForMembers || state == ReplicaState::Uninvited || state == ReplicaState::Starting;
+}
+
+Health health_of(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
   Health health{.state = status.state,
                 .reason = status.reason,
@@ -202,10 +221,15 @@ Health health_of(const Engine& engine) {
                 .applied = status.applied,
                 .cluster = status.cluster,
                 .digest = status.digest,
+                .change = status.change,
                 .warnings = status.warnings};
   if (status.core) {
     health.commit = status.core->commit;
     health.durable = status.core->durable;
+    health.members = member_list(*status.core, engine.self(), now);
+    const bool leads = health.role == raft::Role::Leader;
+    const LaggingTime heard = leads ? status.core->quorum_contact : status.core->leader_contact;
+    if (health.leader) health.contact_age = std::max(now - heard, Duration::zero());
   }
   if (health.reason.empty() && status.state == ReplicaState::Starting) {
     health.reason = health.leader ? "catching up with the leader" : "no leader is known yet";
@@ -216,7 +240,7 @@ Health health_of(const Engine& engine) {
 }  // namespace
 
 void Host::publish() {
-  Health health = health_of(*engine_);
+  Health health = health_of(*engine_, clock_.now().lagging);
   const std::lock_guard lock(health_mutex_);
   health_ = std::move(health);
   health_changed_.notify_all();
@@ -228,15 +252,13 @@ absl::Status Host::wait_ready(Duration timeout) {
   watchers_.fetch_add(1);
   wake();
   std::unique_lock lock(health_mutex_);
-  const auto decided = [&] {
-    return over_ || (health_.state != ReplicaState::WaitingForMembers && health_.state != ReplicaState::Starting);
-  };
+  const auto decided = [&] { return over_ || !waits(health_.state); };
   const bool in_time = health_changed_.wait_until(lock, deadline, decided);
   watchers_.fetch_sub(1);
   if (over_) return make_error(Reason::Closed, "the replica is closed");
-  if (in_time && health_.state == ReplicaState::Ready) return absl::OkStatus();
+  if (in_time && (health_.state == ReplicaState::Ready || health_.state == ReplicaState::Learner)) return absl::OkStatus();
   const std::string reason = health_.reason;
-  if (in_time) return make_error(Reason::NotReady, reason);
+  if (in_time) return make_error(health_.state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, reason);
   return absl::DeadlineExceededError("not ready yet: " + reason);
 }
 
@@ -274,6 +296,7 @@ void Host::stop_engine() {
   }
   batch_.clear();
   client_->stop();
+  membership_.stop();
   transport_->close();
   {
     const std::lock_guard health(health_mutex_);

@@ -24,6 +24,7 @@
 #include "coordkit/transport.h"
 #include "replica/callback_thread.h"
 #include "replica/event_relay.h"
+#include "replica/membership_calls.h"
 
 namespace coordkit {
 
@@ -49,6 +50,10 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::string owner_tag();  // a fresh one
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
+
+  // Inside a call.
+  void change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  void transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
   Health health();
   absl::Status wait_ready(Duration timeout);
@@ -99,6 +104,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;
+  MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::optional<EventRelay> events_;
   std::thread thread_;

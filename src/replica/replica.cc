@@ -97,6 +97,32 @@ absl::StatusOr<QueueInfo> Replica::queue(std::string name) {
   });
 }
 
+absl::StatusOr<Index> Replica::change_membership(MembershipChange change, MembershipOptions options) {
+  return wait_for<Index>(*host_, [host = host_.get(), change = std::move(change), options](Client&, Callback<Index> done) {
+    host->change_members(change, options, std::move(done));
+  });
+}
+
+void Replica::change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done) {
+  host_->call([host = host_.get(), change = std::move(change), options, done = std::move(done)](Client&) mutable {
+    host->change_members(change, options, std::move(done));
+  });
+}
+
+MemberList Replica::members() const { return host_->health().members; }
+
+absl::Status Replica::transfer_leadership(std::optional<uint64_t> target, Duration timeout) {
+  return wait_for_done(*host_, [host = host_.get(), target, timeout](Client&, DoneCallback done) {
+    host->transfer_leadership(target, timeout, std::move(done));
+  });
+}
+
+void Replica::transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+  host_->call([host = host_.get(), target, timeout, done = std::move(done)](Client&) mutable {
+    host->transfer_leadership(target, timeout, std::move(done));
+  });
+}
+
 Health Replica::health() const { return host_->health(); }
 
 absl::Status Replica::wait_ready(Duration timeout) const { return host_->wait_ready(timeout); }

@@ -86,14 +86,24 @@ std::string text(const ProposalFate& fate) {
 }
 
 const char* text(ChangeFate::Kind kind) {
-  constexpr const char* kNames[] = {"committed",      "overwritten",       "not leader",   "in progress",
-                                    "conflict",       "not enough voters", "learner lags", "last voter",
-                                    "unknown member", "already member",    "no room",      "unknown"};
+  constexpr const char* kNames[] = {"",
+                                    "committed",
+                                    "overwritten",
+                                    "not leader",
+                                    "in progress",
+                                    "conflict",
+                                    "not enough voters",
+                                    "learner lags",
+                                    "last voter",
+                                    "unknown member",
+                                    "already member",
+                                    "no room",
+                                    "unknown"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 const char* text(TransferFate::Kind kind) {
-  constexpr const char* kNames[] = {"done", "lost", "expired", "not leader", "in progress", "unfit"};
+  constexpr const char* kNames[] = {"", "done", "lost", "expired", "not leader", "in progress", "unfit"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -223,6 +223,7 @@ struct Status {
   Index commit;
   Index durable;                  // own log, synced
   LaggingTime quorum_contact;     // leader: when a quorum was last known to follow
+  LaggingTime leader_contact;     // follower: when its leader was last heard
   Configuration configuration;    // in force
   Index configuration_index;      // of its entry: what a change expects
   std::vector<PeerStatus> peers;  // leader only

@@ -1,0 +1,78 @@
+// Who belongs to the cluster, and how that is changed (door 1): see Replica::change_membership and members().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/raft/membership.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+// A wish about the members. What is asked for in one change takes effect together, in the order it is written down:
+//
+//   replica->change_membership(MembershipChange().add(4, "10.0.0.4:7400").remove(2))
+//
+// Built by one thread; cheap to copy.
+class MembershipChange {
+ public:
+  // A new replica, which runs on an empty data directory and lists itself and some existing members. It learns first, and is
+  // given a vote, with all the rest of the change, when it has nearly caught up.
+  MembershipChange& add(uint64_t id, std::string address);
+  // Of the replica added last: it stays a learner. It receives everything, serves reads and calls, and never votes.
+  MembershipChange& as_learner();
+  MembershipChange& remove(uint64_t id);
+  // `id` takes the place of `old`, with its vote if it had one. The same id twice: the replica is the same machine with
+  // a new data directory, after a disk was lost.
+  MembershipChange& replace(uint64_t old, uint64_t id, std::string address);
+  MembershipChange& promote(uint64_t id);  // a learner gets a vote
+  MembershipChange& demote(uint64_t id);   // a voter becomes a learner
+
+  // kInvalidArgument listing every problem: nothing asked, id 0, an id twice, not an address, as_learner() without add().
+  absl::Status validate() const;
+  // As the engine takes it.
+  std::vector<raft::MemberChange> wishes() const;
+
+ private:
+  struct Wish {
+    raft::MemberChange change;
+    bool votes = false;  // promoted once it has caught up
+  };
+  std::vector<Wish> wishes_;
+  bool misplaced_ = false;  // an as_learner() that follows no add()
+};
+
+struct MembershipOptions {
+  // Only if this configuration is in force, else Conflict: what members().index said when you decided. Absent: whatever is
+  // in force when its turn comes.
+  std::optional<Index> expected = {};
+  // A newcomer may have much to learn. What was added stays a learner if time is up before. Legal: above zero.
+  Duration timeout = std::chrono::minutes(5);
+};
+
+struct MemberInfo {
+  enum class Role : uint8_t {
+    Voter,
+    Leaving,  // votes until the change under way is complete, and not afterwards
+    Learner,
+  };
+  uint64_t id = 0;
+  std::string address;
+  Role role = Role::Voter;
+  StoreId store;  // the data directory that may act as this member
+  // On the leader only; absent: this replica is it, or does not lead.
+  std::optional<uint64_t> lag;      // entries of the leader's log that it has not acknowledged
+  std::optional<Duration> silence;  // since something was sent that it has answered
+};
+
+// The configuration in force as this replica sees it: the newest in its log, committed or not.
+struct MemberList {
+  std::vector<MemberInfo> members;  // by id; empty before this replica belongs to a cluster
+  Index index;                      // of its entry
+  bool joint = false;               // a change is half done; the leader completes it
+};
+
+}  // namespace coordkit

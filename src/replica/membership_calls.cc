@@ -1,0 +1,84 @@
+#include "replica/membership_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace coordkit {
+namespace {
+
+LaggingTime later(LaggingTime now, Duration timeout) { return now + std::min<Duration>(timeout, std::chrono::hours(24 * 365)); }
+
+absl::Status refusal(Duration timeout) {
+  if (timeout > Duration::zero()) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument, "the timeout must be above zero");
+}
+
+}  // namespace
+
+Ticket MembershipCalls::enlist(Callback<Index> done) {
+  const Ticket ticket = std::exchange(next_, next_.next());
+  calls_.emplace(ticket, std::move(done));
+  return ticket;
+}
+
+void MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
+                             Callback<Index> done) {
+  if (stopped_) return std::move(done)(make_error(Reason::Closed, "the replica is closed"));
+  absl::Status wrong = change.validate();
+  if (wrong.ok()) wrong = refusal(options.timeout);
+  if (!wrong.ok()) return std::move(done)(std::move(wrong));
+  engine.post(ChangeMembers{enlist(std::move(done)), change.wishes(), options.expected, later(now, options.timeout)});
+}
+
+void MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done) {
+  if (stopped_) return std::move(done)(make_error(Reason::Closed, "the replica is closed"));
+  if (absl::Status wrong = refusal(timeout); !wrong.ok()) return std::move(done)(std::move(wrong));
+  const Ticket ticket =
+      enlist([done = std::move(done)](absl::StatusOr<Index> ended) mutable { std::move(done)(ended.status()); });
+  engine.post(TransferLeadership{ticket, target, later(now, timeout)});
+}
+
+void MembershipCalls::after_turn(const EngineEffects& effects) {
+  if (calls_.empty()) return;
+  for (const Completion& completion : effects.completions) {
+    const auto call = calls_.find(completion.ticket);
+    if (call == calls_.end()) continue;
+    Callback<Index> done = std::move(call->second);
+    calls_.erase(call);
+    std::move(done)(completion.status.ok() ? absl::StatusOr<Index>(completion.index) : completion.status);
+  }
+}
+
+void MembershipCalls::stop() {
+  stopped_ = true;
+  for (auto& [ticket, done] : std::exchange(calls_, {})) {
+    std::move(done)(make_error(Reason::Stopped, Outcome::Unknown, "the replica was closed before the call ended"));
+  }
+}
+
+MemberList member_list(const raft::Status& core, ReplicaId self, LaggingTime now) {
+  using Role = MemberInfo::Role;
+  MemberList list{.index = core.configuration_index, .joint = !core.configuration.outgoing.empty()};
+  const auto append = [&](const std::vector<raft::Member>& members, Role role) {
+    for (const raft::Member& member : members) {
+      const bool listed = std::any_of(list.members.begin(), list.members.end(), [&](const MemberInfo& info) {
+        return info.id == member.id.value() && info.role == Role::Voter;
+      });
+      if (role == Role::Leaving && listed) continue;
+      MemberInfo info{.id = member.id.value(), .address = member.address, .role = role, .store = member.store};
+      for (const raft::PeerStatus& peer : core.peers) {
+        if (peer.peer != member.id || peer.peer == self) continue;
+        info.lag = core.last.index - std::min(peer.match, core.last.index);
+        info.silence = std::max(now - peer.last_heard, Duration::zero());
+      }
+      list.members.push_back(std::move(info));
+    }
+  };
+  append(core.configuration.voters, Role::Voter);
+  append(core.configuration.outgoing, Role::Leaving);
+  append(core.configuration.learners, Role::Learner);
+  std::stable_sort(list.members.begin(), list.members.end(), [](auto& a, auto& b) { return a.id < b.id; });
+  return list;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,32 @@
+// Door 1's own calls of the engine: changes of members and transfers of leadership. The client's tickets have the highest
+// bit set, these do not. One owner: the engine's thread; after stop() whoever holds the host's lock.
+#pragma once
+
+#include "absl/container/flat_hash_map.h"
+#include "coordkit/client/options.h"
+#include "coordkit/engine.h"
+#include "coordkit/membership.h"
+
+namespace coordkit {
+
+class MembershipCalls {
+ public:
+  // A deadline may be years away.
+  void change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  void transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
+  void after_turn(const EngineEffects& effects);
+  // Ends every call with Stopped; later ones get Closed.
+  void stop();
+
+ private:
+  Ticket enlist(Callback<Index> done);
+
+  absl::flat_hash_map<Ticket, Callback<Index>> calls_;
+  Ticket next_{1};
+  bool stopped_ = false;
+};
+
+// The configuration in force, with what the leader knows about each member.
+MemberList member_list(const raft::Status& core, ReplicaId self, LaggingTime now);
+
+}  // namespace coordkit
