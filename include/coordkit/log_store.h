@@ -16,14 +16,17 @@
 
 namespace coordkit {
 
-// One atomic step of the log, in this order: hard state, reset, truncation, entries. All parts together become durable or the
-// store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
+// One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs. All parts together become durable
+// or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
 struct LogWrite {
   WriteNumber number;
   std::optional<raft::HardState> hard_state;
   std::optional<Position> reset_to;     // discard the whole log and start again after this: a peer's state was installed
   std::optional<Index> truncate_after;  // drop every entry with a larger index first
   std::vector<raft::Entry> entries;
+  // Sound entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
+  // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
+  std::vector<raft::Entry> repairs;
 
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
@@ -49,20 +52,24 @@ class LogSink {
   virtual void log_space(LogSpace space) { static_cast<void>(space); }
 };
 
-// A contiguous range of entries whose bytes on this disk are rotten and must come from peers (never truncated).
-struct DamagedRange {
-  Index first;
-  Index last;
+// An entry whose bytes on this disk are rotten and must come from peers (never truncated). Term and sum are told where the
+// disk proves them, else they are zero; both known, only that very entry can replace it.
+struct DamagedEntry {
+  Index index;
+  Term term;
+  uint64_t content_sum = 0;
+
+  friend bool operator==(const DamagedEntry&, const DamagedEntry&) = default;
 };
 
-// What open() found. Entries follow `base` without a gap, unless `damaged` names the holes.
+// What open() found. Entries follow `base` without a gap, but for the holes that `damaged` names, in ascending order.
 struct RecoveredLog {
   StoreId store;
   BootCounter boot;  // already raised and durable for this open
   raft::HardState hard_state;
   Position base;  // the log starts after this position; {0, 0} for a log from the beginning
   std::vector<raft::Entry> entries;
-  std::vector<DamagedRange> damaged;  // non-empty: quarantine until repaired
+  std::vector<DamagedEntry> damaged;  // non-empty: quarantine until repaired
 };
 
 class LogStore {

@@ -57,6 +57,9 @@ struct ReplicaOptions {
   bool leader_leases = false;
   uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
   uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
+  // Of the log before the last checkpoint, for members that are briefly away; a member that missed more is sent the whole
+  // state. Legal: any.
+  uint64_t log_retained_bytes = 64 << 20;
   // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
   uint64_t digest_entries = 65'536;
   Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up

@@ -26,7 +26,7 @@ struct Objection {
 };
 std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wishes& wishes);
 
-// What a refusal of the core means to the caller. Committed and Overwritten are none.
+// What a refusal of the core means to the caller. Committed, Overwritten and Unknown are none.
 Objection explain(raft::ChangeFate::Kind fate, const std::string& about);
 
 // "replica 4, replica 5"

@@ -124,8 +124,8 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
   if (!log.damaged.empty()) {
     quarantined_ = true;
-    reason_ = "entries " + std::to_string(log.damaged.front().first.value()) + " to " +
-              std::to_string(log.damaged.back().last.value()) + " of the log are rotten on this disk; replace this member";
+    reason_ = "entries " + std::to_string(log.damaged.front().index.value()) + " to " +
+              std::to_string(log.damaged.back().index.value()) + " of the log are rotten on this disk; replace this member";
     return absl::OkStatus();
   }
   const Position applied = checkpoint.applied();

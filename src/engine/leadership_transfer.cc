@@ -11,7 +11,8 @@ namespace {
 
 using Fate = raft::TransferFate::Kind;
 
-constexpr int kAttempt = 2;  // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
+constexpr int kPatience = 2;  // election timeouts in which somebody fit may appear
+constexpr int kAttempt = 2;   // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
 
 bool contains(const std::vector<raft::Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
@@ -40,6 +41,7 @@ void LeadershipTransfer::start(TransferLeadership call, const raft::Configuratio
   call_ = std::move(call);
   former_ = ReplicaId();
   unanswered_ = false;
+  unfit_since_.reset();
   ask_at_ = LaggingTime::min();
 }
 
@@ -57,8 +59,15 @@ void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Inde
 void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || reply.attempt != attempt_) return;
   unanswered_ = reply.fate == Fate::InProgress || reply.fate == Fate::Done;
-  if (reply.fate == Fate::Unfit) return complete(unfit(call_->target), Index(), completions);
+  if (reply.fate == Fate::Unfit && settled_unfit(now)) return complete(unfit(call_->target), Index(), completions);
+  if (reply.fate != Fate::Unfit) unfit_since_.reset();
   ask_at_ = now + options_.raft.election_timeout;
+}
+
+// A leader of a moment ago has not heard from anybody yet.
+bool LeadershipTransfer::settled_unfit(LaggingTime now) {
+  if (!unfit_since_) unfit_since_ = now;
+  return now - *unfit_since_ >= kPatience * options_.raft.election_timeout;
 }
 
 std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, ReplicaId leader) {

@@ -31,6 +31,7 @@ class LeadershipTransfer {
   LaggingTime next_deadline(bool leader_known) const;
 
  private:
+  bool settled_unfit(LaggingTime now);
   void complete(absl::Status status, Index index, std::vector<Completion>& completions);
 
   const EngineOptions& options_;
@@ -39,6 +40,7 @@ class LeadershipTransfer {
   ReplicaId former_;         // who led when it was first asked; zero: not asked yet
   bool unanswered_ = false;  // by the leader that was asked last
   LaggingTime ask_at_{};
+  std::optional<LaggingTime> unfit_since_;
 };
 
 }  // namespace coordkit::engine

@@ -9,7 +9,8 @@ namespace {
 bool is_leaders_word(const Message& message) {
   return std::holds_alternative<raft::AppendRequest>(message) || std::holds_alternative<raft::Heartbeat>(message) ||
          std::holds_alternative<ReadIndexReply>(message) || std::holds_alternative<RenewReply>(message) ||
-         std::holds_alternative<ChangeReply>(message) || std::holds_alternative<TransferReply>(message);
+         std::holds_alternative<ChangeReply>(message) || std::holds_alternative<TransferReply>(message) ||
+         std::holds_alternative<StateOffer>(message) || std::holds_alternative<StateChunk>(message);
 }
 
 }  // namespace

@@ -47,6 +47,15 @@ Record hard_state_record(const raft::HardState& hard_state) {
   return {.kind = RecordKind::HardState, .term = hard_state.term, .index = Index(hard_state.vote.value())};
 }
 
+Record entry_record(RecordKind kind, const raft::Entry& entry) {
+  return {.kind = kind,
+          .detail = static_cast<uint8_t>(entry.kind),
+          .term = entry.term,
+          .index = entry.index,
+          .content_sum = entry.content_sum,
+          .payload = entry.payload.view()};
+}
+
 void add_step(BatchWriter& writer, const LogWrite& step, std::vector<Placed>& placed) {
   if (step.reset_to) {
     writer.add({.kind = RecordKind::TruncateTo,
@@ -56,13 +65,10 @@ void add_step(BatchWriter& writer, const LogWrite& step, std::vector<Placed>& pl
   }
   if (step.truncate_after) writer.add({.kind = RecordKind::TruncateTo, .index = *step.truncate_after});
   for (const raft::Entry& entry : step.entries) {
-    const uint32_t offset = writer.add({.kind = RecordKind::Entry,
-                                        .detail = static_cast<uint8_t>(entry.kind),
-                                        .term = entry.term,
-                                        .index = entry.index,
-                                        .content_sum = entry.content_sum,
-                                        .payload = entry.payload.view()});
-    placed.push_back({entry.index, entry.term, offset});
+    placed.push_back({entry.index, entry.term, writer.add(entry_record(RecordKind::Entry, entry))});
+  }
+  for (const raft::Entry& entry : step.repairs) {
+    placed.push_back({entry.index, entry.term, writer.add(entry_record(RecordKind::Repair, entry))});
   }
 }
 
@@ -126,6 +132,7 @@ size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous) {
   for (const LogWrite& step : steps) {
     bytes += 2 * kRecordHeaderBytes;
     for (const raft::Entry& entry : step.entries) bytes += record_bytes(entry.payload.size());
+    for (const raft::Entry& entry : step.repairs) bytes += record_bytes(entry.payload.size());
   }
   return align_up(bytes, kBlockBytes);
 }

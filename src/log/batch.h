@@ -48,7 +48,7 @@ std::optional<Mark> decode_mark(std::string_view payload);
 void append_state(std::string& out, const LogState& state);
 LogState load_state(const char* at);
 
-// Where an entry of a batch was put.
+// Where an entry of a batch was put: of each step its entries, then its repairs.
 struct Placed {
   Index index;
   Term term;

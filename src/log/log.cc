@@ -18,6 +18,10 @@ size_t mark_reserve(std::span<const LogWrite> steps) {
   return batch_bytes_bound({}, entries) + (kMarks - 1) * kBlockBytes;
 }
 
+absl::Status not_intact(const raft::Entry& entry) {
+  return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
+}
+
 absl::Status rotten(Index index) {
   return absl::DataLossError("entry " + std::to_string(index.value()) + " is rotten on this disk");
 }
@@ -52,10 +56,28 @@ absl::Status Log::check(std::span<const LogWrite> steps) const {
     }
     for (const raft::Entry& entry : step.entries) {
       if (entry.index != last.next()) return misuse("entries with a gap");
-      if (!content_intact(options_.group, entry)) {
-        return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
-      }
+      if (!content_intact(options_.group, entry)) return not_intact(entry);
       last = entry.index;
+    }
+    for (const raft::Entry& entry : step.repairs) {
+      if (!content_intact(options_.group, entry)) return not_intact(entry);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Drops the repairs of what is no hole, or will not be one once the steps before are done.
+absl::Status Log::keep_needed_repairs(std::span<LogWrite> steps) const {
+  Index sure = state_.last.index;  // not truncated by these steps
+  for (LogWrite& step : steps) {
+    if (step.reset_to) sure = Index();
+    if (step.truncate_after) sure = std::min(sure, *step.truncate_after);
+    std::erase_if(step.repairs, [&](const raft::Entry& entry) { return entry.index > sure || !holes_.contains(entry.index); });
+    for (const raft::Entry& entry : step.repairs) {
+      const DamagedEntry& known = holes_.at(entry.index);
+      const bool same_term = !known.term || known.term == entry.term;
+      const bool same_sum = known.content_sum == 0 || known.content_sum == entry.content_sum;
+      if (!same_term || !same_sum) return misuse("a repair with another entry than the one that was lost");
     }
   }
   return absl::OkStatus();
@@ -64,6 +86,13 @@ absl::Status Log::check(std::span<const LogWrite> steps) const {
 absl::Status Log::append(std::span<const LogWrite> steps) {
   if (!failure_.ok()) return failure_;
   if (absl::Status status = check(steps); !status.ok()) return final_failure(status);
+  if (std::ranges::all_of(steps, [](const LogWrite& step) { return step.repairs.empty(); })) return write_batch(steps);
+  std::vector<LogWrite> needed(steps.begin(), steps.end());
+  if (absl::Status status = keep_needed_repairs(needed); !status.ok()) return final_failure(status);
+  return write_batch(needed);
+}
+
+absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   const size_t bound = batch_bytes_bound(steps, previous_.size());
   if (bound > kSegmentBytesMax / 2) return final_failure(misuse("a write too large for a segment"));
   if (bound + (steps.empty() ? 0 : mark_reserve(steps)) > bytes_left()) {
@@ -85,6 +114,7 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
     if (step.hard_state) state_.hard_state = *step.hard_state;
     if (step.reset_to) {
       index_.clear();
+      holes_.clear();
       previous_.clear();
       state_.base = state_.last = *step.reset_to;
       ++state_.truncations;
@@ -93,9 +123,18 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
     if (step.truncate_after) truncate(*step.truncate_after);
     for (const raft::Entry& entry : step.entries) {
       const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
-      index_.push_back({entry.term, {current_, next->offset}, bytes});
+      index_.push_back({entry.term, {current_, next->offset}, bytes, current_});
       previous_.push_back({entry.index, entry.term, entry.content_sum});
       state_.last = entry.position();
+      ++next;
+    }
+    for (const raft::Entry& entry : step.repairs) {
+      Location& repaired = location(entry.index);
+      repaired.term = entry.term;
+      repaired.at = {current_, next->offset};
+      repaired.bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
+      holes_.erase(entry.index);
+      if (entry.index == state_.last.index) state_.last.term = entry.term;
       ++next;
     }
   }
@@ -105,6 +144,7 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
 
 void Log::truncate(Index keep) {
   while (state_.base.index + index_.size() > keep) index_.pop_back();
+  holes_.erase(holes_.upper_bound(keep), holes_.end());
   state_.last = position_of(keep);
   ++state_.truncations;
   state_.truncated_to = std::min(state_.truncated_to, keep);
@@ -135,14 +175,10 @@ absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size
     absl::StatusOr<std::string> raw = segments_[location.at.segment].file->pread(location.at.offset, location.bytes);
     if (!raw.ok()) return raw.status();
     const std::optional<Record> record = parse_record(*raw, 0, key(location.at.segment), location.at.offset);
-    if (!record || !record->payload_intact || record->kind != RecordKind::Entry || record->index != index) {
+    if (!record || !record->payload_intact || !holds_entry(record->kind) || record->index != index) {
       return rotten(index);
     }
-    entries.push_back({.index = index,
-                       .term = record->term,
-                       .kind = static_cast<raft::EntryKind>(record->detail),
-                       .content_sum = record->content_sum,
-                       .payload = SharedBytes(std::string(record->payload))});
+    entries.push_back(entry_of(*record));
   }
   return entries;
 }
@@ -153,8 +189,9 @@ absl::Status Log::compact(Position through) {
   if (through.index > state_.last.index) return final_failure(misuse("compaction beyond the end"));
   const uint64_t count = through.index - state_.base.index;
   index_.erase(index_.begin(), index_.begin() + static_cast<std::ptrdiff_t>(count));
+  holes_.erase(holes_.begin(), holes_.upper_bound(through.index));
   state_.base = through;
-  state_.first_segment = index_.empty() ? current_ : index_.front().at.segment;
+  state_.first_segment = index_.empty() ? current_ : index_.front().home;
   mark_due_ = true;
   return absl::OkStatus();
 }

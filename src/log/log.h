@@ -68,6 +68,7 @@ class Log {
     Term term;
     DiskPosition at;
     uint32_t bytes = 0;  // of the record; 0: a hole
+    uint32_t home = 0;   // the segment that held it first; rises with the index, as `at` does not once it was repaired
   };
   struct Spare {
     uint32_t number = 0;
@@ -84,10 +85,13 @@ class Log {
   absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
   absl::Status clean_up(const Recovery& recovery);
   absl::Status check(std::span<const LogWrite> steps) const;
+  absl::Status keep_needed_repairs(std::span<LogWrite> steps) const;
+  absl::Status write_batch(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
   absl::Status hasty_spare(size_t batch_bytes);
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
+  Location& location(Index index) { return index_[index - state_.base.index - 1]; }
   absl::Status recycle();
   absl::Status retire(uint32_t segment, uint64_t capacity);
   absl::Status final_failure(absl::Status status);
@@ -101,6 +105,7 @@ class Log {
   LogState state_;
   std::vector<Identity> previous_;  // entries of the newest batch
   std::deque<Location> index_;      // of the entries from state_.base + 1 on
+  std::map<Index, DamagedEntry> holes_;
   std::map<uint32_t, Segment> segments_;
   std::vector<Spare> spares_;
   uint32_t next_number_ = 1;
@@ -118,7 +123,7 @@ struct OpenedLog {
   raft::HardState hard_state;
   Position base;
   std::vector<raft::Entry> entries;
-  std::vector<DamagedRange> damaged;
+  std::vector<DamagedEntry> damaged;
 };
 
 }  // namespace coordkit::log

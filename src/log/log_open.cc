@@ -10,17 +10,12 @@ namespace {
 
 constexpr size_t kRewriteBatchBytes = 1 << 20;
 
-std::vector<DamagedRange> holes(const std::deque<Slot>& slots) {
-  std::vector<DamagedRange> ranges;
+std::vector<DamagedEntry> holes(const std::deque<Slot>& slots) {
+  std::vector<DamagedEntry> damaged;
   for (const Slot& slot : slots) {
-    if (slot.entry) continue;
-    if (!ranges.empty() && ranges.back().last.next() == slot.index) {
-      ranges.back().last = slot.index;
-    } else {
-      ranges.push_back({slot.index, slot.index});
-    }
+    if (!slot.entry) damaged.push_back({slot.index, slot.term, slot.content_sum});
   }
-  return ranges;
+  return damaged;
 }
 
 // From where on the newest segment is written again.
@@ -34,18 +29,22 @@ bool replaces_newest(const Recovery& recovery, DiskPosition from) {
   return recovery.newest && from.offset == kFirstBatchOffset && recovery.newest_whole;
 }
 
-// The entries from `from` on, as the steps of batches of moderate size.
+bool is_repair(const Slot& slot) { return slot.repaired_at.segment != 0; }
+
+// The entries that lie from `from` on, as the steps of batches of moderate size: those that end the log, then the repairs.
 std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from) {
   std::vector<LogWrite> steps;
-  size_t bytes = 0;
-  for (const Slot& slot : recovery.slots) {
-    if (slot.at < from || !slot.entry) continue;
-    if (steps.empty() || bytes > kRewriteBatchBytes) {
-      steps.emplace_back();
-      bytes = 0;
+  for (const bool repairs : {false, true}) {
+    size_t bytes = kRewriteBatchBytes + 1;
+    for (const Slot& slot : recovery.slots) {
+      if (slot.where() < from || !slot.entry || is_repair(slot) != repairs) continue;
+      if (bytes > kRewriteBatchBytes) {
+        steps.emplace_back();
+        bytes = 0;
+      }
+      bytes += slot.entry->bytes();
+      (repairs ? steps.back().repairs : steps.back().entries).push_back(*slot.entry);
     }
-    bytes += slot.entry->bytes();
-    steps.back().entries.push_back(*slot.entry);
   }
   return steps;
 }
@@ -91,8 +90,9 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
   state_.last = state_.base;
   for (const Slot& slot : recovery.slots) {
     if (slot.at >= from && slot.entry) break;
-    const bool hole = !slot.entry;
-    index_.push_back({slot.term, slot.at, hole ? 0 : static_cast<uint32_t>(record_bytes(slot.entry->payload.size()))});
+    const size_t bytes = slot.entry ? record_bytes(slot.entry->payload.size()) : 0;
+    index_.push_back({slot.term, slot.where(), static_cast<uint32_t>(bytes), slot.at.segment});
+    if (!slot.entry) holes_[slot.index] = {slot.index, slot.term, slot.content_sum};
     state_.last = {slot.index, slot.term};
   }
   SegmentHeader header{.segment = take_number(), .store = options_.store};
@@ -106,7 +106,7 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
     header.predecessor = from.segment;
     header.predecessor_end = from.offset;
   }
-  state_.first_segment = index_.empty() ? header.segment : index_.front().at.segment;
+  state_.first_segment = index_.empty() ? header.segment : index_.front().home;
   header.state = state_;
   return header;
 }
@@ -116,17 +116,21 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   end_ = kFirstBatchOffset;
   state_.truncated_to = LogState().truncated_to;
   std::string bytes(kFirstBatchOffset, '\0');
-  for (const LogWrite& step : carried_steps(recovery, from)) {
+  const auto carry = [&](std::span<const LogWrite> steps) {
     std::vector<Placed> placed;
     const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = {current_, end_}};
-    const std::string batch = encode_batch(place, state_, previous_, {&step, 1}, placed);
+    const std::string batch = encode_batch(place, state_, previous_, steps, placed);
     bytes += batch;
+    advance(steps, placed, static_cast<uint32_t>(batch.size()));
+  };
+  for (const LogWrite& step : carried_steps(recovery, from)) {
+    carry({&step, 1});
     if (bytes.size() > kSegmentBytesMax / 2) return absl::DataLossError("log: an unsynced tail larger than a segment");
-    advance({&step, 1}, placed, static_cast<uint32_t>(batch.size()));
   }
+  if (end_ != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: what was carried over is below it
   header.synced_end = end_;
-  header.capacity =
-      align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + options_.small_segment_bytes / 2), kBlockBytes);
+  const uint64_t room = options_.small_segment_bytes / 2 + kBlockBytes;  // the mark takes none of what is left for new batches
+  header.capacity = align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + room), kBlockBytes);
   bytes.replace(0, kFirstBatchOffset, encode(header, options_.group));
 
   const std::string filling = file_name(FileUse::Filling, current_);

@@ -14,7 +14,7 @@ uint64_t header_sum(std::string_view header, const RecordKey& key, uint32_t offs
 }
 
 bool content_intact(const Record& record) {
-  if (record.kind != RecordKind::Entry) return record.content_sum == hash_bytes(record.payload);
+  if (!holds_entry(record.kind)) return record.content_sum == hash_bytes(record.payload);
   const auto kind = static_cast<raft::EntryKind>(record.detail);
   return record.content_sum == content_sum(record.group, record.term, record.index, kind, record.payload);
 }
@@ -31,7 +31,7 @@ void append_record(std::string& out, const Record& record, const RecordKey& key,
   store_u64(header + 24, record.index.value());
   store_u32(header + 32, record.mark.offset);
   store_u32(header + 36, record.mark.segment);
-  store_u64(header + 40, record.kind == RecordKind::Entry ? record.content_sum : hash_bytes(record.payload));
+  store_u64(header + 40, holds_entry(record.kind) ? record.content_sum : hash_bytes(record.payload));
   store_u64(header + 48, header_sum({header, sizeof header}, key, offset));
   const size_t end = out.size() + record.bytes();
   out.append(header, sizeof header);
@@ -44,7 +44,7 @@ std::optional<Record> parse_record(std::string_view bytes, size_t at, const Reco
   const std::string_view header = bytes.substr(at, kRecordHeaderBytes);
   const auto offset = static_cast<uint32_t>(origin + at);
   const auto kind = static_cast<uint8_t>(header[4]);
-  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::SegmentHeader)) return std::nullopt;
+  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::Repair)) return std::nullopt;
   if (load_u64(header.data() + 48) != header_sum(header, key, offset)) return std::nullopt;
   const uint32_t length = load_u32(header.data());
   if (length > bytes.size() - at - kRecordHeaderBytes) return std::nullopt;
@@ -61,6 +61,14 @@ std::optional<Record> parse_record(std::string_view bytes, size_t at, const Reco
   };
   record.payload_intact = content_intact(record);
   return record;
+}
+
+raft::Entry entry_of(const Record& record) {
+  return {.index = record.index,
+          .term = record.term,
+          .kind = static_cast<raft::EntryKind>(record.detail),
+          .content_sum = record.content_sum,
+          .payload = SharedBytes(std::string(record.payload))};
 }
 
 }  // namespace coordkit::log

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
 
 namespace coordkit::log {
@@ -20,7 +21,9 @@ inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kRecordAlignment = 8;
 
 // Numbers are on disk: never reused.
-enum class RecordKind : uint8_t { Entry = 1, HardState = 2, TruncateTo = 3, Mark = 4, SegmentHeader = 5 };
+enum class RecordKind : uint8_t { Entry = 1, HardState = 2, TruncateTo = 3, Mark = 4, SegmentHeader = 5, Repair = 6 };
+
+constexpr bool holds_entry(RecordKind kind) { return kind == RecordKind::Entry || kind == RecordKind::Repair; }
 
 constexpr size_t align_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 constexpr size_t record_bytes(size_t payload) { return align_up(kRecordHeaderBytes + payload, kRecordAlignment); }
@@ -40,12 +43,12 @@ struct RecordKey {
 
 struct Record {
   RecordKind kind = RecordKind::Entry;
-  uint8_t detail = 0;  // Entry: its EntryKind. TruncateTo: a TruncateDetail. Else 0.
+  uint8_t detail = 0;  // Entry, Repair: its EntryKind. TruncateTo: a TruncateDetail. Else 0.
   GroupId group;
   Term term;
   Index index;
   DiskPosition mark;         // everything before it was durable when this record was written
-  uint64_t content_sum = 0;  // Entry: the proposer's. Else: of the payload.
+  uint64_t content_sum = 0;  // Entry, Repair: the proposer's. Else: of the payload.
   std::string_view payload;
 
   uint32_t offset = 0;          // where it was found
@@ -57,6 +60,9 @@ enum class TruncateDetail : uint8_t {
   Truncate = 0,  // entries above `index` are gone
   Reset = 1,     // all entries are gone; the log starts again after (index, term)
 };
+
+// The entry it holds.
+raft::Entry entry_of(const Record& record);
 
 // Appends the record to `out`, whose byte `out.size()` will lie at `offset` of the segment; fills in the header sum.
 void append_record(std::string& out, const Record& record, const RecordKey& key, uint32_t offset);

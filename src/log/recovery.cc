@@ -179,8 +179,10 @@ class Recoverer {
     const uint32_t sure = sure_end(link, newest);
     size_t at = kFirstBatchOffset;
     while (at < sure || (newest && at < bytes.size())) {
-      if (newest && at <= sure) result_.sure_previous = replay_.previous();
       const std::optional<FoundBatch> batch = find_batch(bytes, at, key(link.segment));
+      const std::vector<Identity>& previous = batch ? batch->mark.previous : replay_.previous();
+      if (newest && at <= sure) result_.sure_previous = previous;
+      if (newest && at == kFirstBatchOffset) result_.older_previous = previous;
       if (!batch && at >= sure) break;
       if (!batch) {
         const size_t next = next_batch(bytes, at, sure, link.segment);

@@ -61,18 +61,13 @@ void Replay::apply(const Record& record) {
   switch (record.kind) {
     case RecordKind::Entry: {
       Slot slot{.index = record.index, .term = record.term, .content_sum = record.content_sum, .at = {segment_, record.offset}};
-      if (record.payload_intact) {
-        slot.entry = raft::Entry{.index = record.index,
-                                 .term = record.term,
-                                 .kind = static_cast<raft::EntryKind>(record.detail),
-                                 .content_sum = record.content_sum,
-                                 .payload = SharedBytes(std::string(record.payload))};
-      }
+      if (record.payload_intact) slot.entry = entry_of(record);
       const Identity identity{slot.index, slot.term, slot.content_sum};
       put(std::move(slot));
       previous_.push_back(identity);
       break;
     }
+    case RecordKind::Repair: repair(record); break;
     case RecordKind::HardState: state_.hard_state = {record.term, ReplicaId(record.index.value())}; break;
     case RecordKind::TruncateTo:
       ++state_.truncations;
@@ -96,6 +91,18 @@ void Replay::put(Slot slot) {
   truncate(slot.index.previous());
   extend_with_holes(slot.index.previous());
   slots_.push_back(std::move(slot));
+}
+
+// Fills the place of one entry and leaves all others alone. The segment that held it first still counts for recycling.
+void Replay::repair(const Record& record) {
+  if (record.index <= state_.base.index) return;
+  extend_with_holes(record.index);
+  Slot& slot = slots_[record.index - slots_.front().index];
+  slot.term = record.term;
+  slot.content_sum = record.content_sum;
+  slot.repaired_at = {segment_, record.offset};
+  slot.entry.reset();
+  if (record.payload_intact) slot.entry = entry_of(record);
 }
 
 void Replay::truncate(Index keep) {

@@ -17,8 +17,11 @@ struct Slot {
   Index index;
   Term term;
   uint64_t content_sum = 0;
-  DiskPosition at;  // of the record; of a hole: somewhere in the segment that held it
+  DiskPosition at;           // of the record; of a hole: somewhere in the segment that held it. Rises with the index.
+  DiskPosition repaired_at;  // of the record that filled the hole; nowhere: it never was one
   std::optional<raft::Entry> entry;
+
+  DiskPosition where() const { return repaired_at.segment != 0 ? repaired_at : at; }
 };
 
 class Replay {
@@ -42,6 +45,7 @@ class Replay {
   void enter(const LogState& state, std::span<const Identity> previous);
   void apply(const Record& record);
   void put(Slot slot);
+  void repair(const Record& record);
   void truncate(Index keep);
   void extend_with_holes(Index last);
   Slot hole(Index index) const { return {.index = index, .at = {segment_, kBlockBytes}}; }

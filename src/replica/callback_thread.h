@@ -1,5 +1,5 @@
-// The thread that runs the user's callbacks: phase changes, lost holds, leadership. In order, each once; one that blocks
-// delays only the others. Started with the replica, ended by stop(), which runs what was announced before.
+// A thread that runs tasks in order, each once; one that blocks delays only the others. One runs the user's callbacks: phase
+// changes, lost holds, leadership. Started with the replica, ended by stop(), which runs what was announced before.
 #pragma once
 
 #include <condition_variable>

@@ -4,7 +4,6 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "base/check.h"
 #include "engine/wire.h"
 #include "replica/waiting.h"
 
@@ -28,6 +27,8 @@ void Host::adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> stat
 void Host::start(std::unique_ptr<Engine> engine) {
   engine_ = std::move(engine);
   callbacks_.emplace();
+  worker_.emplace(
+      *state_, [this] { return machines(); }, [this](EngineInput input) { post(std::move(input)); });
   events_.emplace(options_.machines, *callbacks_);
   client_ = std::make_unique<Client>(
       *engine_, ClientOptions{.election_timeout = options_.election_timeout,
@@ -84,10 +85,9 @@ void Host::log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entrie
 void Host::log_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::log_space(LogSpace space) { post(EngineInput(LogSpaceChanged{space})); }
 void Host::checkpointed(Position applied) { post(EngineInput(StateCheckpointed{applied})); }
-// Nobody stages a peer's state here, so no store has a reason to report one.
-void Host::staged(Ticket) { COORDKIT_CHECK_MSG(false, "a staged range was not asked for"); }
-void Host::installed(Position) { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
-void Host::install_refused(Position, absl::Status) { COORDKIT_CHECK_MSG(false, "an install was not asked for"); }
+void Host::staged(Ticket ticket) { post(EngineInput(RangeStaged{ticket})); }
+void Host::installed(Position at) { post(EngineInput(StateInstalled{at})); }
+void Host::install_refused(Position at, absl::Status why) { post(EngineInput(InstallRefused{at, std::move(why)})); }
 void Host::checkpoint_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
 void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
@@ -150,6 +150,10 @@ void Host::carry_out() {
   }
   if (effects_.checkpoint) state_->commit(*std::move(effects_.checkpoint));
   if (effects_.compact) log_->compact(*effects_.compact);
+  for (ViewOrder& order : effects_.views) worker_->read(std::move(order));
+  for (StagingOrder& order : effects_.staging) perform(std::move(order), *state_);
+  if (effects_.restore) worker_->restore();
+  if (effects_.discarded) worker_->discard(std::move(effects_.discarded));
   if (effects_.cluster) transport_->set_cluster(*effects_.cluster);
   for (MachineEvent& event : effects_.events) events_->relay(std::move(event));
   if (effects_.peers) transport_->set_peers(*std::move(effects_.peers));
@@ -323,6 +327,7 @@ absl::Status Host::close() {
     }
     if (std::exchange(closing_, true)) return absl::OkStatus();
   }
+  if (worker_) worker_->stop();
   if (log_) log_->close();
   if (state_) state_->close();
   if (thread_.joinable()) {

@@ -1,5 +1,5 @@
 // The engine with everything it needs around it: one thread that runs turns and the network, the stores with their own
-// threads, and the callback thread. Door 1's handles share it.
+// threads, the worker that reads and builds whole states, and the callback thread. Door 1's handles share it.
 //
 // The thread's loop is the host's loop of engine.h: take what arrived, read the clock, turn, carry out the effects. What
 // arrives from other threads is one bounded queue; a wake-up is posted only when none is under way.
@@ -25,6 +25,7 @@
 #include "replica/callback_thread.h"
 #include "replica/event_relay.h"
 #include "replica/membership_calls.h"
+#include "replica/state_worker.h"
 
 namespace coordkit {
 
@@ -82,6 +83,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   using Arrival = std::variant<EngineInput, Mail, Call>;
   static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
 
+  absl::StatusOr<std::vector<HostedMachine>> machines() const;  // fresh ones
   void start(std::unique_ptr<Engine> engine);
   void post(Arrival arrival);
   void wake();
@@ -101,6 +103,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   boost::asio::steady_timer timer_{io_};
   std::unique_ptr<LogStore> log_;
   std::unique_ptr<StateStore> state_;
+  std::optional<StateWorker> worker_;  // uses the state store
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;

@@ -41,6 +41,8 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.new_cluster = ClusterId(random_id());
   engine.token_base = token_base();
   engine.checkpoint_entries = options.checkpoint_entries;
+  engine.raft.log_retained_bytes = options.log_retained_bytes;
+  engine.raft.log_pinned_bytes = std::max(engine.raft.log_pinned_bytes, options.log_retained_bytes);
   engine.digest_entries = options.digest_entries;
   for (const MemberAddress& member : options.members) engine.members.push_back({ReplicaId(member.id), member.address});
   return engine;
@@ -137,6 +139,8 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Cl
   return host->open(**directory);
 }
 
+absl::StatusOr<std::vector<HostedMachine>> Host::machines() const { return make_machines(options_.machines); }
+
 absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory) {
   absl::StatusOr<Position> checkpoint = state_->open(*this);
   if (!checkpoint.ok()) return checkpoint.status();
@@ -145,11 +149,11 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory)
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();
   if (!view.ok()) return view.status();
 
-  absl::StatusOr<std::vector<HostedMachine>> machines = make_machines(options_.machines);
-  if (!machines.ok()) return machines.status();
+  absl::StatusOr<std::vector<HostedMachine>> fresh = machines();
+  if (!fresh.ok()) return fresh.status();
   EngineOptions engine_opts = engine_options(options_);
   const std::vector<Peer> peers = engine_opts.members;
-  auto engine = Engine::recover(std::move(engine_opts), *std::move(machines), *std::move(log), **view, clock_.now());
+  auto engine = Engine::recover(std::move(engine_opts), *std::move(fresh), *std::move(log), **view, clock_.now());
   if (!engine.ok()) return engine.status();
 
   const Hello hello{.cluster_name = options_.cluster,

@@ -38,6 +38,16 @@ void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
     COORDKIT_CHECK_MSG(entry.index == last().next(), "a log write must continue the log");
     records.push_back({entry, chain_hash(chain(last()), entry)});
   }
+  for (const raft::Entry& entry : write.repairs) {
+    if (!contains(entry.index) || !at(entry.index).rotten) continue;
+    Record& record = records[entry.index - base.index - 1];
+    COORDKIT_CHECK_MSG(entry == record.entry, "a repair with another content");
+    record.rotten = false;
+  }
+}
+
+void LogImage::rot(Index index) {
+  if (contains(index)) records[index - base.index - 1].rotten = true;
 }
 
 void LogImage::forget(Position through) {
@@ -64,7 +74,13 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
   out.boot = boot_;
   out.hard_state = durable_.hard_state;
   out.base = durable_.base;
-  for (const LogImage::Record& record : durable_.records) out.entries.push_back(record.entry);
+  for (const LogImage::Record& record : durable_.records) {
+    if (record.rotten) {
+      out.damaged.push_back({record.entry.index, record.entry.term, record.entry.content_sum});
+    } else {
+      out.entries.push_back(record.entry);
+    }
+  }
   return out;
 }
 
@@ -100,6 +116,11 @@ void SimLogStore::synced(const Event& event) {
   sink_->written(number);
 }
 
+void SimLogStore::rot(Index index) {
+  durable_.rot(index);
+  submitted_.rot(index);
+}
+
 void SimLogStore::read(Index first, Index last, size_t bytes_max) {
   const uint64_t slot = next_read_++;
   reads_.emplace(slot, Read{first, last, bytes_max});
@@ -120,6 +141,10 @@ void SimLogStore::read_done(const Event& event) {
   std::vector<raft::Entry> entries;
   size_t bytes = 0;
   for (Index i = wanted.first; i <= wanted.last && submitted_.contains(i); i = i.next()) {
+    if (submitted_.at(i).rotten) {
+      sink_->log_read(wanted.first, absl::DataLossError("an entry is rotten on this disk"));
+      return;
+    }
     const raft::Entry& entry = submitted_.at(i).entry;
     if (!entries.empty() && bytes + entry.bytes() > wanted.bytes_max) break;
     bytes += entry.bytes();

@@ -33,8 +33,9 @@ uint64_t chain_hash(uint64_t previous, const raft::Entry& entry);
 // The content of a log at one moment.
 struct LogImage {
   struct Record {
-    raft::Entry entry;
+    raft::Entry entry;  // what was written
     uint64_t chain = 0;
+    bool rotten = false;  // and what cannot be read any more
   };
   raft::HardState hard_state;
   std::map<Term, ReplicaId> votes;  // every one this store ever gave
@@ -51,6 +52,7 @@ struct LogImage {
   uint64_t chain(Index index) const { return index == base.index ? base_chain : at(index).chain; }
 
   void write(const LogWrite& write, uint64_t reset_chain = 0);  // of what it starts again after
+  void rot(Index index);
   void forget(Position through);
   void reset(Position new_base, uint64_t chain);
 };
@@ -69,6 +71,8 @@ class SimLogStore final : public LogStore {
   // Events of the world. Events of an earlier boot are not for us.
   void synced(const Event& event);
   void read_done(const Event& event);
+  // What the disk holds of this entry is lost: it cannot be read, and the next open names it, until it is repaired.
+  void rot(Index index);
   // Power is gone: unsynced writes survive up to a random point.
   void crash();
 

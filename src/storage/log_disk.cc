@@ -13,6 +13,7 @@ constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 size_t bytes_of(const LogWrite& step) {
   size_t bytes = 0;
   for (const raft::Entry& entry : step.entries) bytes += entry.bytes();
+  for (const raft::Entry& entry : step.repairs) bytes += entry.bytes();
   return bytes;
 }
 

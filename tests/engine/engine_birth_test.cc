@@ -249,7 +249,7 @@ TEST(EngineRecoverTest, AMalformedFirstEntryIsDataLossAndNoException) {
 TEST(EngineRecoverTest, ADamagedLogIsQuarantined) {
   Recovery recovery;
   recovery.fill();
-  recovery.log.damaged = {{Index(2), Index(3)}};
+  recovery.log.damaged = {{Index(2)}, {Index(3)}};
   const auto engine = recovery.run();
   ASSERT_TRUE(engine.ok()) << engine.status();
   EXPECT_EQ((*engine)->status().state, ReplicaState::Quarantine);

@@ -37,7 +37,7 @@ TEST_F(EngineTransferTest, WhoCannotLeadIsRefusedForCertain) {
   lone.start(1);
   ASSERT_EQ(lone.leader(), 1u);
   const Ticket ticket = lone.transfer(1, 0);
-  lone.settle();
+  lone.pass(2s);
   EXPECT_EQ(reason_of(lone.ended(1, ticket).status), Reason::NotEnoughVoters);
   EXPECT_EQ(outcome_of(lone.ended(1, ticket).status), Outcome::None);
 }

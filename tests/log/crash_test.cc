@@ -16,9 +16,7 @@ std::string summary(const log::OpenedLog& opened) {
   for (const raft::Entry& entry : opened.entries) {
     text += " " + std::to_string(entry.index.value()) + "/" + std::to_string(entry.term.value());
   }
-  for (const DamagedRange& range : opened.damaged) {
-    text += ", damaged " + std::to_string(range.first.value()) + "-" + std::to_string(range.last.value());
-  }
+  for (const DamagedEntry& damaged : opened.damaged) text += ", damaged " + std::to_string(damaged.index.value());
   return text + ", term " + std::to_string(opened.hard_state.term.value());
 }
 

@@ -11,6 +11,7 @@ constexpr char kName[] = "log-v1.seg";
 std::vector<LogWrite> steps() {
   return {{.hard_state = raft::HardState{Term(2), ReplicaId(3)}, .entries = entries(1, 3, 2, 10)},
           {.truncate_after = Index(2), .entries = entries(3, 2, 4, 5)},
+          {.repairs = entries(3, 1, 4, 5)},
           {.reset_to = Position{Index(9), Term(4)}}};
 }
 

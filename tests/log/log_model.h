@@ -38,11 +38,7 @@ struct LogModel {
 
 // What two openings must have in common.
 inline bool same(const log::OpenedLog& a, const log::OpenedLog& b) {
-  const auto same_ranges = [](const std::vector<DamagedRange>& x, const std::vector<DamagedRange>& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                      [](const DamagedRange& p, const DamagedRange& q) { return p.first == q.first && p.last == q.last; });
-  };
-  return a.hard_state == b.hard_state && a.base == b.base && a.entries == b.entries && same_ranges(a.damaged, b.damaged);
+  return a.hard_state == b.hard_state && a.base == b.base && a.entries == b.entries && a.damaged == b.damaged;
 }
 
 }  // namespace coordkit::testing

@@ -1,6 +1,7 @@
 // The simulated stores against the suites that any adapter runs.
 #include <gtest/gtest.h>
 
+#include "coordkit/testing/log_store_suite.h"
 #include "coordkit/testing/state_store_suite.h"
 #include "sim/disk.h"
 
@@ -52,6 +53,52 @@ class SimStateHarness final : public StateStoreHarness {
   PassingTime store_;
 };
 
+// The same for a log.
+class LogInPassingTime final : public LogStore {
+ public:
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override { return store_.open(sink); }
+  void submit(LogWrite write) override {
+    store_.submit(std::move(write));
+    pass();
+  }
+  void read(Index first, Index last, size_t bytes_max) override {
+    store_.read(first, last, bytes_max);
+    pass();
+  }
+  void compact(Position through) override { store_.compact(through); }
+  void close() override { store_.close(); }
+
+  void crash() { store_.crash(); }
+  void rot(Index index) { store_.rot(index); }
+
+ private:
+  void pass() {
+    while (!world_.empty()) {
+      const sim::Event event = world_.pop();
+      event.kind == sim::EventKind::LogSynced ? store_.synced(event) : store_.read_done(event);
+    }
+  }
+
+  sim::World world_{1};
+  sim::SimLogStore store_{world_, 0, StoreId(7), world_.fork_random()};
+};
+
+class SimLogHarness final : public LogStoreHarness {
+ public:
+  LogStore& restart() override {
+    store_.crash();
+    return store_;
+  }
+  bool rot(const raft::Entry& entry) override {
+    store_.rot(entry.index);
+    return true;
+  }
+
+ private:
+  LogInPassingTime store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Sim, LogStoreSuite, ::testing::Values([] { return std::make_unique<SimLogHarness>(); }));
 INSTANTIATE_TEST_SUITE_P(Sim, StateStoreSuite, ::testing::Values([] { return std::make_unique<SimStateHarness>(); }));
 
 }  // namespace

@@ -1,4 +1,7 @@
 // Our own stores against the suites that any adapter runs.
+#include <filesystem>
+#include <fstream>
+
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/lmdb_state_store.h"
 #include "coordkit/storage/memory_stores.h"
@@ -15,6 +18,10 @@ class MemoryLogHarness final : public LogStoreHarness {
   LogStore& restart() override {
     store_.close();
     return store_;
+  }
+  bool rot(const raft::Entry& entry) override {
+    store_.rot(entry.index);
+    return true;
   }
 
  private:
@@ -45,6 +52,18 @@ class SegmentedLogHarness final : public LogStoreHarness {
     store_.reset();
     store_ = std::make_unique<SegmentedLogStore>(open_directory(directory_), options_);
     return *store_;
+  }
+  bool rot(const raft::Entry& entry) override {
+    for (const auto& file : std::filesystem::directory_iterator(directory_ / "data/log")) {
+      std::fstream stream(file.path(), std::ios::binary | std::ios::in | std::ios::out);
+      std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+      const size_t at = bytes.find(entry.payload.view());
+      if (at == std::string::npos) continue;
+      stream.clear();
+      stream.seekp(static_cast<std::streamoff>(at));
+      stream.put(static_cast<char>(bytes[at] ^ 1));
+    }
+    return true;
   }
 
  private:

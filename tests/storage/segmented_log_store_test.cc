@@ -178,7 +178,8 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   const auto opened = log::Log::open(rotten, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
   ASSERT_TRUE(opened.ok());
   ASSERT_EQ(opened->damaged.size(), 1u);
-  EXPECT_EQ(opened->damaged[0].first, Index(1));
+  const raft::Entry lost = entries(1, 1, 1, 500)[0];
+  EXPECT_EQ(opened->damaged[0], (DamagedEntry{lost.index, lost.term, lost.content_sum}));
 }
 
 TEST(SegmentedLogStoreTest, INV_S07_CompactionKeepsTheDiskBounded) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ class MemoryLogStore final : public LogStore {
   void complete_all();
   // From here on nothing completes, and the sink is told once.
   void fail(absl::Status why);
+  // As if the disk had lost what it holds of this entry: it cannot be read, and the next open names it, until it is repaired.
+  void rot(Index index);
   size_t pending() const;
 
  private:
@@ -54,6 +57,7 @@ class MemoryLogStore final : public LogStore {
   raft::HardState hard_state_;
   Position base_;
   std::deque<raft::Entry> durable_;
+  std::set<Index> rotten_;  // of durable_
   std::deque<LogWrite> pending_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,8 @@ class LogStoreHarness {
   virtual ~LogStoreHarness() = default;
   // Closes the store before, if any, and returns one that is not open yet, over what the former left behind.
   virtual LogStore& restart() = 0;
+  // Makes what the medium holds of this entry unreadable, while no store is open; false: this medium cannot be hurt.
+  virtual bool rot(const raft::Entry&) { return false; }
 };
 using LogStoreHarnessFactory = std::function<std::unique_ptr<LogStoreHarness>()>;
 
@@ -177,6 +180,55 @@ TEST_P(LogStoreSuite, LargeEntriesAreFine) {
   const WriteNumber last = append(1, 3, 1, 300'000);
   ASSERT_TRUE(probe_->wait_written(last));
   EXPECT_EQ(reopen().entries, entries(1, 3, 1, 300'000));
+}
+
+TEST_P(LogStoreSuite, RepairOfWhatIsSoundIsAWriteThatChangesNothing) {
+  append(1, 5, 1);
+  store_->submit({.number = next_number(), .repairs = entries(2, 2, 1)});
+  const WriteNumber last = append(6, 1, 2);
+  ASSERT_TRUE(probe_->wait_written(last));
+  EXPECT_TRUE(probe_->in_order());
+  const RecoveredLog again = reopen();
+  EXPECT_EQ(again.entries.size(), 6u);
+  EXPECT_TRUE(again.damaged.empty());
+}
+
+TEST_P(LogStoreSuite, FLT_D02_D06_RottenEntriesAreNamedAndRepaired) {
+  const std::vector<raft::Entry> written = entries(1, 12, 1, 100);
+  store_->submit({.number = next_number(), .entries = written});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  store_->close();
+  const std::vector<size_t> rotten = {3, 4, 9};  // positions, index - 1
+  for (const size_t at : rotten) {
+    if (!harness_->rot(written[at])) GTEST_SKIP() << "this medium cannot be hurt";
+  }
+  RecoveredLog hurt = reopen();
+  ASSERT_EQ(hurt.damaged.size(), rotten.size());
+  EXPECT_EQ(hurt.entries.size(), written.size() - rotten.size());
+  for (size_t i = 0; i < rotten.size(); ++i) {
+    const raft::Entry& lost = written[rotten[i]];
+    EXPECT_EQ(hurt.damaged[i].index, lost.index);
+    EXPECT_TRUE(!hurt.damaged[i].term || hurt.damaged[i].term == lost.term);
+    EXPECT_TRUE(hurt.damaged[i].content_sum == 0 || hurt.damaged[i].content_sum == lost.content_sum);
+  }
+  EXPECT_FALSE(read(4, 4).ok()) << "what is rotten is never served";
+  EXPECT_FALSE(read(2, 6).ok());
+  ASSERT_TRUE(read(6, 9).ok()) << "what lies between is";
+
+  store_->submit({.number = next_number(), .repairs = {written[4]}});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  hurt = reopen();
+  EXPECT_EQ(hurt.damaged.size(), 2u) << "a part may be repaired";
+  store_->submit({.number = next_number(), .repairs = {written[3], written[4], written[9]}});
+  const WriteNumber last = append(13, 1, 2, 100);
+  ASSERT_TRUE(probe_->wait_written(last));
+  EXPECT_TRUE(read(1, 13).ok());
+  for (int opening = 0; opening < 2; ++opening) {
+    const RecoveredLog whole = reopen();
+    EXPECT_TRUE(whole.damaged.empty());
+    ASSERT_EQ(whole.entries.size(), 13u);
+    EXPECT_TRUE(std::equal(written.begin(), written.end(), whole.entries.begin()));
+  }
 }
 
 TEST_P(LogStoreSuite, CloseIsIdempotentAndNothingIsPostedAfterIt) {

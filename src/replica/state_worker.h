@@ -1,0 +1,41 @@
+// The thread on which a state is read for peers, built after one was installed, and taken apart when it was replaced: all that
+// takes as long as the state is large. In order, one at a time; answers are posted to the engine like anything else.
+//
+// Threads: every method is called from the engine's thread, stop() from any. After stop() nothing is posted.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "replica/callback_thread.h"
+
+namespace coordkit {
+
+class StateWorker {
+ public:
+  using Post = std::function<void(EngineInput)>;
+  using Machines = std::function<absl::StatusOr<std::vector<HostedMachine>>()>;  // fresh ones, called on the worker's thread
+
+  StateWorker(StateStore& store, Machines machines, Post post);
+  ~StateWorker() { stop(); }
+
+  void read(ViewOrder order);
+  void restore();
+  void discard(std::unique_ptr<RestoredState> state);
+  // Waits for what is being done right now; the rest is left. Idempotent. The store must still be there.
+  void stop();
+
+ private:
+  StateStore& store_;
+  const Machines machines_;
+  const Post post_;
+  std::optional<StateViews> views_;  // of the worker's thread
+  std::atomic<bool> stopping_{false};
+  CallbackThread thread_;  // last: its tasks use the others
+};
+
+}  // namespace coordkit

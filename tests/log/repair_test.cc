@@ -1,0 +1,320 @@
+// Rot that is repaired: sound entries from elsewhere are put in the place of the holes, and the log is whole again.
+#include <gtest/gtest.h>
+
+#include "tests/log/log_workload.h"
+
+namespace coordkit::testing {
+namespace {
+
+constexpr uint64_t kEntries = 24;
+
+log::LogOptions small_segments() { return {.store = kStore, .segment_bytes = 32 << 10, .small_segment_bytes = 32 << 10}; }
+
+class RepairTest : public ::testing::Test {
+ protected:
+  // A log of several segments, closed properly, whose entries all have a twin.
+  void SetUp() override {
+    RecordingFs disk;
+    auto opened = open(disk);
+    for (uint64_t index = 1; index <= kEntries; index += 2) {
+      LogWrite step{.entries = entries(index, 2, 1 + index / 8, 300)};
+      ASSERT_TRUE(opened.log->append({&step, 1}).ok());
+      ASSERT_TRUE(opened.log->sync().ok());
+      twin_.insert(twin_.end(), step.entries.begin(), step.entries.end());
+    }
+    close(opened);
+    image_ = disk.now();
+  }
+
+  static log::OpenedLog open(RecordingFs& disk) {
+    absl::StatusOr<log::OpenedLog> opened = log::Log::open(disk, small_segments());
+    if (!opened.ok()) throw std::runtime_error(opened.status().ToString());
+    return *std::move(opened);
+  }
+  static void close(log::OpenedLog& opened) {
+    if (!opened.log->mark_due()) return;
+    ASSERT_TRUE(opened.log->append_mark().ok());
+    ASSERT_TRUE(opened.log->sync().ok());
+  }
+  // The twin's entries for these holes.
+  std::vector<raft::Entry> sound(const std::vector<DamagedEntry>& damaged) const {
+    std::vector<raft::Entry> found;
+    for (const DamagedEntry& one : damaged) found.push_back(twin_[one.index.value() - 1]);
+    return found;
+  }
+  static absl::Status repair(log::OpenedLog& opened, const std::vector<raft::Entry>& with) {
+    const LogWrite write{.repairs = with};
+    absl::Status status = opened.log->append({&write, 1});
+    return status.ok() ? opened.log->sync() : status;
+  }
+  void expect_whole(const log::OpenedLog& opened, const std::string& where) const {
+    EXPECT_TRUE(opened.damaged.empty()) << where << ": " << opened.damaged.size() << " holes";
+    const auto first = twin_.begin() + static_cast<std::ptrdiff_t>(opened.base.index.value());
+    EXPECT_EQ(opened.entries, std::vector<raft::Entry>(first, twin_.end())) << where;
+  }
+  std::vector<std::string> segments() const {
+    std::vector<std::string> names;
+    for (const auto& [name, file] : image_.names) {
+      if (name.ends_with(".seg")) names.push_back(name);
+    }
+    return names;
+  }
+  // Every image with one block of eight flipped bytes somewhere, `stride` apart, where there is anything to flip.
+  template <typename Body>
+  void for_every_rot(size_t stride, Body body) {
+    for (const std::string& name : segments()) {
+      const size_t size = image_[name].size();
+      for (size_t at = 0; at < size; at += stride) {
+        Image rotten = image_;
+        std::string& bytes = rotten[name];
+        if (bytes.find_first_not_of('\0', at) >= at + stride) continue;
+        for (size_t i = at; i < std::min(at + 8, size); ++i) bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+        body(rotten, name + " at " + std::to_string(at));
+      }
+    }
+  }
+
+  Image image_;
+  std::vector<raft::Entry> twin_;
+};
+
+TEST_F(RepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
+  size_t repaired = 0;
+  for_every_rot(88, [&](const Image& rotten, const std::string& where) {
+    RecordingFs disk(rotten);
+    auto opened = open(disk);
+    if (opened.damaged.empty()) return;
+    ++repaired;
+    ASSERT_TRUE(repair(opened, sound(opened.damaged)).ok()) << where;
+    const auto read = opened.log->read(opened.damaged[0].index, opened.damaged[0].index, 1);
+    ASSERT_TRUE(read.ok()) << where << read.status();
+    EXPECT_EQ(read->front(), sound(opened.damaged).front()) << where;
+    Image image = disk.now();
+    for (int opening = 0; opening < 3; ++opening) {  // with what was carried over, again and again
+      RecordingFs again(image);
+      auto whole = open(again);
+      ASSERT_NO_FATAL_FAILURE(expect_whole(whole, where + ", opening " + std::to_string(opening)));
+      close(whole);
+      image = again.now();
+    }
+  });
+  EXPECT_GT(repaired, 50u);
+}
+
+// A payload that rots leaves its header, and the next batch repeats what the batch before held.
+TEST_F(RepairTest, FLT_D02_IdentitiesOfRottenEntriesAreKnown) {
+  size_t known = 0;
+  size_t holes = 0;
+  for_every_rot(88, [&](const Image& rotten, const std::string& where) {
+    RecordingFs disk(rotten);
+    for (const DamagedEntry& damaged : open(disk).damaged) {
+      const raft::Entry& lost = twin_[damaged.index.value() - 1];
+      ++holes;
+      if (damaged.content_sum == 0) continue;
+      ++known;
+      EXPECT_EQ(damaged, (DamagedEntry{lost.index, lost.term, lost.content_sum})) << where;
+    }
+  });
+  EXPECT_GT(holes, 15u);
+  EXPECT_GT(known * 4, holes * 3) << known << " of " << holes;
+}
+
+TEST_F(RepairTest, FLT_D16_ACrashInARepairLeavesTheHolesOrTheEntries) {
+  Image rotten = image_;
+  for (const std::string& name : {segments()[0], segments()[1]}) {
+    std::string& bytes = rotten[name];
+    std::fill_n(bytes.begin() + log::kFirstBatchOffset, 2 * log::kBlockBytes, 'x');
+  }
+  RecordingFs disk(rotten);
+  auto opened = open(disk);
+  const std::vector<DamagedEntry> damaged = opened.damaged;
+  ASSERT_GE(damaged.size(), 6u);
+  const size_t start = disk.changes().size();
+  for (const raft::Entry& entry : sound(damaged)) ASSERT_TRUE(repair(opened, {entry}).ok());
+  close(opened);
+  {
+    RecordingFs again(disk.now());
+    auto reopened = open(again);
+    ASSERT_NO_FATAL_FAILURE(expect_whole(reopened, "at the end"));
+  }
+  size_t holes = damaged.size();
+  for_each_crash(disk, 3, 3, 3, [&](size_t count, const Image& image) {
+    if (::testing::Test::HasFailure()) return;
+    RecordingFs after(image);
+    auto reopened = open(after);
+    EXPECT_LE(reopened.damaged.size(), damaged.size()) << count;
+    if (count < start) {
+      EXPECT_EQ(reopened.damaged.size(), damaged.size()) << count;
+    }
+    holes = std::min(holes, reopened.damaged.size());
+    ASSERT_TRUE(repair(reopened, sound(reopened.damaged)).ok());
+    RecordingFs again(after.now());
+    auto whole = open(again);
+    ASSERT_NO_FATAL_FAILURE(expect_whole(whole, "crash after " + std::to_string(count)));
+  });
+  EXPECT_EQ(holes, 0u);
+}
+
+// Rot, repair, appends, truncations, compaction, restarts, in any order, beside a model.
+TEST_F(RepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
+  Random random(5);
+  for (int round = 0; round < 40; ++round) {
+    Image image = image_;
+    std::vector<raft::Entry> twin = twin_;
+    bool whole = true;
+    for (int boot = 0; boot < 6; ++boot) {
+      RecordingFs disk(image);
+      auto opened = open(disk);
+      ASSERT_EQ(opened.base.index + opened.entries.size() + opened.damaged.size(), Index(twin.size())) << round << " " << boot;
+      for (const raft::Entry& entry : opened.entries) ASSERT_EQ(entry, twin[entry.index.value() - 1]);
+      ASSERT_TRUE(!whole || opened.damaged.empty()) << "damage that nobody did, round " << round << " " << boot;
+      std::vector<raft::Entry> with;
+      for (const DamagedEntry& damaged : opened.damaged) {
+        const raft::Entry& lost = twin[damaged.index.value() - 1];
+        ASSERT_TRUE(damaged.content_sum == 0 || damaged.content_sum == lost.content_sum);
+        with.push_back(lost);
+      }
+      const bool compacts = random.chance(0.5);
+      whole = whole || random.chance(0.8);
+      if (whole) {
+        ASSERT_TRUE(repair(opened, with).ok());
+      }
+      for (int work = 0; work < 3; ++work) {
+        LogWrite step;
+        Index last(twin.size());
+        const Index base = opened.log->state().base.index;
+        if (random.chance(0.3)) {
+          last = Index(random.between(std::max(base.value(), last.value() - 3), last.value()));
+          step.truncate_after = last;
+          twin.resize(last.value());
+        }
+        const uint64_t term = 10 + static_cast<uint64_t>(round * 100 + boot * 10 + work);
+        step.entries = entries(last.value() + 1, random.between(1, 3), term, 300);
+        twin.insert(twin.end(), step.entries.begin(), step.entries.end());
+        ASSERT_TRUE(opened.log->append({&step, 1}).ok());
+        ASSERT_TRUE(opened.log->sync().ok());
+        if (compacts && work == 1) {
+          const Index through(random.between(base.value(), twin.size() - 3));
+          if (through > base) {
+            ASSERT_TRUE(opened.log->compact(twin[through.value() - 1].position()).ok());
+          }
+        }
+      }
+      if (random.chance(0.5)) {
+        ASSERT_TRUE(repair(opened, with).ok()) << "what is not damaged any more is passed over";
+        whole = true;
+      }
+      close(opened);
+      image = disk.now();
+      std::vector<std::string> names;
+      for (const auto& [name, file] : image.names) {
+        if (name.ends_with(".seg")) names.push_back(name);
+      }
+      if (names.size() < 2 || !random.chance(0.7)) continue;
+      whole = false;
+      std::string& bytes = image[names[random.below(names.size() - 1)]];  // not the newest: it holds the highest mark
+      for (uint64_t flips = random.between(1, 4); flips > 0; --flips) {
+        const size_t at = log::kFirstBatchOffset + random.below(bytes.size() - log::kFirstBatchOffset);
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), std::min<size_t>(600, bytes.size() - at), 'x');
+      }
+    }
+  }
+}
+
+// The repaired entry lies in a newer segment than those after it, which must not be recycled before it.
+TEST_F(RepairTest, FLT_D06_CompactionUpToARepairedEntryKeepsWhatFollows) {
+  for (uint64_t front = 2; front + 2 < kEntries; ++front) {
+    Image rotten = image_;
+    for (auto& [file, bytes] : rotten.files) {
+      const size_t at = bytes.find(twin_[front - 1].payload.view());
+      if (at != std::string::npos) bytes[at] ^= 1;
+    }
+    RecordingFs disk(rotten);
+    auto opened = open(disk);
+    ASSERT_FALSE(opened.damaged.empty());
+    ASSERT_TRUE(repair(opened, sound(opened.damaged)).ok());
+    ASSERT_TRUE(opened.log->compact(twin_[front - 2].position()).ok());
+    close(opened);
+    Image image = disk.now();
+    for (int opening = 0; opening < 3; ++opening) {
+      RecordingFs again(image);
+      auto reopened = open(again);
+      ASSERT_NO_FATAL_FAILURE(expect_whole(reopened, "front " + std::to_string(front)));
+      const auto read = reopened.log->read(Index(front), Index(kEntries), 1 << 20);
+      ASSERT_TRUE(read.ok()) << read.status();
+      EXPECT_EQ(*read, reopened.entries);
+      close(reopened);
+      image = again.now();
+    }
+  }
+}
+
+TEST_F(RepairTest, REG_R32_ARepairThatIsNotTheLostEntryIsRefused) {
+  for (int flaw = 0; flaw < 3; ++flaw) {
+    Image rotten = image_;
+    std::string& bytes = rotten[segments().front()];
+    bytes[bytes.find(twin_[1].payload.view())] ^= 1;
+    RecordingFs disk(rotten);
+    auto opened = open(disk);
+    ASSERT_EQ(opened.damaged.size(), 1u);
+    std::vector<raft::Entry> with = sound(opened.damaged);
+    if (flaw == 0) with = entries(2, 1, 7, 300);
+    if (flaw == 1) with = entries(2, 1, 1, 301);
+    if (flaw == 2) with[0].payload = SharedBytes("not what was summed");
+    const size_t changes = disk.changes().size();
+    EXPECT_FALSE(repair(opened, with).ok()) << flaw;
+    EXPECT_EQ(disk.changes().size(), changes);
+  }
+}
+
+TEST_F(RepairTest, ARepairOfWhatIsSoundOrTruncatedChangesNothing) {
+  Image rotten = image_;
+  std::string& bytes = rotten[segments().front()];
+  std::fill_n(bytes.begin() + log::kFirstBatchOffset, log::kBlockBytes, 'x');
+  RecordingFs disk(rotten);
+  auto opened = open(disk);
+  ASSERT_EQ(opened.damaged.size(), 2u);
+  const std::vector<LogWrite> steps = {{.truncate_after = Index(1), .entries = entries(2, 1, 9)}, {.repairs = twin_}};
+  ASSERT_TRUE(opened.log->append(steps).ok());
+  ASSERT_TRUE(opened.log->sync().ok());
+  RecordingFs again(disk.now());
+  const auto reopened = open(again);
+  EXPECT_TRUE(reopened.damaged.empty());
+  EXPECT_EQ(reopened.entries, (std::vector<raft::Entry>{twin_[0], entries(2, 1, 9)[0]}));
+}
+
+// What an open carried over is as sure as what was there before it: no bad block can cut it.
+TEST_F(RepairTest, FLT_D02_RotInWhatAnOpenCarriedOverIsAHole) {
+  RecordingFs disk(image_);
+  {
+    auto opened = open(disk);
+    LogWrite step{.entries = entries(kEntries + 1, 3, 9, 300)};
+    ASSERT_TRUE(opened.log->append({&step, 1}).ok());
+    ASSERT_TRUE(opened.log->sync().ok());
+    twin_.insert(twin_.end(), step.entries.begin(), step.entries.end());
+  }
+  open(disk);
+  image_ = disk.now();
+  const std::string newest = segments().back();
+  size_t holes = 0;
+  for (size_t block = 0; block < image_[newest].size(); block += log::kBlockBytes) {
+    Image rotten = image_;
+    std::string& bytes = rotten[newest];
+    for (size_t i = block; i < block + log::kBlockBytes; ++i) bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+    for (int opening = 0; opening < 3; ++opening) {
+      RecordingFs again(rotten);
+      auto opened = open(again);
+      ASSERT_EQ(opened.entries.size() + opened.damaged.size(), twin_.size()) << "block " << block / log::kBlockBytes;
+      holes += opened.damaged.size();
+      for (const DamagedEntry& damaged : opened.damaged) {
+        const raft::Entry& lost = twin_[damaged.index.value() - 1];
+        EXPECT_EQ(damaged, (DamagedEntry{lost.index, lost.term, lost.content_sum})) << opening;
+      }
+      rotten = again.now();
+    }
+  }
+  EXPECT_GE(holes, 9u);
+}
+
+}  // namespace
+}  // namespace coordkit::testing
