@@ -43,6 +43,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   posted_ = false;
   halted_ = halted_ || effects.halted.has_value();
   for (const Completion& completion : effects.completions) complete(completion, now);
+  if (cut_off(effects)) lose_all(SessionEvent::Ended);
   for (const MachineEvent& event : effects.events) session_event(event);
   if (effects.restored) question_all(now);
   bury_lost();
@@ -53,6 +54,14 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   expire(now);
   deliveries_.flush();
   if (!stopped_) promised_ = client::later(now.leading, next_turn(now));
+}
+
+// This replica was removed with commands under way, and will not be told what becomes of them. Their sessions can neither be
+// renewed nor known: from here on they are left to expire, with all that they may yet be granted.
+bool Client::Impl::cut_off(const EngineEffects& effects) {
+  return std::any_of(effects.completions.begin(), effects.completions.end(), [](const Completion& completion) {
+    return reason_of(completion.status) == Reason::Removed && outcome_of(completion.status) == Outcome::Unknown;
+  });
 }
 
 Duration Client::Impl::next_turn(Now now) const {

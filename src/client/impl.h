@@ -147,6 +147,8 @@ class Client::Impl {
   void session_event(const MachineEvent& event);
   void question(SessionId id, Now now);
   void question_all(Now now);
+  void lose_all(SessionEvent why);
+  static bool cut_off(const EngineEffects& effects);
 
   // ---- locks (lock_calls.cc)
   void start_acquire(CallId id, machine::Acquire body);

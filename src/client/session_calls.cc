@@ -141,6 +141,12 @@ void Client::Impl::question(SessionId id, Now now) {
              });
 }
 
+void Client::Impl::lose_all(SessionEvent why) {
+  std::vector<SessionId> known;
+  for (const auto& [id, session] : sessions_.all()) known.push_back(id);
+  for (const SessionId id : known) sessions_.lose(*sessions_.find(id), why);
+}
+
 // Entries were skipped, and with them the events that tell of ended sessions (docs/decisions/0006).
 void Client::Impl::question_all(Now now) {
   for (const auto& [id, session] : sessions_.all()) question(id, now);

@@ -125,7 +125,7 @@ void EngineImpl::greet(Now now) {
 void EngineImpl::note_initiated() {
   if (!leads()) return;
   for (const raft::PeerStatus& peer : core_->status().peers) {
-    if (peer.match) members_.initiated(peer.peer);
+    if (peer.match && members_.standing(peer.peer) == Members::Standing::Member) members_.initiated(peer.peer);
   }
 }
 
@@ -146,7 +146,7 @@ void EngineImpl::fail_uninvited(Now now) {
 }
 
 LaggingTime EngineImpl::next_uninvited(LaggingTime next) const {
-  if (!uninvited_since_ || uninvited_ || proposals_.size() + reads_.size() == 0) return next;
+  if (!founding_.uninvited() || !uninvited_since_ || uninvited_ || proposals_.size() + reads_.size() == 0) return next;
   return std::min(next, *uninvited_since_ + 2 * options_.raft.election_timeout);
 }
 

@@ -168,7 +168,7 @@ void MemberChange::removed(std::vector<Completion>& completions) {
   const bool wished = std::all_of(call_->changes.begin(), call_->changes.end(), [this](const raft::MemberChange& wish) {
     return wish.kind == raft::MemberChange::Kind::Remove && wish.member.id == options_.raft.self;
   });
-  if (wished) return complete(absl::OkStatus(), at_, completions);
+  if (wished) return complete(absl::OkStatus(), Index(), completions);
   fail(Reason::Removed, "this replica is not a member any more: ask another one what became of the change", completions);
 }
 

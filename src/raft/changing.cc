@@ -90,10 +90,11 @@ void Core::Impl::judge_change() {
 
 // ---- who may vote, who is told to be out
 
-// A replica votes although its own log does not name it a voter, if the candidate's log goes further and may (thesis 4.1): a
-// majority of the new voters must not depend on who heard of it first. Never with another disk than the named one.
+// A replica votes although its own log does not name it a voter, or names the disk that it had before, if the candidate's log
+// goes further and may name it (thesis 4.1): a majority of the new voters must not depend on who heard of it first. Whoever
+// counts hears only the stores that its own configuration names.
 bool Core::Impl::may_vote(const VoteRequest& request) const {
-  return own_store() && (is_voter(configuration(), options_.self) || newer(request.last, log_.last()));
+  return (own_store() && is_voter(configuration(), options_.self)) || newer(request.last, log_.last());
 }
 
 bool Core::Impl::own_store() const {

@@ -67,9 +67,17 @@ raft::Member Churn::newcomer(uint32_t node) const {
   return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)};
 }
 
+// While a voter lacks its disk nobody else may go, or those who acknowledged what is committed would not be a majority.
 raft::MemberChange Churn::wish() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   raft::MemberChange change{.member = newcomer(node)};
+  if (const std::optional<uint32_t> lost = consensus_.members().voter_without_disk()) {
+    const bool another = *lost != node && !consensus_.members().member(node) && random_.chance(0.3);
+    if (!another) change.member = newcomer(*lost);
+    change.kind = Kind::Replace;
+    change.replaced = ReplicaId(*lost + 1);
+    return change;
+  }
   if (!consensus_.members().member(node)) {
     change.kind = random_.chance(0.7) ? Kind::AddLearner : Kind::Replace;
     change.replaced = ReplicaId(random_.below(plan_.nodes) + 1);
@@ -84,7 +92,7 @@ void Churn::change() {
   const std::optional<uint32_t> asked = anybody();
   if (!asked) return;
   std::vector<raft::MemberChange> changes{wish()};
-  while (random_.chance(0.35)) changes.push_back(wish());
+  while (changes.front().kind != Kind::Replace && random_.chance(0.35)) changes.push_back(wish());
   if (changes.front().kind == Kind::AddLearner && random_.chance(0.7)) {  // is to vote
     changes.push_back({.kind = Kind::Promote, .member = changes.front().member});
   }
@@ -123,6 +131,7 @@ void Churn::lose_a_disk() {
 
 // Nobody but this one's disk may be missing in any configuration that somebody goes by, and the rest must be a majority.
 bool Churn::may_lose_disk(uint32_t node) const {
+  if (!wishes_.empty() || consensus_.elections() == 0) return false;  // a birth that nobody else has stored may be repeated
   const MembershipObserver& members = consensus_.members();
   for (uint32_t by = 0; by < plan_.nodes; ++by) {
     const raft::Configuration& configuration = members.in_force(by);
@@ -190,6 +199,7 @@ void Churn::answered(uint32_t node, const EngineEffects& effects) {
 
 // INV_R11 for changes of members: what was told to be done is in the log, at the index that was told.
 void Churn::check_effect(const Wish& wish, Index index) const {
+  if (!index) return;  // the replica that was asked is out by it, and has not seen the entry
   if (index > consensus_.committed() || consensus_.at(index).kind == raft::EntryKind::Command) {
     throw Violation("INV_R11", fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));
   }

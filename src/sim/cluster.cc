@@ -44,8 +44,7 @@ Cluster::~Cluster() {
 void Cluster::run() {
   for (auto& node : nodes_) node->start();
   hostile_phase();
-  calm_phase();
-  witness_.finish();
+  if (calm_phase()) witness_.finish();
 }
 
 void Cluster::dispatch(const Event& event) {
@@ -117,6 +116,14 @@ void Cluster::reconnect_all(uint32_t node, Duration longest) {
   }
 }
 
+// A store that adopted a genesis says hello again on the connections it has.
+void Cluster::tell_cluster(uint32_t node) {
+  for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
+    if (peer == node || !network_.connected(peer, node) || !nodes_[peer]->up()) continue;
+    nodes_[peer]->post(PeerConnected{nodes_[node]->hello_to(*nodes_[peer])});
+  }
+}
+
 // ---- watching
 
 void Cluster::started(uint32_t node) {
@@ -158,6 +165,7 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
   consensus_.after_turn(node);
   mark_turn(node);
   churn_.answered(node, effects);
+  if (effects.cluster) tell_cluster(node);
   while (model_.applied() < consensus_.applied()) {
     const Index next = model_.applied().next();
     const CommittedEntry& entry = consensus_.at(next);

@@ -55,6 +55,7 @@ class Cluster final : private NodeWatcher {
   void deliver(const Event& event);
   void connect(uint32_t a, uint32_t b);
   void disconnect(uint32_t node, uint32_t peer);
+  void tell_cluster(uint32_t node);
   void reconnect_all(uint32_t node, Duration longest);
 
   // Faults (cluster_faults.cc).
@@ -76,7 +77,7 @@ class Cluster final : private NodeWatcher {
 
   // Convergence (cluster_calm.cc).
   void hostile_phase();
-  void calm_phase();
+  bool calm_phase();
   void run_until(TrueTime end);
   template <typename Condition>
   bool run_until(TrueTime end, Condition condition);

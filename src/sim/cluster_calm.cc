@@ -44,6 +44,12 @@ bool Cluster::locks_free() const { return model_.locks().empty() && model_.sessi
 std::string Cluster::describe() const {
   std::string text = fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
                                  witness_.pending_count(), witness_.pending(), model_.locks().size(), model_.sessions().size());
+  for (const auto& [name, lock] : model_.locks()) {
+    if (!lock.hold) continue;
+    text += fmt::format(" {}: n{} holds it by request {} of boot {} since {}, {} wait;", name,
+                        lock.hold->request.origin.replica.value(), lock.hold->request.sequence.value(),
+                        lock.hold->request.origin.boot.value(), lock.hold->since.value(), lock.waiters.size());
+  }
   for (const auto& node : nodes_) {
     if (!node->up()) {
       text += fmt::format(" n{}: down;", node->number() + 1);
@@ -51,6 +57,7 @@ std::string Cluster::describe() const {
     }
     const EngineStatus status = node->engine()->status();
     const raft::Leadership& leadership = node->engine()->leadership();
+    if (leadership.role != raft::Role::Follower) text += " [" + consensus_.members().describe(node->number()) + "]";
     text += fmt::format(" n{}: state {} role {} term {} leader {} applied {} requests {} {} {};", node->number() + 1,
                         static_cast<int>(status.state), static_cast<int>(leadership.role), leadership.term.value(),
                         leadership.leader.value(), status.applied.value(), status.requests, status.reason, status.change);
@@ -58,8 +65,14 @@ std::string Cluster::describe() const {
   return text;
 }
 
-void Cluster::calm_phase() {
+// False: a majority of disks is gone, by a change that took effect while one was lost. Nothing is owed then (FLT_P20).
+bool Cluster::calm_phase() {
   heal();
+  const bool owed = consensus_.members().majorities_have_disks([this](uint32_t node) { return nodes_[node]->up(); });
+  if (!owed) {
+    world_.trace(kNoNode, "a majority of disks is gone");
+    return false;
+  }
   const TrueTime healed = world_.now();
   // Connections are made again within 100 ms; parcels of the storm may still be under way.
   const TrueTime leader_by = healed + 10 * plan_.election_timeout + milliseconds(500);
@@ -86,6 +99,7 @@ void Cluster::calm_phase() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) compare_with_model(node);
   const uint64_t elections = consensus_.elections() - elections_before;
   if (elections > 5) throw Violation("INV_R19", fmt::format("{} elections after all faults were over", elections));
+  return true;
 }
 
 // INV_L11: what a dead process left behind ends within its TTL by the leader's clock, after the last change of leaders.

@@ -184,9 +184,10 @@ void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply
 }
 
 void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request) {
-  const raft::Leadership& now = views_[node].engine->leadership();
-  if (now.term == request.term && now.role != raft::Role::Leader) {
-    throw Violation("INV_R01", fmt::format("n{} sends appends of term {} without leading it", node + 1, request.term.value()));
+  // It may have stepped down at the end of the very turn that made the message.
+  const auto led = leaders_.find(request.term);
+  if (led == leaders_.end() || led->second != node) {
+    throw Violation("INV_R01", fmt::format("n{} sends appends of term {} without having led it", node + 1, request.term.value()));
   }
   if (seen_[node].durable.term < request.term) {
     throw Violation("INV_R17", fmt::format("n{} leads term {} that is not durable", node + 1, request.term.value()));
@@ -242,6 +243,7 @@ void ConsensusObserver::after_turn(uint32_t node) {
   if (before.role == raft::Role::Leader && before == seen_[node].leadership && !restored) check_own_term(node);
   check_commit(node);
   check_applied(node);
+  members_.turn_over(node);
   if (++seen_[node].turns % 64 == 0) check_progress(node);
 }
 
@@ -326,8 +328,8 @@ void ConsensusObserver::check_quorum_durable(uint32_t node, Index index, uint64_
     return std::max(log.base.index, state) >= index || (log.contains(index) && log.chain(index) == chain);
   });
   if (!held) {
-    throw Violation("INV_R08", fmt::format("n{} holds entry {} for committed, but no majority of disks has it", node + 1,
-                                           index.value()));
+    throw Violation("INV_R08", fmt::format("n{} holds entry {} for committed, but no majority of disks has it; members {}",
+                                           node + 1, index.value(), members_.describe(decider)));
   }
 }
 

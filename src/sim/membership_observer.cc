@@ -34,6 +34,7 @@ bool neighbours(const raft::Configuration& before, const raft::Configuration& af
 
 void MembershipObserver::look_again(uint32_t node) {
   known_[node].clear();
+  turn_over(node);
   for (const LogImage::Record& record : logs_[node]->submitted().records) append(node, record.entry);
 }
 
@@ -65,6 +66,7 @@ void MembershipObserver::written(uint32_t node, const LogWrite& write, Writer wr
                                                node + 1, entry.index.value(), since.value(), committed.value()));
       }
     }
+    if (entry.kind == raft::EntryKind::Configuration && !before_[node]) before_[node] = in_force(node);
     append(node, entry);
   }
 }
@@ -108,6 +110,29 @@ const raft::Configuration& MembershipObserver::newest_committed() const {
   return committed_.empty() ? kNone : committed_.rbegin()->second;
 }
 
+bool MembershipObserver::majorities_have_disks(const std::function<bool(uint32_t)>& runs) const {
+  const auto has_disk = [this](const raft::Member& member) {
+    return logs_[member.id.value() - 1]->id() == member.store;
+  };
+  for (uint32_t node = 0; node < known_.size(); ++node) {
+    const raft::Configuration& configuration = in_force(node);
+    if (runs(node) && !configuration.voters.empty() && !quorum(configuration, has_disk)) return false;
+  }
+  return true;
+}
+
+std::optional<uint32_t> MembershipObserver::voter_without_disk() const {
+  for (uint32_t node = 0; node < known_.size(); ++node) {
+    for (const auto* half : {&in_force(node).voters, &in_force(node).outgoing}) {
+      for (const raft::Member& member : *half) {
+        const uint32_t owner = static_cast<uint32_t>(member.id.value() - 1);
+        if (logs_[owner]->id() != member.store) return owner;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 bool MembershipObserver::member(uint32_t node) const {
   const raft::Configuration& configuration = newest_committed();
   for (const auto* list : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
@@ -134,7 +159,24 @@ bool MembershipObserver::disk_holds(StoreId store, const Holds& holds) const {
 }
 
 bool MembershipObserver::quorum_holds(uint32_t node, const Holds& holds) const {
-  return quorum(in_force(node), [&](const raft::Member& member) { return disk_holds(member.store, holds); });
+  const auto agrees = [&](const raft::Member& member) { return disk_holds(member.store, holds); };
+  return quorum(in_force(node), agrees) || (before_[node] && quorum(*before_[node], agrees));
+}
+
+std::string MembershipObserver::describe(uint32_t node) const {
+  const raft::Configuration& configuration = in_force(node);
+  std::string text;
+  const auto list = [&](const char* role, const std::vector<raft::Member>& members) {
+    for (const raft::Member& member : members) {
+      const SimLogStore& log = *logs_[member.id.value() - 1];
+      text += fmt::format("{} n{} ({}) ", role, member.id.value(),
+                          log.id() == member.store ? fmt::format("durable {}", log.durable().last().value()) : "disk lost");
+    }
+  };
+  list("voter", configuration.voters);
+  list("outgoing", configuration.outgoing);
+  list("learner", configuration.learners);
+  return text;
 }
 
 void MembershipObserver::vote_sent(uint32_t node, Term term, ReplicaId candidate) {

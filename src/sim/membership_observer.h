@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace coordkit::sim {
 
 class MembershipObserver {
  public:
-  MembershipObserver(uint32_t nodes, MarkCounts& marks) : logs_(nodes), states_(nodes), known_(nodes), marks_(marks) {}
+  MembershipObserver(uint32_t nodes, MarkCounts& marks) : logs_(nodes), states_(nodes), before_(nodes), known_(nodes), marks_(marks) {}
 
   void own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
     logs_[node] = &log;
@@ -35,11 +36,18 @@ class MembershipObserver {
 
   const raft::Configuration& in_force(uint32_t node) const;  // empty: it knows none
   const raft::Configuration& newest_committed() const;
+  // Of every configuration that a running process goes by, a majority of each half still has its disks.
+  bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;
+  std::optional<uint32_t> voter_without_disk() const;  // of what anybody goes by
   bool member(uint32_t node) const;  // by the newest committed one, with the disk it has now
 
-  // Whether the holders are a majority of each half of what `node` goes by.
+  void turn_over(uint32_t node) { before_[node].reset(); }
+
+  // Whether the holders are a majority of each half of what `node` goes by, or went by when the turn at hand began: a leader
+  // may commit by one configuration and append the next in one turn.
   using Holds = std::function<bool(const LogImage& log, Index state)>;
   bool quorum_holds(uint32_t node, const Holds& holds) const;
+  std::string describe(uint32_t node) const;  // what it goes by, and how far each of these disks is
   void vote_sent(uint32_t node, Term term, ReplicaId candidate);
   bool quorum_voted(uint32_t candidate, Term term) const;
 
@@ -61,6 +69,7 @@ class MembershipObserver {
 
   std::vector<const SimLogStore*> logs_;
   std::vector<const SimStateStore*> states_;
+  std::vector<std::optional<raft::Configuration>> before_;  // per node: before the one appended in this turn
   std::vector<std::vector<Known>> known_;  // per node: of its log, ascending
   std::map<Index, raft::Configuration> committed_;
   std::map<StoreId, LostDisk> lost_;

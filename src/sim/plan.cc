@@ -64,6 +64,7 @@ void draw_qualities(Plan& plan, Random& random) {
   plan.storm.tail = draw_wide(random, milliseconds(10), seconds(30));
   plan.disk.sync_max = draw_wide(random, microseconds(100), plan.election_timeout / 20);
   if (random.chance(0.2)) plan.disk.spike_per_million = random.below(10'000);
+  plan.disk.spike = std::min<Duration>(milliseconds(200), plan.election_timeout / 2);  // a hiccup; SlowDisk is the real thing
   plan.slow_disk = {milliseconds(5), draw_wide(random, milliseconds(50), seconds(5)), 0, {}};
   plan.stale_delivery = random.chance(0.5);
   plan.through_wire = random.chance(0.3);
@@ -189,6 +190,8 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   plan.founders = static_cast<uint32_t>(random.between(1, 3));
   plan.nodes = std::max(plan.founders + static_cast<uint32_t>(random.between(1, 3)), uint32_t{3});
   plan.churn_interval = draw_wide(random, milliseconds(100), seconds(4));
+  draw_states(plan, random);
+  if (random.chance(0.5)) plan.states.chunk_bytes = random.between(1, 400);
   plan.promotion_lag_max = random.chance(0.5) ? random.between(1, 50) : 1000;
   draw_clocks(plan, random);
   draw_qualities(plan, random);

@@ -28,7 +28,8 @@ namespace coordkit::raft {
 
 struct Options {
   ReplicaId self;
-  StoreId store;  // ours; a replica whose member entry names another one never votes. Zero: not checked
+  StoreId store;  // ours; a replica whose member entry names another one never campaigns, and votes only for longer logs, in
+                  // which it may be named. The host lets in messages of named stores only. Zero: not checked
   GroupId group = kOnlyGroup;
   // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it campaigns.
   // Legal: at least 10 ms and above 2 * heartbeat_interval. Ten times the round trip is a good value.
