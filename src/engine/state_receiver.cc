@@ -109,7 +109,7 @@ void StateReceiver::drop() {
   if (phase_ != Phase::Fetching) return;
   restored();
   staging_ = Ticket();
-  orders_.emplace_back(std::in_place_type<ForgetStaged>);
+  orders_.emplace_back(std::in_place_type<ForgetStaged>);  // not push_back: g++ 12 takes the moved variant for uninitialised
 }
 
 void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime now, std::vector<StagingOrder>& orders,

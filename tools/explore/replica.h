@@ -11,6 +11,10 @@
 //   Beat         half an election timeout: a heartbeat is due, and unanswered ones are overdue
 //   StepDown     a leader's own deadline for hearing from its quorum
 //
+// In free elections (scope.h) a Timeout is followed by the pre-votes of all, and vote requests find nobody bound. An answer
+// that does no more than tell a later term is not sent: Learn stands for it, a term from any other replica's disk, at any time.
+// So more can happen than under the real rules, but nobody stays a pre-candidate; the scope `prevotes` looks at that.
+//
 // Between these the clock stands. The jitter of election timers is one constant: no clock is compared with another.
 //
 // A turn is one input and one drain. Nothing is applied, so nothing is evicted or compacted.
