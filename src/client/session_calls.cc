@@ -48,7 +48,8 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
     fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine gave a session id that is in use"));
     return;
   }
-  const TimerGroup group{.node = engine_.self(), .boot = engine_.boot(), .incarnation = engine_.store().value(), .ttl = result->ttl};
+  const TimerGroup group{
+      .node = engine_.self(), .boot = engine_.boot(), .incarnation = engine_.store().value(), .ttl = result->ttl};
   const bool wanted = find(id) != nullptr;
   Session& session = sessions_.add(std::make_shared<SessionState>(result->session, result->ttl), group, reference,
                                    renewals_.next_attempt(), wanted ? std::move(on_phase) : nullptr, now.leading);

@@ -63,9 +63,7 @@ std::optional<uint32_t> Churn::anybody() {
 }
 
 // The store id is often left to the replica that is asked, which takes it from the newcomer's hello.
-raft::Member Churn::newcomer(uint32_t node) const {
-  return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)};
-}
+raft::Member Churn::newcomer(uint32_t node) const { return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)}; }
 
 // While a voter lacks its disk nobody else may go, or those who acknowledged what is committed would not be a majority.
 raft::MemberChange Churn::wish() {
@@ -115,9 +113,8 @@ void Churn::transfer() {
   const ReplicaId target(random_.below(plan_.nodes + 1));
   const Duration patience = plan_.election_timeout * static_cast<int64_t>(random_.between(1, 5));
   world_.trace(*asked, "is asked to hand leadership to n{}", target.value());
-  nodes_[*asked]->post(TransferLeadership{.ticket = Ticket(++last_ticket_),
-                                          .target = target,
-                                          .deadline = nodes_[*asked]->clock_now().lagging + patience});
+  nodes_[*asked]->post(TransferLeadership{
+      .ticket = Ticket(++last_ticket_), .target = target, .deadline = nodes_[*asked]->clock_now().lagging + patience});
 }
 
 void Churn::lose_a_disk() {
@@ -201,7 +198,8 @@ void Churn::answered(uint32_t node, const EngineEffects& effects) {
 void Churn::check_effect(const Wish& wish, Index index) const {
   if (!index) return;  // the replica that was asked is out by it, and has not seen the entry
   if (index > consensus_.committed() || consensus_.at(index).kind == raft::EntryKind::Command) {
-    throw Violation("INV_R11", fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));
+    throw Violation("INV_R11",
+                    fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));
   }
   if (wish.changes.size() != 1) return;
   const raft::MemberChange& change = wish.changes.front();

@@ -115,15 +115,15 @@ class Cluster final : private NodeWatcher {
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
   uint64_t crashes_ = 0;
-  uint64_t cuts_ = 0;          // links cut now
-  TrueTime promoted_at_{};     // when a learner last became a voter
-  uint64_t promotions_ = 0;    // seen so far
+  uint64_t cuts_ = 0;        // links cut now
+  TrueTime promoted_at_{};   // when a learner last became a voter
+  uint64_t promotions_ = 0;  // seen so far
   uint64_t elections_seen_ = 0;
   std::map<uint32_t, TrueTime> taking_state_;  // when a node last asked for rows
-  Term told_to_campaign_{};    // the term that a TimeoutNow asked for
-  Term joint_in_{}, removed_in_{};  // already marked in this term
-  uint64_t storms_ = 0;    // in force
-  std::vector<int> slow_;  // slow-disk faults in force, per node
+  Term told_to_campaign_{};                    // the term that a TimeoutNow asked for
+  Term joint_in_{}, removed_in_{};             // already marked in this term
+  uint64_t storms_ = 0;                        // in force
+  std::vector<int> slow_;                      // slow-disk faults in force, per node
   bool hostile_ = true;
   bool clocks_free_ = true;  // may change their rates
 };

@@ -187,7 +187,8 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request)
   // It may have stepped down at the end of the very turn that made the message.
   const auto led = leaders_.find(request.term);
   if (led == leaders_.end() || led->second != node) {
-    throw Violation("INV_R01", fmt::format("n{} sends appends of term {} without having led it", node + 1, request.term.value()));
+    throw Violation("INV_R01",
+                    fmt::format("n{} sends appends of term {} without having led it", node + 1, request.term.value()));
   }
   if (seen_[node].durable.term < request.term) {
     throw Violation("INV_R17", fmt::format("n{} leads term {} that is not durable", node + 1, request.term.value()));
@@ -313,7 +314,8 @@ void ConsensusObserver::check_commit(uint32_t node) {
     }
     committed_.push_back(
         {record.entry.term, views_[node].engine->leadership().term, record.chain, record.entry.kind, record.entry.payload});
-    if (record.entry.kind != raft::EntryKind::Genesis) check_quorum_durable(node, i, record.chain);  // agreed on before any vote
+    if (record.entry.kind != raft::EntryKind::Genesis)
+      check_quorum_durable(node, i, record.chain);  // agreed on before any vote
     members_.committed(record.entry);
   }
   seen.commit = commit;

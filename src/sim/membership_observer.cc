@@ -111,9 +111,7 @@ const raft::Configuration& MembershipObserver::newest_committed() const {
 }
 
 bool MembershipObserver::majorities_have_disks(const std::function<bool(uint32_t)>& runs) const {
-  const auto has_disk = [this](const raft::Member& member) {
-    return logs_[member.id.value() - 1]->id() == member.store;
-  };
+  const auto has_disk = [this](const raft::Member& member) { return logs_[member.id.value() - 1]->id() == member.store; };
   for (uint32_t node = 0; node < known_.size(); ++node) {
     const raft::Configuration& configuration = in_force(node);
     if (runs(node) && !configuration.voters.empty() && !quorum(configuration, has_disk)) return false;

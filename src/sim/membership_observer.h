@@ -19,7 +19,8 @@ namespace coordkit::sim {
 
 class MembershipObserver {
  public:
-  MembershipObserver(uint32_t nodes, MarkCounts& marks) : logs_(nodes), states_(nodes), before_(nodes), known_(nodes), marks_(marks) {}
+  MembershipObserver(uint32_t nodes, MarkCounts& marks)
+      : logs_(nodes), states_(nodes), before_(nodes), known_(nodes), marks_(marks) {}
 
   void own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
     logs_[node] = &log;
@@ -39,7 +40,7 @@ class MembershipObserver {
   // Of every configuration that a running process goes by, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;
   std::optional<uint32_t> voter_without_disk() const;  // of what anybody goes by
-  bool member(uint32_t node) const;  // by the newest committed one, with the disk it has now
+  bool member(uint32_t node) const;                    // by the newest committed one, with the disk it has now
 
   void turn_over(uint32_t node) { before_[node].reset(); }
 
@@ -70,11 +71,11 @@ class MembershipObserver {
   std::vector<const SimLogStore*> logs_;
   std::vector<const SimStateStore*> states_;
   std::vector<std::optional<raft::Configuration>> before_;  // per node: before the one appended in this turn
-  std::vector<std::vector<Known>> known_;  // per node: of its log, ascending
+  std::vector<std::vector<Known>> known_;                   // per node: of its log, ascending
   std::map<Index, raft::Configuration> committed_;
   std::map<StoreId, LostDisk> lost_;
   std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> who
-  std::set<ReplicaId> former_;  // were members once and then not
+  std::set<ReplicaId> former_;                                                           // were members once and then not
   MarkCounts& marks_;
 };
 

@@ -210,7 +210,8 @@ struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm}, {"harsh", harsh}, {"holders", holders}, {"leases", leases}, {"membership", membership}, {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm},   {"harsh", harsh},           {"holders", holders},
+                                 {"leases", leases}, {"membership", membership}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm", "one_way_cut",   "pair_cut",   "isolation", "split",   "flap",      "clog",      "connection_loss",

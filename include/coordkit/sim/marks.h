@@ -1,5 +1,5 @@
-// Situations that must come up somewhere in a large set of runs, or the runs prove nothing about them. A mark is counted when its
-// situation is seen; `./dev sim` prints the counts and names those that were never reached.
+// Situations that must come up somewhere in a large set of runs, or the runs prove nothing about them. A mark is counted when
+// its situation is seen; `./dev sim` prints the counts and names those that were never reached.
 #pragma once
 
 #include <array>
@@ -10,27 +10,27 @@
 namespace coordkit::sim {
 
 enum class Mark : uint8_t {
-  JointConfiguration,         // a leader acts by both halves of a change
-  CrashWhileJoint,            // of any replica
-  LeaderLostWhileJoint,       // crash or freeze of the leader
-  PartitionWhileJoint,        // a cut begins
-  ReadWhileJoint,             // a leader confirms a read
-  ConfigurationRolledBack,    // truncated with the log
-  ChangeOverwritten,          // its caller learns that it never took effect
-  LearnerPromoted,            // it votes
-  LeaderLostAfterPromotion,   // within a second
-  LeaderRemoved,              // the committed configuration leaves out who leads
-  MemberReplaced,             // the same id with another disk
-  RemovedMemberReturned,      // was a member, is none, is one again
-  TransferOrdered,            // TimeoutNow left
-  TransferDuringPartition,    // while some link is cut
-  TransferCampaignWon,        // whoever was told to campaign leads
-  StateOffered,               // a peer needs a state
-  StateInstalled,             // and took one in
-  InstallWhileJoint,          // the newest committed configuration is joint
-  LeaderChangedDuringState,   // an election while a peer takes in a state
-  CrashDuringState,           // of the replica that takes in
-  StateResumed,               // rows that were there already are not sent again
+  JointConfiguration,        // a leader acts by both halves of a change
+  CrashWhileJoint,           // of any replica
+  LeaderLostWhileJoint,      // crash or freeze of the leader
+  PartitionWhileJoint,       // a cut begins
+  ReadWhileJoint,            // a leader confirms a read
+  ConfigurationRolledBack,   // truncated with the log
+  ChangeOverwritten,         // its caller learns that it never took effect
+  LearnerPromoted,           // it votes
+  LeaderLostAfterPromotion,  // within a second
+  LeaderRemoved,             // the committed configuration leaves out who leads
+  MemberReplaced,            // the same id with another disk
+  RemovedMemberReturned,     // was a member, is none, is one again
+  TransferOrdered,           // TimeoutNow left
+  TransferDuringPartition,   // while some link is cut
+  TransferCampaignWon,       // whoever was told to campaign leads
+  StateOffered,              // a peer needs a state
+  StateInstalled,            // and took one in
+  InstallWhileJoint,         // the newest committed configuration is joint
+  LeaderChangedDuringState,  // an election while a peer takes in a state
+  CrashDuringState,          // of the replica that takes in
+  StateResumed,              // rows that were there already are not sent again
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);
