@@ -56,6 +56,10 @@ class SimStateHarness final : public StateStoreHarness {
 // The same for a log.
 class LogInPassingTime final : public LogStore {
  public:
+  LogInPassingTime() {
+    store_.set_history([](Position) { return 0; });  // nobody compares histories here
+  }
+
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override { return store_.open(sink); }
   void submit(LogWrite write) override {
     store_.submit(std::move(write));
