@@ -70,7 +70,7 @@ class Driver {
   void report(const std::string& phase, const nlohmann::ordered_json& more) {
     nlohmann::ordered_json line = {{"name", kName}, {"phase", phase}, {"callers", options_.load.callers}};
     line.update(load_->lap());
-    line.update(more);
+    if (!more.is_null()) line.update(more);
     say(line);
   }
 

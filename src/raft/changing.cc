@@ -66,7 +66,7 @@ void Core::Impl::leave_joint() {
 // Thesis 4.2.2. What the best voter lacks of our tail nobody counted on; if the order is lost, a silence does the same.
 void Core::Impl::retire() {
   if (is_voter(configuration(), options_.self) || commit_ < log_.configuration_index() || commit_ < leader_start_) return;
-  if (const ReplicaId successor = best_successor()) {
+  if (const ReplicaId successor = best_successor([](ReplicaId) { return true; })) {
     lease_void_ = term();
     send(successor, WriteNumber(), TimeoutNow{term()});
   }

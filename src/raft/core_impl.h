@@ -57,6 +57,8 @@ class Core::Impl {
   bool removed() const { return quiet_; }
 
  private:
+  friend class CoreTwin;
+
   // ---- core.cc
   void on(const Tick&) {}
   void on(Received& received);
@@ -149,10 +151,13 @@ class Core::Impl {
   void send_append(Progress& peer, std::span<const Entry> entries);
 
   // ---- transfer.cc
-  ReplicaId best_successor() const;
+  ReplicaId best_successor(absl::FunctionRef<bool(ReplicaId)> suits) const;
   bool fit(const Progress& peer) const;
   void hand_over();
+  Duration disk_lag_max() const;
   void watch_own_disk();
+  void notice_disk_lag();
+  void yield_to_prompt();
   void judge_transfer();
   void end_transfer(TransferFate::Kind kind);
   void receive(ReplicaId from, const TimeoutNow& order);
@@ -234,9 +239,14 @@ class Core::Impl {
   };
   std::optional<Handover> handover_;
   Term lease_void_;
+  LaggingTime led_since_;  // leader
   struct DiskLag {
-    Index upto;  // committed at `since`, not yet durable here
+    Index upto;  // in the log at `since`, not yet durable here
     LaggingTime since;
+    Index asked;  // in the log at `asked_at`: whoever has it half an election timeout later is prompt
+    LaggingTime asked_at;
+    std::vector<ReplicaId> prompt;  // who kept up all the time
+    bool refused = false;           // a handover has failed
   };
   std::optional<DiskLag> disk_lag_;  // leader
 

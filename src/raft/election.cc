@@ -154,6 +154,7 @@ void Core::Impl::become_candidate() {
 void Core::Impl::become_leader() {
   leadership_ = {Role::Leader, term(), options_.self};
   disk_lag_.reset();
+  led_since_ = now_;
   round_ = 1;
   confirmed_round_ = 0;
   heartbeat_due_ = true;

@@ -25,6 +25,7 @@ class Freshness {
   std::optional<LaggingTime> at() const { return at_; }
 
  private:
+  friend class CoreTwin;
   struct Word {
     Index committed;
     LaggingTime at;

@@ -21,6 +21,7 @@ class LogWeight {
   Index spared() const;
 
  private:
+  friend class CoreTwin;
   struct Mark {
     Index last;
     uint64_t total = 0;  // of all entries up to `last`

@@ -37,6 +37,7 @@ class AppendWindow {
   void clear() { head_ = count_ = bytes_ = 0; }
 
  private:
+  friend class CoreTwin;
   struct Append {
     Index last;
     size_t bytes;

@@ -37,6 +37,7 @@ class VoteSet {
   bool contains(ReplicaId voter) const;
 
  private:
+  friend class CoreTwin;
   std::vector<ReplicaId> granted_;  // sorted
 };
 

@@ -3,7 +3,8 @@
 // the leader goes on; a campaign that it no longer waits for is still a lawful one.
 //
 // A leader whose own disk stalls does the same by itself: it can lead for ever without it (10.2.1), but one more failure
-// would then cost more than a disk.
+// would then cost more than a disk. Where every disk is slow that would send leadership round and round, so it yields only
+// to one that stored promptly what the own disk did not, and not before it has led for a while.
 #include <algorithm>
 
 #include "raft/core_impl.h"
@@ -15,7 +16,7 @@ void Core::Impl::on(const Transfer& transfer) {
   const auto answer = [&](Kind kind) { transfers_.push_back({transfer.ticket, kind}); };
   if (!leads()) return answer(Kind::NotLeader);
   if (handover_) return answer(Kind::InProgress);
-  const ReplicaId target = transfer.target ? transfer.target : best_successor();
+  const ReplicaId target = transfer.target ? transfer.target : best_successor([](ReplicaId) { return true; });
   if (is_self(target)) return answer(Kind::Done);
   const Progress* peer = progress_of(target);
   if (!peer || !fit(*peer)) return answer(Kind::Unfit);
@@ -28,11 +29,11 @@ bool Core::Impl::fit(const Progress& peer) const {
   return std::any_of(voters.begin(), voters.end(), [&peer](const Member& voter) { return voter.id == peer.peer; });
 }
 
-// The one with the most of our log among those who answer; of equals the lowest id. Zero: nobody.
-ReplicaId Core::Impl::best_successor() const {
+// The one with the most of our log among those who answer and suit; of equals the lowest id. Zero: nobody.
+ReplicaId Core::Impl::best_successor(absl::FunctionRef<bool(ReplicaId)> suits) const {
   const Progress* best = nullptr;
   for (const Progress& peer : peers_) {
-    if (!fit(peer) || !peer.match || now_ - peer.contact >= options_.election_timeout) continue;
+    if (!fit(peer) || !peer.match || !suits(peer.peer) || now_ - peer.contact >= options_.election_timeout) continue;
     if (!best || peer.match > best->match) best = &peer;
   }
   return best ? best->peer : ReplicaId();
@@ -72,17 +73,52 @@ void Core::Impl::end_transfer(TransferFate::Kind kind) {
   handover_.reset();
 }
 
-// P10: what the followers committed disk_lag_max ago is still not on our own disk. Tried for one timeout, then left
-// alone for another.
+// ---- the own disk (faults P10, P11)
+
+Duration Core::Impl::disk_lag_max() const {
+  return options_.disk_lag_max == Duration::zero() ? options_.election_timeout : options_.disk_lag_max;
+}
+
 void Core::Impl::watch_own_disk() {
-  if (options_.disk_lag_max == Duration::max()) return;
+  constexpr int kTimeoutsLedFirst = 10;
+  if (disk_lag_max() == Duration::max()) return;
+  notice_disk_lag();
+  if (!disk_lag_ || handover_ || now_ - disk_lag_->since < disk_lag_max()) return;
+  if (now_ - led_since_ >= kTimeoutsLedFirst * options_.election_timeout) yield_to_prompt();
+}
+
+// What was in the log when the lag began is either durable, which ends it, or it tells who is prompt: who acknowledges within
+// half an election timeout, again and again.
+void Core::Impl::notice_disk_lag() {
+  const Index last = log_.last().index;
   if (disk_lag_ && disk_.durable() >= disk_lag_->upto) disk_lag_.reset();
-  if (!disk_lag_ && disk_.durable() < commit_) disk_lag_ = DiskLag{commit_, now_};
-  if (!disk_lag_ || handover_ || now_ - disk_lag_->since < options_.disk_lag_max) return;
-  const ReplicaId target = best_successor();
+  if (!disk_lag_) {
+    if (disk_.durable() >= last) return;
+    disk_lag_ = DiskLag{.upto = last, .since = now_, .asked = last, .asked_at = now_};
+    for (const Progress& peer : peers_) disk_lag_->prompt.push_back(peer.peer);
+    return;
+  }
+  if (now_ - disk_lag_->asked_at < options_.election_timeout / 2) return;
+  std::erase_if(disk_lag_->prompt, [this](ReplicaId id) {
+    const Progress* peer = progress_of(id);
+    return !peer || peer->match < disk_lag_->asked;
+  });
+  disk_lag_->asked = last;
+  disk_lag_->asked_at = now_;
+}
+
+// Tried for one timeout, then left alone for another. If that came to nothing and the prompt can elect one of them without
+// us, we make room: with such a disk we win no election.
+void Core::Impl::yield_to_prompt() {
+  const auto prompt = [this](ReplicaId id) {
+    return std::find(disk_lag_->prompt.begin(), disk_lag_->prompt.end(), id) != disk_lag_->prompt.end();
+  };
+  if (disk_lag_->refused && quorum_agrees(configuration(), prompt)) return request({Role::Follower, term(), ReplicaId()});
+  const ReplicaId target = best_successor(prompt);
   if (!target) return;
   handover_ = Handover{Ticket(), target, now_ + options_.election_timeout, term()};
   disk_lag_->since = handover_->deadline;
+  disk_lag_->refused = true;
 }
 
 }  // namespace coordkit::raft

@@ -97,6 +97,11 @@ void Cluster::crash(uint64_t id) {
   node.halted.reset();
   node.divergences.clear();
   node.leaderships.clear();
+  node.restored.clear();
+  node.views.clear();
+  node.installing.reset();
+  node.loading = false;
+  node.disk.table.staged.clear();
   for (Node& peer : nodes_) {
     if (peer.engine) peer.engine->post(PeerLost{node.id});
   }
@@ -217,6 +222,13 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
       node.engine->post(StateCheckpointed{effects.checkpoint->applied});
     }
   }
+  for (const ViewOrder& order : effects.views) read(node, order);
+  for (const StagingOrder& order : effects.staging) put(node, order);
+  if (effects.restored) node.restored.push_back(*effects.restored);
+  if (effects.restore) {
+    node.loading = true;
+    if (node.loads) finish_load(node.id.value());
+  }
   if (effects.compact) {
     std::erase_if(node.disk.entries, [&](const raft::Entry& entry) { return entry.index <= effects.compact->index; });
     node.disk.base = *effects.compact;
@@ -227,6 +239,74 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
     if (!linked(node, to) || (filter && !filter(node.id, out.to, out.message))) continue;
     to.engine->post(MessageReceived{node.id, std::move(out.message)});
   }
+}
+
+// A store for the views to read: a copy of the table.
+class Copies final : public StateStore {
+ public:
+  explicit Copies(const Table& table) : table_(table) {}
+  absl::StatusOr<Position> open(StateSink&) override { return table_.applied(); }
+  void commit(CheckpointBatch) override {}
+  void stage(Ticket, KeyRange, std::vector<CheckpointBatch::Row>) override {}
+  void install(Position, uint64_t) override {}
+  void unstage() override {}
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override { return std::make_unique<Table>(table_); }
+  void close() override {}
+
+ private:
+  const Table& table_;
+};
+
+void Cluster::read(Node& node, const ViewOrder& order) {
+  if (const auto* open = std::get_if<ViewOpen>(&order)) {
+    const Table& view = node.views[open->view] = node.disk.table;
+    node.engine->post(ViewOpened{open->view, ViewFacts{view.applied(), view.digest()}});
+  } else if (const auto* close = std::get_if<ViewClose>(&order)) {
+    node.views.erase(close->view);
+  } else if (const auto& wanted = std::get<ViewRead>(order); node.rotten) {
+    node.engine->post(ViewWasRead{wanted.view, wanted.ticket, absl::DataLossError("a row is rotten")});
+  } else {
+    ASSERT_TRUE(node.views.contains(wanted.view)) << "a view that is not open is read";
+    Copies store(node.views[wanted.view]);
+    StateViews views(store);
+    views.perform(ViewOpen{wanted.view});
+    auto answer = views.perform(order);
+    node.engine->post(std::get<ViewWasRead>(*std::move(answer)));
+  }
+}
+
+void Cluster::put(Node& node, const StagingOrder& order) {
+  if (const auto* stage = std::get_if<StageRange>(&order)) {
+    ++node.stages;
+    node.disk.table.stage(stage->rows);
+    node.engine->post(RangeStaged{stage->ticket});
+  } else if (const auto* install = std::get_if<InstallState>(&order)) {
+    EXPECT_FALSE(node.installing) << "one at a time";
+    node.installing = *install;
+    if (node.installs) finish_install(node.id.value());
+  } else {
+    node.disk.table.staged.clear();
+  }
+}
+
+void Cluster::finish_install(uint64_t id) {
+  Node& node = this->node(id);
+  const InstallState install = *std::exchange(node.installing, std::nullopt);
+  if (node.disk.table.install(install.at, install.digest)) {
+    node.engine->post(StateInstalled{install.at});
+  } else {
+    node.engine->post(InstallRefused{install.at, absl::DataLossError("another digest")});
+  }
+}
+
+void Cluster::finish_load(uint64_t id) {
+  Node& node = this->node(id);
+  node.loading = false;
+  auto counter = std::make_unique<Counter>();
+  node.counter = counter.get();
+  std::vector<HostedMachine> machines;
+  machines.push_back({kCoordination, std::move(counter)});
+  node.engine->post(StateRestored{RestoredState::build(std::move(machines), node.disk.table)});
 }
 
 void Cluster::settle() {

@@ -37,6 +37,9 @@ class Cluster {
     Counter* counter = nullptr;
     bool syncs = true;        // false: writes wait for sync()
     bool checkpoints = true;  // false: a checkpoint waits for ever
+    bool installs = true;     // false: what is installed becomes durable in finish_install()
+    bool loads = true;        // false: machines are built in finish_load()
+    bool rotten = false;      // its rows cannot be read any more
     std::deque<LogWrite> pending;
     LeadingTime leading;
     Duration ahead{};       // of its clock, both readings; only grows
@@ -54,6 +57,12 @@ class Cluster {
     size_t sent_after_halt = 0;
     size_t checkpoints_taken = 0;
     std::vector<raft::Leadership> leaderships;
+    std::vector<Position> restored;
+    size_t stages = 0;  // ranges of rows that were staged, since ever
+
+    std::map<ViewId, Table> views;
+    std::optional<InstallState> installing;
+    bool loading = false;
   };
   using Filter = std::function<bool(ReplicaId from, ReplicaId to, const Message&)>;  // false: lost
 
@@ -85,6 +94,9 @@ class Cluster {
   std::string read(uint64_t id, std::string question = "total");
 
   void one_turn(uint64_t id) { turn(node(id)); }
+  void finish_install(uint64_t id);
+  void finish_load(uint64_t id);
+
   void settle();                           // every turn that is wanted now, until nothing is
   void pass(Duration time);                // lets time pass, deadline by deadline
   void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do
@@ -102,6 +114,8 @@ class Cluster {
   bool turn(Node& node);  // false: nothing is wanted
   void carry_out(Node& node, EngineEffects& effects);
   void complete_one(Node& node);
+  void read(Node& node, const ViewOrder& order);
+  void put(Node& node, const StagingOrder& order);
 
   std::function<void(EngineOptions&)> adjust_;
   std::vector<Node> nodes_;

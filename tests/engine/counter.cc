@@ -1,5 +1,6 @@
 #include "tests/engine/counter.h"
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -172,6 +173,25 @@ void Table::commit(const CheckpointBatch& batch) {
       rows.erase(row.key);
     }
   }
+}
+
+void Table::stage(const StateRows& chunk) {
+  std::erase_if(staged, [&](const auto& row) { return chunk.range.contains(row.first); });
+  for (const CheckpointBatch::Row& row : chunk.rows) staged[row.key] = *row.value;
+}
+
+bool Table::install(Position at, uint64_t digest) {
+  std::map<std::string, std::string> taken = std::exchange(staged, {});
+  if (digest_of(taken) != digest) return false;
+  rows = std::move(taken);
+  applied_ = at;
+  return true;
+}
+
+// The word of a waiter that is gone is not kept.
+std::optional<ApplyOutput::Result> Counter::standing(const Command& queued) const {
+  if (std::find(waiters_.begin(), waiters_.end(), queued.request) == waiters_.end()) return std::nullopt;
+  return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Queued, {}};
 }
 
 }  // namespace coordkit::engine

@@ -15,6 +15,7 @@
 #include "absl/container/btree_map.h"
 #include "base/row_map.h"
 #include "coordkit/state_machine.h"
+#include "coordkit/state_transfer.h"
 
 namespace coordkit::engine {
 
@@ -29,6 +30,7 @@ class Counter final : public StateMachine {
   bool holds(std::string_view guard) const override;                           // "N": the total is at least N; "throw"
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
 
@@ -60,10 +62,12 @@ class Counter final : public StateMachine {
   std::vector<size_t> batches_;
 };
 
-// What batches leave behind; a StateStore in a map.
+// What batches leave behind; a StateStore in a map, and what is staged beside it.
 class Table final : public CheckpointView {
  public:
   void commit(const CheckpointBatch& batch);
+  void stage(const StateRows& chunk);
+  bool install(Position at, uint64_t digest);  // false: refused
   Position applied() const override { return applied_; }
   absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows, prefix, visit); }
   absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
@@ -72,6 +76,7 @@ class Table final : public CheckpointView {
   uint64_t digest() const override { return digest_of(rows); }
 
   std::map<std::string, std::string> rows;
+  std::map<std::string, std::string> staged;
 
  private:
   Position applied_;

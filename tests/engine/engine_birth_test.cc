@@ -211,22 +211,33 @@ TEST(EngineRecoverTest, SoundStoresAreTakenOver) {
   EXPECT_EQ((*engine)->boot(), BootCounter(2));
 }
 
-TEST(EngineRecoverTest, ACheckpointAheadOfTheLogIsDataLoss) {
-  Recovery recovery;
-  recovery.fill();
-  recovery.log.base = {recovery.table.applied().index.previous(), recovery.table.applied().term};
-  recovery.log.entries.clear();
-  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
-}
-
-TEST(EngineRecoverTest, ACheckpointOfAnotherHistoryIsDataLoss) {
-  Recovery recovery;
-  recovery.fill();
-  CheckpointBatch other;
-  other.applied = recovery.table.applied();
-  other.applied.term = other.applied.term.next();
-  recovery.table.commit(other);
-  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+// An install that was cut short between the state and the log (docs/decisions/0006).
+TEST(EngineRecoverTest, REG_R31_ALogThatLacksTheCheckpointStartsAgainAfterIt) {
+  for (const bool shorter : {true, false}) {
+    Recovery recovery;
+    recovery.fill();
+    const raft::HardState promised = recovery.log.hard_state;
+    Position at = recovery.table.applied();
+    if (shorter) {
+      recovery.log.base = {at.index.previous(), at.term};
+      recovery.log.entries.clear();
+    } else {
+      at.term = at.term.next();  // the log has another entry there, which nobody committed
+      CheckpointBatch other;
+      other.applied = at;
+      recovery.table.commit(other);
+    }
+    const auto engine = recovery.run();
+    ASSERT_TRUE(engine.ok()) << engine.status();
+    EXPECT_EQ((*engine)->applied(), at.index);
+    EngineEffects effects;
+    (*engine)->turn({}, effects);
+    ASSERT_EQ(effects.writes.size(), 1u);
+    EXPECT_EQ(effects.writes[0].reset_to, at);
+    const raft::Status status = (*engine)->core()->status();
+    EXPECT_EQ(status.last, at);
+    EXPECT_GE(status.hard_state.term, promised.term) << "INV_R03";
+  }
 }
 
 TEST(EngineRecoverTest, ALogThatBeginsAfterTheCheckpointIsDataLoss) {

@@ -110,7 +110,6 @@ Cluster::Cluster(size_t size, Options options, uint64_t seed, size_t spare) : si
     node.id = options.self = ReplicaId(id);
     options.seed = seed * 1000 + id;
     options.store = member(id).store;
-    options.disk_lag_max = options.election_timeout;
     node.options = options;
     node.disk.apply({.entries = {genesis_entry(size)}});
     observe_write(node, {.entries = {genesis_entry(size)}});

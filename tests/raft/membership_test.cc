@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "raft/quorum.h"
 #include "solo.h"
 
 namespace coordkit::raft::testing {
@@ -164,7 +165,7 @@ TEST(MembershipTest, REG_R40_REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads
   EXPECT_EQ(voters(cluster, 2), 1u);
 }
 
-TEST(MembershipTest, REG_R40_ARemovedLeaderDoesNotCountItself) {
+TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.change(1, {remove(1)});
@@ -297,6 +298,119 @@ TEST(MembershipTest, REG_R47_AnotherDiskUnderTheSameIdHasAcknowledgedNothing) {
   EXPECT_EQ(solo.core().status().configuration.learners.at(0), member(3, 1));
   EXPECT_EQ(solo.core().status().peers.at(1).match, Index());
   EXPECT_EQ(solo.step(ChangeMembership{Ticket(2), {promote(3)}, Index(4)}).changes.at(0).kind, Kind::ChangeInProgress);
+}
+
+TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCountsForNothing) {
+  Solo solo(3);
+  solo.lead({2, 3});
+  solo.accept(2, 2);
+  solo.accept(3, 2);
+  solo.written();
+  const uint64_t old = solo.streams[3];
+  solo.step(ChangeMembership{Ticket(1), {remove(3)}, Index(1)});
+  solo.accept(2, 3);
+  solo.written();  // the joint entry is committed, the final one appended
+  solo.accept(2, 4);
+  solo.written();
+  solo.step(ChangeMembership{Ticket(2), {add(3)}, Index(4)});
+  ASSERT_EQ(solo.core().status().configuration.learners.size(), 1u);
+  const uint64_t fresh = solo.only<AppendRequest>(3).stream;
+  EXPECT_NE(fresh, old);
+  const auto match = [&solo] { return solo.core().status().peers.at(1).match; };
+  solo.receive(3, AppendReply{.term = solo.term(), .stream = old, .match = Index(5), .round = 1});
+  EXPECT_EQ(match(), Index());
+  solo.receive(3, AppendReply{.term = solo.term(), .stream = fresh, .match = Index(5), .round = 1});
+  EXPECT_EQ(match(), Index(5));
+}
+
+// Two changes are in two logs at once, and each could have found a majority of its own.
+TEST(MembershipTest, REG_R33_AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
+  Cluster cluster(4);
+  cluster.elect(1);
+  cluster.isolate(1);
+  cluster.change(1, {remove(4)});
+  cluster.quiesce();
+  cluster.elect(3);
+  cluster.change(3, {remove(2)});
+  settle(cluster);
+  EXPECT_EQ(cluster.node(3).changes.back().kind, Kind::Committed);
+  EXPECT_TRUE(cluster.node(1).changes.empty());
+  cluster.heal();
+  settle(cluster);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Overwritten);
+  EXPECT_EQ(cluster.core(1).status().configuration, cluster.core(3).status().configuration);
+  EXPECT_FALSE(is_member(cluster.core(1).status().configuration, ReplicaId(2)));
+}
+
+TEST(MembershipTest, REG_R33_AChangeThatTheNextLeaderFindsIsFinishedBeforeAnother) {
+  Cluster cluster(4);
+  cluster.elect(1);
+  cluster.cut(1, 3), cluster.cut(1, 4);
+  cluster.change(1, {remove(4)});
+  cluster.quiesce();  // on 1 and 2, which is no majority of the four
+  EXPECT_TRUE(cluster.node(1).changes.empty());
+  cluster.heal();
+  cluster.isolate(1);
+  cluster.elect(2);
+  settle(cluster);
+  cluster.heal();
+  settle(cluster);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "told from the log";
+  EXPECT_EQ(voters(cluster, 2), 3u);
+  cluster.change(2, {demote(3)});
+  settle(cluster);
+  EXPECT_EQ(cluster.node(2).changes.back().kind, Kind::Committed);
+}
+
+TEST(MembershipTest, REG_R44_BackInTheSameProcessAReplicaDoesNotObeyItsOldRemoval) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.change(1, {remove(3)});
+  settle(cluster);
+  cluster.run(milliseconds(2000));
+  ASSERT_EQ(voters(cluster, 1), 2u);
+  cluster.change(1, {add(3)});
+  settle(cluster);
+  cluster.change(1, {promote(3)});
+  settle(cluster);
+  cluster.isolate(1);
+  cluster.elect(3);  // its log holds its own removal, committed, and its return
+  EXPECT_EQ(cluster.leader(), 3u);
+  cluster.propose(3, "x");
+  cluster.quiesce();
+  cluster.heal();
+  settle(cluster);
+  EXPECT_TRUE(cluster.converged());
+}
+
+TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTraffic) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.propose(1, "x");
+  settle(cluster);
+  cluster.crash(3);
+  Node& wiped = cluster.node(3);
+  wiped.options.store = member(3, 1).store;
+  wiped.disk = Image();
+  wiped.disk.apply({.entries = {genesis_entry(3)}});
+  wiped.checkpoint = Position();
+  cluster.start(3);
+  settle(cluster);
+  cluster.isolate(1), cluster.cut(2, 3);
+  cluster.run(milliseconds(2000));
+  EXPECT_EQ(cluster.core(3).leadership().role, Role::Follower) << "another disk than the named one never campaigns";
+  EXPECT_NE(cluster.core(2).leadership().role, Role::Leader) << "nor votes";
+  cluster.heal();
+  settle(cluster);
+  const uint64_t leader = cluster.leader();
+  ASSERT_NE(leader, 0u);
+  cluster.change(leader, {replace(3, member(3, 1))});
+  settle(cluster);
+  EXPECT_EQ(cluster.node(leader).changes.back().kind, Kind::Committed);
+  EXPECT_EQ(cluster.core(3).commit(), cluster.core(leader).commit()) << "nobody proposed anything";
+  cluster.change(leader, {promote(3)});
+  settle(cluster);
+  EXPECT_EQ(voters(cluster, 3), 3u);
 }
 
 TEST(MembershipTest, AStrangersAppendIsHeardItsHeartbeatOnlyOnceItIsFollowed) {

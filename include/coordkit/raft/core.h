@@ -34,9 +34,9 @@ struct Options {
   // Legal: at least 10 ms and above 2 * heartbeat_interval. Ten times the round trip is a good value.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
-  // A leader whose own disk lags behind what its followers committed for this long hands over. max(): never, the default
-  // as long as a disk that is slow everywhere cannot be told from one that stalls here.
-  Duration disk_lag_max = Duration::max();
+  // A leader whose own disk takes longer than this for what a follower stores promptly hands over to that follower, though not
+  // in its first ten election timeouts. Zero: one election timeout; max(): never. A disk that is slow everywhere moves nobody.
+  Duration disk_lag_max = Duration::zero();
   uint64_t seed = 1;  // of the election jitter
   // How long after it began a round that a quorum answered a leader may answer reads without asking again (thesis 6.4.1).
   // Zero: no leases. Equal on all members. Legal: at most election_timeout * (1 - rho) / (1 + rho), rho being the bound on
@@ -276,6 +276,8 @@ class Core {
 
  private:
   class Impl;
+  friend class CoreTwin;  // copies and compares cores, for exhaustive tests (src/raft/fingerprint.h)
+  explicit Core(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,288 @@
+#include "raft/fingerprint.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/sums.h"
+#include "raft/core_impl.h"
+
+namespace coordkit::raft {
+
+// ---- words
+
+void Digest::add(const Entry& entry) {
+  add(entry.position());
+  add(static_cast<uint64_t>(entry.kind));
+  add(entry.content_sum);
+}
+
+void Digest::add(const std::vector<Entry>& entries) {
+  add(entries.size());
+  for (const Entry& entry : entries) add(entry);
+}
+
+void Digest::add(const Configuration& configuration) {
+  for (const auto* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
+    std::vector<const Member*> sorted;
+    for (const Member& member : *members) sorted.push_back(&member);
+    std::sort(sorted.begin(), sorted.end(), [this](auto* a, auto* b) { return name_of(a->id) < name_of(b->id); });
+    add(sorted.size());
+    for (const Member* member : sorted) add(member->id);
+  }
+}
+
+namespace {
+
+struct MessageWords {
+  Digest& to;
+
+  void operator()(const VoteRequest& m) {
+    to.add(m.term), to.add(static_cast<uint64_t>(m.kind)), to.add(m.round), to.add(m.last);
+    to.add(static_cast<uint64_t>(m.cause));
+  }
+  void operator()(const VoteReply& m) {
+    to.add(m.term), to.add(static_cast<uint64_t>(m.kind)), to.add(m.round), to.add(static_cast<uint64_t>(m.granted));
+  }
+  void operator()(const AppendRequest& m) {
+    to.add(m.term), to.add(m.stream), to.add(m.previous), to.add(m.entries);
+    to.add(m.commit), to.add(m.everyone_has), to.add(m.round);
+  }
+  void operator()(const AppendReply& m) {
+    to.add(m.term), to.add(m.stream), to.add(static_cast<uint64_t>(m.verdict)), to.add(m.match);
+    to.add(m.hint), to.add(m.rejected), to.add(m.round);
+  }
+  void operator()(const Heartbeat& m) {
+    to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.committed), to.add(m.round);
+  }
+  void operator()(const HeartbeatReply& m) { to.add(m.term), to.add(m.stream), to.add(m.match), to.add(m.round); }
+  void operator()(const TimeoutNow& m) { to.add(m.term); }
+  void operator()(const Removed& m) { to.add(m.term), to.add(m.configuration); }
+};
+
+}  // namespace
+
+void Digest::add(const Message& message) {
+  add(message.index());
+  std::visit(MessageWords{*this}, message);
+}
+
+Fingerprint Digest::result() const {
+  const std::string_view bytes(reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof(uint64_t));
+  return {hash_bytes(bytes, 1), hash_bytes(bytes, 2)};
+}
+
+// ---- the parts of a core
+
+class CoreTwin::Reader {
+ public:
+  Reader(const Core::Impl& core, Digest& to, const Ignored& ignored) : core_(core), to_(to), ignored_(ignored) {}
+
+  void read() {
+    COORDKIT_CHECK_MSG(drained(), "a core is compared after it was drained");
+    log();
+    disk();
+    election();
+    if (core_.leads()) reign();
+    wishes();
+    reading();
+  }
+
+ private:
+  bool drained() const {
+    return core_.sends_.empty() && core_.fates_.empty() && core_.confirmations_.empty() && core_.transfers_.empty() &&
+           core_.changes_.empty() && core_.read_requests_.empty() && !core_.requested_ &&
+           core_.told_leadership_ == core_.leadership_ && core_.told_commit_ == core_.commit_;
+  }
+
+  // How long ago, or an election timeout if it is longer than that: nothing asks for more.
+  void age(LaggingTime at) {
+    to_.add(static_cast<uint64_t>(std::min(core_.now_ - at, core_.options_.election_timeout).count()));
+  }
+  void ahead(LaggingTime at) { to_.add(static_cast<uint64_t>((at - core_.now_).count())); }
+  void flag(bool value) { to_.add(value ? 1 : 0); }
+
+  void log() {
+    const LogCache& log = core_.log_;
+    to_.add(log.base());
+    to_.add(log.configuration_at(log.base().index).at);
+    to_.add(log.configuration_at(log.base().index).configuration);
+    to_.add(log.last());
+    to_.add(log.first_cached());
+    for (Index index = log.base().index.next(); index < log.first_cached(); index = index.next()) {
+      to_.add(*log.term_at(index));
+    }
+    for (const Entry& entry : log.cached(log.first_cached(), log.last().index, ~size_t{0})) to_.add(entry);
+    to_.add(core_.commit_);
+    to_.add(core_.applied_);
+    to_.add(core_.checkpoint_);
+    if (ignored_.compaction) return;
+    to_.add(core_.everyone_has_);
+    to_.add(core_.pinned_);
+    for (const LogWeight* weight : {&core_.retained_, &core_.pinnable_}) {
+      to_.add(weight->marks_.size());
+      for (const auto& mark : weight->marks_) to_.add(mark.last), to_.add(mark.total);
+    }
+  }
+
+  void write(WriteNumber number) { to_.add(number > core_.disk_.written_ ? number - core_.disk_.written_ : 0); }
+  void disk() {
+    const WriteQueue& disk = core_.disk_;
+    to_.add(disk.hard_state_);
+    flag(disk.hard_state_changed_);
+    write(disk.term_write_);
+    write(disk.vote_write_);
+    to_.add(disk.reset_to_ ? disk.reset_to_->index.value() + 1 : 0);
+    to_.add(disk.truncate_after_ ? disk.truncate_after_->value() + 1 : 0);
+    to_.add(disk.handed_out_);
+    to_.add(disk.unwritten_bytes_);
+    to_.add(disk.under_way_.size());
+    for (const auto& under_way : disk.under_way_) {
+      write(under_way.number);
+      to_.add(under_way.last);
+      to_.add(under_way.bytes);
+    }
+    write(disk.last_write_);
+    to_.add(disk.durable_);
+  }
+
+  void election() {
+    const Role role = core_.leadership_.role;
+    to_.add(static_cast<uint64_t>(role));
+    to_.add(core_.leadership_.term);
+    to_.add(core_.leadership_.leader);
+    to_.add(core_.verified_);
+    to_.add(core_.vote_round_);
+    flag(core_.quiet_);
+    if (role != Role::Leader && !ignored_.followers_clocks) follower();
+    if (role != Role::PreCandidate && role != Role::Candidate) return;
+    to_.add(static_cast<uint64_t>(core_.cause_));
+    std::vector<uint64_t> votes;
+    for (const ReplicaId voter : core_.votes_.granted_) votes.push_back(to_.name_of(voter));
+    std::sort(votes.begin(), votes.end());
+    to_.add(votes.size());
+    for (const uint64_t vote : votes) to_.add(vote);
+  }
+
+  void follower() {
+    ahead(core_.election_deadline_);
+    if (core_.leadership_.leader || core_.options_.lease > Duration::zero()) age(core_.leader_contact_);
+    const Freshness& fresh = core_.freshness_;
+    to_.add(fresh.at_ ? static_cast<uint64_t>((core_.now_ - *fresh.at_).count()) + 1 : 0);
+    flag(fresh.word_.has_value());
+    if (fresh.word_) to_.add(fresh.word_->committed), to_.add(static_cast<uint64_t>((core_.now_ - fresh.word_->at).count()));
+  }
+
+  void reign() {
+    to_.add(core_.leader_start_);
+    flag(core_.matches_changed_);
+    flag(core_.heartbeat_due_);
+    ahead(core_.heartbeat_deadline_);
+    to_.add(core_.round_);
+    to_.add(core_.confirmed_round_);
+    std::vector<const Progress*> peers;
+    for (const Progress& peer : core_.peers_) peers.push_back(&peer);
+    std::sort(peers.begin(), peers.end(), [this](auto* a, auto* b) { return to_.name_of(a->peer) < to_.name_of(b->peer); });
+    to_.add(peers.size());
+    for (const Progress* one : peers) peer(*one);
+  }
+
+  void peer(const Progress& peer) {
+    to_.add(peer.peer);
+    to_.add(peer.stream);
+    to_.add(peer.match);
+    to_.add(peer.next);
+    to_.add(static_cast<uint64_t>(peer.state));
+    to_.add(peer.probing ? peer.probe_round + 1 : 0);
+    to_.add(peer.window.count_);
+    for (size_t i = 0; i < peer.window.count_; ++i) {
+      const auto& append = peer.window.ring_[(peer.window.head_ + i) % peer.window.ring_.size()];
+      to_.add(append.last);
+      to_.add(append.bytes);
+    }
+    to_.add(peer.told_commit);
+    to_.add(peer.answered_round);
+    age(peer.contact);
+    flag(peer.vouched != LaggingTime());
+    age(peer.vouched);
+    to_.add(peer.beat.round);
+    age(peer.beat.sent);
+    to_.add(peer.beat.round == 0 ? Index() : peer.beat.upto);
+  }
+
+  void wishes() {
+    to_.add(core_.last_stream_);
+    to_.add(core_.lease_void_);
+    flag(core_.handover_.has_value());
+    if (const auto& handover = core_.handover_) {
+      to_.add(handover->ticket);
+      to_.add(handover->target);
+      ahead(handover->deadline);
+      to_.add(handover->term);
+      to_.add(handover->told_round);
+    }
+    flag(core_.disk_lag_.has_value());
+    if (const auto& lag = core_.disk_lag_) {
+      to_.add(lag->upto), ahead(lag->since), to_.add(lag->asked), ahead(lag->asked_at), flag(lag->refused);
+      for (const ReplicaId id : lag->prompt) to_.add(id);
+    }
+    const bool watched = core_.leads() && core_.disk_lag_max() != Duration::max();
+    if (watched)
+      to_.add(static_cast<uint64_t>(std::min(core_.now_ - core_.led_since_, 10 * core_.options_.election_timeout).count()));
+    flag(core_.change_.has_value());
+    if (core_.change_) to_.add(core_.change_->ticket), to_.add(core_.change_->at);
+    to_.add(core_.questions_.size());
+    for (const auto& question : core_.questions_) {
+      to_.add(question.ticket), to_.add(question.round), to_.add(question.commit);
+    }
+  }
+
+  void reading() {
+    to_.add(core_.reads_.size());
+    for (const auto& read : core_.reads_) {
+      to_.add(read.first);
+      flag(read.failed.has_value());
+      if (read.failed) age(*read.failed);
+    }
+    to_.add(core_.apply_wants_ ? core_.apply_wants_->value() + 1 : 0);
+    to_.add(core_.apply_window_);
+  }
+
+  const Core::Impl& core_;
+  Digest& to_;
+  const Ignored ignored_;
+};
+
+// ---- twins
+
+Core CoreTwin::copy(const Core& core) { return Core(std::make_unique<Core::Impl>(*core.impl_)); }
+void CoreTwin::digest(const Core& core, Digest& into, const Ignored& ignored) { Reader(*core.impl_, into, ignored).read(); }
+void CoreTwin::reseed(Core& core, uint64_t seed) { core.impl_->random_ = Random(seed); }
+std::span<const Entry> CoreTwin::log(const Core& core) {
+  const LogCache& log = core.impl_->log_;
+  return log.cached(log.first_cached(), log.last().index, ~size_t{0});
+}
+LaggingTime CoreTwin::now(const Core& core) { return core.impl_->now_; }
+bool CoreTwin::hears_leader(const Core& core) { return core.impl_->hears_leader(); }
+bool CoreTwin::admissible(const Core& core, ReplicaId from, const Message& message) {
+  return core.impl_->admissible(from, message);
+}
+
+bool CoreTwin::vote_durable(const Core& core) { return core.impl_->disk_.hard_state_durable(); }
+bool CoreTwin::overtaken(const Core& core, ReplicaId from, const AppendReply& reply) {
+  const Progress* peer = core.impl_->progress_of(from);
+  if (!peer || peer->stream != reply.stream || reply.term != core.impl_->term() || reply.round > peer->answered_round)
+    return false;
+  return reply.verdict == AppendVerdict::Accepted ? reply.match < peer->match : reply.rejected <= peer->match;
+}
+
+void CoreTwin::commit_by_counting(Core& core) {
+  Core::Impl& impl = *core.impl_;
+  if (!impl.leads()) return;
+  impl.raise_commit(Index(quorum_value(impl.configuration(), [&impl](ReplicaId id) {
+    if (impl.is_self(id)) return impl.disk_.durable().value();
+    const Progress* peer = impl.progress_of(id);
+    return peer ? peer->match.value() : 0;
+  })));
+}
+
+}  // namespace coordkit::raft

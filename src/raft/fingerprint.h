@@ -1,0 +1,86 @@
+// For exhaustive tests only: cores that can be copied and compared. Nothing of the library calls this.
+//
+// A fingerprint covers everything that can influence what a core answers from now on, and nothing else:
+//
+//   time      relative to the core's own clock; ages are capped where only "an election timeout or more" matters
+//   writes    relative to the last one reported durable
+//   jitter    not covered. It is a choice that the test makes afresh with reseed() before each step
+//   ids       under other names if asked, so that states that differ in who is who only are equal
+//
+// All else (terms, indexes, streams, rounds) counts as it is. Whoever adds a field to the core adds it here: ./dev explore
+// --twins and its tests run pairs with equal fingerprints side by side and find what was left out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "coordkit/raft/core.h"
+
+namespace coordkit::raft {
+
+struct Fingerprint {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+
+// names[id] is what replica `id` is called; ids beyond the table keep theirs.
+using Names = std::array<uint8_t, 8>;
+inline constexpr Names kOwnNames = {0, 1, 2, 3, 4, 5, 6, 7};
+
+// Collects words; the order matters.
+class Digest {
+ public:
+  explicit Digest(const Names& names = kOwnNames) : names_(names) {}
+
+  void add(uint64_t word) { words_.push_back(word); }
+  template <typename Tag>
+  void add(Id<Tag> id) {
+    add(id.value());
+  }
+  void add(ReplicaId id) { add(name_of(id)); }
+  void add(Position position) { add(position.index), add(position.term); }
+  void add(const HardState& state) { add(state.term), add(state.vote); }
+  void add(const Entry& entry);
+  void add(const std::vector<Entry>& entries);
+  void add(const Configuration& configuration);
+  void add(const Message& message);
+
+  uint64_t name_of(ReplicaId id) const { return id.value() < names_.size() ? names_[id.value()] : id.value(); }
+  Fingerprint result() const;
+
+ private:
+  const Names& names_;
+  std::vector<uint64_t> words_;
+};
+
+// What a test never lets matter, so that it need not tell states apart by it.
+struct Ignored {
+  bool followers_clocks = false;  // no vote request is refused for a leader heard, no deadline is waited for
+  bool compaction = false;        // there are no checkpoints
+};
+
+class CoreTwin {
+ public:
+  // Of a core that has been drained.
+  static Core copy(const Core& core);
+  static void digest(const Core& core, Digest& into, const Ignored& ignored = {});
+  static void reseed(Core& core, uint64_t seed);
+
+  static std::span<const Entry> log(const Core& core);  // what of it is in memory
+  static LaggingTime now(const Core& core);
+  static bool hears_leader(const Core& core);
+  // An append's answer that later ones of its stream have made meaningless.
+  static bool overtaken(const Core& core, ReplicaId from, const AppendReply& reply);
+  static bool vote_durable(const Core& core);
+  static bool admissible(const Core& core, ReplicaId from, const Message& message);
+
+  // The defect of regression R01, for tests that must fail: commits whatever a majority has, of any term.
+  static void commit_by_counting(Core& core);
+
+ private:
+  class Reader;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,271 @@
+// Three replicas of which one has missed more than the others' logs still have.
+#include "tests/engine/three_replicas.h"
+
+namespace coordkit::engine {
+namespace {
+
+struct StateTransferTest : ThreeReplicas {
+  Cluster made{3, [](EngineOptions& options) {
+                 options.checkpoint_entries = 5;
+                 options.raft.log_retained_bytes = 0;
+                 options.state_chunk_bytes = 1;  // one row at a time
+               }};
+  void SetUp() override { born(made); }
+
+  void isolate(uint64_t id) {
+    made.filter = [id](ReplicaId from, ReplicaId to, const Message&) { return from.value() != id && to.value() != id; };
+  }
+  void heal() { made.filter = {}; }
+  void work(int commands) {
+    for (int i = 0; i < commands; ++i) made.run(leader, "add 1");
+  }
+  // `third` misses so much that no log has it any more.
+  void leave_behind(int commands = 30) {
+    isolate(third);
+    work(commands);
+    ASSERT_GT(made.node(leader).disk.base.index, made.engine(third).core()->status().last.index);
+  }
+  bool level() {
+    return made.engine(third).applied() == made.engine(leader).applied() &&
+           made.engine(third).status().digest == made.engine(leader).status().digest;
+  }
+};
+
+TEST_F(StateTransferTest, AMemberThatWasAwayGetsTheStateAndTheLogAfterIt) {
+  leave_behind();
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_EQ(made.node(third).restored.size(), 1u);
+  EXPECT_EQ(made.node(third).counter->total(), 30);
+  EXPECT_EQ(made.run(third, "add 5"), "35") << "it takes part again";
+  made.pass(1s);
+  EXPECT_TRUE(made.engine(leader).core()->status().peers[0].match > Index(30));
+  EXPECT_TRUE(made.node(leader).views.empty() || made.until([&] { return made.node(leader).views.empty(); }))
+      << "nobody needs the view any more";
+  made.crash(third);
+  made.start(third);
+  ASSERT_TRUE(made.until([&] { return level(); })) << "also after a restart";
+}
+
+TEST_F(StateTransferTest, REG_R36_TheConfigurationComesWithItsIndex) {
+  leave_behind();
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  const raft::Status here = made.engine(third).core()->status();
+  const raft::Status there = made.engine(leader).core()->status();
+  EXPECT_EQ(here.configuration, there.configuration);
+  EXPECT_EQ(here.configuration_index, there.configuration_index);
+  EXPECT_EQ(here.configuration_index, Index(1));
+}
+
+TEST_F(StateTransferTest, REG_R31_ACrashBetweenTheStateAndTheLogIsMadeUpFor) {
+  leave_behind();
+  made.node(third).syncs = false;
+  made.node(third).loads = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).loading; })) << "the state is durable";
+  made.crash(third);
+  made.node(third).syncs = made.node(third).loads = true;
+  made.start(third);
+  EXPECT_GE(made.engine(third).applied(), Index(30));
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_TRUE(made.node(third).restored.empty()) << "nothing was sent again";
+}
+
+TEST_F(StateTransferTest, REG_R69_OneInstallAtATimeAndTheNewerStateStays) {
+  leave_behind();
+  made.node(third).installs = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).installing.has_value(); }));
+  const Position first = made.node(third).installing->at;
+  work(20);  // newer states are offered meanwhile
+  made.pass(30s);
+  ASSERT_TRUE(made.node(third).installing);
+  EXPECT_EQ(made.node(third).installing->at, first);
+  made.node(third).installs = true;
+  made.finish_install(third);
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_EQ(made.node(third).counter->total(), 50);
+}
+
+TEST_F(StateTransferTest, REG_R72_ALoadOfTenMinutesSucceedsOnceAndTheLogWaitsForIt) {
+  leave_behind();
+  made.node(third).loads = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).loading; }));
+  const size_t stages = made.node(third).stages;
+  work(20);
+  made.pass(10min);
+  work(20);
+  EXPECT_EQ(made.node(third).stages, stages) << "nothing is sent again";
+  made.node(third).loads = true;
+  made.finish_load(third);
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_EQ(made.node(third).restored.size(), 1u);
+  EXPECT_EQ(made.node(third).stages, stages) << "what came after it was still in the log";
+}
+
+TEST_F(StateTransferTest, FLT_O06_REG_R57_VotesAndHeartbeatsGoOnWhileMachinesAreBuilt) {
+  leave_behind();
+  made.node(third).loads = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).loading; }));
+  const Term term = made.engine(leader).leadership().term;
+  made.pass(1min);
+  EXPECT_EQ(made.engine(leader).leadership().term, term) << "no election because of it";
+  EXPECT_EQ(made.engine(third).leadership().leader, ReplicaId(leader));
+  made.crash(leader);  // the two that are left need each other's votes
+  ASSERT_TRUE(made.until([&] { return made.engine(follower).leadership().role == raft::Role::Leader; }));
+  made.start(leader);
+  made.node(third).loads = true;
+  made.finish_load(third);
+  leader = made.leader();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+}
+
+TEST_F(StateTransferTest, REG_R70_ALaterLeadersStateReplacesTheStreamThatBrokeOffAndSendsOnlyWhatDiffers) {
+  leave_behind();
+  size_t chunks = 0;
+  made.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
+    chunks += to.value() == third && std::holds_alternative<StateChunk>(message);
+    return chunks <= 2 || (from.value() != third && to.value() != third);
+  };
+  made.until([&] { return chunks > 2; });
+  ASSERT_EQ(made.node(third).stages, 2u);
+  work(20);  // the next leader's state is another one
+  made.crash(leader);
+  size_t same = 0;
+  made.filter = [&](ReplicaId, ReplicaId, const Message& message) {
+    if (const auto* chunk = std::get_if<StateChunk>(&message)) same += chunk->rows.same;
+    return true;
+  };
+  leader = follower;
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_GT(same, 0u) << "equal rows are not sent again";
+  EXPECT_EQ(made.node(third).restored.size(), 1u);
+  EXPECT_EQ(made.node(third).counter->total(), 50);
+}
+
+TEST_F(StateTransferTest, AnotherLeaderWithTheSameStateGoesOnWhereTheFirstStopped) {
+  leave_behind();
+  size_t chunks = 0;
+  made.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
+    chunks += to.value() == third && std::holds_alternative<StateChunk>(message);
+    return chunks <= 2 || (from.value() != third && to.value() != third);
+  };
+  made.until([&] { return chunks > 2; });
+  made.crash(leader);
+  heal();
+  leader = follower;
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_EQ(made.node(third).stages, made.node(follower).disk.table.rows.size()) << "every row once";
+}
+
+TEST_F(StateTransferTest, ARowThatChangedOnTheWayIsNotStaged) {
+  leave_behind();
+  int changed = 0;
+  heal();
+  made.filter = [&](ReplicaId from, ReplicaId, const Message& message) {
+    const auto* chunk = std::get_if<StateChunk>(&message);
+    if (!chunk || chunk->rows.rows.empty() || changed == 2) return true;
+    ++changed;
+    StateChunk other = *chunk;
+    *other.rows.rows[0].value += "?";
+    made.post(third, MessageReceived{from, other});
+    return false;
+  };
+  ASSERT_TRUE(made.until([&] { return level(); }, 60s));
+  EXPECT_EQ(changed, 2);
+}
+
+TEST_F(StateTransferTest, FLT_D08_ARottenRowIsNeverSentAndWhoHasItStops) {
+  leave_behind();
+  made.node(leader).rotten = true;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(leader).halted.has_value(); }));
+  EXPECT_TRUE(absl::IsDataLoss(*made.node(leader).halted));
+  EXPECT_EQ(made.node(third).stages, 0u);
+  leader = follower;
+  ASSERT_TRUE(made.until([&] { return level(); })) << "the other one has it as well";
+}
+
+TEST_F(StateTransferTest, WhatIsStagedIsForgottenWhenTheLogCatchesUpAfterAll) {
+  isolate(third);
+  work(30);
+  size_t chunks = 0;
+  made.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
+    chunks += to.value() == third && std::holds_alternative<StateChunk>(message);
+    return chunks <= 1 || to.value() != third;
+  };
+  made.until([&] { return chunks > 1; });
+  ASSERT_FALSE(made.node(third).disk.table.staged.empty());
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_TRUE(made.node(third).disk.table.staged.empty());
+}
+
+// ---- regression R73: calls whose entries the state has skipped
+
+TEST_F(StateTransferTest, REG_R73_ACallWhoseEntryWasSkippedIsAnsweredFromTheStoredResults) {
+  const Ticket ticket = made.submit(third, "add 100", 5min);
+  made.filter = [&](ReplicaId from, ReplicaId to, const Message&) {  // it gets out, and nothing gets in
+    return to.value() != third || from.value() == third;
+  };
+  made.until([&] { return made.node(leader).counter->total() == 100; });
+  leave_behind();
+  EXPECT_EQ(made.answers(third, ticket), 0u);
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) > 0; }));
+  EXPECT_EQ(made.ended(third, ticket).bytes, "100");
+}
+
+TEST_F(StateTransferTest, REG_R73_AQueuedCallGoesOnWaitingIfTheStateHasIt) {
+  const Ticket ticket = made.submit(third, "wait", 5min);
+  ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) == 1; }));
+  leave_behind();
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_EQ(made.answers(third, ticket), 1u);
+  made.run(leader, "wake");
+  ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) == 2; }));
+  EXPECT_EQ(made.node(third).completions[ticket].back().bytes, "woken");
+}
+
+TEST_F(StateTransferTest, REG_R73_AQueuedCallThatWasDecidedInBetweenEndsAsUnknown) {
+  const Ticket ticket = made.submit(third, "wait", 5min);
+  ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) == 1; }));
+  isolate(third);
+  made.run(leader, "wake");
+  leave_behind();
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) == 2; }));
+  const Completion& last = made.node(third).completions[ticket].back();
+  EXPECT_EQ(outcome_of(last.status), Outcome::Unknown);
+  EXPECT_EQ(reason_of(last.status), Reason::SequenceRetired);
+}
+
+TEST_F(StateTransferTest, REG_R73_AReadThatWaitsForAnIndexIsReleased) {
+  leave_behind();
+  heal();
+  const Ticket read = made.ask(third, "total", Consistency::Linearizable, 1min);
+  ASSERT_TRUE(made.until([&] { return made.answers(third, read) > 0; }));
+  EXPECT_EQ(made.ended(third, read).bytes, "30");
+}
+
+TEST_F(StateTransferTest, TimersGoOnFromTheInstalledState) {
+  isolate(third);
+  made.run(leader, "arm 7 1 60000");
+  leave_behind();
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  made.crash(follower);
+  made.crash(leader);
+  made.start(follower);
+  ASSERT_TRUE(made.until([&] { return made.leader() == third || made.leader() == follower; }));
+  made.start(leader);
+  leader = made.leader();
+  ASSERT_TRUE(made.until([&] { return made.node(third).counter->fired().size() == 1; }, 3min));
+}
+
+}  // namespace
+}  // namespace coordkit::engine

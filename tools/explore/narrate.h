@@ -1,0 +1,16 @@
+// Moves as words to read and as words to type in again.
+#pragma once
+
+#include <string>
+
+#include "world.h"
+
+namespace coordkit::explore {
+
+std::string told(const Space& space, const Move& move);
+std::string told(const Space& space, const World& world);
+
+// "deliver2<1:a0b1c2d3": a trace is such words with blanks between them.
+std::string word_of(const Space& space, const Move& move);
+
+}  // namespace coordkit::explore

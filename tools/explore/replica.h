@@ -1,0 +1,84 @@
+// One replica as the explorer sees it: a real core, its disk, the writes under way and the messages that wait for them. An
+// input makes another replica out of it and lets messages go.
+//
+// Time. Each replica has a clock of its own, and the clocks run apart as they like: nothing relates them. So it is enough to
+// move a clock where it makes a difference, and to the first moment at which it does:
+//
+//   Timeout      to the core's own deadline; not for leaders
+//   DeliverLate  a vote request comes an election timeout later, so that the leader heard last no longer binds. This waiting
+//                commutes with every input but what comes from a leader, which ends it, so it is taken right before the
+//                only message whose handling asks for it
+//   Beat         half an election timeout: a heartbeat is due, and unanswered ones are overdue
+//   StepDown     a leader's own deadline for hearing from its quorum
+//
+// Between these the clock stands. The jitter of election timers is one constant: no clock is compared with another.
+//
+// A turn is one input and one drain. Nothing is applied, so nothing is evicted or compacted.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coordkit/raft/core.h"
+#include "raft/fingerprint.h"
+#include "scope.h"
+
+namespace coordkit::explore {
+
+using namespace coordkit::raft;  // NOLINT: the words of this program are the core's
+
+struct Disk {
+  HardState hard_state;
+  std::vector<Entry> entries;  // from index 1
+  void apply(const LogWrite& write);
+};
+
+struct Letter {
+  std::variant<Message, PeerUp> content;
+};
+
+struct Outgoing {
+  ReplicaId to;
+  Letter letter;
+};
+
+struct Replica {
+  Core core;
+  Disk disk;                    // durable
+  std::deque<LogWrite> writes;  // submitted, not reported durable
+  WriteNumber durable;
+  std::vector<Send> held;  // a set: the network knows neither order nor number
+  uint8_t boot = 0;
+  std::array<uint8_t, kReplicasMost + 1> noticed{};  // the last boot of each peer that it was told of
+  std::array<uint8_t, kTermsMost + 1> votes{};       // INV_R02: whom this store has voted for, by term, in all incarnations
+
+  Replica(Core its_core, Disk its_disk) : core(std::move(its_core)), disk(std::move(its_disk)) {}
+  Replica(const Replica& other);
+  Replica(Replica&&) = default;
+  Replica& operator=(Replica&&) = default;
+  Fingerprint fingerprint(const Names& names, const Scope& scope) const;
+};
+
+enum class Kind : uint8_t { Deliver, DeliverLate, Learn, Written, Timeout, Beat, StepDown, Propose, Change, Restart };
+
+struct Input {
+  Kind kind = Kind::Deliver;
+  ReplicaId from;                  // Deliver...: of the letter
+  const Letter* letter = nullptr;  // Deliver...
+  uint8_t argument =
+      0;  // Learn: the term; // Restart: how many of the writes under way reached the disk; Propose: which command
+};
+
+// What a single replica can break by itself, as a text that begins with the invariant; empty: nothing.
+struct Step {
+  Replica after;
+  std::vector<Outgoing> sent;
+  std::string violation;
+};
+
+Replica first_boot(ReplicaId id, const Scope& scope);
+Step step(const Replica& before, const Input& input, ReplicaId self, const Scope& scope);
+
+}  // namespace coordkit::explore
