@@ -83,6 +83,34 @@ class RottenMachine final : public StateMachine {
   bool rotten_ = false;
 };
 
+// A machine that is restored to more than the rows say.
+class ExcessiveMachine final : public StateMachine {
+ public:
+  explicit ExcessiveMachine(std::unique_ptr<StateMachine> inner) : inner_(std::move(inner)) {}
+
+  absl::Status restore(const CheckpointView& view) override {
+    if (absl::Status status = inner_->restore(view); !status.ok()) return status;
+    const std::string put = machine::encode(machine::Request{.body = machine::Put{"nobody-put-this", "x"}});
+    ApplyOutput ignored;
+    const Command command{view.applied().index, {}, put};
+    inner_->apply({&command, 1}, ignored);
+    return absl::OkStatus();
+  }
+  void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
+  void apply(std::span<const Command> commands, ApplyOutput& output) override { inner_->apply(commands, output); }
+  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
+    inner_->fire(index, timers, output);
+  }
+  absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
+  void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
+  std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
+  void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
+  uint64_t digest() const override { return inner_->digest(); }
+
+ private:
+  std::unique_ptr<StateMachine> inner_;
+};
+
 // An engine seen through the glue of a careless host.
 class CarelessEngine final : public Engine {
  public:
@@ -131,6 +159,12 @@ std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node
   const bool diverges = defects.one_machine_diverges && node == 0;
   if (!diverges && !defects.forgets_release) return machine;
   return std::make_unique<ForgetfulMachine>(std::move(machine), !diverges);
+}
+
+std::vector<HostedMachine> changed_for_restore(const Defects& defects, std::vector<HostedMachine> machines) {
+  if (!defects.restores_another) return machines;
+  for (HostedMachine& hosted : machines) hosted.machine = std::make_unique<ExcessiveMachine>(std::move(hosted.machine));
+  return machines;
 }
 
 std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine) {

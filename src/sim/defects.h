@@ -15,6 +15,9 @@ class Node;
 // The machine of every node, possibly inside one that misbehaves.
 std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node);
 
+// The machines that a state from a peer is built with.
+std::vector<HostedMachine> changed_for_restore(const Defects& defects, std::vector<HostedMachine> machines);
+
 // An engine in front of the engine for the client's calls; null if no defect wants one.
 std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine);
 

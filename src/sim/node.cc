@@ -214,7 +214,7 @@ void Node::state_done(const Event& event) {
   if (done.mapped()) return post(*std::move(done.mapped()));
   const absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_.view();
   if (!view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
-  post(StateRestored{RestoredState::build(machines(), **view)});
+  post(StateRestored{RestoredState::build(changed_for_restore(parts_.defects, machines()), **view)});
 }
 
 // True: another turn is wanted at once.
