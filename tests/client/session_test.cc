@@ -82,7 +82,7 @@ TEST_F(SessionTest, T3_ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMea
   open(1001, 9s);
   const RenewRequest sent = next_renewal();
   ASSERT_EQ(sent.groups.size(), 2u);
-  EXPECT_EQ(sent.groups[0].group, (TimerGroup{ReplicaId(3), BootCounter(7), 0, kTtl}));
+  EXPECT_EQ(sent.groups[0].group, (TimerGroup{ReplicaId(3), BootCounter(7), 70, kTtl}));
   EXPECT_EQ(sent.groups[0].highest, TimerId(1002));
   EXPECT_EQ(sent.groups[0].count, 2u);
   EXPECT_EQ(sent.groups[0].sum, timer_set_hash(TimerId(1000)) + timer_set_hash(TimerId(1002)));

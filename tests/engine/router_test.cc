@@ -389,6 +389,26 @@ TEST(RouterTest, ADigestOfAReplicaChangesNothingAndIsReported) {
   EXPECT_EQ(rig.router->digest(), before);
 }
 
+TEST(RouterTest, FLT_M06_ACheckpointInTheMiddleOfAChangeHoldsBothHalves) {
+  const raft::Configuration joint{.voters = {{ReplicaId(1), StoreId(11), "a"}, {ReplicaId(2), StoreId(12), "b"}},
+                                  .outgoing = {{ReplicaId(1), StoreId(11), "a"}, {ReplicaId(3), StoreId(13), "c"}},
+                                  .learners = {{ReplicaId(3), StoreId(33), "c"}}};
+  Rig rig;
+  rig.enroll(kOne);
+  rig.add(raft::EntryKind::Configuration, coordkit::encode(joint));
+  const Position at = rig.router->configuration_at();
+  rig.ask(kOne, 1, "add 1");
+  Table table;
+  CheckpointBatch batch;
+  rig.router->checkpoint(batch);
+  table.commit(batch);
+  Rig copy(false);
+  ASSERT_TRUE(copy.router->restore(table).ok());
+  EXPECT_EQ(copy.router->configuration(), joint);
+  EXPECT_EQ(copy.router->configuration_at().index, at.index);
+  EXPECT_LT(at.index, copy.router->applied().index);
+}
+
 TEST(RouterTest, TimersAreEnumeratedAfterARestore) {
   Rig rig;
   rig.enroll(kOne);

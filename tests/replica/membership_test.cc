@@ -41,9 +41,13 @@ class MembershipTest : public ::testing::Test {
   }
   // Asks until it is so: what is told to a replica arrives some time.
   bool becomes(uint64_t id, ReplicaState state) {
+    return eventually([&] { return cluster_[id].health().state == state; });
+  }
+  template <typename Fact>
+  bool eventually(Fact fact) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
-      if (cluster_[id].health().state == state) return true;
+      if (fact()) return true;
       std::this_thread::yield();
     }
     return false;
@@ -145,6 +149,7 @@ TEST_F(MembershipTest, REG_R47_ALostDiskIsReplacedUnderTheSameId) {
   std::filesystem::remove_all(data);
   ASSERT_NO_FATAL_FAILURE(open(3));
   ASSERT_TRUE(becomes(3, ReplicaState::Uninvited));
+  ASSERT_TRUE(eventually([&] { return !cluster_[1].health().warnings.empty(); }));
   EXPECT_THAT(cluster_[1].health().warnings, ElementsAre(HasSubstr("replica 3 runs with another data directory")));
   ASSERT_THAT(cluster_[2].change_membership(MembershipChange().replace(3, 3, address(3))).status(), IsOk());
   ASSERT_THAT(cluster_[3].wait_ready(kPatience), IsOk());

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"token_lowered", &Defects::token_lowered, {"INV_L04"}},
         Planted{"answer_changed", &Defects::answer_changed, {"INV_K1"}},
         Planted{"sleep_uncounted", &Defects::sleep_uncounted, {"INV_R16"}, "leases"},
-        Planted{"stale_read", &Defects::stale_read, {"INV_R15"}},
+        Planted{"stale_read", &Defects::stale_read, {"INV_R15", "INV_R16"}},
         Planted{"submits_twice", &Defects::submits_twice, {"INV_L09"}}, Planted{"gate_open", &Defects::gate_open, {"INV_L14"}}),
     [](const auto& info) { return info.param.name; });
 

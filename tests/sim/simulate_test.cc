@@ -54,6 +54,21 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
   EXPECT_GT(sum.crashes, 40u);
 }
 
+// Members come, go, lose their disks and hand over, and situations that matter are met.
+TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_MembersChangeUnderEveryOtherFault) {
+  MarkCounts marks{};
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Report report = run(seed, "membership");
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+  }
+  for (const Mark mark : {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
+                          Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon,
+                          Mark::LeaderLostAfterPromotion, Mark::StateInstalled}) {
+    EXPECT_GT(marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
+  }
+}
+
 TEST(SimulateTest, CalmClusterKeepsItsLeader) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Report report = run(seed, "calm", std::chrono::seconds(5));

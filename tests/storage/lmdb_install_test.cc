@@ -126,7 +126,7 @@ TEST_F(LmdbInstallTest, FLT_D03_FLT_D16_AnyCallThatFailsIsReportedAndLeavesOneSt
 }
 
 // Power is lost after every change: what was synced is there, of the rest any part.
-TEST_F(LmdbInstallTest, FLT_D16_INV_S03_ACrashAnywhereLeavesTheOldOrTheNewState) {
+TEST_F(LmdbInstallTest, FLT_D16_REG_F34_INV_S03_ACrashAnywhereLeavesTheOldOrTheNewState) {
   const std::string start = data();
   std::vector<LmdbCalls::Change> changes;
   {
