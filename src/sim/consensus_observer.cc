@@ -184,10 +184,11 @@ void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply
 }
 
 void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request) {
-  // It may have stepped down in the very turn that made the message: for good order at its end, or for a later term.
+  // It may have stepped down at the end of the very turn that made the message.
+  const raft::Leadership& now = views_[node].engine->leadership();
   const auto led = leaders_.find(request.term);
   const bool known_to_lead = led != leaders_.end() && led->second == node;
-  if (!known_to_lead && views_[node].engine->leadership().term <= request.term) {
+  if (now.term == request.term && now.role != raft::Role::Leader && !known_to_lead) {
     throw Violation("INV_R01",
                     fmt::format("n{} sends appends of term {} without having led it", node + 1, request.term.value()));
   }
