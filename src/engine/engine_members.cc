@@ -16,7 +16,10 @@ void EngineImpl::take(PeerConnected& input, Now now) {
   founding_.hello(input.hello);
 }
 
-void EngineImpl::take(PeerLost& input, Now) { members_.lost(input.peer); }
+void EngineImpl::take(PeerLost& input, Now) {
+  members_.lost(input.peer);
+  attestation_.lost(input.peer);
+}
 
 void EngineImpl::take(PeerRefused& input, Now) { refused_[input.peer] = std::move(input.why); }
 
@@ -24,6 +27,7 @@ void EngineImpl::welcome(const Hello& hello, Now now) {
   greet_again_ = LaggingTime::min();
   if (members_.standing(hello.from) != Members::Standing::Member) return;
   core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+  attestation_.connected(hello.from);
   receiver_.reconnected(hello.from);
 }
 
@@ -42,6 +46,7 @@ void EngineImpl::follow_members(Now now) {
   if (const Position at = core_->configuration_position(); at != followed_) {
     followed_ = at;
     for (const Hello& hello : members_.follow(core_->configuration(), router_.genesis()->cluster)) welcome(hello, now);
+    forget_strangers();
     greet_again_ = LaggingTime::min();
   }
   greet(now);

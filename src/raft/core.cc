@@ -55,6 +55,7 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       retained_(recovered.base.index, options.log_retained_bytes),
       pinnable_(recovered.base.index, options.log_pinned_bytes),
       leader_contact_(now),
+      attested_(recovered.attested),
       told_commit_(commit_) {
   COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
   leadership_.term = told_leadership_.term = term();
@@ -249,5 +250,6 @@ Position Core::configuration_position() const { return impl_->configuration_posi
 bool Core::removed() const { return impl_->removed(); }
 Index Core::base() const { return impl_->base(); }
 Index Core::durable() const { return impl_->durable(); }
+Index Core::match(ReplicaId peer) const { return impl_->match(peer); }
 
 }  // namespace coordkit::raft

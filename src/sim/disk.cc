@@ -29,6 +29,7 @@ void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
+  if (write.peers) peers = *write.peers;
   if (write.reset_to) reset(*write.reset_to, reset_chain);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
@@ -74,6 +75,7 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
   out.boot = boot_;
   out.hard_state = durable_.hard_state;
   out.base = durable_.base;
+  out.peers = durable_.peers;
   for (const LogImage::Record& record : durable_.records) {
     if (record.rotten) {
       out.damaged.push_back({record.entry.index, record.entry.term, record.entry.content_sum});

@@ -42,6 +42,7 @@ struct LogImage {
   Position base;
   uint64_t base_chain = 0;
   std::deque<Record> records;
+  std::vector<PeerMark> peers;
 
   Index first() const { return base.index.next(); }
   Index last() const { return base.index + records.size(); }

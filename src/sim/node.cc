@@ -78,6 +78,7 @@ void Node::start() {
   EngineOptions options = engine_options();
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
+  options.start = random_() | 1;
   const Now now = clock_now();
   absl::StatusOr<std::unique_ptr<Engine>> engine =
       Engine::recover(std::move(options), machines(), *std::move(recovered), **view, now);
