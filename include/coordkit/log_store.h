@@ -18,7 +18,8 @@
 namespace coordkit {
 
 // One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs, marks. All parts together become
-// durable or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
+// durable or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the
+// current end.
 struct LogWrite {
   WriteNumber number;
   std::optional<raft::HardState> hard_state;

@@ -167,10 +167,10 @@ constexpr uint64_t timer_set_hash(TimerId id) {
   return z ^ (z >> 31);
 }
 
-using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
-                             raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
-                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk,
-                             StateLoading, ChangeRequest, ChangeReply, TransferRequest, TransferReply, RecallRequest,
-                             RecallReply>;
+using Message =
+    std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
+                 raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply, RenewRequest,
+                 RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk, StateLoading, ChangeRequest,
+                 ChangeReply, TransferRequest, TransferReply, RecallRequest, RecallReply>;
 
 }  // namespace coordkit

@@ -21,8 +21,12 @@ class Attestation {
  public:
   Attestation(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
 
-  // There is a log to be attested. A blank disk has promised nothing yet.
-  void begin() { begun_ = waiting_ = true; }
+  // From here on peers are asked, and so told of this start. A blank disk has promised nothing yet and waits for nobody.
+  enum class Disk : uint8_t { Blank, WithLog };
+  void begin(Disk disk) {
+    begun_ = true;
+    waiting_ = disk == Disk::WithLog;
+  }
   bool waiting() const { return waiting_; }
   void passed() { waiting_ = false; }
 

@@ -154,7 +154,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     log.entries.clear();
   }
   if (absl::Status status = router_.check_hosted(log.entries); !status.ok()) return status;
-  attestation_.begin();
+  attestation_.begin(Attestation::Disk::WithLog);
   EngineEffects ignored;  // nothing is sent before the first turn
   effects_ = &ignored;
   start_core({.hard_state = log.hard_state,

@@ -6,6 +6,11 @@
 #include "raft/quorum.h"
 
 namespace coordkit::engine {
+namespace {
+
+constexpr size_t kMarksKept = 64;
+
+}  // namespace
 
 void EngineImpl::attest(Now now) {
   for (const ReplicaId peer : attestation_.due(now.lagging)) effects_->sends.push_back({peer, attestation_.question()});
@@ -53,6 +58,7 @@ void EngineImpl::note_acknowledgement(ReplicaId from) {
 }
 
 void EngineImpl::forget_strangers() {
+  if (marks_.size() <= kMarksKept) return;
   marks_.keep([this](StoreId store) {
     for (const raft::Configuration* configuration : {&core_->configuration(), &router_.configuration()}) {
       for (const auto* members : {&configuration->voters, &configuration->outgoing, &configuration->learners}) {

@@ -136,7 +136,8 @@ class EngineImpl final : public Engine {
   void receive(ReplicaId from, RaftMessage& message, Now now) {
     note_vote(from, message);
     core_->step(raft::Received{from, raft::Message(std::move(message))}, now.lagging);
-    constexpr bool kAnswers = std::is_same_v<RaftMessage, raft::AppendReply> || std::is_same_v<RaftMessage, raft::HeartbeatReply>;
+    constexpr bool kAnswers =
+        std::is_same_v<RaftMessage, raft::AppendReply> || std::is_same_v<RaftMessage, raft::HeartbeatReply>;
     if constexpr (kAnswers) note_acknowledgement(from);
   }
 
@@ -169,6 +170,7 @@ class EngineImpl final : public Engine {
   std::string removal() const;
   ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, LaggingTime now) const;
   std::vector<std::string> warnings() const;
+  std::string slow_disk() const;
 
   std::optional<Index> lease(Now now) const;
   std::optional<Duration> age(Now now) const;
@@ -231,6 +233,8 @@ class EngineImpl final : public Engine {
   std::optional<raft::Genesis> founding_write_;
   absl::btree_multimap<WriteNumber, Outbound> outbox_;  // waits for a write to be durable
   WriteNumber durable_;
+  WriteNumber submitted_;                     // the newest write
+  std::optional<LaggingTime> writing_since_;  // the store owes an answer since
 
   Ticket next_ticket_{1};
   absl::btree_map<Ticket, Purpose> questions_;

@@ -163,6 +163,8 @@ void EngineImpl::drain(Now now) {
     LogWrite write = *std::move(core_effects_.write);
     write.number = to_store(write.number);
     write.peers = marks_.take_changed();
+    submitted_ = write.number;
+    if (!writing_since_) writing_since_ = now.lagging;
     effects_->writes.push_back(std::move(write));
   }
   for (raft::Send& one : core_effects_.sends) send(std::move(one));

@@ -1,5 +1,6 @@
 // What this replica remembers of its peers' disks (coordkit/peer_mark.h). Marks only rise; a newer start or term replaces an
-// older one. Bounded by the members: who is none any more is forgotten.
+// older one. Who is no member any more is forgotten, but not at once:
+// a replica that was removed and set back must not elect a leader of former days.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,7 @@ class PeerMarks {
   void started(StoreId store, BootCounter boot, uint64_t start);
   // It has voted in this term, or acknowledged the log of the term's leader up to `match`.
   void acted(StoreId store, Term term, Index match);
+  size_t size() const { return marks_.size(); }
   void keep(absl::FunctionRef<bool(StoreId)> wanted);
 
   // All of them, if any has changed since they were last taken: for the next write.

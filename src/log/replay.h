@@ -58,8 +58,8 @@ class Replay {
   std::deque<Slot> slots_;
   std::vector<Identity> previous_;
   std::optional<std::vector<PeerMark>> peers_;  // the newest that were readable
-  bool lost_ = false;                // records may be missing since the last state was read
-  bool truncation_unknown_ = false;  // the next state does not cover all truncations since
+  bool lost_ = false;                           // records may be missing since the last state was read
+  bool truncation_unknown_ = false;             // the next state does not cover all truncations since
 };
 
 }  // namespace coordkit::log

@@ -76,9 +76,10 @@ void Core::Impl::step(Input input, LaggingTime now) {
 }
 
 // Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
+// Until it is attested a disk keeps its term, to be compared with what peers remember.
 void Core::Impl::on(Received& received) {
   if (!admissible(received.from, received.message)) return;
-  if (begins_new_term(received.from, received.message)) {
+  if (attested_ && begins_new_term(received.from, received.message)) {
     const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
     request({Role::Follower, newer, ReplicaId()});
     settle();

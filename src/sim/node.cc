@@ -126,6 +126,13 @@ void Node::lose_disk() {
   parts_.world.trace(number_, "has lost its disk");
 }
 
+void Node::set_back_disk(const DiskCopy& copy) {
+  log_.restore(copy.log);
+  state_.restore(copy.state);
+  parts_.world.trace(number_, "is set back to boot {}, log ({}, {}]", copy.log.boot.value(), copy.log.log.base.index.value(),
+                     copy.log.log.last().value());
+}
+
 void Node::retire() {
   ++epoch_;
   client_.reset();

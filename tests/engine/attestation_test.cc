@@ -47,7 +47,7 @@ struct Asked : testing::Test {
   Asked() {
     options.start = 77;
     attestation.emplace(options, Origin{ReplicaId(1), StoreId(101), BootCounter(5)});
-    attestation->begin();
+    attestation->begin(Attestation::Disk::WithLog);
   }
   std::optional<std::string> answer(PeerMark known, uint64_t term = 4, uint64_t last = 20) {
     known.store = StoreId(101);

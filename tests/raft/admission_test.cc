@@ -89,6 +89,7 @@ TEST(AttestedTest, ItHearsThatItWasRemoved) {
   Solo solo(Recovered{.entries = log_of(3, {1}), .attested = false});
   solo.receive(2, Removed{Term(2), {Index(9), Term(2)}});
   EXPECT_TRUE(solo.core().removed());
+  EXPECT_EQ(solo.term(), Term(1)) << "the disk is to be compared as it is";
 }
 
 }  // namespace
