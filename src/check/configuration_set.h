@@ -27,7 +27,7 @@ class ConfigurationSet {
 
   // False if one that is in covers it.
   bool insert(Item item) {
-    if (items_.size() == kFew) index_all();
+    if (items_.size() >= kFew && before_.empty()) index_all();
     const bool few = items_.size() < kFew;
     const size_t hash = few ? 0 : absl::HashOf(item.state, item.placed);
     uint32_t at = few ? (items_.empty() ? kEnd : static_cast<uint32_t>(items_.size()) - 1) : head_of(hash);

@@ -1,7 +1,7 @@
 // A mutex whose grants carry fencing tokens; each key is one. A token is above every one known to have been granted on
 // that key before (docs/semantics.md S-47). A hold ends by its release, or by itself: an operation "expire", which nobody
-// calls, of unknown outcome, from the moment on at which the hold may be lost. The token of a grant nobody was told may
-// come to light later, when somebody looks at the holder.
+// calls, of unknown outcome, from the moment on at which the hold may be lost. Without a token it ends the hold of an acquire
+// of unknown outcome, whose token may still come to light when somebody looks at the holder.
 #pragma once
 
 #include <optional>
@@ -29,12 +29,13 @@ struct FencedMutexModel {
   struct State {
     bool held = false;
     bool known = false;  // the holder's token
+    bool told = false;   // to the holder itself: it is the grant of a certain acquire
     uint64_t token = 0;  // if known
     uint64_t last = 0;   // the highest one known to have been granted
     friend bool operator==(const State&, const State&) = default;
     template <typename H>
     friend H AbslHashValue(H state, const State& s) {
-      return H::combine(std::move(state), s.held, s.known, s.token, s.last);
+      return H::combine(std::move(state), s.held, s.known, s.told, s.token, s.last);
     }
   };
   using Order = NoOrder<Call>;

@@ -32,7 +32,7 @@ std::optional<Clash<KvCall>> RevisionOrder::called(const Ref& op) {
   const uint64_t revision = *op->what.revision;
   const uint64_t told = highest_ ? *highest_->what.revision : 0;
   const bool changed = op->what.changed();
-  if (revision < told || (changed && revision == told)) {
+  if (highest_ && (revision < told || (changed && revision == told))) {
     return Clash<KvCall>{highest_, op,
                          fmt::format("operation {} was told revision {} before operation {} was called, which was {} {}",
                                      highest_->number, told, op->number, changed ? "given" : "shown", revision)};

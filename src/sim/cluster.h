@@ -15,6 +15,7 @@
 #include "sim/network.h"
 #include "sim/node.h"
 #include "sim/plan.h"
+#include "sim/recorder.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
 #include "sim/world.h"
@@ -51,6 +52,7 @@ class Cluster final : private NodeWatcher {
   void sending(uint32_t node, ReplicaId to, const Message& message) override;
   void answered(uint32_t node) override;
 
+  void check_history();
   void dispatch(const Event& event);
   void deliver(const Event& event);
   void connect(uint32_t a, uint32_t b);
@@ -111,6 +113,8 @@ class Cluster final : private NodeWatcher {
   Churn churn_;
   LockObserver locks_;
   Witness witness_;
+  std::unique_ptr<Recorder> recorder_;  // if this run's history is searched
+  Recorder::Result history_;
   std::unique_ptr<Workload> workload_;
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
