@@ -110,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 std::string txn(int call, int end, const char* in, const char* out) { return line("t", "txn", call, end, in, out); }
 constexpr const char* kMove =
-    R"({"compare":[{"key":"a","target":"version","is":"=","value":1}],"then":[{"op":"delete","key":"a"},
-  {"op":"put","key":"b","value":1}],"else":[{"op":"get","key":"b"}]})";
+    R"({"compare":[{"key":"a","target":"version","is":"=","value":1}],)"
+    R"("then":[{"op":"delete","key":"a"},{"op":"put","key":"b","value":1}],"else":[{"op":"get","key":"b"}]})";
 
 INSTANTIATE_TEST_SUITE_P(
     Transaction, VerdictTest,
