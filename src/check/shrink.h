@@ -3,7 +3,7 @@
 //   the end     operations called after the moment of failure have nothing to do with it
 //   the start   is put as late as possible: to the last moment at which nothing was under way, with the states
 //               that the object can have been in by then
-//   the rest    one operation or bonded group (model.h) after the other is left out as long as what is left still fails
+//   the rest    one operation or bonded group (model.h) after the other is left out as long as the same operation fails
 //
 // Not everything may be left out: without a write, a read of its value would fail for no fault of the service. Only
 // what leaves a legal order legal goes, so that the failure of the part is a proof for the whole.
@@ -38,6 +38,7 @@ class Shrinking {
 
   Counterexample run() {
     cut_ends();
+    if (const std::optional<Frontier<Model>> stuck = fails(operations_)) unplaced_ = stuck->unplaced();
     leave_out_observing();
     leave_out_bonded();
     return tell();
@@ -83,7 +84,8 @@ class Shrinking {
     for (const Ref& op : operations_) {
       if (std::find(group.begin(), group.end(), op) == group.end()) rest.push_back(op);
     }
-    if (!fails(rest)) return false;
+    const std::optional<Frontier<Model>> stuck = fails(rest);
+    if (!stuck || stuck->unplaced() != unplaced_) return false;
     operations_ = std::move(rest);
     return true;
   }
@@ -156,6 +158,7 @@ class Shrinking {
 
   Frontier<Model> start_;
   Refs operations_;
+  Ref unplaced_;
   uint64_t earlier_;
   const uint64_t steps_max_;
 };

@@ -119,5 +119,34 @@ TYPED_TEST(TwinTest, AgreesWithTryingAllOrders) {
   EXPECT_GT(proofs, 100);
 }
 
+// The kv model looks at each key by itself and at revisions across keys. What it refuses, a whole store must refuse too; what
+// a whole store refuses beyond that is only a revision that grew by more than one, or unknown changes.
+TEST(KvAcrossKeysTest, WhatItRefusesAWholeStoreRefuses) {
+  Random random(8);
+  int refused = 0, across = 0, wrong = 0;
+  for (int round = 0; round < 12000; ++round) {
+    auto ops = TwinTest<TransactionTwin>::draw(random);
+    const auto checker = make_checker("kv", {});
+    std::vector<Operation<TransactionModel::Call>> alone;
+    for (const auto& op : ops) {
+      if (!op.what.alone) continue;
+      alone.push_back(op);
+      std::string line = line_of<TransactionModel>(op);
+      line.replace(line.find("\"transaction\""), 13, "\"kv\"");
+      ASSERT_TRUE(checker->add(line).ok()) << line;
+    }
+    const Report report = checker->finish();
+    const bool linearizable = naive_linearizable<TransactionTwin>(alone);
+    wrong += linearizable ? 0 : 1;
+    if (report.verdict != Verdict::Violation) continue;
+    ++refused;
+    across += report.counterexample->from.empty() ? 1 : 0;
+    ASSERT_FALSE(linearizable) << TwinTest<TransactionTwin>::story(alone);
+  }
+  EXPECT_GT(across, 20);
+  EXPECT_GT(refused, 200);
+  EXPECT_GE(wrong, refused);
+}
+
 }  // namespace
 }  // namespace coordkit::check

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "check/checker.h"
+#include "check/json.h"
 
 namespace coordkit::coordctl {
 namespace {
@@ -99,10 +100,19 @@ void print_text(const Report& report, double seconds) {
   if (report.counterexample) print_counterexample(*report.counterexample);
 }
 
-// Feeds the lines; an error names the line.
+// Feeds the lines; an error names the line. No line takes more memory than the longest legal one, and one byte.
 absl::Status feed(std::istream& in, check::Checker& checker) {
-  for (std::string line; !checker.decided() && std::getline(in, line);) {
+  std::string line;
+  std::streambuf& bytes = *in.rdbuf();
+  for (int byte = bytes.sbumpc(); !checker.decided(); byte = bytes.sbumpc()) {
+    const bool end = byte == std::char_traits<char>::eof();
+    if (!end && byte != '\n') {
+      if (line.size() <= check::json::kTextBytesMax) line += static_cast<char>(byte);
+      continue;
+    }
     if (absl::Status status = checker.add(line); !status.ok()) return status;
+    line.clear();
+    if (end) break;
   }
   return absl::OkStatus();
 }
