@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -29,6 +31,8 @@ struct Arguments {
   std::string profile = "swarm";
   double seconds = 20;
   unsigned jobs = 2;
+  std::string history;
+  sim::BlackBox black_box = sim::BlackBox::Sampled;
 };
 
 struct Totals {
@@ -57,6 +61,9 @@ void add(Totals& totals, const sim::Report& report) {
   sum.entries += report.entries;
   sum.messages += report.messages;
   sum.installs += report.installs;
+  sum.histories += report.histories;
+  sum.histories_undecided += report.histories_undecided;
+  sum.history_operations += report.history_operations;
   sum.trace_hash += report.trace_hash;  // a sum: the order of completion does not matter
   for (size_t i = 0; i < sum.faults.size(); ++i) sum.faults[i] += report.faults[i];
   for (size_t i = 0; i < sum.marks.size(); ++i) sum.marks[i] += report.marks[i];
@@ -91,6 +98,9 @@ nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals)
           {"elections", sum.elections},
           {"crashes", sum.crashes},
           {"installs", sum.installs},
+          {"histories", sum.histories},
+          {"histories_undecided", sum.histories_undecided},
+          {"history_operations", sum.history_operations},
           {"faults", faults},
           {"marks", marks},
           {"violations", totals.violations},
@@ -110,7 +120,8 @@ void print_violation(const Arguments& arguments, const sim::Report& report) {
 // Runs seeds on some threads until all are done or one violates.
 class Runner {
  public:
-  explicit Runner(const Arguments& arguments) : arguments_(arguments), started_(Clock::now()) {}
+  Runner(const Arguments& arguments, std::ostream* history)
+      : arguments_(arguments), history_(history), started_(Clock::now()) {}
 
   Totals run() {
     const unsigned count = arguments_.replay != 0 ? 1 : std::max(1u, arguments_.jobs);
@@ -129,6 +140,8 @@ class Runner {
       sim::SimOptions options;
       options.seed = arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i;
       options.profile = arguments_.profile;
+      options.black_box = arguments_.black_box;
+      if (history_) options.on_history = [this](std::string_view line) { *history_ << line << '\n'; };
       options.hostile_time = Duration(static_cast<int64_t>(arguments_.seconds * 1e9));
       if (arguments_.verbose) options.on_event = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
       finished(sim::simulate(options));
@@ -155,6 +168,7 @@ class Runner {
   }
 
   const Arguments arguments_;
+  std::ostream* const history_;  // of the one seed that is replayed, or null
   const Clock::time_point started_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};
@@ -180,11 +194,25 @@ int main(int argc, char** argv) {
   app.add_option("--profile", arguments.profile, "what the seeds draw: " + profile_names())->capture_default_str();
   app.add_option("--seconds", arguments.seconds, "virtual seconds of the hostile part, about")->capture_default_str();
   app.add_option("--jobs", arguments.jobs, "seeds at a time")->capture_default_str();
+  app.add_option("--history", arguments.history, "with --replay: write what callers saw to this file, for coordctl check");
+  app.add_option("--black-box", arguments.black_box, "search the histories of which runs for an order")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, sim::BlackBox>{
+          {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Always}, {"never", sim::BlackBox::Never}}))
+      ->default_str("sampled");
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
   CLI11_PARSE(app, argc, argv);
-  const Totals totals = Runner(arguments).run();
+  std::ofstream history;
+  if (!arguments.history.empty()) {
+    if (arguments.replay == 0) return std::fprintf(stderr, "coordkit-sim: --history needs --replay SEED\n"), 2;
+    history.open(arguments.history);
+    if (!history) return std::fprintf(stderr, "coordkit-sim: cannot write %s\n", arguments.history.c_str()), 2;
+  }
+  const Totals totals = Runner(arguments, history.is_open() ? &history : nullptr).run();
+  if (history.is_open() && !history.flush()) {
+    return std::fprintf(stderr, "coordkit-sim: %s could not be written whole\n", arguments.history.c_str()), 2;
+  }
   if (!arguments.json) {
     std::printf("%lu runs, %.0f virtual seconds in %.1f s, %lu grants, %lu elections, %lu crashes, %lu violations\n",
                 static_cast<unsigned long>(totals.runs), totals.virtual_seconds, totals.wall_seconds,

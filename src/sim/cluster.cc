@@ -10,6 +10,16 @@
 #include "sim/violation.h"
 
 namespace coordkit::sim {
+namespace {
+
+bool records(const SimOptions& options) {
+  if (options.on_history) return true;
+  constexpr uint64_t kOneIn = 10;
+  return options.black_box == BlackBox::Always ||
+         (options.black_box == BlackBox::Sampled && hash_mix(0, options.seed) % kOneIn == 0);
+}
+
+}  // namespace
 
 using std::chrono::milliseconds;
 
@@ -22,11 +32,13 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
       locks_(world, model_, nodes_),
-      witness_(world, model_),
+      witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
+      recorder_(records(options) ? std::make_unique<Recorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
       stage_(make_stage()),
       slow_(plan.nodes) {
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
+  witness_.set_recorder(recorder_.get());
   if (options_.machines) {
     std::vector<MachineId> ids;
     for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);
@@ -53,9 +65,15 @@ void Cluster::run() {
   begin_script();
   for (auto& node : nodes_) node->start();
   hostile_phase();
-  if (!calm_phase()) return;
-  witness_.finish();
-  check_by_author();
+  const bool converged = calm_phase();
+  if (converged) witness_.finish();
+  if (recorder_) check_history();
+  if (converged) check_by_author();
+}
+
+void Cluster::check_history() {
+  if (options_.on_history) recorder_->write(options_.on_history);
+  history_ = recorder_->check();
 }
 
 void Cluster::dispatch(const Event& event) {
@@ -233,6 +251,9 @@ void Cluster::fill(Report& report) const {
   report.operations = witness_.operations();
   report.entries = consensus_.committed().value();
   report.messages = network_.counters().sent;
+  report.histories = recorder_ ? 1 : 0;
+  report.histories_undecided = history_.decided ? 0 : 1;
+  report.history_operations = history_.operations;
   report.installs = consensus_.installs();
   report.faults = fault_counts_;
   report.marks = marks_;

@@ -16,6 +16,7 @@
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/programs.h"
+#include "sim/recorder.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
 #include "sim/world.h"
@@ -52,6 +53,7 @@ class Cluster final : private NodeWatcher {
   void sending(uint32_t node, ReplicaId to, const Message& message) override;
   void answered(uint32_t node) override;
 
+  void check_history();
   void dispatch(const Event& event);
   void deliver(const Event& event);
   void connect(uint32_t a, uint32_t b);
@@ -120,6 +122,8 @@ class Cluster final : private NodeWatcher {
   Churn churn_;
   LockObserver locks_;
   Witness witness_;
+  std::unique_ptr<Recorder> recorder_;  // if this run's history is searched
+  Recorder::Result history_;
   std::unique_ptr<Workload> workload_;
   Programs programs_;
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;

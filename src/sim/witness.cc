@@ -30,7 +30,27 @@ Witness::CallNumber Witness::begin(uint32_t node, Kind kind, std::string subject
   call.subject = std::move(subject);
   call.label = std::move(label);
   ++pending_;
+  if (recorder_) record_begin(calls_.size() - 1, call);
   return calls_.size() - 1;
+}
+
+void Witness::record_begin(CallNumber number, const Call& call) {
+  switch (call.kind) {
+    case Kind::Put: return recorder_->begin_put(number, call.node, call.subject, call.label);
+    case Kind::Erase: return recorder_->begin_erase(number, call.node, call.subject);
+    case Kind::Get:
+    case Kind::LeaseGet: return recorder_->begin_get(number, call.node, call.subject);
+    case Kind::Acquire: return recorder_->begin_acquire(number, call.node, call.subject);
+    case Kind::Holders:
+    case Kind::Check: return recorder_->begin_holder(number, call.node, call.subject);
+    default: return;  // a release is begun with its hold; the rest no model has
+  }
+}
+
+Witness::CallNumber Witness::begin_release(uint32_t node, const HoldRef& hold) {
+  const CallNumber number = begin(node, Kind::Release, hold->name());
+  if (recorder_) recorder_->begin_release(number, node, hold);
+  return number;
 }
 
 Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
@@ -99,6 +119,7 @@ void Witness::refused(Call& call, const absl::Status& status) {
 
 void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
   if (!fate.result || fate.result->session != (*answer)->id() || fate.result->ttl != (*answer)->ttl()) {
@@ -111,12 +132,15 @@ void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer
 
 void Witness::closed(CallNumber number, SessionId session, const absl::Status& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer);
   if (model_.session(session) != nullptr) fail("INV_R11", call, "told that the session has ended, but it lives");
 }
 
 void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->acquired(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
   const Model::Fate& fate = only_execution(call);
@@ -132,6 +156,8 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
 
 void Witness::released(CallNumber number, const HoldRef& hold, const absl::Status& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->released(number, answer);
+  if (duty_ == Duty::Count) return;
   const Model::Lock* lock = model_.lock(hold->name());
   const bool held = lock && lock->hold && lock->hold->token == hold->token();
   if (answer.ok() && held) fail("INV_R11", call, "told that the hold was released, but it lives");
@@ -140,6 +166,8 @@ void Witness::released(CallNumber number, const HoldRef& hold, const absl::Statu
 
 void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->put(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
   if (fate.index != answer->index || fate.result->revision != answer->revision) {
@@ -152,6 +180,8 @@ void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
 
 void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->erased(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const machine::Result* result = model_.answered_at(answer->index);
   if (result == nullptr || result->deleted != answer->deleted || result->revision != answer->revision ||
@@ -164,6 +194,8 @@ void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answe
 
 void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->got(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   std::optional<Model::Value> told;
@@ -179,6 +211,8 @@ void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
 
 void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->looked(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   const Model::LockLook expected = model_.lock_at(call.subject, answer->as_of);
@@ -192,6 +226,7 @@ void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) 
 
 void Witness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   std::vector<RequestId> told;
@@ -203,6 +238,7 @@ void Witness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& answer)
 
 void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   std::vector<SessionId> told;
@@ -214,6 +250,8 @@ void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answe
 
 void Witness::checked(CallNumber number, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
   Call& call = end(number);
+  if (recorder_) recorder_->checked(number, hold, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Lock* lock = model_.lock(hold->name());
   const bool current = lock && lock->hold && lock->hold->token == hold->token();
@@ -239,6 +277,7 @@ std::string Witness::pending() const {
 }
 
 void Witness::finish() const {
+  if (duty_ == Duty::Count) return;
   for (const Call& call : calls_) {
     if (!call.ended) fail("INV_L08", call, "it never ends");
     if (call.label.empty()) continue;

@@ -10,6 +10,7 @@
 
 #include "coordkit/client.h"
 #include "sim/model.h"
+#include "sim/recorder.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
@@ -33,11 +34,20 @@ class Witness {
     Check
   };
 
-  Witness(World& world, const Model& model) : world_(world), model_(model) {}
+  // Judges, or only keeps count of what is pending so that the black-box check stands alone.
+  enum class Duty : uint8_t { Judge, Count };
+  Witness(World& world, const Model& model, Duty duty = Duty::Judge) : world_(world), model_(model), duty_(duty) {}
+  // Gets every call and answer too, without what the log says about it. Null: none.
+  void set_recorder(Recorder* recorder) { recorder_ = recorder; }
 
   // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
   CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
   CallNumber begin_check(uint32_t node, const HoldRef& hold);
+  CallNumber begin_release(uint32_t node, const HoldRef& hold);
+  // The holder has just asked its clock and was told that the hold is valid.
+  void trusted(const HoldRef& hold) {
+    if (recorder_) recorder_->trusted(hold);
+  }
 
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
@@ -78,8 +88,12 @@ class Witness {
   const Model::Fate& only_execution(const Call& call) const;
   [[noreturn]] void fail(const char* id, const Call& call, std::string what) const;
 
+  void record_begin(CallNumber number, const Call& call);
+
   World& world_;
   const Model& model_;
+  const Duty duty_;
+  Recorder* recorder_ = nullptr;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
   Index told_;  // highest index in any answer so far

@@ -109,6 +109,7 @@ void Workload::act_calling(Worker& worker) {
 void Workload::act_holding(Worker& worker) {
   const LeadingTime now = nodes_[worker.node]->clock_now().leading;
   const bool valid = worker.hold->valid(now);
+  if (valid) witness_.trusted(worker.hold);
   if (worker.writes_left > 0 && (valid || worker.random.chance(0.2))) {
     --worker.writes_left;
     write_resource(worker);
@@ -226,7 +227,7 @@ void Workload::acquire(Worker& worker) {
 
 void Workload::release(Worker& worker) {
   const HoldRef hold = std::exchange(worker.hold, nullptr);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
+  const auto call = witness_.begin_release(worker.node, hold);
   client(worker).release(hold,
                          then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
                          call_deadline(worker));

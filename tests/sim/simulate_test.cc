@@ -10,8 +10,10 @@
 namespace coordkit::sim {
 namespace {
 
-Report run(uint64_t seed, std::string profile = "swarm", Duration hostile_time = std::chrono::seconds(20)) {
+Report run(uint64_t seed, std::string profile = "swarm", Duration hostile_time = std::chrono::seconds(20),
+           BlackBox black_box = BlackBox::Sampled) {
   SimOptions options;
+  options.black_box = black_box;
   options.seed = seed;
   options.profile = std::move(profile);
   options.hostile_time = hostile_time;
@@ -78,6 +80,23 @@ TEST(SimulateTest, CalmClusterKeepsItsLeader) {
   }
 }
 
+// A tenth of the seeds is searched, and searching changes nothing of the run.
+TEST(SimulateTest, TheBlackBoxLooksAtATenthAndDisturbsNothing) {
+  uint64_t sampled = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report with = run(seed, "swarm", std::chrono::seconds(5), BlackBox::Always);
+    ASSERT_EQ(with.violation, "") << story(with);
+    EXPECT_EQ(with.histories, 1u);
+    EXPECT_EQ(with.histories_undecided, 0u) << "seed " << seed;
+    EXPECT_GT(with.history_operations, 0u);
+    const Report by_seed = run(seed, "swarm", std::chrono::seconds(5));
+    EXPECT_EQ(by_seed.trace_hash, with.trace_hash);
+    sampled += by_seed.histories;
+  }
+  EXPECT_GE(sampled, 1u);
+  EXPECT_LE(sampled, 10u);
+}
+
 TEST(SimulateTest, UnknownProfileIsRefused) { EXPECT_EQ(run(1, "no such").violation, "OPTIONS"); }
 
 // seeds.txt: SEED PROFILE SECONDS what it was.
@@ -91,7 +110,7 @@ TEST(SimulateTest, SeedsThatFoundBugsHold) {
     std::string profile;
     int64_t seconds = 0;
     ASSERT_TRUE(words >> seed >> profile >> seconds) << line;
-    const Report report = run(seed, profile, std::chrono::seconds(seconds));
+    const Report report = run(seed, profile, std::chrono::seconds(seconds), BlackBox::Always);
     EXPECT_EQ(report.violation, "") << story(report);
   }
 }

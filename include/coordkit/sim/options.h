@@ -58,11 +58,18 @@ struct Defects {
   bool gate_open = false;               // the protected resource lets every token pass
 };
 
+// Which runs have their history recorded as callers saw it and searched for an order (docs/format-history.md).
+enum class BlackBox : uint8_t { Sampled, Always, Never };  // Sampled: a tenth of the seeds
+
 struct SimOptions {
   uint64_t seed = 1;
   std::string profile = "swarm";
   Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
   std::function<void(const std::string&)> on_event;  // gets every trace line; slow
+  // Gets every line of the recorded history when the run ends; implies BlackBox::Always.
+  std::function<void(std::string_view)> on_history;
+  BlackBox black_box = BlackBox::Sampled;
+  bool witness = true;  // check answers against the log; off only to see what the black box finds by itself
   Defects defects;
 
   // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.
@@ -103,7 +110,10 @@ struct Report {
   uint64_t operations = 0;
   uint64_t entries = 0;
   uint64_t messages = 0;
-  uint64_t installs = 0;  // states of peers that took the place of a replica's own
+  uint64_t histories = 0;            // searched by the black-box check
+  uint64_t histories_undecided = 0;  // of these, given up
+  uint64_t history_operations = 0;   // in these
+  uint64_t installs = 0;             // states of peers that took the place of a replica's own
   std::array<uint64_t, kFaultKinds> faults{};
   MarkCounts marks{};
   uint64_t trace_hash = 0;
