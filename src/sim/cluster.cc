@@ -33,12 +33,12 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
       locks_(world, model_, nodes_),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
-      recorder_(records(options) ? std::make_unique<Recorder>(world) : nullptr),
+      history_recorder_(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
       stage_(make_stage()),
       slow_(plan.nodes) {
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
-  witness_.set_recorder(recorder_.get());
+  witness_.set_history_recorder(history_recorder_.get());
   if (options_.machines) {
     std::vector<MachineId> ids;
     for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);
@@ -67,13 +67,13 @@ void Cluster::run() {
   hostile_phase();
   const bool converged = calm_phase();
   if (converged) witness_.finish();
-  if (recorder_) check_history();
+  if (history_recorder_) check_history();
   if (converged) check_by_author();
 }
 
 void Cluster::check_history() {
-  if (options_.on_history) recorder_->write(options_.on_history);
-  history_ = recorder_->check();
+  if (options_.on_history) history_recorder_->write(options_.on_history);
+  history_ = history_recorder_->check();
 }
 
 void Cluster::dispatch(const Event& event) {
@@ -251,7 +251,7 @@ void Cluster::fill(Report& report) const {
   report.operations = witness_.operations();
   report.entries = consensus_.committed().value();
   report.messages = network_.counters().sent;
-  report.histories = recorder_ ? 1 : 0;
+  report.histories = history_recorder_ ? 1 : 0;
   report.histories_undecided = history_.decided ? 0 : 1;
   report.history_operations = history_.operations;
   report.installs = consensus_.installs();

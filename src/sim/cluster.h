@@ -10,13 +10,13 @@
 #include "coordkit/sim/options.h"
 #include "sim/churn.h"
 #include "sim/consensus_observer.h"
+#include "sim/history_recorder.h"
 #include "sim/lock_observer.h"
 #include "sim/model.h"
 #include "sim/network.h"
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/programs.h"
-#include "sim/recorder.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
 #include "sim/world.h"
@@ -122,8 +122,8 @@ class Cluster final : private NodeWatcher {
   Churn churn_;
   LockObserver locks_;
   Witness witness_;
-  std::unique_ptr<Recorder> recorder_;  // if this run's history is searched
-  Recorder::Result history_;
+  std::unique_ptr<HistoryRecorder> history_recorder_;  // if this run's history is searched
+  HistoryRecorder::Result history_;
   std::unique_ptr<Workload> workload_;
   Programs programs_;
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;

@@ -30,26 +30,26 @@ Witness::CallNumber Witness::begin(uint32_t node, Kind kind, std::string subject
   call.subject = std::move(subject);
   call.label = std::move(label);
   ++pending_;
-  if (recorder_) record_begin(calls_.size() - 1, call);
+  if (history_recorder_) record_begin(calls_.size() - 1, call);
   return calls_.size() - 1;
 }
 
 void Witness::record_begin(CallNumber number, const Call& call) {
   switch (call.kind) {
-    case Kind::Put: return recorder_->begin_put(number, call.node, call.subject, call.label);
-    case Kind::Erase: return recorder_->begin_erase(number, call.node, call.subject);
+    case Kind::Put: return history_recorder_->begin_put(number, call.node, call.subject, call.label);
+    case Kind::Erase: return history_recorder_->begin_erase(number, call.node, call.subject);
     case Kind::Get:
-    case Kind::LeaseGet: return recorder_->begin_get(number, call.node, call.subject);
-    case Kind::Acquire: return recorder_->begin_acquire(number, call.node, call.subject);
+    case Kind::LeaseGet: return history_recorder_->begin_get(number, call.node, call.subject);
+    case Kind::Acquire: return history_recorder_->begin_acquire(number, call.node, call.subject);
     case Kind::Holders:
-    case Kind::Check: return recorder_->begin_holder(number, call.node, call.subject);
+    case Kind::Check: return history_recorder_->begin_holder(number, call.node, call.subject);
     default: return;  // a release is begun with its hold; the rest no model has
   }
 }
 
 Witness::CallNumber Witness::begin_release(uint32_t node, const HoldRef& hold) {
   const CallNumber number = begin(node, Kind::Release, hold->name());
-  if (recorder_) recorder_->begin_release(number, node, hold);
+  if (history_recorder_) history_recorder_->begin_release(number, node, hold);
   return number;
 }
 
@@ -139,7 +139,7 @@ void Witness::closed(CallNumber number, SessionId session, const absl::Status& a
 
 void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->acquired(number, answer);
+  if (history_recorder_) history_recorder_->acquired(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
@@ -156,7 +156,7 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
 
 void Witness::released(CallNumber number, const HoldRef& hold, const absl::Status& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->released(number, answer);
+  if (history_recorder_) history_recorder_->released(number, answer);
   if (duty_ == Duty::Count) return;
   const Model::Lock* lock = model_.lock(hold->name());
   const bool held = lock && lock->hold && lock->hold->token == hold->token();
@@ -166,7 +166,7 @@ void Witness::released(CallNumber number, const HoldRef& hold, const absl::Statu
 
 void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->put(number, answer);
+  if (history_recorder_) history_recorder_->put(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
@@ -180,7 +180,7 @@ void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
 
 void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->erased(number, answer);
+  if (history_recorder_) history_recorder_->erased(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const machine::Result* result = model_.answered_at(answer->index);
@@ -194,7 +194,7 @@ void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answe
 
 void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->got(number, answer);
+  if (history_recorder_) history_recorder_->got(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
@@ -211,7 +211,7 @@ void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
 
 void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->looked(number, answer);
+  if (history_recorder_) history_recorder_->looked(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
@@ -250,7 +250,7 @@ void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answe
 
 void Witness::checked(CallNumber number, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
   Call& call = end(number);
-  if (recorder_) recorder_->checked(number, hold, answer);
+  if (history_recorder_) history_recorder_->checked(number, hold, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Lock* lock = model_.lock(hold->name());

@@ -16,9 +16,9 @@
 
 namespace coordkit::sim {
 
-class Recorder {
+class HistoryRecorder {
  public:
-  explicit Recorder(World& world) : world_(world) {}
+  explicit HistoryRecorder(World& world) : world_(world) {}
   using CallNumber = uint64_t;
 
   void begin_put(CallNumber call, uint32_t node, const std::string& key, const std::string& value);

@@ -1,4 +1,4 @@
-#include "sim/recorder.h"
+#include "sim/history_recorder.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ check::Outcome outcome_as_told(const absl::Status& answer) {
 }  // namespace
 
 template <typename Model>
-typename Model::Call& Recorder::begin(Book<Model>& book, CallNumber call, uint32_t node, const std::string& key) {
+typename Model::Call& HistoryRecorder::begin(Book<Model>& book, CallNumber call, uint32_t node, const std::string& key) {
   check::Operation<typename Model::Call> op;
   op.client = fmt::format("n{}", node + 1);
   op.key = key;
@@ -35,7 +35,7 @@ typename Model::Call& Recorder::begin(Book<Model>& book, CallNumber call, uint32
 }
 
 template <typename Model>
-check::Operation<typename Model::Call>* Recorder::end(Book<Model>& book, CallNumber call, const absl::Status& answer) {
+check::Operation<typename Model::Call>* HistoryRecorder::end(Book<Model>& book, CallNumber call, const absl::Status& answer) {
   const auto it = book.open.find(call);
   if (it == book.open.end()) return nullptr;
   auto& op = book.history.operations()[it->second];
@@ -47,32 +47,32 @@ check::Operation<typename Model::Call>* Recorder::end(Book<Model>& book, CallNum
 
 // ---- keys
 
-void Recorder::begin_put(CallNumber call, uint32_t node, const std::string& key, const std::string& value) {
+void HistoryRecorder::begin_put(CallNumber call, uint32_t node, const std::string& key, const std::string& value) {
   Keys::Call& what = begin(keys_, call, node, key);
   what.kind = Keys::Kind::Put;
   what.value = check::json::quoted(value);
 }
 
-void Recorder::begin_erase(CallNumber call, uint32_t node, const std::string& key) {
+void HistoryRecorder::begin_erase(CallNumber call, uint32_t node, const std::string& key) {
   begin(keys_, call, node, key).kind = Keys::Kind::Delete;
 }
 
-void Recorder::begin_get(CallNumber call, uint32_t node, const std::string& key) {
+void HistoryRecorder::begin_get(CallNumber call, uint32_t node, const std::string& key) {
   begin(keys_, call, node, key).kind = Keys::Kind::Get;
 }
 
-void Recorder::put(CallNumber call, const absl::StatusOr<PutResult>& answer) {
+void HistoryRecorder::put(CallNumber call, const absl::StatusOr<PutResult>& answer) {
   if (auto* op = end(keys_, call, answer.status())) op->what.revision = answer->revision.value();
 }
 
-void Recorder::erased(CallNumber call, const absl::StatusOr<EraseResult>& answer) {
+void HistoryRecorder::erased(CallNumber call, const absl::StatusOr<EraseResult>& answer) {
   auto* op = end(keys_, call, answer.status());
   if (op == nullptr) return;
   op->what.revision = answer->revision.value();
   op->what.deleted = answer->deleted;
 }
 
-void Recorder::got(CallNumber call, const absl::StatusOr<GetResult>& answer) {
+void HistoryRecorder::got(CallNumber call, const absl::StatusOr<GetResult>& answer) {
   auto* op = end(keys_, call, answer.status());
   if (op == nullptr) return;
   Keys::Call& what = op->what;
@@ -87,22 +87,22 @@ void Recorder::got(CallNumber call, const absl::StatusOr<GetResult>& answer) {
 
 // ---- locks
 
-void Recorder::begin_acquire(CallNumber call, uint32_t node, const std::string& lock) {
+void HistoryRecorder::begin_acquire(CallNumber call, uint32_t node, const std::string& lock) {
   begin(locks_, call, node, lock).kind = Locks::Kind::Acquire;
 }
 
-void Recorder::begin_release(CallNumber call, uint32_t node, const HoldRef& hold) {
+void HistoryRecorder::begin_release(CallNumber call, uint32_t node, const HoldRef& hold) {
   Locks::Call& what = begin(locks_, call, node, hold->name());
   what.kind = Locks::Kind::Release;
   what.token = hold->token().value();
 }
 
-void Recorder::begin_holder(CallNumber call, uint32_t node, const std::string& lock) {
+void HistoryRecorder::begin_holder(CallNumber call, uint32_t node, const std::string& lock) {
   begin(locks_, call, node, lock).kind = Locks::Kind::Holder;
 }
 
 // Every grant has an ending besides its release; as far as it is known now, it can come as early as the grant was asked for.
-void Recorder::acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer) {
+void HistoryRecorder::acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer) {
   auto* op = end(locks_, call, answer.status());
   if (op == nullptr) return;
   const HoldRef& hold = *answer;
@@ -117,12 +117,12 @@ void Recorder::acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer) 
   locks_.history.add(std::move(ending));
 }
 
-void Recorder::trusted(const HoldRef& hold) {
+void HistoryRecorder::trusted(const HoldRef& hold) {
   const auto ending = endings_.find(hold->token().value());
   if (ending != endings_.end()) locks_.history.operations()[ending->second].call = now();
 }
 
-void Recorder::released(CallNumber call, const absl::Status& answer) {
+void HistoryRecorder::released(CallNumber call, const absl::Status& answer) {
   const auto* op = end(locks_, call, answer);
   if (op == nullptr) return;
   const auto ending = endings_.find(*op->what.token);
@@ -131,13 +131,13 @@ void Recorder::released(CallNumber call, const absl::Status& answer) {
   endings_.erase(ending);
 }
 
-void Recorder::looked(CallNumber call, const absl::StatusOr<LockInfo>& answer) {
+void HistoryRecorder::looked(CallNumber call, const absl::StatusOr<LockInfo>& answer) {
   auto* op = end(locks_, call, answer.status());
   if (op != nullptr && !answer->holders.empty()) op->what.token = answer->holders.front().token.value();
 }
 
 // A "no" may mean that somebody else holds it or nobody: it is left out.
-void Recorder::checked(CallNumber call, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
+void HistoryRecorder::checked(CallNumber call, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
   auto* op = end(locks_, call, answer.status());
   if (op == nullptr) return;
   op->what.token = hold->token().value();
@@ -147,7 +147,7 @@ void Recorder::checked(CallNumber call, const HoldRef& hold, const absl::StatusO
 // ---- the verdict
 
 // An acquire of unknown outcome may have been granted, and let go by whatever cleans up behind it.
-void Recorder::close_books() {
+void HistoryRecorder::close_books() {
   if (std::exchange(closed_, true)) return;
   auto& operations = locks_.history.operations();
   for (size_t i = 0, count = operations.size(); i < count; ++i) {
@@ -164,7 +164,7 @@ void Recorder::close_books() {
 }
 
 template <typename Model>
-check::Report Recorder::check(Book<Model>& book, const char* id) {
+check::Report HistoryRecorder::check(Book<Model>& book, const char* id) {
   const check::Report report = book.history.check({}, kLimits);
   if (report.verdict != check::Verdict::Violation) return report;
   const check::Counterexample& told = *report.counterexample;
@@ -175,7 +175,7 @@ check::Report Recorder::check(Book<Model>& book, const char* id) {
   throw Violation(id, what);
 }
 
-Recorder::Result Recorder::check() {
+HistoryRecorder::Result HistoryRecorder::check() {
   close_books();
   const check::Report keys = check(keys_, "INV_K01");
   const check::Report locks = check(locks_, "INV_L01");
@@ -183,7 +183,7 @@ Recorder::Result Recorder::check() {
   return {decided, keys.operations + locks.operations};
 }
 
-void Recorder::write(const std::function<void(std::string_view)>& line) {
+void HistoryRecorder::write(const std::function<void(std::string_view)>& line) {
   close_books();
   for (const auto& op : keys_.history.operations()) line(check::line_of<Keys>(op));
   for (const auto& op : locks_.history.operations()) line(check::line_of<Locks>(op));
