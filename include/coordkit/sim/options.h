@@ -4,11 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "coordkit/sim/marks.h"
+#include "coordkit/sim/reduction.h"
+#include "coordkit/sim/timeline.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {
@@ -32,6 +35,7 @@ enum class FaultKind : uint8_t {
 };
 inline constexpr size_t kFaultKinds = 15;
 std::string_view name_of(FaultKind kind);
+std::optional<FaultKind> fault_named(std::string_view name);
 
 // Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the checks are tested.
 struct Defects {
@@ -54,13 +58,23 @@ struct Defects {
   bool gate_open = false;               // the protected resource lets every token pass
 };
 
+// By the names of the fields. False: there is no such defect.
+[[nodiscard]] bool plant(Defects& defects, std::string_view name);
+std::vector<std::string_view> defect_names();
+std::vector<std::string_view> planted(const Defects& defects);
+
 struct SimOptions {
   uint64_t seed = 1;
   std::string profile = "swarm";
   Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
   std::function<void(const std::string&)> on_event;  // gets every trace line; slow
   Defects defects;
+  Reduction reduction;
+  Timeline* timeline = nullptr;  // filled with what happened, within its limits; the run is the same with and without
 };
+
+// The options as one writes them after ./dev sim: "--replay 7 --profile leases --without storm,crash".
+std::string replay_arguments(const SimOptions& options);
 
 struct Report {
   uint64_t seed = 0;
@@ -68,6 +82,9 @@ struct Report {
   std::string violation;
   std::string what;
   std::vector<std::string> last_events;
+  uint32_t nodes = 0;    // as the seed drew them, or the reduction
+  uint32_t workers = 0;  // per node
+  Duration hostile{};    // length of that part, had the run got to its end
   Duration virtual_time{};
   uint64_t events = 0;
   uint64_t turns = 0;
@@ -75,6 +92,7 @@ struct Report {
   uint64_t releases = 0;
   uint64_t expiries = 0;
   uint64_t elections = 0;
+  uint64_t strikes = 0;  // faults that came up, whether or not the reduction let them strike
   uint64_t crashes = 0;
   uint64_t operations = 0;
   uint64_t entries = 0;
@@ -88,7 +106,7 @@ struct Report {
 // The names a profile option may have.
 std::vector<std::string_view> profiles();
 
-// Runs one seed to its end or to the first violation. kInvalidArgument is a violation named OPTIONS.
+// Runs one seed to its end or to the first violation. Options that make no sense are a violation named OPTIONS.
 Report simulate(const SimOptions& options);
 
 }  // namespace coordkit::sim
