@@ -39,7 +39,8 @@ class Cluster final : private NodeWatcher {
     std::vector<std::pair<uint32_t, uint32_t>> links;
     uint32_t node = 0;
     uint32_t epoch = 0;
-    Duration period{};  // Flap
+    uint64_t mark = ~uint64_t{0};  // of the recorder, if there is one
+    Duration period{};             // Flap
     TrueTime until{};
     bool on = true;
   };
@@ -54,6 +55,8 @@ class Cluster final : private NodeWatcher {
   void answered(uint32_t node) override;
 
   void check_history();
+  void record_standing(uint32_t node);
+
   void dispatch(const Event& event);
   void deliver(const Event& event);
   void connect(uint32_t a, uint32_t b);
@@ -76,6 +79,7 @@ class Cluster final : private NodeWatcher {
   void crash(uint32_t node, Duration down);
   void restart(uint32_t node);
   void resume(uint32_t node);
+  void restart_soon(uint32_t node);
   void freeze(uint32_t node, Duration length, FaultKind kind);
   std::vector<std::pair<uint32_t, uint32_t>> links_of(FaultKind kind);
 
@@ -129,6 +133,7 @@ class Cluster final : private NodeWatcher {
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
+  uint64_t strikes_ = 0;
   uint64_t crashes_ = 0;
   uint64_t cuts_ = 0;        // links cut now
   TrueTime promoted_at_{};   // when a learner last became a voter
@@ -139,6 +144,7 @@ class Cluster final : private NodeWatcher {
   Term joint_in_{}, removed_in_{};             // already marked in this term
   uint64_t storms_ = 0;                        // in force
   std::vector<int> slow_;                      // slow-disk faults in force, per node
+  std::vector<TrueTime> in_turn_until_;        // per node told to die in its next turn: when it is to be back; zero: not told
   bool hostile_ = true;
   bool clocks_free_ = true;  // may change their rates
 };

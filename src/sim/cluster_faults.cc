@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/cluster.h"
+#include "sim/recorder.h"
 
 namespace coordkit::sim {
 
@@ -19,7 +20,8 @@ void Cluster::plan_fault(size_t index) {
 void Cluster::fault_begin(const Event& event) {
   if (!hostile_) return;
   const FaultPlan& fault = plan_.faults[event.item];
-  strike(fault.kind, Duration(random_.between(fault.length_min.count(), fault.length_max.count())));
+  const Duration length(random_.between(fault.length_min.count(), fault.length_max.count()));
+  if (options_.reduction.strikes(++strikes_)) strike(fault.kind, length);
   plan_fault(event.item);
 }
 
@@ -34,6 +36,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
   ++fault_counts_[static_cast<size_t>(kind)];
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
   ActiveFault fault{.kind = kind, .node = victim()};
+  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(kind, strikes_, fault.node, length);
   switch (kind) {
     case FaultKind::Storm:
       ++storms_;
@@ -64,6 +67,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
     case FaultKind::CrashInTurn:
       if (!nodes_[fault.node]->up()) return;
       nodes_[fault.node]->crash_in_next_turn();
+      in_turn_until_[fault.node] = world_.now() + length;
       world_.schedule(world_.now() + length, EventKind::Restart, fault.node);
       return;
     case FaultKind::PowerLoss:
@@ -84,6 +88,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
 }
 
 uint64_t Cluster::remember(ActiveFault fault, Duration length) {
+  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(fault.mark, fault.links);
   faults_.push_back(std::move(fault));
   world_.schedule(world_.now() + length, EventKind::FaultEnd, kNoNode, 0, faults_.size() - 1);
   return faults_.size() - 1;
@@ -99,6 +104,7 @@ void Cluster::fault_end(const Event& event) {
 }
 
 void Cluster::undo(ActiveFault& fault) {
+  if (Recorder* recorder = world_.recorder()) recorder->fault_ends(fault.mark);
   switch (fault.kind) {
     case FaultKind::Storm:
       if (fault.on && --storms_ == 0) network_.set_quality(plan_.calm);
@@ -194,6 +200,8 @@ void Cluster::resume(uint32_t node) {
   programs_.process_resumed(node);
 }
 
+void Cluster::restart_soon(uint32_t node) { world_.schedule(world_.now() + milliseconds(100), EventKind::Restart, node); }
+
 void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
   if (!nodes_[node]->up() || nodes_[node]->frozen()) return;
   if (kind == FaultKind::Suspend) {
@@ -211,6 +219,7 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
 
 void Cluster::heal() {
   hostile_ = false;
+  if (Recorder* recorder = world_.recorder()) recorder->calm();
   for (ActiveFault& fault : faults_) undo(fault);
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     restart(node);

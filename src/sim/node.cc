@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/defects.h"
+#include "sim/recorder.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -93,6 +94,7 @@ void Node::start() {
   client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
   parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),
                      log_.durable().base.index.value(), log_.durable().last().value(), engine_->applied().value());
+  if (Recorder* recorder = parts_.world.recorder()) recorder->started(number_);
   parts_.watcher.started(number_);
   schedule_turn(Duration::zero());
 }
@@ -117,6 +119,7 @@ void Node::crash() {
   frozen_ = turn_scheduled_ = crash_in_turn_ = false;
   parts_.world.trace(number_, "crashes; log on disk ({}, {}]", log_.durable().base.index.value(),
                      log_.durable().last().value());
+  if (Recorder* recorder = parts_.world.recorder()) recorder->stopped(number_);
   parts_.watcher.stopped(number_);
 }
 
@@ -142,10 +145,12 @@ void Node::retire() {
 void Node::freeze(Freeze what) {
   frozen_ = true;
   slept_ = what == Freeze::Machine;
+  if (Recorder* recorder = parts_.world.recorder()) recorder->frozen(number_, slept_ ? "machine asleep" : "process stopped");
 }
 
 void Node::resume() {
   frozen_ = false;
+  if (Recorder* recorder = parts_.world.recorder()) recorder->resumed(number_);
   if (std::exchange(slept_, false)) {
     std::erase_if(inbox_, [this](EngineInput& input) {
       auto* mail = std::get_if<MessageReceived>(&input);

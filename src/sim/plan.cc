@@ -221,6 +221,13 @@ constexpr std::string_view kFaultNames[kFaultKinds] = {
 
 std::string_view name_of(FaultKind kind) { return kFaultNames[static_cast<size_t>(kind)]; }
 
+std::optional<FaultKind> fault_named(std::string_view name) {
+  for (size_t kind = 0; kind < kFaultKinds; ++kind) {
+    if (kFaultNames[kind] == name) return FaultKind(kind);
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string_view> profiles() {
   std::vector<std::string_view> names;
   for (const Profile& profile : kProfiles) names.push_back(profile.name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/recorder.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -31,6 +32,9 @@ Witness::CallNumber Witness::begin(uint32_t node, Kind kind, std::string subject
   call.label = std::move(label);
   ++pending_;
   if (history_recorder_) record_begin(calls_.size() - 1, call);
+  if (Recorder* recorder = world_.recorder()) {
+    recorder->called(calls_.size() - 1, node, kKindNames[static_cast<size_t>(kind)], call.subject, call.label);
+  }
   return calls_.size() - 1;
 }
 
@@ -62,12 +66,15 @@ Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
 
 void Witness::fail(const char* id, const Call& call, std::string what) const {
   throw Violation(
-      id, fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)], call.subject,
-                      call.label, call.node + 1, std::chrono::duration<double>(call.began.time_since_epoch()).count(), what));
+      id,
+      fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)], call.subject, call.label,
+                  call.node + 1, std::chrono::duration<double>(call.began.time_since_epoch()).count(), what),
+      {.operation = number_of(call)});
 }
 
 Witness::Call& Witness::end(CallNumber number) {
   Call& call = calls_[number];
+  if (Recorder* recorder = world_.recorder()) recorder->answered(number);
   if (call.ended) fail("INV_L08", call, "it ends a second time");
   call.ended = true;
   --pending_;
@@ -76,6 +83,7 @@ Witness::Call& Witness::end(CallNumber number) {
 
 // An answer that names the entry it comes from: after everything that was told before the call.
 void Witness::decided(const Call& call, Index index) {
+  if (Recorder* recorder = world_.recorder()) recorder->answered_at(number_of(call), index);
   if (index <= call.floor) {
     fail("INV_K1", call, fmt::format("decided at {}, but {} was told before it was called", index.value(), call.floor.value()));
   }
@@ -84,6 +92,7 @@ void Witness::decided(const Call& call, Index index) {
 }
 
 void Witness::observed(const Call& call, Index index) {
+  if (Recorder* recorder = world_.recorder()) recorder->answered_at(number_of(call), index);
   if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which nobody applied", index.value()));
   if (call.kind == Kind::LocalGet) return;
   if (index < call.floor) {
@@ -106,6 +115,7 @@ void Witness::refused(Call& call, const absl::Status& status) {
   if (*reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument) {
     fail("INV_R11", call, "an impossible answer: " + status.ToString());
   }
+  if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
   if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout) {

@@ -82,6 +82,7 @@ class Witness {
     std::string label;
   };
   Call& end(CallNumber number);
+  CallNumber number_of(const Call& call) const { return static_cast<CallNumber>(&call - calls_.data()); }
   void refused(Call& call, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
