@@ -31,6 +31,7 @@ enum class EventKind : uint8_t {
   Disconnect,   // node, item = peer: the connection is noticed to be gone
   LogSynced,    // node, item = write number: durable
   LogReadDone,  // node, item = read slot
+  LogIdle,      // node: its log has not been written to for a while
   StateSynced,  // node: the checkpoint under way is durable
   StateDone,    // node, item = answer: a view was opened or read, or machines were built
   Worker,       // node, item = worker and step
@@ -41,7 +42,6 @@ enum class EventKind : uint8_t {
   Resume,       // node: its frozen process goes on
   Churn,        // a change of members, a transfer, a lost disk
 };
-inline constexpr size_t kEventKinds = 15;
 
 struct Event {
   TrueTime at;
