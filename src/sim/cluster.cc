@@ -51,7 +51,7 @@ Cluster::~Cluster() {
 
 void Cluster::run() {
   begin_script();
-  for (auto& node : nodes_) node->start();
+  for (uint32_t node = 0; node < plan_.nodes; ++node) restart(node);
   hostile_phase();
   if (!calm_phase()) return;
   witness_.finish();
@@ -67,6 +67,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Disconnect: return disconnect(event.node, static_cast<uint32_t>(event.item));
     case EventKind::LogSynced: return nodes_[event.node]->log_synced(event);
     case EventKind::LogReadDone: return nodes_[event.node]->log().read_done(event);
+    case EventKind::LogIdle: return nodes_[event.node]->log().idle(event);
     case EventKind::StateSynced: return nodes_[event.node]->state().synced(event);
     case EventKind::StateDone: return nodes_[event.node]->state_done(event);
     case EventKind::Worker: return workload_->worker_event(event);

@@ -39,6 +39,7 @@ class Cluster final : private NodeWatcher {
     uint32_t node = 0;
     uint32_t epoch = 0;
     Duration period{};  // Flap
+    FileFaults files;   // of a disk
     TrueTime until{};
     bool on = true;
   };
@@ -46,6 +47,10 @@ class Cluster final : private NodeWatcher {
   // NodeWatcher
   void started(uint32_t node) override;
   void stopped(uint32_t node) override;
+  void halted(uint32_t node) override;
+  void space_changed(LogSpace space) override {
+    if (space == LogSpace::Full) reach(Mark::WaitedForSpace);
+  }
   void writing(uint32_t node, const LogWrite& write) override;
   void synced(uint32_t node) override;
   void turned(uint32_t node, EngineEffects& effects) override;
@@ -71,7 +76,8 @@ class Cluster final : private NodeWatcher {
   void notice_cuts(const ActiveFault& fault);
   uint64_t remember(ActiveFault fault, Duration length);
   uint32_t victim();
-  void crash(uint32_t node, Duration down);
+  void crash(uint32_t node, Duration down, CrashKind kind);
+  CrashKind any_crash() { return random_.chance(0.5) ? CrashKind::Process : CrashKind::Power; }
   void restart(uint32_t node);
   void resume(uint32_t node);
   void freeze(uint32_t node, Duration length, FaultKind kind);
@@ -83,6 +89,12 @@ class Cluster final : private NodeWatcher {
   void begin_script();
   void script_event(const Event& event);
   void check_by_author() const;
+
+  // Disks (cluster_disks.cc).
+  void strike_disk(ActiveFault fault, Duration length);
+  void refresh_disk(uint32_t node);
+  void replace_disk(uint32_t node);
+  void replace_bad_disks();
 
   // Convergence (cluster_calm.cc).
   void hostile_phase();
@@ -106,6 +118,7 @@ class Cluster final : private NodeWatcher {
   void mark_message(uint32_t node, const Message& message);
   void mark_turn(uint32_t node);
   void mark_installed(uint32_t node);
+  void mark_opened(uint32_t node, const absl::Status& opened);
   bool takes_state(uint32_t node) const;
 
   World& world_;

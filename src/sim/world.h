@@ -31,6 +31,7 @@ enum class EventKind : uint8_t {
   Disconnect,   // node, item = peer: the connection is noticed to be gone
   LogSynced,    // node, item = write number: durable
   LogReadDone,  // node, item = read slot
+  LogIdle,      // node: its log has not been written to for a while
   StateSynced,  // node: the checkpoint under way is durable
   StateDone,    // node, item = answer: a view was opened or read, or machines were built
   Worker,       // node, item = worker and step
@@ -43,7 +44,6 @@ enum class EventKind : uint8_t {
   Program,      // node, item = what an embedder's program asked for
   Script,       // item = an act of the script
 };
-inline constexpr size_t kEventKinds = 18;
 
 struct Event {
   TrueTime at;

@@ -33,8 +33,13 @@ enum class FaultKind : uint8_t {
   Suspend,         // a machine sleeps: the lagging reading stands
   SlowDisk,        // syncs take up to seconds
   ClockRate,       // a machine's clock changes its rate within the bound
+  DiskError,       // reads, writes or syncs of a disk fail now and then
+  DiskFull,        // files can hardly grow
+  Rot,             // durable bytes change, below the durable mark
+  Misdirected,     // a page is written to, or read from, another place
+  LostSync,        // a disk acknowledges syncs and loses them with the power
 };
-inline constexpr size_t kFaultKinds = 15;
+inline constexpr size_t kFaultKinds = 20;
 std::string_view name_of(FaultKind kind);
 
 // Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the checks are tested.
