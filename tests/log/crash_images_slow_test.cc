@@ -56,12 +56,12 @@ class CrashImagesTest : public ::testing::TestWithParam<uint64_t> {
 
 TEST_P(CrashImagesTest, FLT_D01_D11_D16_D17_INV_S01_S02_EverySubsetOfUnsyncedPagesAndNamesRecovers) {
   ASSERT_NO_FATAL_FAILURE(live(30));
-  EXPECT_GT(check_all(20, {.bytes = kPageBytes, .names_in_order = false}), 1000u);
+  EXPECT_GT(check_all(20, {.bytes = kPageBytes, .names_in_order = false}), 500u);
 }
 
 TEST_P(CrashImagesTest, FLT_D01_D17_INV_S01_SectorsOfPagesAreTornAnywhere) {
   ASSERT_NO_FATAL_FAILURE(live(60));
-  EXPECT_GT(check_all(10, {.bytes = kSectorBytes, .names_in_order = false}), 1000u);
+  EXPECT_GT(check_all(10, {.bytes = kSectorBytes, .names_in_order = false}), 500u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CrashImagesTest, ::testing::Range<uint64_t>(11, 14));
