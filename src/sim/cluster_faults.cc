@@ -205,7 +205,7 @@ void Cluster::crash(uint32_t node, Duration down, CrashKind kind) {
 void Cluster::restart(uint32_t node) {
   if (nodes_[node]->up()) return;
   if (hostile_ && plan_.crashes_in_open && random_.chance(0.1)) {
-    nodes_[node]->log().lose_power_in_open(random_.below(40));
+    nodes_[node]->log().lose_power_in_open(random_.below(12));
   }
   const absl::Status opened = nodes_[node]->start();
   mark_opened(node, opened);

@@ -62,7 +62,8 @@ class SimFileSystem final : public FileSystem {
   // One page of the next synced write goes to this place instead, over what is there.
   void misdirect_next_write(std::string_view name, size_t page) { misdirected_to_ = {std::string(name), page}; }
 
-  // After so many calls nothing works any more, as if the power had gone; none: it does again.
+  // With the call that would be the last of so many changes nothing works any more, as if the power had gone; none: it does
+  // again.
   void die_after(std::optional<uint64_t> calls) { calls_left_ = calls; }
   bool died() const { return calls_left_ == 0u; }
 
@@ -100,7 +101,8 @@ class SimFileSystem final : public FileSystem {
     size_t page = 0;
   };
 
-  absl::Status strike(uint64_t rate, const char* what);
+  enum class Call : uint8_t { Read, Change, Sync };
+  absl::Status strike(Call call, const char* what);
   bool lucky(uint64_t per_million) { return per_million != 0 && random_.below(1'000'000) < per_million; }
   static void apply(Names& names, const NameChange& change);
   void change_name(NameChange change);
