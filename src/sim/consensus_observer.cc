@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sums.h"
 #include "raft/membership.h"
 #include "sim/violation.h"
 
@@ -82,6 +83,15 @@ Index ConsensusObserver::durable(uint32_t node) const {
   return std::max(views_[node].log->durable().last(), views_[node].state->applied().index);
 }
 
+// Of all machines; never zero.
+uint64_t ConsensusObserver::digest_of(uint32_t node) const {
+  uint64_t digest = views_[node].engine->machine(kCoordination)->digest();
+  for (const MachineId id : others_) {
+    if (const StateMachine* machine = views_[node].engine->machine(id)) digest = hash_mix(digest, machine->digest());
+  }
+  return digest | 1;
+}
+
 // INV_R13: what was installed at an index is what the others have after exactly that entry, members included.
 void ConsensusObserver::restored(uint32_t node, Position position) {
   ++installs_;
@@ -89,7 +99,7 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
   world_.trace(node, "goes on from a state after {}", position.index.value());
   chain(position);
   const Index index = position.index;
-  const uint64_t digest = views_[node].engine->machine(kCoordination)->digest() | 1;
+  const uint64_t digest = digest_of(node);
   if (views_[node].engine->applied() == index && digests_.size() > index.value() && digests_[index.value()] != 0 &&
       digests_[index.value()] != digest) {
     throw Violation("INV_R13", fmt::format("n{} installs another state after {}", node + 1, index.value()));
@@ -361,8 +371,7 @@ void ConsensusObserver::check_applied(uint32_t node) {
   applied_ = std::max(applied_, applied);
   if (digests_.size() <= applied.value()) digests_.resize(applied.value() + 1);
   uint64_t& known = digests_[applied.value()];
-  const StateMachine* machine = views_[node].engine->machine(kCoordination);
-  const uint64_t digest = machine->digest() | 1;
+  const uint64_t digest = digest_of(node);
   world_.mix(digest);
   if (known == 0) known = digest;
   if (known != digest && compares_states_) {

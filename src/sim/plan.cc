@@ -227,10 +227,24 @@ std::vector<std::string_view> profiles() {
   return names;
 }
 
+namespace {
+
+// What an embedder wants to be otherwise.
+void adjust(Plan& plan, const SimOptions& options) {
+  if (!options.built_in_work) plan.work.workers_per_node = 0;
+  if (options.nodes == 0) return;
+  plan.nodes = options.nodes;
+  plan.founders = std::min(plan.founders, plan.nodes);
+  plan.clock_ppm.resize(plan.nodes);
+}
+
+}  // namespace
+
 bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
   for (const Profile& profile : kProfiles) {
     if (profile.name != options.profile) continue;
     profile.draw(plan, options, random);
+    adjust(plan, options);
     return true;
   }
   return false;
