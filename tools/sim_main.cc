@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "coordkit/sim/options.h"
+#include "tools/sim_failures.h"
 
 namespace {
 
@@ -25,6 +26,8 @@ struct Arguments {
   uint64_t runs = 100;
   uint64_t seed = 1;
   uint64_t replay = 0;
+  uint64_t shrink = 0;
+  tools::FailureArguments failures;
   bool json = false;
   bool verbose = false;
   bool keep_going = false;
@@ -42,6 +45,16 @@ struct Totals {
   double virtual_seconds = 0;
   double wall_seconds = 0;
 };
+
+sim::SimOptions options_of(const Arguments& arguments, uint64_t seed) {
+  sim::SimOptions options;
+  options.seed = seed;
+  options.profile = arguments.profile;
+  options.hostile_time = Duration(static_cast<int64_t>(arguments.seconds * 1e9));
+  options.defects = arguments.failures.defects;
+  options.reduction = arguments.failures.reduction;
+  return options;
+}
 
 double seconds_of(Duration d) { return std::chrono::duration<double>(d).count(); }
 
@@ -107,16 +120,6 @@ nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals)
           {"trace_hash", hash}};
 }
 
-void print_violation(const Arguments& arguments, const sim::Report& report) {
-  std::fprintf(stderr, "\n%s violated by seed %lu at %.6f s of virtual time\n  %s\n  replay: ./dev sim --replay %lu",
-               report.violation.c_str(), static_cast<unsigned long>(report.seed), seconds_of(report.virtual_time),
-               report.what.c_str(), static_cast<unsigned long>(report.seed));
-  if (arguments.profile != "swarm") std::fprintf(stderr, " --profile %s", arguments.profile.c_str());
-  if (arguments.seconds != 20) std::fprintf(stderr, " --seconds %g", arguments.seconds);
-  std::fprintf(stderr, "\n  the last events:\n");
-  for (const std::string& line : report.last_events) std::fprintf(stderr, "    %s\n", line.c_str());
-}
-
 // Runs seeds on some threads until all are done or one violates.
 class Runner {
  public:
@@ -137,24 +140,24 @@ class Runner {
   void work() {
     const uint64_t runs = arguments_.replay != 0 ? 1 : arguments_.runs;
     for (uint64_t i = next_++; i < runs && !stop_; i = next_++) {
-      sim::SimOptions options;
-      options.seed = arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i;
-      options.profile = arguments_.profile;
+      sim::SimOptions options = options_of(arguments_, arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i);
       options.black_box = arguments_.black_box;
       if (history_) options.on_history = [this](std::string_view line) { *history_ << line << '\n'; };
-      options.hostile_time = Duration(static_cast<int64_t>(arguments_.seconds * 1e9));
       if (arguments_.verbose) options.on_event = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-      finished(sim::simulate(options));
+      finished(options, sim::simulate(options));
     }
   }
 
-  void finished(const sim::Report& report) {
+  void finished(const sim::SimOptions& options, const sim::Report& report) {
     std::lock_guard lock(mutex_);
     add(totals_, report);
     if (!report.violation.empty()) {
-      print_violation(arguments_, report);
+      tools::print_violation(options, report);
       if (!arguments_.keep_going) stop_ = true;
     }
+    const bool asked = arguments_.replay != 0 && arguments_.failures.trace_asked;
+    const bool first = totals_.violations == 1 && !report.violation.empty();
+    if (asked || first) tools::write_page(options, arguments_.failures.trace);
     const Clock::time_point now = Clock::now();
     if (now - last_line_ < std::chrono::seconds(3) || arguments_.replay != 0) return;
     last_line_ = now;
@@ -191,6 +194,8 @@ int main(int argc, char** argv) {
   app.add_option("--runs", arguments.runs, "how many seeds")->capture_default_str();
   app.add_option("--seed", arguments.seed, "the first seed")->capture_default_str();
   app.add_option("--replay", arguments.replay, "run just this seed");
+  app.add_option("--shrink", arguments.shrink, "make this failing seed small: fewer faults, shorter, fewer workers and nodes");
+  arguments.failures.add_to(app);
   app.add_option("--profile", arguments.profile, "what the seeds draw: " + profile_names())->capture_default_str();
   app.add_option("--seconds", arguments.seconds, "virtual seconds of the hostile part, about")->capture_default_str();
   app.add_option("--jobs", arguments.jobs, "seeds at a time")->capture_default_str();
@@ -203,6 +208,11 @@ int main(int argc, char** argv) {
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
   CLI11_PARSE(app, argc, argv);
+  if (const std::string why = arguments.failures.settle(); !why.empty()) {
+    std::fprintf(stderr, "coordkit-sim: %s\n", why.c_str());
+    return 2;
+  }
+  if (arguments.shrink != 0) return tools::shrink(options_of(arguments, arguments.shrink), arguments.failures.trace);
   std::ofstream history;
   if (!arguments.history.empty()) {
     if (arguments.replay == 0) return std::fprintf(stderr, "coordkit-sim: --history needs --replay SEED\n"), 2;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "coordkit/client.h"
+#include "sim/history_recorder.h"
 #include "sim/model.h"
-#include "sim/recorder.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
@@ -38,7 +38,7 @@ class Witness {
   enum class Duty : uint8_t { Judge, Count };
   Witness(World& world, const Model& model, Duty duty = Duty::Judge) : world_(world), model_(model), duty_(duty) {}
   // Gets every call and answer too, without what the log says about it. Null: none.
-  void set_recorder(Recorder* recorder) { recorder_ = recorder; }
+  void set_history_recorder(HistoryRecorder* recorder) { history_recorder_ = recorder; }
 
   // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
   CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
@@ -46,7 +46,7 @@ class Witness {
   CallNumber begin_release(uint32_t node, const HoldRef& hold);
   // The holder has just asked its clock and was told that the hold is valid.
   void trusted(const HoldRef& hold) {
-    if (recorder_) recorder_->trusted(hold);
+    if (history_recorder_) history_recorder_->trusted(hold);
   }
 
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
@@ -82,6 +82,7 @@ class Witness {
     std::string label;
   };
   Call& end(CallNumber number);
+  CallNumber number_of(const Call& call) const { return static_cast<CallNumber>(&call - calls_.data()); }
   void refused(Call& call, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
@@ -93,7 +94,7 @@ class Witness {
   World& world_;
   const Model& model_;
   const Duty duty_;
-  Recorder* recorder_ = nullptr;
+  HistoryRecorder* history_recorder_ = nullptr;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
   Index told_;  // highest index in any answer so far

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "sim/recorder.h"
+
 namespace coordkit::sim {
 namespace {
 
@@ -72,6 +74,7 @@ void Workload::worker_event(const Event& event) {
 }
 
 void Workload::act(Worker& worker) {
+  if (Recorder* recorder = world_.recorder()) recorder->acting(worker.number);
   if (winding_down_) {
     act_winding_down(worker);
   } else if (worker.state == State::Idle) {
@@ -192,6 +195,7 @@ void Workload::open(Worker& worker) {
 void Workload::close(Worker& worker) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Close, "session");
   const SessionRef session = std::exchange(worker.session, nullptr);
+  if (Recorder* recorder = world_.recorder()) recorder->closes(call, session->id());
   worker.hold = nullptr;
   client(worker).close(
       session, then(worker, [this, call, id = session->id()](absl::Status& answer) { witness_.closed(call, id, answer); }),
@@ -228,6 +232,7 @@ void Workload::acquire(Worker& worker) {
 void Workload::release(Worker& worker) {
   const HoldRef hold = std::exchange(worker.hold, nullptr);
   const auto call = witness_.begin_release(worker.node, hold);
+  if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
   client(worker).release(hold,
                          then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
                          call_deadline(worker));

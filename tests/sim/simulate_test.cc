@@ -71,6 +71,26 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_MembersChangeUnderEveryOtherFault
   }
 }
 
+// Disks fail, fill up, rot and lie; replicas halt, wait, stand aside or get another disk, and nothing that was answered is
+// lost.
+TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D09_D10_D17_D20_INV_S01_S04_DisksOfEveryKindOfBadness) {
+  Report sum;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report report = run(seed, "disks");
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t kind = 0; kind < kFaultKinds; ++kind) sum.faults[kind] += report.faults[kind];
+    for (size_t mark = 0; mark < kMarks; ++mark) sum.marks[mark] += report.marks[mark];
+  }
+  for (const FaultKind kind :
+       {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected, FaultKind::LostSync}) {
+    EXPECT_GT(sum.faults[static_cast<size_t>(kind)], 0u) << name_of(kind);
+  }
+  for (const Mark mark : {Mark::UnsyncedWriteFound, Mark::HolesFound, Mark::ShortLogFound, Mark::OpenFailed,
+                          Mark::PowerLostInOpen, Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced}) {
+    EXPECT_GT(sum.marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
+  }
+}
+
 TEST(SimulateTest, CalmClusterKeepsItsLeader) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Report report = run(seed, "calm", std::chrono::seconds(5));
