@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -16,11 +17,16 @@
 
 #include "coordkit/sim/options.h"
 #include "tools/sim_failures.h"
+#include "tools/sim_totals.h"
 
 namespace {
 
 using namespace coordkit;
 using Clock = std::chrono::steady_clock;
+using tools::Totals;
+
+constexpr uint64_t kChunk = 500;       // runs between two writes of the file of --resume
+constexpr uint64_t kRepeatEvery = 64;  // seeds that are run twice: nothing may depend on anything but the seed
 
 struct Arguments {
   uint64_t runs = 100;
@@ -35,15 +41,8 @@ struct Arguments {
   double seconds = 20;
   unsigned jobs = 2;
   std::string history;
+  std::string resume;
   sim::BlackBox black_box = sim::BlackBox::Sampled;
-};
-
-struct Totals {
-  sim::Report sum;
-  uint64_t runs = 0;
-  uint64_t violations = 0;
-  double virtual_seconds = 0;
-  double wall_seconds = 0;
 };
 
 sim::SimOptions options_of(const Arguments& arguments, uint64_t seed) {
@@ -56,101 +55,54 @@ sim::SimOptions options_of(const Arguments& arguments, uint64_t seed) {
   return options;
 }
 
-double seconds_of(Duration d) { return std::chrono::duration<double>(d).count(); }
-
-void add(Totals& totals, const sim::Report& report) {
-  sim::Report& sum = totals.sum;
-  ++totals.runs;
-  totals.violations += report.violation.empty() ? 0 : 1;
-  totals.virtual_seconds += seconds_of(report.virtual_time);
-  sum.events += report.events;
-  sum.turns += report.turns;
-  sum.grants += report.grants;
-  sum.releases += report.releases;
-  sum.expiries += report.expiries;
-  sum.elections += report.elections;
-  sum.crashes += report.crashes;
-  sum.operations += report.operations;
-  sum.entries += report.entries;
-  sum.messages += report.messages;
-  sum.installs += report.installs;
-  sum.histories += report.histories;
-  sum.histories_undecided += report.histories_undecided;
-  sum.history_operations += report.history_operations;
-  sum.trace_hash += report.trace_hash;  // a sum: the order of completion does not matter
-  for (size_t i = 0; i < sum.faults.size(); ++i) sum.faults[i] += report.faults[i];
-  for (size_t i = 0; i < sum.marks.size(); ++i) sum.marks[i] += report.marks[i];
-}
-
-nlohmann::ordered_json summary(const Arguments& arguments, const Totals& totals) {
-  const sim::Report& sum = totals.sum;
-  nlohmann::ordered_json faults;
-  for (size_t i = 0; i < sum.faults.size(); ++i) {
-    faults[std::string(sim::name_of(static_cast<sim::FaultKind>(i)))] = sum.faults[i];
-  }
-  nlohmann::ordered_json marks;
-  for (size_t i = 0; i < sum.marks.size(); ++i) {
-    marks[std::string(sim::name_of(static_cast<sim::Mark>(i)))] = sum.marks[i];
-  }
-  char hash[17];
-  std::snprintf(hash, sizeof hash, "%016lx", static_cast<unsigned long>(sum.trace_hash));
-  return {{"runs", totals.runs},
-          {"seed", arguments.replay != 0 ? arguments.replay : arguments.seed},
-          {"profile", arguments.profile},
-          {"virtual_seconds", totals.virtual_seconds},
-          {"wall_seconds", totals.wall_seconds},
-          {"events", sum.events},
-          {"events_per_second", totals.wall_seconds > 0 ? static_cast<double>(sum.events) / totals.wall_seconds : 0},
-          {"turns", sum.turns},
-          {"operations", sum.operations},
-          {"entries", sum.entries},
-          {"messages", sum.messages},
-          {"grants", sum.grants},
-          {"releases", sum.releases},
-          {"expiries", sum.expiries},
-          {"elections", sum.elections},
-          {"crashes", sum.crashes},
-          {"installs", sum.installs},
-          {"histories", sum.histories},
-          {"histories_undecided", sum.histories_undecided},
-          {"history_operations", sum.history_operations},
-          {"faults", faults},
-          {"marks", marks},
-          {"violations", totals.violations},
-          {"trace_hash", hash}};
-}
-
 // Runs seeds on some threads until all are done or one violates.
 class Runner {
  public:
-  Runner(const Arguments& arguments, std::ostream* history)
-      : arguments_(arguments), history_(history), started_(Clock::now()) {}
+  Runner(const Arguments& arguments, std::ostream* history, Totals before)
+      : arguments_(arguments), history_(history), before_(before), totals_(before), next_(before.runs) {}
 
-  Totals run() {
+  // All of them, or up to `until` runs.
+  const Totals& run(uint64_t until) {
+    until_ = arguments_.replay != 0 ? 1 : std::min(until, arguments_.runs);
     const unsigned count = arguments_.replay != 0 ? 1 : std::max(1u, arguments_.jobs);
+    next_ = totals_.runs;
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
     for (std::thread& thread : threads) thread.join();
     if (isatty(2)) std::fprintf(stderr, "\r\033[K");
-    totals_.wall_seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    totals_.wall_seconds = before_.wall_seconds + std::chrono::duration<double>(Clock::now() - started_).count();
+    totals_.cpu_seconds = before_.cpu_seconds + static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
     return totals_;
   }
+  bool stopped() const { return stop_; }
 
  private:
   void work() {
-    const uint64_t runs = arguments_.replay != 0 ? 1 : arguments_.runs;
-    for (uint64_t i = next_++; i < runs && !stop_; i = next_++) {
+    for (uint64_t i = next_++; i < until_ && !stop_; i = next_++) {
       sim::SimOptions options = options_of(arguments_, arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i);
       options.black_box = arguments_.black_box;
       if (history_) options.on_history = [this](std::string_view line) { *history_ << line << '\n'; };
       if (arguments_.verbose) options.on_event = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-      finished(options, sim::simulate(options));
+      sim::Report report = sim::simulate(options);
+      const bool again = arguments_.replay == 0 && options.seed % kRepeatEvery == 0 && report.violation.empty();
+      if (again) repeat(options, report);
+      finished(options, report);
     }
+  }
+
+  void repeat(const sim::SimOptions& options, sim::Report& report) {
+    const sim::Report second = sim::simulate(options);
+    if (second.trace_hash != report.trace_hash) {
+      report.violation = "DETERMINISM";
+      report.what = "a second run of the seed had another hash";
+    }
+    std::lock_guard lock(mutex_);
+    ++totals_.repeated;
   }
 
   void finished(const sim::SimOptions& options, const sim::Report& report) {
     std::lock_guard lock(mutex_);
-    add(totals_, report);
+    totals_.add(report);
     if (!report.violation.empty()) {
       tools::print_violation(options, report);
       if (!arguments_.keep_going) stop_ = true;
@@ -166,17 +118,20 @@ class Runner {
                  isatty(2) ? "\r\033[K%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations"
                            : "%lu of %lu runs, %.1f M events, %.0f k events/s, %lu violations\n",
                  static_cast<unsigned long>(totals_.runs), static_cast<unsigned long>(arguments_.runs),
-                 static_cast<double>(totals_.sum.events) / 1e6, static_cast<double>(totals_.sum.events) / elapsed / 1e3,
+                 static_cast<double>(totals_.sum.events) / 1e6,
+                 static_cast<double>(totals_.sum.events - before_.sum.events) / elapsed / 1e3,
                  static_cast<unsigned long>(totals_.violations));
   }
 
   const Arguments arguments_;
   std::ostream* const history_;  // of the one seed that is replayed, or null
-  const Clock::time_point started_;
-  std::atomic<uint64_t> next_{0};
+  const Clock::time_point started_ = Clock::now();
+  const Totals before_;
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   Totals totals_;
+  std::atomic<uint64_t> next_;
+  uint64_t until_ = 0;
   Clock::time_point last_line_ = Clock::now();
 };
 
@@ -184,6 +139,32 @@ std::string profile_names() {
   std::string names;
   for (std::string_view name : sim::profiles()) names += (names.empty() ? "" : ", ") + std::string(name);
   return names;
+}
+
+// What the file says was done; nothing if there is none yet. A sentence if it cannot be gone on from.
+std::string read_resume(const Arguments& arguments, Totals& totals) {
+  std::ifstream file(arguments.resume);
+  if (!file) return "";
+  const nlohmann::json line = nlohmann::json::parse(file, nullptr, false);
+  const auto known = tools::totals_of(line);
+  if (!known) return arguments.resume + " is no file of this version of coordkit-sim; remove it to begin anew";
+  if (line.at("seed") != arguments.seed || line.at("profile") != arguments.profile ||
+      line.value("seconds", 0.0) != arguments.seconds) {
+    return arguments.resume + " belongs to runs with another --seed, --profile or --seconds";
+  }
+  totals = *known;
+  return "";
+}
+
+// As a whole or not at all.
+bool write_resume(const Arguments& arguments, const Totals& totals) {
+  nlohmann::ordered_json line = tools::figures(totals, arguments.seed, arguments.profile);
+  line["seconds"] = arguments.seconds;
+  const std::string fresh = arguments.resume + ".new";
+  std::ofstream file(fresh, std::ios::trunc);
+  file << line.dump() << "\n";
+  file.close();
+  return file.good() && std::rename(fresh.c_str(), arguments.resume.c_str()) == 0;
 }
 
 }  // namespace
@@ -204,6 +185,8 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, sim::BlackBox>{
           {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Always}, {"never", sim::BlackBox::Never}}))
       ->default_str("sampled");
+  app.add_option("--resume", arguments.resume,
+                 "a file to go on from, written every 500 runs; a stopped set of runs loses no more");
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
@@ -219,7 +202,17 @@ int main(int argc, char** argv) {
     history.open(arguments.history);
     if (!history) return std::fprintf(stderr, "coordkit-sim: cannot write %s\n", arguments.history.c_str()), 2;
   }
-  const Totals totals = Runner(arguments, history.is_open() ? &history : nullptr).run();
+  Totals totals;
+  if (const std::string why = read_resume(arguments, totals); !why.empty()) {
+    return std::fprintf(stderr, "coordkit-sim: %s\n", why.c_str()), 2;
+  }
+  Runner runner(arguments, history.is_open() ? &history : nullptr, totals);
+  do {
+    totals = runner.run(arguments.resume.empty() ? arguments.runs : totals.runs + kChunk);
+    if (!arguments.resume.empty() && totals.violations == 0 && !write_resume(arguments, totals)) {
+      return std::fprintf(stderr, "coordkit-sim: cannot write %s\n", arguments.resume.c_str()), 2;
+    }
+  } while (totals.runs < arguments.runs && arguments.replay == 0 && !runner.stopped());
   if (history.is_open() && !history.flush()) {
     return std::fprintf(stderr, "coordkit-sim: %s could not be written whole\n", arguments.history.c_str()), 2;
   }
@@ -229,6 +222,7 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long>(totals.sum.grants), static_cast<unsigned long>(totals.sum.elections),
                 static_cast<unsigned long>(totals.sum.crashes), static_cast<unsigned long>(totals.violations));
   }
-  std::printf("%s\n", summary(arguments, totals).dump().c_str());
+  const uint64_t seed = arguments.replay != 0 ? arguments.replay : arguments.seed;
+  std::printf("%s\n", tools::figures(totals, seed, arguments.profile).dump().c_str());
   return totals.violations == 0 ? 0 : 1;
 }

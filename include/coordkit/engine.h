@@ -61,7 +61,8 @@ struct EngineOptions {
   size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
   uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
   Duration state_view_idle = std::chrono::seconds(10);  // a view that nobody reads is closed. Legal: above zero
-  Duration state_view_max = std::chrono::minutes(10);   // one that is read gives way to a newer one. Legal: above zero
+  // One that is read gives way to a newer one. Legal: above zero; a state that cannot be read once in this time never arrives.
+  Duration state_view_max = std::chrono::minutes(10);
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };

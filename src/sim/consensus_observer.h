@@ -35,7 +35,7 @@ struct CommittedEntry {
 class ConsensusObserver {
  public:
   ConsensusObserver(World& world, uint32_t nodes, MarkCounts& marks)
-      : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks), marks_(marks) {}
+      : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks) {}
   // Leaves it to the replicas to compare their states (Defects::one_state_rots).
   void look_away_from_states() { compares_states_ = false; }
 
@@ -103,7 +103,6 @@ class ConsensusObserver {
   std::vector<NodeView> views_;
   std::vector<Seen> seen_;
   MembershipObserver members_;
-  MarkCounts& marks_;
   std::map<Term, uint32_t> leaders_;
   std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen

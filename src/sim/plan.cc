@@ -280,6 +280,13 @@ std::vector<std::string_view> profiles() {
 
 namespace {
 
+// A view that is given up before all ranges were compared once would be given up for ever.
+void leave_time(StatePlan& states) {
+  if (states.view_max >= std::chrono::minutes(1)) return;
+  states.view_max = std::max<Duration>(states.view_max, seconds(1));
+  states.chunk_bytes = std::max<size_t>(states.chunk_bytes, 2048);
+}
+
 // What an embedder wants to be otherwise.
 void adjust(Plan& plan, const SimOptions& options) {
   if (!options.built_in_work) plan.work.workers_per_node = 0;
@@ -295,6 +302,7 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
   for (const Profile& profile : kProfiles) {
     if (profile.name != options.profile) continue;
     profile.draw(plan, options, random);
+    leave_time(plan.states);
     adjust(plan, options);
     return true;
   }
