@@ -39,6 +39,9 @@ struct EngineOptions {
   // Made by the host at random, used if this replica is the one that founds the cluster.
   ClusterId new_cluster;
   uint64_t token_base = 0;
+  // Drawn by the host at random at every start: tells this start from another one of the same disk that has the same boot
+  // counter, which a disk set back to an older state has. Zero: cannot be told.
+  uint64_t start = 0;
 
   size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
   size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
@@ -256,7 +259,7 @@ struct EngineEffects {
 
 struct EngineStatus {
   ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // of every state but Ready, Learner and Starting: a sentence
+  std::string reason;  // of every state but Ready and Learner a sentence; of Starting if it waits for others
   ClusterId cluster;
   Index applied;
   uint64_t digest = 0;                // of the applied state

@@ -11,13 +11,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/peer_mark.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
 
 namespace coordkit {
 
-// One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs. All parts together become durable
-// or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the current end.
+// One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs, marks. All parts together become
+// durable or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the
+// current end.
 struct LogWrite {
   WriteNumber number;
   std::optional<raft::HardState> hard_state;
@@ -27,9 +29,12 @@ struct LogWrite {
   // Sound entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
   // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
   std::vector<raft::Entry> repairs;
+  std::optional<std::vector<PeerMark>> peers;  // in the place of all that were stored; at most kPeerMarksMax
 
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
+
+inline constexpr size_t kPeerMarksMax = 1024;
 
 // How much room a log has left on its disk.
 enum class LogSpace : uint8_t {
@@ -70,6 +75,7 @@ struct RecoveredLog {
   Position base;  // the log starts after this position; {0, 0} for a log from the beginning
   std::vector<raft::Entry> entries;
   std::vector<DamagedEntry> damaged;  // non-empty: quarantine until repaired
+  std::vector<PeerMark> peers;        // as last written
 };
 
 class LogStore {

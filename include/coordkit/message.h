@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "coordkit/peer_mark.h"
 #include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
 #include "coordkit/state_machine.h"
@@ -145,6 +146,19 @@ struct StateLoading {
   friend bool operator==(const StateLoading&, const StateLoading&) = default;
 };
 
+// "I was started again from my disk; what do you remember of it?" (docs/decisions/0009)
+struct RecallRequest {
+  StoreId store;
+  BootCounter boot;
+  uint64_t start = 0;  // drawn at this start
+  friend bool operator==(const RecallRequest&, const RecallRequest&) = default;
+};
+struct RecallReply {
+  RecallRequest asked;
+  PeerMark known;  // before it was asked; zeros: nothing
+  friend bool operator==(const RecallReply&, const RecallReply&) = default;
+};
+
 // The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
 constexpr uint64_t timer_set_hash(TimerId id) {
   uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
@@ -153,9 +167,10 @@ constexpr uint64_t timer_set_hash(TimerId id) {
   return z ^ (z >> 31);
 }
 
-using Message = std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
-                             raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply,
-                             RenewRequest, RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk,
-                             StateLoading, ChangeRequest, ChangeReply, TransferRequest, TransferReply>;
+using Message =
+    std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
+                 raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply, RenewRequest,
+                 RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk, StateLoading, ChangeRequest,
+                 ChangeReply, TransferRequest, TransferReply, RecallRequest, RecallReply>;
 
 }  // namespace coordkit

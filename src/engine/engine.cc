@@ -106,7 +106,7 @@ bool holds(const RecoveredLog& log, Position position) {
 
 }  // namespace
 
-EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log)
+EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, RecoveredLog& log)
     : options_(std::move(options)),
       origin_{options_.raft.self, log.store, log.boot},
       router_(std::move(machines), options_.digest_entries),
@@ -115,6 +115,8 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       reads_(options_.raft.election_timeout, log.boot),
       sleep_(options_.raft.election_timeout),
       divergence_(options_.raft.self, options_.raft.election_timeout),
+      attestation_(options_, origin_),
+      marks_(mutant(Mutant::MarksForgotten) ? std::vector<PeerMark>() : std::move(log.peers)),
       sender_(options_),
       receiver_(options_),
       change_(options_, log.store, log.boot),
@@ -153,6 +155,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     log.entries.clear();
   }
   if (absl::Status status = router_.check_hosted(log.entries); !status.ok()) return status;
+  attestation_.begin(Attestation::Disk::WithLog);
   EngineEffects ignored;  // nothing is sent before the first turn
   effects_ = &ignored;
   start_core({.hard_state = log.hard_state,
@@ -161,7 +164,8 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
               .configuration_index = router_.configuration_at().index,
               .applied = applied,
               .entries = std::move(log.entries),
-              .log_replaced = replaced},
+              .log_replaced = replaced,
+              .attested = false},
              now.lagging);
   effects_ = nullptr;
   return absl::OkStatus();
@@ -189,6 +193,7 @@ EngineStatus EngineImpl::status() const {
     status.reason = removal();
   } else if (road() != Proposals::Road::Open) {
     status.state = ReplicaState::Starting;
+    if (attestation_.waiting()) status.reason = "waits until a majority of the members has said what it remembers of this disk";
   } else {
     status.state = raft::is_voter(core_->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
   }

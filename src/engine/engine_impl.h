@@ -9,15 +9,18 @@
 #include <deque>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
+#include "engine/attestation.h"
 #include "engine/divergence.h"
 #include "engine/founding.h"
 #include "engine/leadership_transfer.h"
 #include "engine/member_change.h"
 #include "engine/members.h"
+#include "engine/peer_marks.h"
 #include "engine/proposals.h"
 #include "engine/reads.h"
 #include "engine/renewals.h"
@@ -31,7 +34,7 @@ namespace coordkit::engine {
 
 class EngineImpl final : public Engine {
  public:
-  EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log);
+  EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, RecoveredLog& log);
   absl::Status start(RecoveredLog log, const CheckpointView& checkpoint, Now now);
 
   void post(EngineInput input) override { inbox_.push_back(std::move(input)); }
@@ -69,6 +72,7 @@ class EngineImpl final : public Engine {
   void notice_gap(Now now);
   void take_inputs(Now now);
   void found();
+  void attest(Now now);
   void ask_questions(Now now);
   void ask_about_members(Now now);
   void propose(Now now);
@@ -126,10 +130,24 @@ class EngineImpl final : public Engine {
   void receive(ReplicaId from, ChangeReply& message, Now now);
   void receive(ReplicaId from, TransferRequest& message, Now now);
   void receive(ReplicaId from, TransferReply& message, Now now);
+  void receive(ReplicaId from, RecallRequest& message, Now now);
+  void receive(ReplicaId from, RecallReply& message, Now now);
   template <typename RaftMessage>
   void receive(ReplicaId from, RaftMessage& message, Now now) {
+    note_vote(from, message);
     core_->step(raft::Received{from, raft::Message(std::move(message))}, now.lagging);
+    constexpr bool kAnswers =
+        std::is_same_v<RaftMessage, raft::AppendReply> || std::is_same_v<RaftMessage, raft::HeartbeatReply>;
+    if constexpr (kAnswers) note_acknowledgement(from);
   }
+
+  // What peers' disks are known to hold (engine_attestation.cc).
+  void note_vote(ReplicaId from, const raft::VoteRequest& request);
+  void note_vote(ReplicaId from, const raft::VoteReply& reply);
+  template <typename Other>
+  void note_vote(ReplicaId, const Other&) {}
+  void note_acknowledgement(ReplicaId from);
+  void forget_strangers();
 
   // Consequences of a drain (engine_turn.cc).
   void send(raft::Send send);
@@ -152,6 +170,7 @@ class EngineImpl final : public Engine {
   std::string removal() const;
   ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, LaggingTime now) const;
   std::vector<std::string> warnings() const;
+  std::string slow_disk() const;
 
   std::optional<Index> lease(Now now) const;
   std::optional<Duration> age(Now now) const;
@@ -175,6 +194,8 @@ class EngineImpl final : public Engine {
   SleepGauge sleep_;
   TimerKeeper keeper_;
   DivergenceWatch divergence_;
+  Attestation attestation_;
+  PeerMarks marks_;
   StateSender sender_;
   StateReceiver receiver_;
   Index pinned_;  // as the core was told
@@ -212,6 +233,8 @@ class EngineImpl final : public Engine {
   std::optional<raft::Genesis> founding_write_;
   absl::btree_multimap<WriteNumber, Outbound> outbox_;  // waits for a write to be durable
   WriteNumber durable_;
+  WriteNumber submitted_;                     // the newest write
+  std::optional<LaggingTime> writing_since_;  // the store owes an answer since
 
   Ticket next_ticket_{1};
   absl::btree_map<Ticket, Purpose> questions_;

@@ -56,6 +56,7 @@ void EngineImpl::refuse(ReplicaId to, Refusal::Why why) {
 
 void EngineImpl::take(LogWritten& input, Now now) {
   durable_ = std::max(durable_, input.number);
+  writing_since_ = durable_ < submitted_ ? std::optional(now.lagging) : std::nullopt;
   if (core_) {
     if (durable_.value() > writes_before_core_) {
       core_->step(raft::Written{WriteNumber(durable_.value() - writes_before_core_)}, now.lagging);
@@ -64,6 +65,7 @@ void EngineImpl::take(LogWritten& input, Now now) {
   }
   if (!founding_write_) return;
   const raft::Genesis genesis = *std::exchange(founding_write_, std::nullopt);
+  attestation_.begin(Attestation::Disk::Blank);
   start_core({.hard_state = {Term(1), ReplicaId()},
               .configuration = genesis.configuration,
               .entries = {genesis_entry(options_.raft.group, genesis)}},

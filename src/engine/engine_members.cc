@@ -6,6 +6,11 @@
 #include "raft/membership.h"
 
 namespace coordkit::engine {
+namespace {
+
+constexpr int kStuckAfter = 10;  // election timeouts
+
+}  // namespace
 
 // ---- who is there
 
@@ -16,7 +21,10 @@ void EngineImpl::take(PeerConnected& input, Now now) {
   founding_.hello(input.hello);
 }
 
-void EngineImpl::take(PeerLost& input, Now) { members_.lost(input.peer); }
+void EngineImpl::take(PeerLost& input, Now) {
+  members_.lost(input.peer);
+  attestation_.lost(input.peer);
+}
 
 void EngineImpl::take(PeerRefused& input, Now) { refused_[input.peer] = std::move(input.why); }
 
@@ -24,6 +32,7 @@ void EngineImpl::welcome(const Hello& hello, Now now) {
   greet_again_ = LaggingTime::min();
   if (members_.standing(hello.from) != Members::Standing::Member) return;
   core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
+  attestation_.connected(hello.from);
   receiver_.reconnected(hello.from);
 }
 
@@ -42,6 +51,7 @@ void EngineImpl::follow_members(Now now) {
   if (const Position at = core_->configuration_position(); at != followed_) {
     followed_ = at;
     for (const Hello& hello : members_.follow(core_->configuration(), router_.genesis()->cluster)) welcome(hello, now);
+    forget_strangers();
     greet_again_ = LaggingTime::min();
   }
   greet(now);
@@ -157,11 +167,21 @@ std::vector<std::string> EngineImpl::warnings() const {
     found.push_back("replica " + std::to_string(peer.value()) +
                     " runs with another data directory than the cluster knows: restore that one, or replace the member");
   }
+  if (std::string stuck = slow_disk(); !stuck.empty()) found.push_back(std::move(stuck));
   if (log_space_ != LogSpace::Ample) {
     found.push_back("the disk of the log is nearly full, new commands are refused here: free some space");
   }
   if (!divergence_.warning().empty()) found.push_back(divergence_.warning());
   return found;
+}
+
+// FLT_P11: a disk that never answers holds nobody's thread, so somebody must be told. A leader has handed over by then.
+std::string EngineImpl::slow_disk() const {
+  if (!writing_since_ || !last_turn_) return {};
+  const Duration waited = last_turn_->lagging - *writing_since_;
+  if (waited < kStuckAfter * options_.raft.election_timeout) return {};
+  return "the disk of the log has not answered for " + std::to_string(waited / std::chrono::seconds(1)) +
+         " s: look after it; what was sent here meanwhile is neither voted nor acknowledged";
 }
 
 // ---- calls

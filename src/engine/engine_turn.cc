@@ -36,6 +36,7 @@ void EngineImpl::run(Now now) {
   take_inputs(now);
   if (halted_) return;
   found();
+  if (core_) attest(now);
   if (core_) {
     if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
     fire_timers(now);
@@ -162,6 +163,9 @@ void EngineImpl::drain(Now now) {
   if (core_effects_.write) {
     LogWrite write = *std::move(core_effects_.write);
     write.number = to_store(write.number);
+    write.peers = marks_.take_changed();
+    submitted_ = write.number;
+    if (!writing_since_) writing_since_ = now.lagging;
     effects_->writes.push_back(std::move(write));
   }
   for (raft::Send& one : core_effects_.sends) send(std::move(one));
@@ -362,6 +366,7 @@ LaggingTime EngineImpl::next_deadline() const {
   if (!core_) return next_uninvited(next);
   if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
   if (knows_leader()) next = std::min(next, divergence_.next_deadline());
+  next = std::min(next, attestation_.next_deadline());
   return std::min({next, next_greeting(), core_->next_deadline(), sender_.next_deadline(), receiver_.next_deadline()});
 }
 

@@ -68,7 +68,12 @@ Request read_request(pbf_reader in) {
 RegisterOrigin read_registration(pbf_reader in) {
   RegisterOrigin registration;
   while (in.next()) {
-    if (!read_origin_field(in, registration.origin)) in.skip();
+    if (read_origin_field(in, registration.origin)) continue;
+    if (in.tag_and_type() == fields::number(4)) {
+      registration.lowest_unanswered = Sequence(in.get_uint64());
+    } else {
+      in.skip();
+    }
   }
   return registration;
 }
@@ -152,6 +157,7 @@ std::string encode(const RegisterOrigin& registration) {
   {
     pbf_writer body(out, kRegister);
     write_origin(body, registration.origin);
+    body.add_uint64(4, registration.lowest_unanswered.value());
   }
   return bytes;
 }

@@ -30,6 +30,7 @@ struct Request {
 // "I am a new incarnation": must be applied before any request of that origin.
 struct RegisterOrigin {
   Origin origin;
+  Sequence lowest_unanswered{1};  // nothing below it may run: an origin may have been known before, and forgotten
 };
 
 // Proposed by a leader only and never forwarded; void unless the entry's term is still the newest leader's (docs/time.md

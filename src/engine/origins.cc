@@ -123,14 +123,17 @@ void Origins::retire(State& state, Sequence lowest) {
   if (state.retired < lowest) state.retired = lowest;
 }
 
-void Origins::enroll(const Origin& origin) {
+void Origins::enroll(const Origin& origin, Sequence lowest) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
-  if (!mutant(Mutant::NewBootInherits)) it->second = State{};
+  State blank{.retired = std::max(lowest, Sequence(1))};
+  if (!mutant(Mutant::NewBootInherits)) it->second = std::move(blank);
   it->second.store = origin.store;
   it->second.boot = origin.boot;
   dirty_.insert(origin.replica);
-  admitted_digest_ = hash_mix(hash_mix(admitted_digest_, origin.store.value()), origin.boot.value());
+  for (const uint64_t part : {origin.store.value(), origin.boot.value(), it->second.retired.value()}) {
+    admitted_digest_ = hash_mix(admitted_digest_, part);
+  }
 }
 
 bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }

@@ -48,8 +48,8 @@ class Origins {
   void store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index);
   // The same for a request that ends without a result of its machine.
   void store(const RequestId& id, Reason refused, Index index);
-  // Registers an incarnation; an older or equal one changes nothing.
-  void enroll(const Origin& origin);
+  // Registers an incarnation, whose sequences below `lowest` are refused; an older or equal one changes nothing.
+  void enroll(const Origin& origin, Sequence lowest = Sequence(1));
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
 

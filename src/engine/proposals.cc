@@ -113,7 +113,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
   if (!registered) {
     if (now < register_at_) return;
     register_at_ = again;
-    out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_}))});
+    out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_, lowest_unanswered()}))});
     return;
   }
   admit_waiting();

@@ -204,7 +204,7 @@ absl::Status Router::check_hosted(std::span<const raft::Entry> entries) const {
 void Router::apply_registration(const RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
   const raft::Member* member = raft::member_of(configuration_, origin.replica);
-  if (member && member->store == origin.store) origins_.enroll(origin);
+  if (member && member->store == origin.store) origins_.enroll(origin, registration.lowest_unanswered);
 }
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {

@@ -59,6 +59,10 @@ template <>
 constexpr char kKind<TransferRequest> = 22;
 template <>
 constexpr char kKind<TransferReply> = 23;
+template <>
+constexpr char kKind<RecallRequest> = 24;
+template <>
+constexpr char kKind<RecallReply> = 25;
 
 absl::StatusOr<Message> parse(char kind, std::string_view body) {
   switch (kind) {
@@ -85,6 +89,8 @@ absl::StatusOr<Message> parse(char kind, std::string_view body) {
     case kKind<ChangeReply>: return wire::parse_body<ChangeReply>(body);
     case kKind<TransferRequest>: return wire::parse_body<TransferRequest>(body);
     case kKind<TransferReply>: return wire::parse_body<TransferReply>(body);
+    case kKind<RecallRequest>: return wire::parse_body<RecallRequest>(body);
+    case kKind<RecallReply>: return wire::parse_body<RecallReply>(body);
     default: return absl::UnimplementedError("a message of a kind this version does not know");
   }
 }

@@ -1,5 +1,5 @@
 // What wire.cc needs of each family of messages: consensus (wire_raft.cc), calls (wire_calls.cc),
-// states (wire_state.cc), members (wire_membership.cc).
+// states (wire_state.cc), members (wire_membership.cc), disks (wire_attestation.cc).
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fixed.h"
+#include "log/peer_marks.h"
 
 namespace coordkit::log {
 namespace {
@@ -70,6 +71,10 @@ void add_step(BatchWriter& writer, const LogWrite& step, std::vector<Placed>& pl
   for (const raft::Entry& entry : step.repairs) {
     placed.push_back({entry.index, entry.term, writer.add(entry_record(RecordKind::Repair, entry))});
   }
+  if (step.peers) {
+    const std::string marks = encode(*step.peers);
+    writer.add({.kind = RecordKind::Peers, .payload = marks});
+  }
 }
 
 }  // namespace
@@ -133,6 +138,7 @@ size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous) {
     bytes += 2 * kRecordHeaderBytes;
     for (const raft::Entry& entry : step.entries) bytes += record_bytes(entry.payload.size());
     for (const raft::Entry& entry : step.repairs) bytes += record_bytes(entry.payload.size());
+    if (step.peers) bytes += record_bytes(step.peers->size() * kPeerMarkBytes);
   }
   return align_up(bytes, kBlockBytes);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "base/sums.h"
+#include "log/peer_marks.h"
 
 namespace coordkit::log {
 namespace {
@@ -50,6 +51,7 @@ absl::Status Log::check(std::span<const LogWrite> steps) const {
   Index base = state_.base.index;
   Index last = state_.last.index;
   for (const LogWrite& step : steps) {
+    if (step.peers && step.peers->size() > kPeerMarksMax) return misuse("more marks of peers than kPeerMarksMax");
     if (step.reset_to) base = last = step.reset_to->index;
     if (const auto& keep = step.truncate_after) {
       if (*keep < base || *keep > last) return misuse("a truncation outside of the log");
@@ -97,8 +99,19 @@ absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   const size_t bound = batch_bytes_bound(steps, previous_.size());
   if (bound > kSegmentBytesMax / 2) return final_failure(misuse("a write too large for a segment"));
   if (bound + (steps.empty() ? 0 : mark_reserve(steps)) > bytes_left()) {
-    if (absl::Status status = roll(bound + mark_reserve(steps)); !status.ok()) return status;
+    const size_t peers = peers_ ? align_up(record_bytes(peers_->size() * kPeerMarkBytes), kBlockBytes) : 0;
+    if (absl::Status status = roll(bound + peers + mark_reserve(steps)); !status.ok()) return status;
   }
+  const bool told = std::ranges::any_of(steps, [](const LogWrite& step) { return step.peers.has_value(); });
+  if (told || !peers_ || peers_home_ == current_) return fill(steps);
+  std::vector<LogWrite> with_peers(steps.begin(), steps.end());  // the first batch of a segment
+  with_peers.emplace_back().peers = peers_;
+  const absl::Status status = fill(with_peers);
+  mark_due_ = mark_due_ && !steps.empty();
+  return status;
+}
+
+absl::Status Log::fill(std::span<const LogWrite> steps) {
   std::vector<Placed> placed;
   const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = durable_};
   const std::string bytes = encode_batch(place, state_, previous_, steps, placed);
@@ -137,6 +150,10 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
       holes_.erase(entry.index);
       if (entry.index == state_.last.index) state_.last.term = entry.term;
       ++next;
+    }
+    if (step.peers) {
+      peers_ = step.peers;
+      peers_home_ = current_;
     }
   }
   end_ += batch_bytes;

@@ -87,6 +87,7 @@ class Log {
   absl::Status check(std::span<const LogWrite> steps) const;
   absl::Status keep_needed_repairs(std::span<LogWrite> steps) const;
   absl::Status write_batch(std::span<const LogWrite> steps);
+  absl::Status fill(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
   absl::Status hasty_spare(size_t batch_bytes);
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
@@ -106,6 +107,8 @@ class Log {
   std::vector<Identity> previous_;  // entries of the newest batch
   std::deque<Location> index_;      // of the entries from state_.base + 1 on
   std::map<Index, DamagedEntry> holes_;
+  std::optional<std::vector<PeerMark>> peers_;
+  uint32_t peers_home_ = 0;  // the newest segment that holds them
   std::map<uint32_t, Segment> segments_;
   std::vector<Spare> spares_;
   uint32_t next_number_ = 1;
@@ -124,6 +127,7 @@ struct OpenedLog {
   Position base;
   std::vector<raft::Entry> entries;
   std::vector<DamagedEntry> damaged;
+  std::vector<PeerMark> peers;
 };
 
 }  // namespace coordkit::log

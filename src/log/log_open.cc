@@ -32,7 +32,8 @@ bool replaces_newest(const Recovery& recovery, DiskPosition from) {
 
 bool is_repair(const Slot& slot) { return slot.repaired_at.segment != 0; }
 
-// The entries that lie from `from` on, as the steps of batches of moderate size: those that end the log, then the repairs.
+// The entries that lie from `from` on, as the steps of batches of moderate size: those that end the log, then the repairs,
+// then what is known of peers.
 std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from) {
   std::vector<LogWrite> steps;
   for (const bool repairs : {false, true}) {
@@ -48,6 +49,7 @@ std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from)
       (repairs ? steps.back().repairs : steps.back().entries).push_back(*slot.entry);
     }
   }
+  if (recovery.peers) steps.emplace_back().peers = recovery.peers;
   return steps;
 }
 
@@ -59,7 +61,8 @@ absl::StatusOr<OpenedLog> Log::open(FileSystem& files, const LogOptions& options
   OpenedLog opened{.log = std::unique_ptr<Log>(new Log(files, options)),
                    .hard_state = recovery->state.hard_state,
                    .base = recovery->state.base,
-                   .damaged = holes(recovery->slots)};
+                   .damaged = holes(recovery->slots),
+                   .peers = recovery->peers.value_or(std::vector<PeerMark>())};
   if (absl::Status status = opened.log->start(*recovery); !status.ok()) return status;
   for (Slot& slot : recovery->slots) {
     if (slot.entry) opened.entries.push_back(*std::move(slot.entry));

@@ -46,7 +46,7 @@ std::optional<Record> parse_record(std::string_view bytes, size_t at, const Reco
   const std::string_view header = bytes.substr(at, kRecordHeaderBytes);
   const auto offset = static_cast<uint32_t>(origin + at);
   const auto kind = static_cast<uint8_t>(header[4]);
-  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::Repair)) return std::nullopt;
+  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::Peers)) return std::nullopt;
   if (load_u64(header.data() + 48) != header_sum(header, key, offset)) return std::nullopt;
   const uint32_t length = load_u32(header.data());
   if (length > bytes.size() - at - kRecordHeaderBytes) return std::nullopt;

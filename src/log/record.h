@@ -21,7 +21,15 @@ inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kRecordAlignment = 8;
 
 // Numbers are on disk: never reused.
-enum class RecordKind : uint8_t { Entry = 1, HardState = 2, TruncateTo = 3, Mark = 4, SegmentHeader = 5, Repair = 6 };
+enum class RecordKind : uint8_t {
+  Entry = 1,
+  HardState = 2,
+  TruncateTo = 3,
+  Mark = 4,
+  SegmentHeader = 5,
+  Repair = 6,
+  Peers = 7
+};
 
 constexpr bool holds_entry(RecordKind kind) { return kind == RecordKind::Entry || kind == RecordKind::Repair; }
 

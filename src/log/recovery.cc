@@ -169,6 +169,7 @@ class Recoverer {
     }
     result_.state = replay_.state();
     result_.slots = std::move(replay_.slots());
+    result_.peers = replay_.peers();
     return absl::OkStatus();
   }
 

@@ -21,12 +21,13 @@ struct SegmentFile {
 };
 
 struct Recovery {
-  LogState state;                  // at the end of the valid log
-  std::deque<Slot> slots;          // from state.base + 1 to state.last
-  DiskPosition durable;            // the highest mark; nothing from it on may be relied on before it is rewritten
-  std::vector<SegmentFile> chain;  // the live segments, oldest first; empty for a new log
-  std::vector<ParsedName> unused;  // every other file of the log
-  uint32_t number_max = 0;         // the highest number any file carries
+  LogState state;                              // at the end of the valid log
+  std::deque<Slot> slots;                      // from state.base + 1 to state.last
+  std::optional<std::vector<PeerMark>> peers;  // as last written, if they ever were
+  DiskPosition durable;                        // the highest mark; nothing from it on may be relied on before it is rewritten
+  std::vector<SegmentFile> chain;              // the live segments, oldest first; empty for a new log
+  std::vector<ParsedName> unused;              // every other file of the log
+  uint32_t number_max = 0;                     // the highest number any file carries
 
   // About the newest segment of the chain, so that it can be replaced as a whole.
   std::optional<SegmentHeader> newest;

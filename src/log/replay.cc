@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "log/peer_marks.h"
+
 namespace coordkit::log {
 
 void Replay::segment(uint32_t number, const LogState& state) {
@@ -79,6 +81,9 @@ void Replay::apply(const Record& record) {
       } else {
         truncate(record.index);
       }
+      break;
+    case RecordKind::Peers:
+      if (auto marks = decode_peer_marks(record.payload); marks && record.payload_intact) peers_ = std::move(marks);
       break;
     case RecordKind::Mark:
     case RecordKind::SegmentHeader: break;

@@ -39,6 +39,7 @@ class Replay {
 
   const LogState& state() const { return state_; }
   const std::vector<Identity>& previous() const { return previous_; }
+  const std::optional<std::vector<PeerMark>>& peers() const { return peers_; }
   std::deque<Slot>& slots() { return slots_; }
 
  private:
@@ -56,8 +57,9 @@ class Replay {
   LogState state_;
   std::deque<Slot> slots_;
   std::vector<Identity> previous_;
-  bool lost_ = false;                // records may be missing since the last state was read
-  bool truncation_unknown_ = false;  // the next state does not cover all truncations since
+  std::optional<std::vector<PeerMark>> peers_;  // the newest that were readable
+  bool lost_ = false;                           // records may be missing since the last state was read
+  bool truncation_unknown_ = false;             // the next state does not cover all truncations since
 };
 
 }  // namespace coordkit::log

@@ -34,6 +34,7 @@ bool contiguous_and_intact(GroupId group, const AppendRequest& request) {
 
 bool Core::Impl::admissible(ReplicaId from, const Message& message) const {
   if (is_self(from) || configuration().voters.empty()) return false;  // a blank replica listens to nobody
+  if (!attested_ && !std::holds_alternative<Removed>(message)) return false;
   if (!is_member(configuration(), from) && !heard_as_stranger(from, message)) return false;
   return std::visit([&](const auto& value) { return plausible(value.term) && sound(from, value); }, message);
 }

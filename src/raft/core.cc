@@ -56,6 +56,7 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       retained_(recovered.base.index, options.log_retained_bytes),
       pinnable_(recovered.base.index, options.log_pinned_bytes),
       leader_contact_(now),
+      attested_(recovered.attested),
       told_commit_(commit_) {
   COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
   leadership_.term = told_leadership_.term = term();
@@ -76,9 +77,10 @@ void Core::Impl::step(Input input, LaggingTime now) {
 }
 
 // Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
+// Until it is attested a disk keeps its term, to be compared with what peers remember.
 void Core::Impl::on(Received& received) {
   if (!admissible(received.from, received.message)) return;
-  if (begins_new_term(received.from, received.message)) {
+  if (attested_ && begins_new_term(received.from, received.message)) {
     const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
     request({Role::Follower, newer, ReplicaId()});
     settle();
@@ -250,5 +252,6 @@ Position Core::configuration_position() const { return impl_->configuration_posi
 bool Core::removed() const { return impl_->removed(); }
 Index Core::base() const { return impl_->base(); }
 Index Core::durable() const { return impl_->durable(); }
+Index Core::match(ReplicaId peer) const { return impl_->match(peer); }
 
 }  // namespace coordkit::raft

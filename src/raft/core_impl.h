@@ -51,6 +51,7 @@ class Core::Impl {
   Index commit() const { return commit_; }
   Index base() const { return log_.base().index; }
   Index durable() const { return disk_.durable(); }
+  Index match(ReplicaId peer) const;
   std::optional<Lease> lease() const;
   std::optional<LaggingTime> fresh_at() const;
   const Configuration& configuration() const {
@@ -75,6 +76,7 @@ class Core::Impl {
   void on(const Checkpointed& checkpoint);
   void on(const Pin& pin);
   void on(const Installed& installed);
+  void on(const Attested&) { attested_ = true; }
 
   struct Transition {
     Role role;
@@ -217,6 +219,7 @@ class Core::Impl {
   LaggingTime leader_contact_;     // when a lawful leader was last heard; with leases also when we started
   VoteSet votes_;                  // (pre-)candidate
   Cause cause_ = Cause::Silence;   // of the present campaign
+  bool attested_;                  // else neither votes, campaigns nor acknowledges
   bool quiet_ = false;             // told to be removed: no campaign until a leader speaks or a configuration comes
   uint64_t vote_round_ = 0;        // names one campaign; answers to an older one are stale
   Freshness freshness_;

@@ -55,7 +55,7 @@ bool Core::Impl::refuses_company(const VoteRequest& request) const {
 
 // A voter whose disk has swallowed its last vote; with a stalled one each attempt would only burn a term.
 bool Core::Impl::may_campaign() const {
-  return electable() && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
+  return attested_ && electable() && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
 }
 
 // ---- voting

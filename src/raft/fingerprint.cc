@@ -153,6 +153,7 @@ class CoreTwin::Reader {
     to_.add(core_.verified_);
     to_.add(core_.vote_round_);
     flag(core_.quiet_);
+    flag(core_.attested_);
     if (role != Role::Leader && !ignored_.followers_clocks) follower();
     if (role != Role::PreCandidate && role != Role::Candidate) return;
     to_.add(static_cast<uint64_t>(core_.cause_));

@@ -15,6 +15,11 @@ Progress* Core::Impl::progress_of(ReplicaId id) {
 }
 const Progress* Core::Impl::progress_of(ReplicaId id) const { return const_cast<Impl*>(this)->progress_of(id); }
 
+Index Core::Impl::match(ReplicaId id) const {
+  const Progress* peer = progress_of(id);
+  return peer ? peer->match : Index();
+}
+
 // The set of streams follows the configuration in force, which changes on append (thesis 4.1).
 void Core::Impl::match_peers_to_configuration() {
   std::erase_if(peers_, [this](const Progress& peer) {

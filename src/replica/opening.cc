@@ -40,6 +40,7 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.raft.seed = random_id();
   engine.new_cluster = ClusterId(random_id());
   engine.token_base = token_base();
+  engine.start = random_id();
   engine.checkpoint_entries = options.checkpoint_entries;
   engine.raft.log_retained_bytes = options.log_retained_bytes;
   engine.raft.log_pinned_bytes = std::max(engine.raft.log_pinned_bytes, options.log_retained_bytes);

@@ -35,6 +35,8 @@ void Churn::schedule(Duration longest) {
 }
 
 void Churn::event() {
+  copy_disks();
+  exchange_set_back();
   if (calm_) {
     bring_back();
     return schedule(milliseconds(500));
@@ -49,10 +51,11 @@ void Churn::calm_down() {
 }
 
 void Churn::strike() {
-  const uint64_t dice = random_.below(10);
+  const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
   if (dice < 9) return transfer();
-  lose_a_disk();
+  if (dice < 10) return lose_a_disk();
+  set_back_a_disk();
 }
 
 std::optional<uint32_t> Churn::anybody() {
@@ -126,6 +129,65 @@ void Churn::lose_a_disk() {
   world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
+// A copy of a disk, as backups and images of machines are made of one.
+void Churn::copy_disks() {
+  if (copies_.empty()) copies_.resize(plan_.nodes);
+  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
+  const SimLogStore& log = nodes_[node]->log();
+  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id())) return;
+  copies_[node] = {log.id(), consensus_.members().in_force(node), nodes_[node]->copy_disk()};
+}
+
+void Churn::set_back_a_disk() {
+  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
+  const Copy& copy = copies_[node];
+  if (!nodes_[node]->log().stands_for(copy.store) || !may_lose_disk(node) || !surely_noticed(node, copy)) return;
+  if (nodes_[node]->up()) nodes_[node]->crash();
+  consensus_.disk_lost(node);
+  nodes_[node]->set_back_disk(copy.image);
+  ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
+  world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
+}
+
+// Whoever may answer remembers something that the copy does not hold; what else happens is beyond the model (decisions/0009).
+bool Churn::surely_noticed(uint32_t node, const Copy& copy) const {
+  const SimLogStore::Image& old = copy.image.log;
+  const Position applied = copy.image.state.applied();  // a state that was installed stands for the log before it
+  const Term term = std::max({old.log.hard_state.term, old.log.last_term(), applied.term});
+  const Index last = std::max(old.log.last(), applied.index);
+  const auto remembers = [&](const raft::Member& member) {
+    const LogImage& disk = nodes_[member.id.value() - 1]->log().durable();
+    return std::any_of(disk.peers.begin(), disk.peers.end(), [&](const PeerMark& mark) {
+      const bool acted = mark.term > term || (mark.term == term && mark.match > last);
+      return mark.store == copy.store && (acted || mark.boot > old.boot.next());
+    });
+  };
+  const ReplicaId self(node + 1);
+  size_t others = 0;
+  for (const auto* half : {&copy.members.voters, &copy.members.outgoing}) {
+    for (const raft::Member& member : *half) {
+      if (member.id == self || !nodes_[member.id.value() - 1]->log().stands_for(member.store)) continue;
+      if (!remembers(member)) return false;
+      ++others;
+    }
+  }
+  return others > 0;
+}
+
+// An operator sees the quarantine and puts a blank disk in.
+void Churn::exchange_set_back() {
+  for (uint32_t node = 0; node < plan_.nodes; ++node) {
+    const SimLogStore& log = nodes_[node]->log();
+    if (log.stands_for(log.id()) || !nodes_[node]->up()) continue;
+    if (nodes_[node]->engine()->status().state != ReplicaState::Quarantine || (!calm_ && random_.chance(0.5))) continue;
+    ++marks_[static_cast<size_t>(Mark::SetBackNoticed)];
+    nodes_[node]->crash();
+    consensus_.disk_lost(node);
+    nodes_[node]->lose_disk();
+    world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
+  }
+}
+
 // Nobody but this one's disk may be missing in any configuration that somebody goes by, and the rest must be a majority.
 bool Churn::may_lose_disk(uint32_t node) const {
   if (!wishes_.empty() || consensus_.elections() == 0) return false;  // a birth that nobody else has stored may be repeated
@@ -136,7 +198,7 @@ bool Churn::may_lose_disk(uint32_t node) const {
       size_t missing = 0;
       for (const raft::Member& member : *half) {
         const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
-        const bool lost = nodes_[other]->log().id() != member.store;
+        const bool lost = !nodes_[other]->log().stands_for(member.store);
         missing += lost || other == node ? 1 : 0;
       }
       if (missing * 2 >= half->size() && missing > 0) return false;
@@ -154,7 +216,7 @@ void Churn::bring_back() {
     const ReplicaId id(node + 1);
     const raft::Member* member = raft::member_of(configuration, id);
     std::vector<raft::MemberChange> changes;
-    if (member && member->store != nodes_[node]->log().id()) {
+    if (member && !nodes_[node]->log().stands_for(member->store)) {
       changes.push_back({.kind = Kind::Replace, .member = newcomer(node), .replaced = id});
     } else if (!member) {
       changes.push_back({.kind = Kind::AddLearner, .member = newcomer(node)});
@@ -172,7 +234,7 @@ bool Churn::everybody_votes() const {
   const raft::Configuration& configuration = consensus_.members().newest_committed();
   return configuration.outgoing.empty() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
            const raft::Member* member = voter(configuration, node->id());
-           return member != nullptr && member->store == node->log().id();
+           return member != nullptr && node->log().stands_for(member->store);
          });
 }
 

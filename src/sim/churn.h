@@ -1,4 +1,5 @@
-// Members come, go, lose their disks and hand leadership to each other, in the middle of everything else.
+// Members come, go, lose their disks, are set back to old copies of them and hand leadership to each other, in the middle of
+// everything else.
 //
 // Wishes are posted to any replica, as an operator would. A machine whose member was removed, or that lost its disk, is made
 // blank now and then and may be brought back. At most one voter at a time has lost its disk: what a majority has
@@ -42,6 +43,15 @@ class Churn {
   void change();
   void transfer();
   void lose_a_disk();
+  struct Copy {
+    StoreId store;
+    raft::Configuration members;  // in force there
+    Node::DiskCopy image;
+  };
+  void copy_disks();
+  void set_back_a_disk();
+  bool surely_noticed(uint32_t node, const Copy& copy) const;
+  void exchange_set_back();
   bool may_lose_disk(uint32_t node) const;
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
@@ -58,6 +68,7 @@ class Churn {
   Random random_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Wish> wishes_;
+  std::vector<Copy> copies_;  // per node, the newest
   bool calm_ = false;
 };
 

@@ -153,7 +153,19 @@ void ConsensusObserver::synced(uint32_t node) {
   seen.durable = durable;
 }
 
+// FLT_P15: what a disk that was set back has forgotten is what others rely on.
+void ConsensusObserver::check_silent(uint32_t node, const Message& message) const {
+  const SimLogStore& log = *views_[node].log;
+  if (log.stands_for(log.id())) return;
+  const auto* vote = std::get_if<raft::VoteReply>(&message);
+  const bool votes = (vote && vote->granted == raft::Answer::Yes) || std::holds_alternative<raft::VoteRequest>(message);
+  const bool acknowledges =
+      std::holds_alternative<raft::AppendReply>(message) || std::holds_alternative<raft::HeartbeatReply>(message);
+  if (votes || acknowledges) throw Violation("INV_R12", fmt::format("n{} acts by a disk that was set back", node + 1));
+}
+
 void ConsensusObserver::send(uint32_t node, ReplicaId to, const Message& message) {
+  check_silent(node, message);
   if (const auto* vote = std::get_if<raft::VoteReply>(&message)) return check(node, to, *vote);
   std::visit([&](const auto& m) { check(node, m); }, message);
 }
@@ -371,7 +383,7 @@ void ConsensusObserver::check_progress(uint32_t node) {
     const uint32_t other = position_of(peer.peer);
     const LogImage& disk = views_[other].log->durable();
     const raft::Member* member = raft::member_of(members_.in_force(node), peer.peer);
-    if (member == nullptr || member->store != views_[other].log->id()) continue;  // about a disk that was lost since
+    if (member == nullptr || !views_[other].log->stands_for(member->store)) continue;  // about a disk that was lost since
     if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index ||
         peer.match <= views_[other].state->applied().index) {
       continue;

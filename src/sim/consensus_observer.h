@@ -74,6 +74,7 @@ class ConsensusObserver {
     bool restored = false;  // in this turn
   };
 
+  void check_silent(uint32_t node, const Message& message) const;
   void check_truncation(uint32_t node, const LogWrite& write);
   void check_appended(uint32_t node, const LogWrite& write);
   void check_leadership(uint32_t node);

@@ -29,6 +29,7 @@ void LogImage::write(const LogWrite& write, uint64_t reset_chain) {
     hard_state = *write.hard_state;
     if (hard_state.vote) votes[hard_state.term] = hard_state.vote;
   }
+  if (write.peers) peers = *write.peers;
   if (write.reset_to) reset(*write.reset_to, reset_chain);
   if (write.truncate_after) {
     COORDKIT_CHECK(*write.truncate_after >= base.index);
@@ -67,6 +68,7 @@ void LogImage::reset(Position new_base, uint64_t chain) {
 absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
   sink_ = &sink;
   boot_ = boot_.next();
+  ++epoch_;
   submitted_ = durable_;
   durable_number_ = WriteNumber{};
   RecoveredLog out;
@@ -74,6 +76,7 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
   out.boot = boot_;
   out.hard_state = durable_.hard_state;
   out.base = durable_.base;
+  out.peers = durable_.peers;
   for (const LogImage::Record& record : durable_.records) {
     if (record.rotten) {
       out.damaged.push_back({record.entry.index, record.entry.term, record.entry.content_sum});
@@ -90,14 +93,13 @@ void SimLogStore::submit(LogWrite write) {
   pending_.push_back(std::move(write));
   if (defects_.written_before_durable) sink_->written(number);
   last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
-  world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()), number.value());
+  world_.schedule(last_sync_, EventKind::LogSynced, node_, epoch_, number.value());
 }
 
 void SimLogStore::hurry() {
   if (sink_ == nullptr || pending_.empty()) return;
   last_sync_ = world_.now() + draw_latency(random_, quality_);
-  world_.schedule(last_sync_, EventKind::LogSynced, node_, static_cast<uint32_t>(boot_.value()),
-                  pending_.back().number.value());
+  world_.schedule(last_sync_, EventKind::LogSynced, node_, epoch_, pending_.back().number.value());
 }
 
 void SimLogStore::persist(const LogWrite& write) {
@@ -106,7 +108,7 @@ void SimLogStore::persist(const LogWrite& write) {
 }
 
 void SimLogStore::synced(const Event& event) {
-  if (sink_ == nullptr || event.epoch != boot_.value()) return;
+  if (sink_ == nullptr || event.epoch != epoch_) return;
   const WriteNumber number{event.item};
   if (number <= durable_number_) return;  // hurried
   while (!pending_.empty() && pending_.front().number <= number) {
@@ -124,8 +126,7 @@ void SimLogStore::rot(Index index) {
 void SimLogStore::read(Index first, Index last, size_t bytes_max) {
   const uint64_t slot = next_read_++;
   reads_.emplace(slot, Read{first, last, bytes_max});
-  world_.schedule(world_.now() + draw_latency(random_, quality_), EventKind::LogReadDone, node_,
-                  static_cast<uint32_t>(boot_.value()), slot);
+  world_.schedule(world_.now() + draw_latency(random_, quality_), EventKind::LogReadDone, node_, epoch_, slot);
 }
 
 void SimLogStore::read_done(const Event& event) {
@@ -133,7 +134,7 @@ void SimLogStore::read_done(const Event& event) {
   if (it == reads_.end()) return;
   const Read wanted = it->second;
   reads_.erase(it);
-  if (sink_ == nullptr || event.epoch != boot_.value()) return;
+  if (sink_ == nullptr || event.epoch != epoch_) return;
   if (!submitted_.contains(wanted.first)) {
     sink_->log_read(wanted.first, absl::OutOfRangeError("these entries are not in the log"));
     return;
@@ -158,8 +159,16 @@ void SimLogStore::compact(Position through) {
   durable_.forget({std::min(through.index, durable_.last()), through.term});
 }
 
+void SimLogStore::restore(const Image& image) {
+  lose(store_);
+  durable_ = submitted_ = image.log;
+  set_back_ = true;
+  boot_ = image.boot;
+}
+
 void SimLogStore::lose(StoreId replacement) {
   store_ = replacement;
+  set_back_ = false;
   durable_ = submitted_ = {};
   durable_number_ = {};
   pending_.clear();

@@ -42,6 +42,7 @@ struct LogImage {
   Position base;
   uint64_t base_chain = 0;
   std::deque<Record> records;
+  std::vector<PeerMark> peers;
 
   Index first() const { return base.index.next(); }
   Index last() const { return base.index + records.size(); }
@@ -77,6 +78,13 @@ class SimLogStore final : public LogStore {
   void crash();
   // Everything is gone, what was durable too; the replacement has another id. Only between two processes.
   void lose(StoreId replacement);
+  // What a copy of the disk would hold, and the disk as it was when that was copied. Only between two processes.
+  struct Image {
+    LogImage log;
+    BootCounter boot;
+  };
+  Image image() const { return {durable_, boot_}; }
+  void restore(const Image& image);
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();  // what is under way slowly goes on at the present quality
@@ -84,6 +92,8 @@ class SimLogStore final : public LogStore {
   // Knows the chain of a committed position: where a reset log starts again.
   void set_history(std::function<uint64_t(Position)> history) { history_ = std::move(history); }
   StoreId id() const { return store_; }
+  // Whether this is that disk, with all it ever acknowledged.
+  bool stands_for(StoreId store) const { return store == store_ && !set_back_; }
   BootCounter boot() const { return boot_; }
   const LogImage& durable() const { return durable_; }      // what a crash now is sure to leave
   const LogImage& submitted() const { return submitted_; }  // what the running process believes to have written
@@ -107,8 +117,10 @@ class SimLogStore final : public LogStore {
   std::function<uint64_t(Position)> history_;
   LogSink* sink_ = nullptr;
   BootCounter boot_;
+  uint32_t epoch_ = 0;  // of opens; a boot counter can be set back
   LogImage durable_;
   LogImage submitted_;
+  bool set_back_ = false;
   WriteNumber durable_number_;
   std::deque<LogWrite> pending_;
   TrueTime last_sync_{};
@@ -132,6 +144,8 @@ class SimStateStore final : public StateStore {
   // Power is gone: what is staged is lost, and what was under way survives up to a random point.
   void crash();
   void lose() { rows_ = RowMap(); }  // everything; only between two processes
+  const RowMap& image() const { return rows_; }
+  void restore(const RowMap& image) { rows_ = image; }
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();

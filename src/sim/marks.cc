@@ -15,6 +15,8 @@ constexpr std::string_view kNames[kMarks] = {
     "leader_lost_after_promotion",
     "leader_removed",
     "member_replaced",
+    "disk_set_back",
+    "set_back_noticed",
     "removed_member_returned",
     "transfer_ordered",
     "transfer_during_partition",

@@ -39,7 +39,8 @@ void MembershipObserver::look_again(uint32_t node) {
 }
 
 void MembershipObserver::disk_lost(uint32_t node) {
-  lost_[logs_[node]->id()] = {logs_[node]->durable(), states_[node]->applied().index};
+  const StoreId store = logs_[node]->id();  // what counts of one that was set back is what it held before
+  if (logs_[node]->stands_for(store)) lost_[store] = {logs_[node]->durable(), states_[node]->applied().index};
 }
 
 void MembershipObserver::append(uint32_t node, const raft::Entry& entry) {
@@ -111,7 +112,7 @@ const raft::Configuration& MembershipObserver::newest_committed() const {
 }
 
 bool MembershipObserver::majorities_have_disks(const std::function<bool(uint32_t)>& runs) const {
-  const auto has_disk = [this](const raft::Member& member) { return logs_[member.id.value() - 1]->id() == member.store; };
+  const auto has_disk = [this](const raft::Member& member) { return logs_[member.id.value() - 1]->stands_for(member.store); };
   for (uint32_t node = 0; node < known_.size(); ++node) {
     const raft::Configuration& configuration = in_force(node);
     if (runs(node) && !configuration.voters.empty() && !quorum(configuration, has_disk)) return false;
@@ -124,7 +125,7 @@ std::optional<uint32_t> MembershipObserver::voter_without_disk() const {
     for (const auto* half : {&in_force(node).voters, &in_force(node).outgoing}) {
       for (const raft::Member& member : *half) {
         const uint32_t owner = static_cast<uint32_t>(member.id.value() - 1);
-        if (logs_[owner]->id() != member.store) return owner;
+        if (!logs_[owner]->stands_for(member.store)) return owner;
       }
     }
   }
@@ -135,7 +136,7 @@ bool MembershipObserver::member(uint32_t node) const {
   const raft::Configuration& configuration = newest_committed();
   for (const auto* list : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
     const raft::Member* found = find(*list, ReplicaId(node + 1));
-    if (found && found->store == logs_[node]->id()) return true;
+    if (found && logs_[node]->stands_for(found->store)) return true;
   }
   return false;
 }
@@ -150,7 +151,7 @@ bool MembershipObserver::quorum(const raft::Configuration& configuration, const 
 
 bool MembershipObserver::disk_holds(StoreId store, const Holds& holds) const {
   for (size_t node = 0; node < logs_.size(); ++node) {
-    if (logs_[node]->id() == store) return holds(logs_[node]->durable(), states_[node]->applied().index);
+    if (logs_[node]->stands_for(store)) return holds(logs_[node]->durable(), states_[node]->applied().index);
   }
   const auto lost = lost_.find(store);
   return lost != lost_.end() && holds(lost->second.log, lost->second.state);
@@ -168,7 +169,7 @@ std::string MembershipObserver::describe(uint32_t node) const {
     for (const raft::Member& member : members) {
       const SimLogStore& log = *logs_[member.id.value() - 1];
       text += fmt::format("{} n{} ({}) ", role, member.id.value(),
-                          log.id() == member.store ? fmt::format("durable {}", log.durable().last().value()) : "disk lost");
+                          log.stands_for(member.store) ? fmt::format("durable {}", log.durable().last().value()) : "disk lost");
     }
   };
   list("voter", configuration.voters);
@@ -185,7 +186,7 @@ bool MembershipObserver::quorum_voted(uint32_t candidate, Term term) const {
   const ReplicaId id(candidate + 1);
   const auto votes = votes_.find({term, id});
   return quorum(in_force(candidate), [&](const raft::Member& member) {
-    if (member.id == id && member.store == logs_[candidate]->id()) return true;
+    if (member.id == id && logs_[candidate]->stands_for(member.store)) return true;
     return votes != votes_.end() && votes->second.contains({member.id, member.store});
   });
 }

@@ -52,7 +52,7 @@ void Model::enroll(const engine::RegisterOrigin& registration) {
   const auto member = members_.find(origin.replica);
   if (member == members_.end() || member->second.store != origin.store) return;
   Origins& known = origins_[origin.replica];
-  if (known.store != origin.store || known.boot < origin.boot) known = {origin.store, origin.boot, Sequence(1), {}};
+  if (known.store != origin.store || known.boot < origin.boot) known = {origin.store, origin.boot, registration.lowest_unanswered, {}};
 }
 
 bool Model::admit(const engine::Request& request) {

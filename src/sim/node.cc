@@ -78,6 +78,7 @@ void Node::start() {
   EngineOptions options = engine_options();
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
+  options.start = random_() | 1;
   const Now now = clock_now();
   absl::StatusOr<std::unique_ptr<Engine>> engine =
       Engine::recover(std::move(options), machines(), *std::move(recovered), **view, now);
@@ -123,6 +124,13 @@ void Node::lose_disk() {
   log_.lose(StoreId(random_() | 1));
   state_.lose();
   parts_.world.trace(number_, "has lost its disk");
+}
+
+void Node::set_back_disk(const DiskCopy& copy) {
+  log_.restore(copy.log);
+  state_.restore(copy.state);
+  parts_.world.trace(number_, "is set back to boot {}, log ({}, {}]", copy.log.boot.value(), copy.log.log.base.index.value(),
+                     copy.log.log.last().value());
 }
 
 void Node::retire() {

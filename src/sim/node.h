@@ -56,7 +56,13 @@ class Node final : private LogSink, private StateSink {
   void start();
   void crash();
   void lose_disk();  // while it is down: it comes back blank, with another store id
-  void retire();     // the end of the run; nobody watches
+  struct DiskCopy {
+    SimLogStore::Image log;
+    RowMap state;
+  };
+  DiskCopy copy_disk() const { return {log_.image(), state_.image()}; }
+  void set_back_disk(const DiskCopy& copy);  // while it is down
+  void retire();                             // the end of the run; nobody watches
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
   // A stopped process finds its mail waiting when it goes on; a machine that slept gets it sent again.

@@ -42,7 +42,8 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
                       .hard_state = opened->hard_state,
                       .base = opened->base,
                       .entries = std::move(opened->entries),
-                      .damaged = std::move(opened->damaged)};
+                      .damaged = std::move(opened->damaged),
+                      .peers = std::move(opened->peers)};
 }
 
 void SegmentedLogStore::Disk::close() {

@@ -12,7 +12,7 @@ absl::StatusOr<RecoveredLog> MemoryLogStore::open(LogSink& sink) {
   failed_ = false;
   pending_.clear();
   boot_ = boot_.next();
-  RecoveredLog recovered{.store = store_, .boot = boot_, .hard_state = hard_state_, .base = base_};
+  RecoveredLog recovered{.store = store_, .boot = boot_, .hard_state = hard_state_, .base = base_, .peers = peers_};
   for (const raft::Entry& entry : durable_) {
     if (rotten_.contains(entry.index)) {
       recovered.damaged.push_back({entry.index, entry.term, entry.content_sum});
@@ -39,6 +39,7 @@ void MemoryLogStore::perform(const LogWrite& write) {
     rotten_.clear();
   }
   if (write.hard_state) hard_state_ = *write.hard_state;
+  if (write.peers) peers_ = *write.peers;
   if (write.truncate_after) {
     while (!durable_.empty() && durable_.back().index > *write.truncate_after) durable_.pop_back();
     rotten_.erase(rotten_.upper_bound(*write.truncate_after), rotten_.end());

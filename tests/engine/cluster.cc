@@ -45,9 +45,12 @@ void Cluster::start(uint64_t id) {
                    .boot = node.disk.boot,
                    .hard_state = node.disk.hard_state,
                    .base = node.disk.base,
-                   .entries = node.disk.entries};
+                   .entries = node.disk.entries,
+                   .peers = node.disk.peers};
+  EngineOptions made = options(id);
+  made.start = ++starts_;
   auto engine =
-      Engine::recover(options(id), std::move(machines), std::move(log), node.disk.table, {clock_of(node), node.leading});
+      Engine::recover(std::move(made), std::move(machines), std::move(log), node.disk.table, {clock_of(node), node.leading});
   ASSERT_TRUE(engine.ok()) << engine.status();
   node.engine = *std::move(engine);
   wants(node, options(id).members);
@@ -116,6 +119,7 @@ void Cluster::complete_one(Node& node) {
   node.pending.pop_front();
   Disk& disk = node.disk;
   if (write.hard_state) disk.hard_state = *write.hard_state;
+  if (write.peers) disk.peers = *write.peers;
   if (write.reset_to) {
     disk.base = *write.reset_to;
     disk.entries.clear();

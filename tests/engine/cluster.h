@@ -25,6 +25,7 @@ struct Disk {
   raft::HardState hard_state;
   Position base;
   std::vector<raft::Entry> entries;
+  std::vector<PeerMark> peers;
   Table table;
 };
 
@@ -121,6 +122,7 @@ class Cluster {
   std::vector<Node> nodes_;
   LaggingTime now_{1s};
   Ticket next_ticket_{1};
+  uint64_t starts_ = 0;
   std::optional<ReplicaId> stalled_;
   EngineEffects effects_;
 };

@@ -152,6 +152,23 @@ TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
   EXPECT_EQ(single.node(1).sent_after_halt, 0u);
 }
 
+TEST_F(EngineHaltTest, FLT_P11_ADiskThatNeverAnswersIsTalkedAboutAndTheOthersGoOn) {
+  cluster.node(leader).syncs = false;
+  const Ticket ticket = cluster.submit(leader, "add 1", 20s);
+  cluster.pass(8s);
+  EXPECT_NE(cluster.engine(leader).leadership().role, raft::Role::Leader);
+  ASSERT_EQ(cluster.run(follower, "add 1"), "2") << "the followers had stored the first one";
+  std::vector<std::string> warnings = cluster.engine(leader).status().warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("has not answered for"), std::string::npos) << warnings[0];
+  EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
+  cluster.node(leader).syncs = true;
+  cluster.sync(leader);
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(leader, ticket) > 0; }));
+  EXPECT_EQ(cluster.ended(leader, ticket).bytes, "1");
+  EXPECT_TRUE(cluster.engine(leader).status().warnings.empty());
+}
+
 TEST_F(EngineHaltTest, ARestartAfterwardsLosesNothingThatWasAcknowledged) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   fail_store(leader);

@@ -69,9 +69,10 @@ TEST(LogCommandTest, LargestNumbersSurviveARoundTrip) {
 }
 
 TEST(LogCommandTest, RegistrationSurvivesARoundTrip) {
-  const auto decoded = decode_command(encode(RegisterOrigin{kOrigin}));
+  const auto decoded = decode_command(encode(RegisterOrigin{kOrigin, Sequence(7)}));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(std::get<RegisterOrigin>(*decoded).origin, kOrigin);
+  EXPECT_EQ(std::get<RegisterOrigin>(*decoded).lowest_unanswered, Sequence(7));
 }
 
 TEST(LogCommandTest, FiredTimersSurviveARoundTripInOrder) {

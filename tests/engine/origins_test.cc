@@ -126,6 +126,17 @@ TEST(OriginsTest, S42_ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
   EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Repeat);
 }
 
+// Removed, replaced by another disk, and back in the same process: what it had been answered is forgotten.
+TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), "x");
+  origins.enroll({kOrigin.replica, StoreId(kOrigin.store.value() + 1), BootCounter(1)});
+  origins.enroll(kOrigin, Sequence(2));
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).refusal, Reason::SequenceRetired);
+  EXPECT_EQ(origins.admit(request(2, 2), kHash, Index(9)).verdict, Verdict::Execute);
+}
+
 TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesTheFormerWhateverItsBoot) {
   Origins origins;
   origins.enroll(kReborn);

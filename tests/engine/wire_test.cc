@@ -138,6 +138,13 @@ Message any_message(Random& random, size_t alternative) {
     case 21:
       return TransferRequest{number(), ReplicaId(number()),
                              Duration(static_cast<int64_t>(any_number(random, 86'400'000'000'000)))};
+    case 23: return RecallRequest{StoreId(1 + number() / 2), BootCounter(1 + number() / 2), number()};
+    case 24: {
+      RecallReply m{.asked = {StoreId(1 + number() / 2), BootCounter(1 + number() / 2), number()}};
+      if (random.chance(0.8)) m.known = {m.asked.store, BootCounter(number()), number(), term(), index()};
+      if (m.known.boot == BootCounter() && m.known.start == 0 && !m.known.term && !m.known.match) m.known = {};
+      return m;
+    }
     case 22: return TransferReply{number(), static_cast<raft::TransferFate::Kind>(1 + random.below(6))};
     default: {
       RenewReply m{.attempt = number()};
@@ -150,7 +157,7 @@ Message any_message(Random& random, size_t alternative) {
 }
 
 constexpr size_t kAlternatives = std::variant_size_v<Message>;
-static_assert(kAlternatives == 23, "a new message needs a case above, a golden line and a lane");
+static_assert(kAlternatives == 25, "a new message needs a case above, a golden line and a lane");
 
 TEST(WireTest, EveryMessageSurvivesTheRoundTrip) {
   Random random(1);
@@ -187,7 +194,7 @@ TEST(WireTest, RandomAndFlippedBytesNeverCrashAndWhatDecodesEncodes) {
     std::string body;
     if (random.chance(0.5)) {
       body = any_bytes(random, 100);
-      if (!body.empty()) body[0] = static_cast<char>(random.below(24));
+      if (!body.empty()) body[0] = static_cast<char>(random.below(26));
     } else {
       body = encode(any_message(random, random.below(kAlternatives)));
       for (uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
@@ -239,6 +246,11 @@ std::string with_varint(char kind, uint32_t field, uint64_t value) {
   for (; value >= 0x80; value >>= 7) body.push_back(static_cast<char>(value | 0x80));
   body.push_back(static_cast<char>(value));
   return body;
+}
+
+TEST(WireTest, FLT_S2_ADiskWithoutAnIdentityIsNotAskedAbout) {
+  EXPECT_EQ(decode(std::string("\x18\x10\x04", 3)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decode(std::string("\x19\x10\x04", 3)).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
@@ -393,6 +405,11 @@ Message golden_message(size_t alternative) {
     case 20: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeFate::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
     case 21: return TransferRequest{(uint64_t{3} << 32) + 2, ReplicaId(2), std::chrono::seconds(1)};
     case 22: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferFate::Kind::Expired};
+    case 23: return RecallRequest{StoreId(0x1122334455667788), BootCounter(4), 0x99};
+    case 24: {
+      const StoreId store(0x1122334455667788);
+      return RecallReply{{store, BootCounter(4), 0x99}, {store, BootCounter(3), 0x98, Term(7), Index(302)}};
+    }
     default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
   }
 }

@@ -8,11 +8,14 @@ namespace {
 
 constexpr char kName[] = "log-v1.seg";
 
+const std::vector<PeerMark> kPeers = {{StoreId(7), BootCounter(3), 0x5a5a, Term(4), Index(9)},
+                                      {StoreId(8), BootCounter(1), 0, Term(2), Index()}};
+
 std::vector<LogWrite> steps() {
   return {{.hard_state = raft::HardState{Term(2), ReplicaId(3)}, .entries = entries(1, 3, 2, 10)},
           {.truncate_after = Index(2), .entries = entries(3, 2, 4, 5)},
           {.repairs = entries(3, 1, 4, 5)},
-          {.reset_to = Position{Index(9), Term(4)}}};
+          {.reset_to = Position{Index(9), Term(4)}, .peers = kPeers}};
 }
 
 TEST(LogGoldenTest, BytesAreThoseOfVersionOne) {
@@ -39,6 +42,7 @@ TEST(LogGoldenTest, AFileOfVersionOneOpens) {
   EXPECT_EQ(opened->hard_state, (raft::HardState{Term(2), ReplicaId(3)}));
   EXPECT_EQ(opened->base, (Position{Index(9), Term(4)}));
   EXPECT_TRUE(opened->entries.empty());
+  EXPECT_EQ(opened->peers, kPeers);
 }
 
 }  // namespace

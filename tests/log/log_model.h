@@ -13,11 +13,13 @@ struct LogModel {
   Position floor;                    // of the last reset
   Position base;                     // of the last compaction; what recovery says may lag behind it
   std::vector<raft::Entry> entries;  // from floor + 1 on, compacted or not
+  std::vector<PeerMark> peers;
 
   Position last() const { return entries.empty() ? floor : entries.back().position(); }
 
   void apply(const LogWrite& step) {
     if (step.hard_state) hard_state = *step.hard_state;
+    if (step.peers) peers = *step.peers;
     if (step.reset_to) {
       floor = base = *step.reset_to;
       entries.clear();
@@ -32,13 +34,14 @@ struct LogModel {
 
   bool agrees_with(const log::OpenedLog& opened) const {
     return opened.hard_state == hard_state && opened.base.index >= floor.index && opened.base.index <= base.index &&
-           opened.entries == after(opened.base.index);
+           opened.entries == after(opened.base.index) && opened.peers == peers;
   }
 };
 
 // What two openings must have in common.
 inline bool same(const log::OpenedLog& a, const log::OpenedLog& b) {
-  return a.hard_state == b.hard_state && a.base == b.base && a.entries == b.entries && a.damaged == b.damaged;
+  return a.hard_state == b.hard_state && a.base == b.base && a.entries == b.entries && a.damaged == b.damaged &&
+         a.peers == b.peers;
 }
 
 }  // namespace coordkit::testing

@@ -85,9 +85,22 @@ class LogWorkload {
       step.truncate_after = Index(random_.between(now.base.index.value(), last.value()));
       last = *step.truncate_after;
     }
+    if (random_.chance(0.1)) step.peers = marks(random_.below(4));
     const Term entries_term = std::max(term, step.reset_to ? step.reset_to->term : term).next();
     step.entries = entries(last.value() + 1, random_.below(4), entries_term.value(), random_.chance(0.1) ? 5000 : 30);
     return step;
+  }
+
+  std::vector<PeerMark> marks(uint64_t count) {
+    std::vector<PeerMark> made;
+    for (uint64_t store = 1; store <= count; ++store) {
+      made.push_back({.store = StoreId(store),
+                      .boot = BootCounter(random_.below(9)),
+                      .start = random_(),
+                      .term = Term(random_.below(9)),
+                      .match = Index(random_.below(99))});
+    }
+    return made;
   }
 
   absl::Status mark() {

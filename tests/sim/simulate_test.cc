@@ -55,7 +55,7 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
 }
 
 // Members come, go, lose their disks and hand over, and situations that matter are met.
-TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_MembersChangeUnderEveryOtherFault) {
+TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_MembersChangeUnderEveryOtherFault) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "membership");
@@ -64,7 +64,7 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_MembersChangeUnderEveryOtherFault) {
   }
   for (const Mark mark : {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
                           Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon,
-                          Mark::LeaderLostAfterPromotion, Mark::StateInstalled}) {
+                          Mark::LeaderLostAfterPromotion, Mark::StateInstalled, Mark::DiskSetBack, Mark::SetBackNoticed}) {
     EXPECT_GT(marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
   }
 }

@@ -135,8 +135,11 @@ struct Installed {
   Index configuration_index;    // of its entry
 };
 
+// A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::attested).
+struct Attested {};
+
 using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed,
-                           Pin, Installed>;
+                           Pin, Installed, Attested>;
 
 // ---- effects
 
@@ -205,6 +208,9 @@ struct Recovered {
   std::vector<Entry> entries;
   // The store's own log has nothing to do with base: an install was interrupted before the log was. The first write resets it.
   bool log_replaced = false;
+  // False: the disk may have been set back to an older state. Until Attested the core neither votes, campaigns nor
+  // acknowledges; it hears nothing but that it was removed.
+  bool attested = true;
 };
 
 // A look inside, for introspection, tests and the simulator's observer. Valid until the next step.
@@ -273,6 +279,7 @@ class Core {
   Position configuration_position() const;     // of its entry
   bool removed() const;                        // told so (Removed), and no leader has spoken since
   Index base() const;                          // the log starts after it
+  Index match(ReplicaId peer) const;           // leader: known to be durable there; zero: nothing
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:

@@ -21,6 +21,8 @@ enum class Mark : uint8_t {
   LeaderLostAfterPromotion,  // within a second
   LeaderRemoved,             // the committed configuration leaves out who leads
   MemberReplaced,            // the same id with another disk
+  DiskSetBack,               // to an older state, which its peers know
+  SetBackNoticed,            // and its replica is in quarantine
   RemovedMemberReturned,     // was a member, is none, is one again
   TransferOrdered,           // TimeoutNow left
   TransferDuringPartition,   // while some link is cut

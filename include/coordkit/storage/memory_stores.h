@@ -56,6 +56,7 @@ class MemoryLogStore final : public LogStore {
   BootCounter boot_;
   raft::HardState hard_state_;
   Position base_;
+  std::vector<PeerMark> peers_;
   std::deque<raft::Entry> durable_;
   std::set<Index> rotten_;  // of durable_
   std::deque<LogWrite> pending_;

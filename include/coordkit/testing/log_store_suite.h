@@ -74,6 +74,18 @@ TEST_P(LogStoreSuite, BlankStoreIsEmptyAndHasAnIdentity) {
   EXPECT_EQ(recovered_.hard_state, raft::HardState{});
 }
 
+TEST_P(LogStoreSuite, MarksOfPeersAreThoseLastWritten) {
+  EXPECT_TRUE(recovered_.peers.empty());
+  const std::vector<PeerMark> first = {{StoreId(7), BootCounter(1), 5, Term(2), Index(4)}};
+  const std::vector<PeerMark> second = {{StoreId(7), BootCounter(2), 6, Term(3), Index()},
+                                        {StoreId(8), BootCounter(1), 0, Term(3), Index(1)}};
+  store_->submit({.number = next_number(), .entries = entries(1, 2, 1), .peers = first});
+  store_->submit({.number = next_number(), .peers = second});
+  store_->submit({.number = next_number(), .entries = entries(3, 2, 1)});
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(number_)));
+  EXPECT_EQ(reopen().peers, second);
+}
+
 TEST_P(LogStoreSuite, IdentityStaysAndBootCounterRises) {
   const RecoveredLog again = reopen();
   EXPECT_EQ(again.store, recovered_.store);

@@ -1,0 +1,54 @@
+#include "engine/peer_marks.h"
+
+#include <algorithm>
+
+#include "coordkit/log_store.h"
+
+namespace coordkit::engine {
+namespace {
+
+bool before(const PeerMark& mark, StoreId store) { return mark.store < store; }
+
+}  // namespace
+
+std::optional<PeerMark> PeerMarks::of(StoreId store) const {
+  const auto at = std::lower_bound(marks_.begin(), marks_.end(), store, before);
+  return at != marks_.end() && at->store == store ? std::optional(*at) : std::nullopt;
+}
+
+PeerMark& PeerMarks::mark(StoreId store) {
+  const auto at = std::lower_bound(marks_.begin(), marks_.end(), store, before);
+  if (at != marks_.end() && at->store == store) return *at;
+  changed_ = true;
+  return *marks_.insert(at, {.store = store});
+}
+
+void PeerMarks::started(StoreId store, BootCounter boot, uint64_t start) {
+  if (marks_.size() >= kPeerMarksMax && !of(store)) return;
+  PeerMark& known = mark(store);
+  if (boot <= known.boot) return;
+  known.boot = boot;
+  known.start = start;
+  changed_ = true;
+}
+
+void PeerMarks::acted(StoreId store, Term term, Index match) {
+  if (marks_.size() >= kPeerMarksMax && !of(store)) return;
+  PeerMark& known = mark(store);
+  if (term < known.term || (term == known.term && match <= known.match)) return;
+  known.term = term;
+  known.match = match;
+  changed_ = true;
+}
+
+void PeerMarks::keep(absl::FunctionRef<bool(StoreId)> wanted) {
+  const size_t forgotten = std::erase_if(marks_, [&](const PeerMark& mark) { return !wanted(mark.store); });
+  changed_ = changed_ || forgotten > 0;
+}
+
+std::optional<std::vector<PeerMark>> PeerMarks::take_changed() {
+  if (!std::exchange(changed_, false)) return std::nullopt;
+  return marks_;
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,43 @@
+// What replicas remember of each other's disks (coordkit/message.h).
+#include "engine/wire_fields.h"
+
+namespace coordkit::wire {
+
+template <typename Io>
+void fields_of(Io& io, Describes<RecallRequest> auto& m) {
+  uint64_t store = m.store.value();
+  io.fixed(1, store);
+  io.number(2, m.boot);
+  io.fixed(3, m.start);
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(m)>>) m.store = StoreId(store);
+}
+template <typename Io>
+void fields(Io& io, Describes<RecallRequest> auto& m) {
+  fields_of(io, m);
+}
+template <typename Io>
+void fields(Io& io, Describes<RecallReply> auto& m) {
+  fields_of(io, m.asked);
+  io.number(4, m.known.boot);
+  io.fixed(5, m.known.start);
+  io.number(6, m.known.term);
+  io.number(7, m.known.match);
+}
+
+template <>
+void settle(RecallRequest& m) {
+  require(m.store && m.boot, "a disk without an identity");
+}
+// Something is known of the store that asks, or nothing.
+template <>
+void settle(RecallReply& m) {
+  require(m.asked.store && m.asked.boot, "a disk without an identity");
+  if (m.known != PeerMark{}) m.known.store = m.asked.store;
+}
+
+template void append_body(std::string&, const RecallRequest&);
+template absl::StatusOr<Message> parse_body<RecallRequest>(std::string_view);
+template void append_body(std::string&, const RecallReply&);
+template absl::StatusOr<Message> parse_body<RecallReply>(std::string_view);
+
+}  // namespace coordkit::wire

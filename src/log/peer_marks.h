@@ -1,0 +1,20 @@
+// The payload of a peers record: what this replica remembers of its peers' disks (coordkit/peer_mark.h). The newest record
+// that verifies is all there is; the first batch of every segment repeats it, so recycling never loses it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/peer_mark.h"
+
+namespace coordkit::log {
+
+inline constexpr size_t kPeerMarkBytes = 40;
+
+std::string encode(std::span<const PeerMark> marks);
+std::optional<std::vector<PeerMark>> decode_peer_marks(std::string_view payload);
+
+}  // namespace coordkit::log

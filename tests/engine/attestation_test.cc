@@ -1,0 +1,264 @@
+// Disks that were set back: who remembers, who asks, and what becomes of it.
+#include "engine/attestation.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/peer_marks.h"
+#include "tests/engine/three_replicas.h"
+
+namespace coordkit::engine {
+namespace {
+
+// ---- what is remembered
+
+TEST(PeerMarksTest, OnlyRise) {
+  PeerMarks marks({});
+  EXPECT_FALSE(marks.take_changed());
+  marks.acted(StoreId(2), Term(4), Index(10));
+  marks.acted(StoreId(2), Term(4), Index(9));
+  marks.acted(StoreId(2), Term(3), Index(99));
+  marks.started(StoreId(2), BootCounter(3), 7);
+  marks.started(StoreId(2), BootCounter(2), 8);
+  marks.started(StoreId(2), BootCounter(3), 9);
+  const PeerMark expected{StoreId(2), BootCounter(3), 7, Term(4), Index(10)};
+  EXPECT_EQ(marks.of(StoreId(2)), expected);
+  EXPECT_EQ(marks.take_changed(), std::vector<PeerMark>{expected});
+  EXPECT_FALSE(marks.take_changed()) << "nothing new to write";
+  marks.acted(StoreId(2), Term(5), Index());
+  EXPECT_EQ(marks.of(StoreId(2))->match, Index()) << "the log of another leader";
+  EXPECT_TRUE(marks.take_changed());
+}
+
+TEST(PeerMarksTest, AreSortedBoundedAndForgetStrangers) {
+  PeerMarks marks({});
+  for (uint64_t store = 2 * kPeerMarksMax; store > 0; --store) marks.acted(StoreId(store), Term(1), Index());
+  const auto all = marks.take_changed();
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), kPeerMarksMax);
+  EXPECT_TRUE(std::is_sorted(all->begin(), all->end(), [](auto& a, auto& b) { return a.store < b.store; }));
+  marks.keep([&](StoreId store) { return store == all->front().store; });
+  EXPECT_EQ(marks.take_changed()->size(), 1u);
+  EXPECT_FALSE(marks.of(all->back().store));
+}
+
+// ---- what an answer means
+
+struct Asked : testing::Test {
+  Asked() {
+    options.start = 77;
+    attestation.emplace(options, Origin{ReplicaId(1), StoreId(101), BootCounter(5)});
+    attestation->begin(Attestation::Disk::WithLog);
+  }
+  std::optional<std::string> answer(PeerMark known, uint64_t term = 4, uint64_t last = 20) {
+    known.store = StoreId(101);
+    return attestation->answered(ReplicaId(2), {attestation->question(), known}, Term(term), Index(last));
+  }
+  EngineOptions options;
+  std::optional<Attestation> attestation;
+};
+
+TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
+  EXPECT_FALSE(answer({}));
+  EXPECT_FALSE(answer({.boot = BootCounter(5), .start = 77, .term = Term(4), .match = Index(20)}));
+  EXPECT_FALSE(answer({.boot = BootCounter(4), .start = 3, .term = Term(3), .match = Index(500)})) << "a later term cut it off";
+  EXPECT_TRUE(attestation->answered(ReplicaId(2)));
+}
+
+TEST_F(Asked, FLT_P15_WhatTheDiskLacksIsSaidInASentence) {
+  EXPECT_NE(answer({.term = Term(5)})->find("in term 5, the disk knows term 4"), std::string::npos);
+  EXPECT_NE(answer({.term = Term(4), .match = Index(21)})->find("entry 21 acknowledged in term 4"), std::string::npos);
+  EXPECT_NE(answer({.boot = BootCounter(6), .start = 1})->find("start 6, this is start 5"), std::string::npos);
+  EXPECT_NE(answer({.boot = BootCounter(5), .start = 1})->find("for the second time"), std::string::npos);
+  EXPECT_FALSE(attestation->answered(ReplicaId(2)));
+}
+
+TEST_F(Asked, StartsThatAreNotToldApartAreNotCompared) {
+  EXPECT_FALSE(answer({.boot = BootCounter(5), .start = 0}));
+  options.start = 0;
+  EXPECT_FALSE(answer({.boot = BootCounter(5), .start = 1}));
+}
+
+TEST_F(Asked, AnswersToAnEarlierStartCountForNothing) {
+  RecallReply reply{attestation->question(), {}};
+  reply.asked.start = 76;
+  EXPECT_FALSE(attestation->answered(ReplicaId(2), reply, Term(), Index()));
+  EXPECT_FALSE(attestation->answered(ReplicaId(2)));
+}
+
+TEST_F(Asked, PeersAreAskedAgainUntilAMajorityHasAnsweredAndThenOnceForEachConnection) {
+  const LaggingTime now(1s);
+  EXPECT_TRUE(attestation->due(now).empty());
+  attestation->connected(ReplicaId(2));
+  attestation->connected(ReplicaId(3));
+  EXPECT_EQ(attestation->due(now).size(), 2u);
+  EXPECT_TRUE(attestation->due(now).empty());
+  EXPECT_EQ(attestation->next_deadline(), now + options.raft.heartbeat_interval);
+  EXPECT_FALSE(answer({}));
+  EXPECT_EQ(attestation->due(attestation->next_deadline()), std::vector<ReplicaId>{ReplicaId(3)});
+  attestation->passed();
+  EXPECT_EQ(attestation->due(now + 10s).size(), 1u);
+  EXPECT_EQ(attestation->next_deadline(), LaggingTime::max());
+  attestation->connected(ReplicaId(3));
+  EXPECT_EQ(attestation->due(now + 20s), std::vector<ReplicaId>{ReplicaId(3)});
+}
+
+// ---- among replicas
+
+struct SetBackTest : ThreeReplicas {
+  ReplicaState state(uint64_t id) { return cluster.engine(id).status().state; }
+  std::string reason(uint64_t id) { return cluster.engine(id).status().reason; }
+  bool becomes(uint64_t id, ReplicaState wanted) {
+    return cluster.until([&] { return state(id) == wanted; });
+  }
+  void lose_answers(std::vector<uint64_t> from) {
+    cluster.filter = [from](ReplicaId by, ReplicaId, const Message& message) {
+      const bool answer = std::holds_alternative<RecallReply>(message);
+      return !answer || std::find(from.begin(), from.end(), by.value()) == from.end();
+    };
+  }
+  // The process goes on with the disk as it was.
+  void set_back(uint64_t id, const Disk& image) {
+    cluster.crash(id);
+    cluster.node(id).disk = image;
+    cluster.start(id);
+  }
+};
+
+TEST_F(SetBackTest, FLT_P15_UntilAMajorityHasAnsweredARestartedReplicaNeitherVotesNorAcknowledges) {
+  cluster.crash(follower);
+  lose_answers({leader, third});
+  cluster.start(follower);
+  cluster.pass(2s);
+  EXPECT_EQ(state(follower), ReplicaState::Starting);
+  EXPECT_NE(reason(follower).find("a majority of the members"), std::string::npos);
+  for (const Outbound& out : cluster.node(follower).sent) EXPECT_TRUE(std::holds_alternative<RecallRequest>(out.message));
+  lose_answers({leader});  // one answer and itself are two of three
+  ASSERT_TRUE(becomes(follower, ReplicaState::Ready));
+  EXPECT_TRUE(reason(follower).empty());
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");
+}
+
+TEST_F(SetBackTest, FLT_P15_ADiskSetBackBeforeAnAcknowledgementIsNoticedByWhoeverRemembers) {
+  cluster.crash(third);  // the follower is needed from here on
+  const Disk image = cluster.node(follower).disk;
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  set_back(follower, image);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+  EXPECT_NE(reason(follower).find("set back to an older state"), std::string::npos) << reason(follower);
+  const Ticket call = cluster.submit(follower, "add 1");
+  cluster.pass(1s);
+  EXPECT_EQ(reason_of(cluster.ended(follower, call).status), Reason::NotReady);
+  EXPECT_TRUE(cluster.node(follower).pending.empty());
+}
+
+TEST_F(SetBackTest, FLT_P15_AVoteIsRememberedByTheCandidate) {
+  const Disk image = cluster.node(follower).disk;
+  cluster.crash(leader);
+  const uint64_t next = cluster.leader();
+  const uint64_t voter = next == follower ? third : follower;
+  ASSERT_NE(next, 0u);
+  Disk old = cluster.node(voter).disk;
+  old.hard_state = image.hard_state;  // the vote is forgotten
+  old.entries.resize(image.entries.size());
+  set_back(voter, old);
+  ASSERT_TRUE(becomes(voter, ReplicaState::Quarantine));
+}
+
+TEST_F(SetBackTest, FLT_P15_ASecondStartFromTheSameImageIsNoticedByItsNumber) {
+  cluster.crash(follower);
+  const Disk image = cluster.node(follower).disk;
+  cluster.start(follower);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Ready));
+  Disk copied = image;  // all it ever said is there, but not that it was started
+  copied.hard_state = cluster.node(follower).disk.hard_state;
+  copied.entries = cluster.node(follower).disk.entries;
+  set_back(follower, copied);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+  EXPECT_NE(reason(follower).find("for the second time"), std::string::npos) << reason(follower);
+}
+
+TEST_F(SetBackTest, FLT_P15_MarksOutliveTheProcessThatHasThem) {
+  const Disk image = cluster.node(follower).disk;
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  ASSERT_EQ(cluster.run(leader, "add 1"), "2");
+  cluster.crash(leader);
+  cluster.crash(third);
+  cluster.crash(follower);
+  cluster.node(follower).disk = image;
+  cluster.start(leader);
+  cluster.start(follower);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+  cluster.start(third);
+  EXPECT_EQ(cluster.run(third, "add 1"), "3") << "the other two go on";
+}
+
+TEST_F(SetBackTest, FLT_P15_ALateAnswerCountsTooAsLongAsTheDiskLacksSomething) {
+  const Disk image = cluster.node(follower).disk;
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  bool leader_answers = false;
+  cluster.filter = [&](ReplicaId from, ReplicaId, const Message& message) {
+    const bool recalls = std::holds_alternative<RecallRequest>(message) || std::holds_alternative<RecallReply>(message);
+    return recalls && (leader_answers || from.value() != leader);
+  };
+  set_back(follower, image);
+  cluster.pass(200ms);
+  EXPECT_TRUE(reason(follower).empty()) << "the third knows of nothing";
+  leader_answers = true;
+  cluster.connect(leader, follower);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+}
+
+TEST_F(SetBackTest, FLT_P15_ComesBackThroughAReplace) {
+  const Disk image = cluster.node(follower).disk;
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  set_back(follower, image);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+  cluster.crash(follower);
+  cluster.node(follower).disk = {.store = StoreId(999)};
+  cluster.start(follower);
+  const raft::MemberChange replace{raft::MemberChange::Kind::Replace,
+                                   {ReplicaId(follower), StoreId(), "host-" + std::to_string(follower)},
+                                   ReplicaId(follower)};
+  const Ticket change = cluster.change(leader, {replace});
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(leader, change) > 0; }));
+  ASSERT_TRUE(cluster.ended(leader, change).status.ok()) << cluster.ended(leader, change).status;
+  ASSERT_TRUE(becomes(follower, ReplicaState::Ready));
+}
+
+TEST_F(SetBackTest, FLT_D10_ADiskThatLostWhatItHadSyncedIsNoticed) {
+  cluster.crash(third);
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  ASSERT_EQ(cluster.run(leader, "add 1"), "2");
+  Disk short_log = cluster.node(follower).disk;
+  short_log.entries.pop_back();
+  set_back(follower, short_log);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+}
+
+TEST_F(SetBackTest, HonestRestartsOfOneOrAllPass) {
+  for (int round = 0; round < 20; ++round) {
+    const uint64_t one = static_cast<uint64_t>(round) % 3 + 1;
+    cluster.crash(one);
+    if (round % 4 == 0) {
+      for (uint64_t id = 1; id <= 3; ++id) cluster.crash(id);
+      for (uint64_t id = 1; id <= 3; ++id) {
+        if (id != one) cluster.start(id);
+      }
+    }
+    cluster.start(one);
+    ASSERT_EQ(cluster.run(one, "add 1"), std::to_string(round + 1));
+    for (uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(becomes(id, ReplicaState::Ready)) << reason(id);
+  }
+}
+
+TEST(AttestationTest, ALoneVoterNeedsNobody) {
+  Cluster cluster(1);
+  cluster.start(1);
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  cluster.crash(1);
+  cluster.start(1);
+  EXPECT_EQ(cluster.run(1, "add 1"), "2");
+}
+
+}  // namespace
+}  // namespace coordkit::engine
