@@ -27,19 +27,24 @@ if(COORDKIT_COVERAGE)
   target_link_options(coordkit_flags INTERFACE --coverage)
 endif()
 
+set(coordkit_public $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+
 # coordkit_library(NAME LINK target...): the sources of this folder as coordkit_NAME.
 function(coordkit_library name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   if(sources)
     add_library(coordkit_${name} STATIC ${sources})
-    target_include_directories(coordkit_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(coordkit_${name} PUBLIC ${arg_LINK} PRIVATE coordkit_flags)
+    target_include_directories(coordkit_${name} PUBLIC ${coordkit_public} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(coordkit_${name} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:coordkit_flags>)
   else()
     add_library(coordkit_${name} INTERFACE)
-    target_include_directories(coordkit_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+    target_include_directories(coordkit_${name} INTERFACE ${coordkit_public})
     target_link_libraries(coordkit_${name} INTERFACE ${arg_LINK})
   endif()
+  add_library(coordkit::${name} ALIAS coordkit_${name})
+  set_target_properties(coordkit_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY coordkit_libraries coordkit_${name})
 endfunction()
 
 # coordkit_tests(NAME LINK target...): the *_test.cc of this folder as programs, one ctest entry per test. What takes long

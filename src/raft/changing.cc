@@ -28,7 +28,7 @@ std::optional<ChangeFate::Kind> Core::Impl::refuses_changes(Index expected) cons
   const bool too_early = commit_ < leader_start_ && !mutant(Mutant::ChangesTooSoon);
   const bool open = commit_ < log_.configuration_index() && !mutant(Mutant::TwoChangesAtOnce);
   if (handover_ || too_early || open) return Kind::ChangeInProgress;
-  if (expected != log_.configuration_index()) return Kind::Conflict;
+  if (expected != log_.configuration_index() && !mutant(Mutant::TwoChangesAtOnce)) return Kind::Conflict;
   if (log_.last().index.value() >= kCountMax) return Kind::NoRoom;
   return std::nullopt;
 }

@@ -51,6 +51,7 @@ void Churn::calm_down() {
 }
 
 void Churn::strike() {
+  if (plan_.transfers_only) return transfer();
   const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
   if (dice < 9) return transfer();

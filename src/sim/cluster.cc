@@ -23,12 +23,19 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
       locks_(world, model_, nodes_),
       witness_(world, model_),
+      programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
+      stage_(make_stage()),
       slow_(plan.nodes) {
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
+  if (options_.machines) {
+    std::vector<MachineId> ids;
+    for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);
+    consensus_.also_watch(std::move(ids));
+  }
   network_.set_quality(plan.calm);
   network_.set_stale_delivery(plan.stale_delivery);
   for (uint32_t i = 0; i < plan.nodes; ++i) {
-    const NodeParts parts{world_, network_, *this, plan_, options_.defects};
+    const NodeParts parts{world_, network_, *this, plan_, options_.defects, options_};
     nodes_.push_back(std::make_unique<Node>(parts, i, world.fork_random()));
     consensus_.own(i, nodes_[i]->log(), nodes_[i]->state());
     nodes_[i]->log().set_history([this](Position at) { return consensus_.chain(at); });
@@ -39,12 +46,16 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
 // Clients end their calls when they go: the work they were made for must still be there.
 Cluster::~Cluster() {
   for (auto& node : nodes_) node->retire();
+  for (uint32_t node = 0; node < plan_.nodes; ++node) programs_.process_died(node);
 }
 
 void Cluster::run() {
+  begin_script();
   for (auto& node : nodes_) node->start();
   hostile_phase();
-  if (calm_phase()) witness_.finish();
+  if (!calm_phase()) return;
+  witness_.finish();
+  check_by_author();
 }
 
 void Cluster::dispatch(const Event& event) {
@@ -64,10 +75,11 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::FaultEnd: return fault_end(event);
     case EventKind::Restart: return restart(event.node);
     case EventKind::Churn: return churn_.event();
+    case EventKind::Program: return programs_.event(event);
+    case EventKind::Script: return script_event(event);
     case EventKind::Resume:
       if (event.epoch == nodes_[event.node]->epoch() && nodes_[event.node]->frozen()) {
-        nodes_[event.node]->resume();
-        workload_->process_resumed(event.node);
+        resume(event.node);
       }
       return;
   }
@@ -130,6 +142,7 @@ void Cluster::started(uint32_t node) {
   consensus_.attach(node, *nodes_[node]->engine());
   reconnect_all(node, milliseconds(20));
   if (workload_) workload_->process_started(node);
+  programs_.process_started(node);
 }
 
 void Cluster::stopped(uint32_t node) {
@@ -141,6 +154,7 @@ void Cluster::stopped(uint32_t node) {
     if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a machine that starts is awake
   }
   workload_->process_died(node);
+  programs_.process_died(node);
   for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
     if (peer == node) continue;
     network_.disconnect(node, peer);

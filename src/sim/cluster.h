@@ -15,6 +15,7 @@
 #include "sim/network.h"
 #include "sim/node.h"
 #include "sim/plan.h"
+#include "sim/programs.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
 #include "sim/world.h"
@@ -72,8 +73,16 @@ class Cluster final : private NodeWatcher {
   uint32_t victim();
   void crash(uint32_t node, Duration down);
   void restart(uint32_t node);
+  void resume(uint32_t node);
   void freeze(uint32_t node, Duration length, FaultKind kind);
   std::vector<std::pair<uint32_t, uint32_t>> links_of(FaultKind kind);
+
+  // Scripts (cluster_script.cc).
+  class Stage;
+  std::unique_ptr<Stage, void (*)(Stage*)> make_stage();
+  void begin_script();
+  void script_event(const Event& event);
+  void check_by_author() const;
 
   // Convergence (cluster_calm.cc).
   void hostile_phase();
@@ -112,6 +121,8 @@ class Cluster final : private NodeWatcher {
   LockObserver locks_;
   Witness witness_;
   std::unique_ptr<Workload> workload_;
+  Programs programs_;
+  std::unique_ptr<Stage, void (*)(Stage*)> stage_;
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
   uint64_t crashes_ = 0;

@@ -188,6 +188,12 @@ void Cluster::restart(uint32_t node) {
   if (!nodes_[node]->up()) nodes_[node]->start();
 }
 
+void Cluster::resume(uint32_t node) {
+  nodes_[node]->resume();
+  workload_->process_resumed(node);
+  programs_.process_resumed(node);
+}
+
 void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
   if (!nodes_[node]->up() || nodes_[node]->frozen()) return;
   if (kind == FaultKind::Suspend) {
@@ -210,8 +216,7 @@ void Cluster::heal() {
     restart(node);
     nodes_[node]->spare();
     if (!nodes_[node]->frozen()) continue;
-    nodes_[node]->resume();
-    workload_->process_resumed(node);
+    resume(node);
   }
   for (uint32_t a = 0; a < plan_.nodes; ++a) {
     for (uint32_t b = a + 1; b < plan_.nodes; ++b) {

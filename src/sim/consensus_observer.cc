@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sums.h"
 #include "raft/membership.h"
 #include "sim/violation.h"
 
@@ -82,6 +83,15 @@ Index ConsensusObserver::durable(uint32_t node) const {
   return std::max(views_[node].log->durable().last(), views_[node].state->applied().index);
 }
 
+// Of all machines; never zero.
+uint64_t ConsensusObserver::digest_of(uint32_t node) const {
+  uint64_t digest = views_[node].engine->machine(kCoordination)->digest();
+  for (const MachineId id : others_) {
+    if (const StateMachine* machine = views_[node].engine->machine(id)) digest = hash_mix(digest, machine->digest());
+  }
+  return digest | 1;
+}
+
 // INV_R13: what was installed at an index is what the others have after exactly that entry, members included.
 void ConsensusObserver::restored(uint32_t node, Position position) {
   ++installs_;
@@ -89,7 +99,7 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
   world_.trace(node, "goes on from a state after {}", position.index.value());
   chain(position);
   const Index index = position.index;
-  const uint64_t digest = views_[node].engine->machine(kCoordination)->digest() | 1;
+  const uint64_t digest = digest_of(node);
   if (views_[node].engine->applied() == index && digests_.size() > index.value() && digests_[index.value()] != 0 &&
       digests_[index.value()] != digest) {
     throw Violation("INV_R13", fmt::format("n{} installs another state after {}", node + 1, index.value()));
@@ -253,6 +263,7 @@ void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) 
 void ConsensusObserver::after_turn(uint32_t node) {
   if (views_[node].engine->core() == nullptr) return;
   const raft::Leadership before = seen_[node].leadership;
+  check_members(node);
   check_leadership(node);
   const bool restored = std::exchange(seen_[node].restored, false);  // committed by others
   if (before.role == raft::Role::Leader && before == seen_[node].leadership && !restored) check_own_term(node);
@@ -260,6 +271,14 @@ void ConsensusObserver::after_turn(uint32_t node) {
   check_applied(node);
   members_.turn_over(node);
   if (++seen_[node].turns % 64 == 0) check_progress(node);
+}
+
+// INV_R12: a replica acts on the latest configuration of its log, also after a part of the log was cut off.
+void ConsensusObserver::check_members(uint32_t node) const {
+  const Index goes_by = views_[node].engine->core()->configuration_position().index;
+  if (goes_by == members_.in_force_at(node)) return;
+  throw Violation("INV_R12", fmt::format("n{} goes by the members of {}, but the latest in its log are those of {}", node + 1,
+                                         goes_by.value(), members_.in_force_at(node).value()));
 }
 
 void ConsensusObserver::check_leadership(uint32_t node) {
@@ -361,8 +380,7 @@ void ConsensusObserver::check_applied(uint32_t node) {
   applied_ = std::max(applied_, applied);
   if (digests_.size() <= applied.value()) digests_.resize(applied.value() + 1);
   uint64_t& known = digests_[applied.value()];
-  const StateMachine* machine = views_[node].engine->machine(kCoordination);
-  const uint64_t digest = machine->digest() | 1;
+  const uint64_t digest = digest_of(node);
   world_.mix(digest);
   if (known == 0) known = digest;
   if (known != digest && compares_states_) {

@@ -38,6 +38,9 @@ class ConsensusObserver {
   // Leaves it to the replicas to compare their states (Defects::one_state_rots).
   void look_away_from_states() { compares_states_ = false; }
 
+  // Machines beside coordkit's whose states are compared too.
+  void also_watch(std::vector<MachineId> machines) { others_ = std::move(machines); }
+
   // A node's disk, for the whole run; it may be exchanged for a blank one while the process is down.
   void own(uint32_t node, const SimLogStore& log, const SimStateStore& state);
   void disk_lost(uint32_t node);  // before it is
@@ -77,6 +80,7 @@ class ConsensusObserver {
   void check_silent(uint32_t node, const Message& message) const;
   void check_truncation(uint32_t node, const LogWrite& write);
   void check_appended(uint32_t node, const LogWrite& write);
+  void check_members(uint32_t node) const;
   void check_leadership(uint32_t node);
   void check_own_term(uint32_t node) const;
   void check_commit(uint32_t node);
@@ -92,6 +96,7 @@ class ConsensusObserver {
   template <typename Other>
   void check(uint32_t, const Other&) {}
   Index committed_before(Term term) const;
+  uint64_t digest_of(uint32_t node) const;
   Index durable(uint32_t node) const;  // by log or by state
 
   World& world_;
@@ -105,6 +110,7 @@ class ConsensusObserver {
   std::vector<CommittedEntry> committed_;                     // [index - 1]
   std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet
   bool compares_states_ = true;
+  std::vector<MachineId> others_;
   Index applied_;
   uint64_t installs_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/entry_codec.h"
+#include "machine/guard.h"
 
 namespace coordkit::sim {
 
@@ -52,7 +53,8 @@ void Model::enroll(const engine::RegisterOrigin& registration) {
   const auto member = members_.find(origin.replica);
   if (member == members_.end() || member->second.store != origin.store) return;
   Origins& known = origins_[origin.replica];
-  if (known.store != origin.store || known.boot < origin.boot) known = {origin.store, origin.boot, registration.lowest_unanswered, {}};
+  if (known.store != origin.store || known.boot < origin.boot)
+    known = {origin.store, origin.boot, registration.lowest_unanswered, {}};
 }
 
 bool Model::admit(const engine::Request& request) {
@@ -64,7 +66,16 @@ bool Model::admit(const engine::Request& request) {
   return request.id.sequence >= known.retired && known.executed.insert(request.id.sequence).second;
 }
 
+bool Model::guard_met(const engine::Request& request) const {
+  if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
+  const auto guard = machine::decode_guard(request.guard->bytes);
+  const auto* held = guard.ok() ? std::get_if<machine::LockHeld>(&*guard) : nullptr;
+  const Lock* known = held ? lock(held->name) : nullptr;
+  return known && known->hold && known->hold->token == held->token;
+}
+
 void Model::execute(const engine::Request& request) {
+  if (request.machine != kCoordination || !guard_met(request)) return;  // an embedder's; fenced
   const auto decoded = machine::decode_request(request.payload);
   Result result{.code = ResultCode::InvalidArgument};
   if (decoded.ok()) {

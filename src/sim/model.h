@@ -116,6 +116,7 @@ class Model {
 
   void configure(const raft::Configuration& configuration);
   void enroll(const engine::RegisterOrigin& registration);
+  bool guard_met(const engine::Request& request) const;
   bool admit(const engine::Request& request);
   void execute(const engine::Request& request);
   void fire(const engine::FireTimers& fired);

@@ -99,6 +99,7 @@ void Node::start() {
 
 std::vector<HostedMachine> Node::machines() const {
   std::vector<HostedMachine> machines;
+  if (parts_.options.machines) machines = parts_.options.machines(id());
   machines.push_back({kCoordination, make_machine(parts_.defects, number_)});
   return machines;
 }

@@ -39,6 +39,7 @@ struct NodeParts {
   NodeWatcher& watcher;
   const Plan& plan;
   const Defects& defects;
+  const SimOptions& options;
 };
 
 class Node final : private LogSink, private StateSink {

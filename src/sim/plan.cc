@@ -179,9 +179,13 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
   plan.work.think_max = milliseconds(5);
   plan.work.kv_percent = 90;
   for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Isolation, FaultKind::OneWayCut, FaultKind::Clog,
-                         FaultKind::ClockRate, FaultKind::Crash}) {
+                         FaultKind::ClockRate, FaultKind::Crash, FaultKind::PairCut}) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(2)), milliseconds(10), 4 * plan.election_timeout});
   }
+  // A voter that is back before its leader's lease has ended, and leaders that go at an order.
+  plan.faults.push_back({FaultKind::Crash, milliseconds(500), milliseconds(1), plan.election_timeout / 4});
+  plan.transfers_only = true;
+  if (random.chance(0.5)) plan.churn_interval = draw(random, milliseconds(200), seconds(2));
 }
 
 // Members come and go, lose their disks and hand leadership over, under all other faults.
@@ -227,10 +231,24 @@ std::vector<std::string_view> profiles() {
   return names;
 }
 
+namespace {
+
+// What an embedder wants to be otherwise.
+void adjust(Plan& plan, const SimOptions& options) {
+  if (!options.built_in_work) plan.work.workers_per_node = 0;
+  if (options.nodes == 0) return;
+  plan.nodes = options.nodes;
+  plan.founders = std::min(plan.founders, plan.nodes);
+  plan.clock_ppm.resize(plan.nodes);
+}
+
+}  // namespace
+
 bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
   for (const Profile& profile : kProfiles) {
     if (profile.name != options.profile) continue;
     profile.draw(plan, options, random);
+    adjust(plan, options);
     return true;
   }
   return false;

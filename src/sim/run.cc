@@ -11,6 +11,8 @@
 namespace coordkit::sim {
 namespace {
 
+constexpr uint32_t kNodesMax = 9;
+
 // Clocks beyond the bound that the protocol assumes, as a planted defect.
 void distort_clocks(const Defects& defects, Plan& plan) {
   if (!defects.clocks_beyond_bound) return;
@@ -36,6 +38,11 @@ Report simulate(const SimOptions& options) {
   if (!draw_plan(options, world.fork_random(), plan)) {
     report.violation = "OPTIONS";
     report.what = "there is no profile named " + options.profile;
+    return report;
+  }
+  if (options.nodes > kNodesMax) {
+    report.violation = "OPTIONS";
+    report.what = fmt::format("{} nodes: a simulated cluster has 1 to {}", options.nodes, kNodesMax);
     return report;
   }
   distort_clocks(options.defects, plan);

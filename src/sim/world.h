@@ -40,8 +40,10 @@ enum class EventKind : uint8_t {
   Restart,      // node: its process starts again
   Resume,       // node: its frozen process goes on
   Churn,        // a change of members, a transfer, a lost disk
+  Program,      // node, item = what an embedder's program asked for
+  Script,       // item = an act of the script
 };
-inline constexpr size_t kEventKinds = 15;
+inline constexpr size_t kEventKinds = 18;
 
 struct Event {
   TrueTime at;

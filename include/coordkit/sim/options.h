@@ -4,11 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "coordkit/engine.h"
+#include "coordkit/sim/conductor.h"
 #include "coordkit/sim/marks.h"
+#include "coordkit/sim/program.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {
@@ -60,7 +64,27 @@ struct SimOptions {
   Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
   std::function<void(const std::string&)> on_event;  // gets every trace line; slow
   Defects defects;
+
+  // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.
+  uint32_t nodes = 0;  // replicas, 1 to 9. Zero: the seed draws it
+  // The machines a process hosts beside coordkit's; called at every start, so that a script may upgrade by starting again.
+  std::function<std::vector<HostedMachine>(ReplicaId)> machines;
+  std::function<std::unique_ptr<Program>(Process&)> program;  // called at every start of a process
+  bool built_in_work = true;                                  // coordkit's own workers: locks, keys, sessions
+  std::function<void(Conductor&)> script;                     // called once, before anything happens
+  // Called when everything has converged, once for each replica; a sentence is a violation named CHECK.
+  std::function<std::string(ReplicaId, const Engine&)> check;
 };
+
+// For SimOptions::machines: one machine of your own, made anew in every process.
+template <typename Machine>
+auto hosting(MachineId id) {
+  return [id](ReplicaId) {
+    std::vector<HostedMachine> machines;
+    machines.push_back({id, std::make_unique<Machine>()});
+    return machines;
+  };
+}
 
 struct Report {
   uint64_t seed = 0;

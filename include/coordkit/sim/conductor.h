@@ -1,0 +1,41 @@
+// Faults on purpose, beside (or instead of) those that the profile draws: a script says what happens when. Every action may
+// be called from the script itself, from at(), and from programs that were handed the conductor.
+//
+//   options.profile = "calm";                                  // nothing else happens
+//   options.script = [](sim::Conductor& run) {
+//     run.at(2s, [&run] { run.crash(run.leader()); });
+//     run.at(5s, [&run] { run.start_all(); });
+//   };
+//
+// Actions that do not apply (crashing what is down, replica zero) change nothing. Once the hostile part of the run ends, all
+// of it is undone: processes started, links mended, clocks within their bound.
+#pragma once
+
+#include <functional>
+
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+class Conductor {
+ public:
+  virtual ~Conductor() = default;
+  virtual Duration now() const = 0;                               // true time since the start
+  virtual void at(Duration when, std::function<void()> act) = 0;  // once; a past time: at once
+  virtual uint64_t nodes() const = 0;                             // replicas are 1 to nodes()
+  virtual ReplicaId leader() const = 0;                           // zero: none, or it is down
+
+  virtual void crash(ReplicaId node) = 0;  // unsynced writes may be lost
+  virtual void start(ReplicaId node) = 0;
+  virtual void freeze(ReplicaId node) = 0;  // the process stands, its machine goes on
+  virtual void resume(ReplicaId node) = 0;
+  virtual void cut(ReplicaId from, ReplicaId to) = 0;  // one direction
+  virtual void mend(ReplicaId from, ReplicaId to) = 0;
+  virtual void clock_rate(ReplicaId node, int64_t parts_per_million) = 0;  // legal: within 10'000 of true time
+
+  void cut_off(ReplicaId node);  // both directions, from everybody
+  void rejoin(ReplicaId node);
+  void start_all();
+};
+
+}  // namespace coordkit::sim

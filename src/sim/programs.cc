@@ -1,0 +1,96 @@
+#include "sim/programs.h"
+
+#include <utility>
+
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+
+class Programs::Host final : public Process {
+ public:
+  Host(World& world, Node& node, Random random) : world_(world), node_(node), epoch_(node.epoch()), random_(random) {}
+
+  void run(const SimOptions& options) { program_ = options.program(*this); }
+  Program& program() { return *program_; }
+
+  ReplicaId node() const override { return node_.id(); }
+  Client& client() override { return node_.client(); }
+  const StateMachine* machine(MachineId id) const override { return node_.engine()->machine(id); }
+  Duration now() const override { return world_.now().time_since_epoch(); }
+  Now clock() const override { return node_.clock_now(); }
+  uint64_t random(uint64_t below) override { return random_.below(below); }
+  void fail(std::string what) override { throw Violation("PROGRAM", std::move(what)); }
+
+  void after(Duration delay, std::function<void()> act) override {
+    if (node_.epoch() != epoch_) return;  // it is dying
+    acts_.emplace(++last_act_, std::move(act));
+    world_.schedule(world_.now() + std::max(delay, Duration::zero()), EventKind::Program, node_.number(), epoch_, last_act_);
+  }
+
+  void act(uint64_t number) {
+    auto act = acts_.extract(number);
+    if (act.empty()) return;
+    if (node_.frozen()) {
+      late_.push_back(std::move(act.mapped()));
+      return;
+    }
+    act.mapped()();
+    node_.wake();
+  }
+
+  void resumed() {
+    for (std::function<void()>& act : std::exchange(late_, {})) act();
+    node_.wake();
+  }
+
+ private:
+  World& world_;
+  Node& node_;
+  const uint32_t epoch_;
+  Random random_;
+  std::map<uint64_t, std::function<void()>> acts_;
+  std::vector<std::function<void()>> late_;  // came while the process was frozen
+  uint64_t last_act_ = 0;
+  std::unique_ptr<Program> program_;
+};
+
+Programs::Programs(World& world, const SimOptions& options, std::vector<std::unique_ptr<Node>>& nodes, Random random)
+    : world_(world), options_(options), nodes_(nodes), random_(random) {}
+
+Programs::~Programs() = default;
+
+void Programs::process_started(uint32_t node) {
+  if (!options_.program) return;
+  Host& host = *(hosts_[node] = std::make_unique<Host>(world_, *nodes_[node], random_.fork()));
+  host.run(options_);
+  if (calm_) host.program().calm();
+  nodes_[node]->wake();
+}
+
+void Programs::process_died(uint32_t node) { hosts_.erase(node); }
+
+void Programs::process_resumed(uint32_t node) {
+  if (const auto host = hosts_.find(node); host != hosts_.end()) host->second->resumed();
+}
+
+void Programs::event(const Event& event) {
+  const auto host = hosts_.find(event.node);
+  if (host != hosts_.end() && nodes_[event.node]->epoch() == event.epoch) host->second->act(event.item);
+}
+
+void Programs::calm() {
+  calm_ = true;
+  for (auto& [node, host] : hosts_) {
+    host->program().calm();
+    nodes_[node]->wake();
+  }
+}
+
+bool Programs::done() const {
+  for (const auto& [node, host] : hosts_) {
+    if (!host->program().done()) return false;
+  }
+  return true;
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,37 @@
+// The programs of an embedder, one in each process: started with it, woken by its timers, gone with it (sim/program.h).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "coordkit/sim/options.h"
+#include "sim/node.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class Programs {
+ public:
+  Programs(World& world, const SimOptions& options, std::vector<std::unique_ptr<Node>>& nodes, Random random);
+  ~Programs();
+
+  void process_started(uint32_t node);
+  void process_died(uint32_t node);
+  void process_resumed(uint32_t node);
+  void event(const Event& event);
+
+  void calm();
+  bool done() const;
+
+ private:
+  class Host;
+  World& world_;
+  const SimOptions& options_;
+  std::vector<std::unique_ptr<Node>>& nodes_;
+  Random random_;
+  std::map<uint32_t, std::unique_ptr<Host>> hosts_;  // of running processes
+  bool calm_ = false;
+};
+
+}  // namespace coordkit::sim

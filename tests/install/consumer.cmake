@@ -1,0 +1,12 @@
+set(prefix ${build}/installed)
+set(consumer ${build}/consumer)
+file(REMOVE_RECURSE ${prefix} ${consumer})
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${source}/tests/install/consumer -B ${consumer} -G ${generator} -D CMAKE_PREFIX_PATH=${prefix}
+    -D CMAKE_CXX_COMPILER=${compiler} -D examples=${source}/examples)
+run(${CMAKE_COMMAND} --build ${consumer})
+run(${consumer}/machine_test 3)
+run(${consumer}/first_lock)
