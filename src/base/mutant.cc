@@ -2,8 +2,9 @@
 
 #ifdef COORDKIT_MUTANTS
 
-#include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 
 namespace coordkit {
 namespace {
@@ -25,8 +26,7 @@ Mutant from_environment() {
   for (const Named& one : kNames) {
     if (one.name == name) return one.mutant;
   }
-  std::fprintf(stderr, "COORDKIT_MUTANT: there is no mutant %s in src/base/mutants.def\n", name);
-  std::abort();
+  throw std::invalid_argument("COORDKIT_MUTANT: there is no mutant " + std::string(name) + " in src/base/mutants.def");
 }
 
 }  // namespace

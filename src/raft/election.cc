@@ -44,6 +44,7 @@ void Core::Impl::arm_election_timer() {
 // With leases a leader that was heard counts whatever term we have moved to since, and so does one that an earlier
 // incarnation of ours may have heard: it may be answering reads by our word.
 bool Core::Impl::hears_leader() const {
+  if (mutant(Mutant::VotesAgainstItsLeader)) return leads();
   const bool promised = leadership_.leader || (options_.lease > Duration::zero() && !mutant(Mutant::LeasePromiseForgotten));
   return leads() || (promised && now_ - leader_contact_ < options_.election_timeout);
 }

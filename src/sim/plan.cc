@@ -175,6 +175,10 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
   draw_qualities(plan, random);
   draw_work(plan, random);
   plan.leases = true;
+  if (random.chance(0.5)) {  // so long that there is always an answer on its way
+    plan.calm.delay_min = plan.election_timeout / 40;
+    plan.calm.delay_max = plan.election_timeout / 20;
+  }
   plan.work.workers_per_node = 6;
   plan.work.think_max = milliseconds(5);
   plan.work.kv_percent = 90;

@@ -119,7 +119,7 @@ TEST(MutantsTest, EveryInvariantThatIsNotOpenHasOne) {
   const auto invariants = rows_of("invariants.md");
   EXPECT_GT(invariants.size(), 40u);
   for (const auto& [id, open] : invariants) {
-    if (open.empty()) EXPECT_TRUE(broken.contains(id)) << id << " has no mutant that breaks it";
+    EXPECT_TRUE(!open.empty() || broken.contains(id)) << id << " has no mutant that breaks it";
   }
 }
 
@@ -161,7 +161,7 @@ TEST(MutantsTest, TheProfileThatMustFindItExistsOrAReasonIsGiven) {
   for (const Row& row : table()) {
     const bool profile = plan.find("{\"" + row.found + "\", ") != std::string::npos;
     EXPECT_EQ(profile, row.kind != Kind::Unit) << row.name << ": " << row.found;
-    if (row.kind == Kind::Unit) EXPECT_GT(words_of(row.found).size(), 3u) << row.name << " without a reason";
+    EXPECT_TRUE(profile || words_of(row.found).size() > 3) << row.name << " without a reason";
   }
 }
 

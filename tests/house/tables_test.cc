@@ -108,10 +108,10 @@ TEST_F(ScriptTest, MutantsAreListedWithTheRowsTheyBreakAndAreNoTests) {
 }
 
 TEST_F(ScriptTest, AMutantOfARowThatIsNotThereFails) {
-  const Said said = covered("| INV_R02 | a | b | |\n", "TEST(A, INV_R02_Something) {}\n", "invariants",
-                            "MUTANT(votes_twice, VotesTwice, Safety, \"INV_R99\",\n");
+  const Said said = covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\n", "regressions",
+                            "MUTANT(votes_twice, VotesTwice, Safety, \"REG_R99\",\n");
   EXPECT_NE(said.status, 0);
-  EXPECT_THAT(said.text, HasSubstr("mutant votes_twice breaks INV_R99"));
+  EXPECT_THAT(said.text, HasSubstr("mutant votes_twice breaks REG_R99"));
 }
 
 TEST_F(ScriptTest, ATableWithoutRowsFails) { EXPECT_NE(covered("", "TEST(A, Something) {}\n").status, 0); }
