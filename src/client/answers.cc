@@ -147,7 +147,8 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::EmptyKey:
     case ResultCode::LimitExceeded:
     case ResultCode::TtlTooLarge:
-    case ResultCode::Unsupported: return false;
+    case ResultCode::Unsupported:
+    case ResultCode::SessionNotFound: return false;
     default: return true;
   }
 }

@@ -22,7 +22,7 @@ absl::Status check_key(std::string_view key);
 // The result in a completed submission. The engine's own failure, Corrupt, or the result whatever its code.
 absl::StatusOr<machine::Result> result_of(const Completion& completion);
 
-// Whether apply got as far as the request's prior releases: everything but a refusal of the request's form.
+// Whether apply got as far as the request's prior releases: everything but a refusal of the request's form, or of its session.
 bool was_executed(const machine::Result& result);
 
 }  // namespace coordkit::client

@@ -1,6 +1,7 @@
 #include "log/batch.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/fixed.h"
 #include "log/peer_marks.h"
@@ -198,7 +199,7 @@ std::vector<Record> find_records(std::string_view segment, size_t first, size_t 
     }
     // Zeros up to the next block are padding; anything else is a lost record, and the next lies on some eight bytes.
     const size_t next = std::min(align_up(at + 1, kBlockBytes), end);
-    const bool padding = segment.substr(at, next - at).find_first_not_of('\0') == std::string_view::npos;
+    const bool padding = segment[at] == '\0' && std::memcmp(&segment[at], &segment[at] + 1, next - at - 1) == 0;
     at = padding ? next : at + kRecordAlignment;
   }
   return found;

@@ -59,6 +59,7 @@ class Log {
   uint64_t segment_bytes() const { return options_.segment_bytes; }
 
   const LogState& state() const { return state_; }
+  DiskPosition durable() const { return durable_; }         // synced up to here; what the next batch carries as its mark
   const absl::Status& failure() const { return failure_; }  // not ok: the final one
   uint64_t bytes_left() const { return capacity_ - end_; }  // of the segment in use
   uint64_t bytes_on_disk() const;                           // segments and spares

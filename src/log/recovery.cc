@@ -167,6 +167,10 @@ class Recoverer {
       if (link.missing_after) replay_.segment_missing();
       result_.chain.push_back({link.segment, link.bytes});
     }
+    if (replay_.end_unknown()) {
+      return absl::DataLossError("the newest segment of the log, " + file_name(FileUse::Segment, links_.back().segment) +
+                                 ", is rotten up to its end: what the log ended with cannot be proved");
+    }
     result_.state = replay_.state();
     result_.slots = std::move(replay_.slots());
     result_.peers = replay_.peers();
@@ -189,20 +193,30 @@ class Recoverer {
       if (!batch && (at >= sure || mutant(Mutant::CutsAtRot))) break;
       if (!batch) {
         const size_t next = next_batch(bytes, at, sure, link.segment);
-        replay_.lost(find_records(bytes, at, std::min(next, bytes.size()), key(link.segment)));
+        if (!is_closing_mark(link, at, next))
+          replay_.lost(find_records(bytes, at, std::min(next, bytes.size()), key(link.segment)));
         if (newest) result_.newest_whole = false;
         at = next;
         continue;
       }
       const std::vector<Record> records = find_records(bytes, at, batch->end(), key(link.segment));
       const bool flawed = !whole(*batch, records);
-      if (flawed && at >= sure) break;
+      if (flawed && at >= sure) {
+        if (replay_.end_unknown()) replay_.stated(batch->mark);
+        break;
+      }
       if (flawed && newest) result_.newest_whole = false;
       replay_.batch(batch->mark, records);
       at = batch->end();
     }
     if (newest && at <= sure) result_.sure_previous = replay_.previous();
     if (newest) result_.newest_end = static_cast<uint32_t>(at);
+  }
+
+  // The batch without entries that ends what an open has carried over: all it had to say is that there is nothing more.
+  bool is_closing_mark(const Link& link, size_t at, size_t end) const {
+    return link.header && end == link.header->synced_end && !replay_.end_unknown() &&
+           at + batch_bytes_bound({}, replay_.previous().size()) == end;
   }
 
   size_t next_batch(std::string_view bytes, size_t at, size_t sure, uint32_t segment) const {

@@ -43,8 +43,13 @@ void Replay::enter(const LogState& state, std::span<const Identity> previous) {
   forget_up_to(state.base.index);
   for (const Identity& identity : previous) {
     const bool known = !slots_.empty() && identity.index >= slots_.front().index && identity.index <= last();
-    const Slot* slot = known ? &slots_[identity.index - slots_.front().index] : nullptr;
+    Slot* slot = known ? &slots_[identity.index - slots_.front().index] : nullptr;
     if (slot != nullptr && slot->term == identity.term && slot->content_sum == identity.content_sum) continue;
+    if (slot != nullptr && !slot->term && slot->content_sum == 0) {  // a lost record; those after it have verified
+      slot->term = identity.term;
+      slot->content_sum = identity.content_sum;
+      continue;
+    }
     Slot missing = hole(identity.index);
     missing.term = identity.term;
     missing.content_sum = identity.content_sum;

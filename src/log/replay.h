@@ -34,6 +34,10 @@ class Replay {
   void batch(const Mark& mark, std::span<const Record> records);
   // A stretch without a readable mark; these records verified in it.
   void lost(std::span<const Record> records);
+  // What a sound mark says of the log before it, although the rest of its batch is torn.
+  void stated(const Mark& mark) { enter(mark.state, mark.previous); }
+  // Something was lost and no state after it has told what: the end of the log is not known.
+  bool end_unknown() const { return lost_; }
   // A whole segment is missing.
   void segment_missing() { lost_ = truncation_unknown_ = true; }
 

@@ -108,9 +108,12 @@ bool Core::Impl::own_store() const {
 }
 
 // Also who is no voter by an entry that may not be committed campaigns: the others may need its longer log (thesis 4.2.2).
-// It never counts itself. After a restart it may have to be told that the entry is committed.
+// It never counts itself. The one before the newest is committed, whatever is known here of the commit after a restart; then
+// it may have to be told that the newest is, too.
 bool Core::Impl::electable() const {
-  return is_voter(configuration(), options_.self) || is_voter(log_.configuration_at(commit_).configuration, options_.self);
+  const Index newest = log_.configuration_index();
+  const Index sure = commit_ < newest ? newest.previous() : commit_;
+  return is_voter(configuration(), options_.self) || is_voter(log_.configuration_at(sure).configuration, options_.self);
 }
 
 // No voter by what is committed here, nor by what may yet be; and its log does not reach the entry that says so, or there is

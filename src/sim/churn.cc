@@ -47,10 +47,13 @@ void Churn::event() {
 
 void Churn::calm_down() {
   calm_ = true;
-  if (plan_.churn_interval > Duration::zero()) schedule(milliseconds(100));
+  if (plan_.churn_interval > Duration::zero() || !everybody_votes()) schedule(milliseconds(100));
 }
 
 void Churn::strike() {
+  for (uint32_t node = 0; node < plan_.nodes; ++node) {
+    if (!nodes_[node]->log().sound()) return random_.chance(0.5) ? transfer() : lose_disk(node);
+  }
   if (plan_.transfers_only) return transfer();
   const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
@@ -123,8 +126,11 @@ void Churn::transfer() {
 
 void Churn::lose_a_disk() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
-  if (!may_lose_disk(node)) return;
-  if (nodes_[node]->up()) nodes_[node]->crash();
+  if (may_lose_disk(node)) lose_disk(node);
+}
+
+void Churn::lose_disk(uint32_t node) {
+  if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
   consensus_.disk_lost(node);
   nodes_[node]->lose_disk();
   world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
@@ -135,7 +141,7 @@ void Churn::copy_disks() {
   if (copies_.empty()) copies_.resize(plan_.nodes);
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const SimLogStore& log = nodes_[node]->log();
-  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id())) return;
+  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !log.sound()) return;
   copies_[node] = {log.id(), consensus_.members().in_force(node), nodes_[node]->copy_disk()};
 }
 
@@ -143,7 +149,7 @@ void Churn::set_back_a_disk() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const Copy& copy = copies_[node];
   if (!nodes_[node]->log().stands_for(copy.store) || !may_lose_disk(node) || !surely_noticed(node, copy)) return;
-  if (nodes_[node]->up()) nodes_[node]->crash();
+  if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
   consensus_.disk_lost(node);
   nodes_[node]->set_back_disk(copy.image);
   ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
@@ -182,7 +188,7 @@ void Churn::exchange_set_back() {
     if (log.stands_for(log.id()) || !nodes_[node]->up()) continue;
     if (nodes_[node]->engine()->status().state != ReplicaState::Quarantine || (!calm_ && random_.chance(0.5))) continue;
     ++marks_[static_cast<size_t>(Mark::SetBackNoticed)];
-    nodes_[node]->crash();
+    nodes_[node]->crash(CrashKind::Power);
     consensus_.disk_lost(node);
     nodes_[node]->lose_disk();
     world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
@@ -199,7 +205,8 @@ bool Churn::may_lose_disk(uint32_t node) const {
       size_t missing = 0;
       for (const raft::Member& member : *half) {
         const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
-        const bool lost = !nodes_[other]->log().stands_for(member.store);
+        const SimLogStore& log = nodes_[other]->log();
+        const bool lost = !log.stands_for(member.store) || !log.sound();
         missing += lost || other == node ? 1 : 0;
       }
       if (missing * 2 >= half->size() && missing > 0) return false;

@@ -29,6 +29,7 @@ class Churn {
   // From here on only what brings everybody back.
   void calm_down();
   bool everybody_votes() const;
+  bool may_lose_disk(uint32_t node) const;
 
   void answered(uint32_t node, const EngineEffects& effects);
   void process_died(uint32_t node);
@@ -43,6 +44,7 @@ class Churn {
   void change();
   void transfer();
   void lose_a_disk();
+  void lose_disk(uint32_t node);
   struct Copy {
     StoreId store;
     raft::Configuration members;  // in force there
@@ -52,7 +54,6 @@ class Churn {
   void set_back_a_disk();
   bool surely_noticed(uint32_t node, const Copy& copy) const;
   void exchange_set_back();
-  bool may_lose_disk(uint32_t node) const;
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
   raft::MemberChange wish();

@@ -7,9 +7,20 @@
 
 #include "machine/query.h"
 #include "sim/defects.h"
+#include "sim/recorder.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
+namespace {
+
+bool records(const SimOptions& options) {
+  if (options.on_history) return true;
+  constexpr uint64_t kOneIn = 10;
+  return options.black_box == BlackBox::Always ||
+         (options.black_box == BlackBox::Sampled && hash_mix(0, options.seed) % kOneIn == 0);
+}
+
+}  // namespace
 
 using std::chrono::milliseconds;
 
@@ -22,11 +33,14 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
       locks_(world, model_, nodes_),
-      witness_(world, model_),
+      witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
+      history_recorder_(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
       stage_(make_stage()),
-      slow_(plan.nodes) {
+      slow_(plan.nodes),
+      in_turn_until_(plan.nodes) {
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
+  witness_.set_history_recorder(history_recorder_.get());
   if (options_.machines) {
     std::vector<MachineId> ids;
     for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);
@@ -51,11 +65,17 @@ Cluster::~Cluster() {
 
 void Cluster::run() {
   begin_script();
-  for (auto& node : nodes_) node->start();
+  for (uint32_t node = 0; node < plan_.nodes; ++node) restart(node);
   hostile_phase();
-  if (!calm_phase()) return;
-  witness_.finish();
-  check_by_author();
+  const bool converged = calm_phase();
+  if (converged) witness_.finish();
+  if (history_recorder_) check_history();
+  if (converged) check_by_author();
+}
+
+void Cluster::check_history() {
+  if (options_.on_history) history_recorder_->write(options_.on_history);
+  history_ = history_recorder_->check();
 }
 
 void Cluster::dispatch(const Event& event) {
@@ -67,6 +87,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Disconnect: return disconnect(event.node, static_cast<uint32_t>(event.item));
     case EventKind::LogSynced: return nodes_[event.node]->log_synced(event);
     case EventKind::LogReadDone: return nodes_[event.node]->log().read_done(event);
+    case EventKind::LogIdle: return nodes_[event.node]->log().idle(event);
     case EventKind::StateSynced: return nodes_[event.node]->state().synced(event);
     case EventKind::StateDone: return nodes_[event.node]->state_done(event);
     case EventKind::Worker: return workload_->worker_event(event);
@@ -91,6 +112,7 @@ void Cluster::deliver(const Event& event) {
   std::unique_ptr<Parcel> parcel = network_.arrive(event.item);
   if (!parcel) return;
   Node& node = *nodes_[parcel->to];
+  if (Recorder* recorder = world_.recorder()) node.up() ? recorder->arrived(parcel->mark) : recorder->lost(parcel->mark);
   if (!node.up()) return;
   change_message(options_.defects, random_, parcel->message);
   world_.mix(parcel->message.index());
@@ -155,6 +177,9 @@ void Cluster::stopped(uint32_t node) {
   }
   workload_->process_died(node);
   programs_.process_died(node);
+  // Its next turn may come later than its restart was planned for, if it stood still.
+  const TrueTime back_by = std::exchange(in_turn_until_[node], TrueTime{});
+  if (back_by != TrueTime{} && back_by <= world_.now()) restart_soon(node);
   for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
     if (peer == node) continue;
     network_.disconnect(node, peer);
@@ -164,14 +189,28 @@ void Cluster::stopped(uint32_t node) {
   }
 }
 
-void Cluster::writing(uint32_t node, const LogWrite& write) { consensus_.write(node, write); }
-void Cluster::synced(uint32_t node) { consensus_.synced(node); }
+void Cluster::writing(uint32_t node, const LogWrite& write) {
+  if (Recorder* recorder = world_.recorder()) recorder->writes(node, write);
+  consensus_.write(node, write);
+}
+
+void Cluster::synced(uint32_t node) {
+  record_standing(node);
+  consensus_.synced(node);
+}
+
+void Cluster::record_standing(uint32_t node) {
+  Recorder* const recorder = world_.recorder();
+  if (recorder && nodes_[node]->up()) recorder->stands(node, *nodes_[node]->engine(), nodes_[node]->log());
+}
+
 void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) {
   consensus_.send(node, to, message);
   mark_message(node, message);
 }
 
 void Cluster::turned(uint32_t node, EngineEffects& effects) {
+  record_standing(node);
   if (effects.restored) {
     consensus_.restored(node, *effects.restored);
     mark_installed(node);
@@ -184,11 +223,13 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
     const Index next = model_.applied().next();
     const CommittedEntry& entry = consensus_.at(next);
     model_.apply(next, entry.term, entry.kind, entry.payload.view());
+    if (Recorder* recorder = world_.recorder()) recorder->applied(model_, entry.term);
     locks_.entry_applied();
   }
 }
 
 void Cluster::answered(uint32_t node) {
+  if (Recorder* recorder = world_.recorder()) recorder->looked(node, nodes_[node]->clock());
   locks_.looked(node);
   if (nodes_[node]->turns() % 32 == 0 && nodes_[node]->engine()->applied() == model_.applied()) compare_with_model(node);
 }
@@ -206,21 +247,28 @@ void Cluster::compare_with_model(uint32_t node) {
     const auto queue = machine::decode_queue(*queue_bytes);
     const bool held = expected && expected->hold;
     if (holders->holders.size() != (held ? 1u : 0u) || (held && holders->holders[0].token != expected->hold->token)) {
-      throw Violation("INV_L01", fmt::format("n{}: the holder of {} after {} differs from the log's", node + 1, name,
-                                             model_.applied().value()));
+      throw Violation(
+          "INV_L01",
+          fmt::format("n{}: the holder of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
+          {.index = model_.applied(), .lock = name});
     }
     bool same = queue->waiters.size() == (expected ? expected->waiters.size() : 0u);
     for (size_t w = 0; same && w < queue->waiters.size(); ++w) {
       same = queue->waiters[w].request == expected->waiters[w].request;
     }
     if (!same) {
-      throw Violation("INV_L05", fmt::format("n{}: the queue of {} after {} differs from the log's", node + 1, name,
-                                             model_.applied().value()));
+      throw Violation(
+          "INV_L05",
+          fmt::format("n{}: the queue of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
+          {.index = model_.applied(), .lock = name});
     }
   }
 }
 
 void Cluster::fill(Report& report) const {
+  report.nodes = plan_.nodes;
+  report.workers = plan_.work.workers_per_node;
+  report.hostile = plan_.hostile;
   report.virtual_time = world_.now().time_since_epoch();
   report.events = world_.events();
   report.trace_hash = world_.trace_hash();
@@ -229,10 +277,14 @@ void Cluster::fill(Report& report) const {
   report.releases = model_.releases();
   report.expiries = model_.expiries();
   report.elections = consensus_.elections();
+  report.strikes = strikes_;
   report.crashes = crashes_;
   report.operations = witness_.operations();
   report.entries = consensus_.committed().value();
   report.messages = network_.counters().sent;
+  report.histories = history_recorder_ ? 1 : 0;
+  report.histories_undecided = history_.decided ? 0 : 1;
+  report.history_operations = history_.operations;
   report.installs = consensus_.installs();
   report.faults = fault_counts_;
   report.marks = marks_;

@@ -10,6 +10,7 @@
 #include "coordkit/sim/options.h"
 #include "sim/churn.h"
 #include "sim/consensus_observer.h"
+#include "sim/history_recorder.h"
 #include "sim/lock_observer.h"
 #include "sim/model.h"
 #include "sim/network.h"
@@ -38,7 +39,9 @@ class Cluster final : private NodeWatcher {
     std::vector<std::pair<uint32_t, uint32_t>> links;
     uint32_t node = 0;
     uint32_t epoch = 0;
-    Duration period{};  // Flap
+    uint64_t mark = ~uint64_t{0};  // of the recorder, if there is one
+    Duration period{};             // Flap
+    FileFaults files;              // of a disk
     TrueTime until{};
     bool on = true;
   };
@@ -46,11 +49,18 @@ class Cluster final : private NodeWatcher {
   // NodeWatcher
   void started(uint32_t node) override;
   void stopped(uint32_t node) override;
+  void halted(uint32_t node) override;
+  void space_changed(LogSpace space) override {
+    if (space == LogSpace::Full) reach(Mark::WaitedForSpace);
+  }
   void writing(uint32_t node, const LogWrite& write) override;
   void synced(uint32_t node) override;
   void turned(uint32_t node, EngineEffects& effects) override;
   void sending(uint32_t node, ReplicaId to, const Message& message) override;
   void answered(uint32_t node) override;
+
+  void check_history();
+  void record_standing(uint32_t node);
 
   void dispatch(const Event& event);
   void deliver(const Event& event);
@@ -71,9 +81,11 @@ class Cluster final : private NodeWatcher {
   void notice_cuts(const ActiveFault& fault);
   uint64_t remember(ActiveFault fault, Duration length);
   uint32_t victim();
-  void crash(uint32_t node, Duration down);
+  void crash(uint32_t node, Duration down, CrashKind kind);
+  CrashKind any_crash() { return random_.chance(0.5) ? CrashKind::Process : CrashKind::Power; }
   void restart(uint32_t node);
   void resume(uint32_t node);
+  void restart_soon(uint32_t node);
   void freeze(uint32_t node, Duration length, FaultKind kind);
   std::vector<std::pair<uint32_t, uint32_t>> links_of(FaultKind kind);
 
@@ -83,6 +95,12 @@ class Cluster final : private NodeWatcher {
   void begin_script();
   void script_event(const Event& event);
   void check_by_author() const;
+
+  // Disks (cluster_disks.cc).
+  void strike_disk(ActiveFault fault, Duration length);
+  void refresh_disk(uint32_t node);
+  void replace_disk(uint32_t node);
+  void replace_bad_disks();
 
   // Convergence (cluster_calm.cc).
   void hostile_phase();
@@ -106,6 +124,7 @@ class Cluster final : private NodeWatcher {
   void mark_message(uint32_t node, const Message& message);
   void mark_turn(uint32_t node);
   void mark_installed(uint32_t node);
+  void mark_opened(uint32_t node, const absl::Status& opened);
   bool takes_state(uint32_t node) const;
 
   World& world_;
@@ -120,11 +139,14 @@ class Cluster final : private NodeWatcher {
   Churn churn_;
   LockObserver locks_;
   Witness witness_;
+  std::unique_ptr<HistoryRecorder> history_recorder_;  // if this run's history is searched
+  HistoryRecorder::Result history_;
   std::unique_ptr<Workload> workload_;
   Programs programs_;
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
+  uint64_t strikes_ = 0;
   uint64_t crashes_ = 0;
   uint64_t cuts_ = 0;        // links cut now
   TrueTime promoted_at_{};   // when a learner last became a voter
@@ -135,6 +157,7 @@ class Cluster final : private NodeWatcher {
   Term joint_in_{}, removed_in_{};             // already marked in this term
   uint64_t storms_ = 0;                        // in force
   std::vector<int> slow_;                      // slow-disk faults in force, per node
+  std::vector<TrueTime> in_turn_until_;        // per node told to die in its next turn: when it is to be back; zero: not told
   bool hostile_ = true;
   bool clocks_free_ = true;  // may change their rates
 };

@@ -112,7 +112,8 @@ void Cluster::bury_the_dead() {
   const Duration ttl = plan_.work.ttl_max + milliseconds(50);
   while (true) {
     const uint64_t elections = consensus_.elections();
-    const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1);
+    const Duration entries = milliseconds(20) * static_cast<int64_t>(model_.sessions().size());  // one for each that ends
+    const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1) + entries;
     if (run_until(until, [&] { return !dead_session(); })) return;
     if (consensus_.elections() != elections) continue;
     throw Violation("INV_L11", fmt::format("session {} of a dead process lives on: {}", dead_session().value(), describe()));

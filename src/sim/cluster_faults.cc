@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/cluster.h"
+#include "sim/recorder.h"
 
 namespace coordkit::sim {
 
@@ -19,7 +20,8 @@ void Cluster::plan_fault(size_t index) {
 void Cluster::fault_begin(const Event& event) {
   if (!hostile_) return;
   const FaultPlan& fault = plan_.faults[event.item];
-  strike(fault.kind, Duration(random_.between(fault.length_min.count(), fault.length_max.count())));
+  const Duration length(random_.between(fault.length_min.count(), fault.length_max.count()));
+  if (options_.reduction.strikes(++strikes_)) strike(fault.kind, length);
   plan_fault(event.item);
 }
 
@@ -31,9 +33,11 @@ uint32_t Cluster::victim() {
 }
 
 void Cluster::strike(FaultKind kind, Duration length) {
+  if (kind >= FaultKind::DiskError) return strike_disk({.kind = kind, .node = victim()}, length);
   ++fault_counts_[static_cast<size_t>(kind)];
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
   ActiveFault fault{.kind = kind, .node = victim()};
+  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(kind, strikes_, fault.node, length);
   switch (kind) {
     case FaultKind::Storm:
       ++storms_;
@@ -60,14 +64,18 @@ void Cluster::strike(FaultKind kind, Duration length) {
     case FaultKind::ConnectionLoss:
       for (const auto& [from, to] : links_of(FaultKind::PairCut)) disconnect(from, to);
       return;
-    case FaultKind::Crash: return crash(fault.node, length);
+    case FaultKind::Crash: return crash(fault.node, length, any_crash());
     case FaultKind::CrashInTurn:
       if (!nodes_[fault.node]->up()) return;
       nodes_[fault.node]->crash_in_next_turn();
+      in_turn_until_[fault.node] = world_.now() + length;
       world_.schedule(world_.now() + length, EventKind::Restart, fault.node);
       return;
     case FaultKind::PowerLoss:
-      for (uint32_t node = 0; node < plan_.nodes; ++node) crash(node, Duration(random_.below(length.count() + 1)));
+      for (uint32_t node = 0; node < plan_.nodes; ++node) {
+        if (!nodes_[node]->up()) nodes_[node]->log().crash(CrashKind::Power);  // what its last process had not synced
+        crash(node, Duration(random_.below(length.count() + 1)), CrashKind::Power);
+      }
       return;
     case FaultKind::Pause:
     case FaultKind::Suspend: return freeze(fault.node, length, kind);
@@ -80,10 +88,12 @@ void Cluster::strike(FaultKind kind, Duration length) {
     case FaultKind::ClockRate:
       nodes_[fault.node]->clock().set_rate(world_.now(), static_cast<int64_t>(random_.below(20'001)) - 10'000);
       return;
+    default: return;
   }
 }
 
 uint64_t Cluster::remember(ActiveFault fault, Duration length) {
+  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(fault.mark, fault.links);
   faults_.push_back(std::move(fault));
   world_.schedule(world_.now() + length, EventKind::FaultEnd, kNoNode, 0, faults_.size() - 1);
   return faults_.size() - 1;
@@ -99,6 +109,7 @@ void Cluster::fault_end(const Event& event) {
 }
 
 void Cluster::undo(ActiveFault& fault) {
+  if (Recorder* recorder = world_.recorder()) recorder->fault_ends(fault.mark);
   switch (fault.kind) {
     case FaultKind::Storm:
       if (fault.on && --storms_ == 0) network_.set_quality(plan_.calm);
@@ -116,6 +127,12 @@ void Cluster::undo(ActiveFault& fault) {
         nodes_[fault.node]->log().hurry();
         nodes_[fault.node]->state().hurry();
       }
+      return;
+    case FaultKind::DiskError:
+    case FaultKind::DiskFull:
+    case FaultKind::Misdirected:
+    case FaultKind::LostSync:
+      if (std::exchange(fault.on, false)) refresh_disk(fault.node);
       return;
     case FaultKind::Suspend:
       if (std::exchange(fault.on, false)) nodes_[fault.node]->clock().wake(world_.now());
@@ -178,14 +195,23 @@ std::vector<std::pair<uint32_t, uint32_t>> Cluster::links_of(FaultKind kind) {
   return links;
 }
 
-void Cluster::crash(uint32_t node, Duration down) {
+void Cluster::crash(uint32_t node, Duration down, CrashKind kind) {
   if (!nodes_[node]->up()) return;
-  nodes_[node]->crash();
+  nodes_[node]->crash(kind);
   world_.schedule(world_.now() + down, EventKind::Restart, node);
 }
 
+// A disk that does not open is tried again, unless it has lost what it had acknowledged: then it is replaced.
 void Cluster::restart(uint32_t node) {
-  if (!nodes_[node]->up()) nodes_[node]->start();
+  if (nodes_[node]->up()) return;
+  if (hostile_ && plan_.crashes_in_open && random_.chance(0.1)) {
+    nodes_[node]->log().lose_power_in_open(random_.below(40));
+  }
+  const absl::Status opened = nodes_[node]->start();
+  mark_opened(node, opened);
+  if (opened.ok()) return;
+  if (!nodes_[node]->log().sound()) replace_disk(node);
+  world_.schedule(world_.now() + Duration(random_.between(10'000'000, 500'000'000)), EventKind::Restart, node);
 }
 
 void Cluster::resume(uint32_t node) {
@@ -193,6 +219,8 @@ void Cluster::resume(uint32_t node) {
   workload_->process_resumed(node);
   programs_.process_resumed(node);
 }
+
+void Cluster::restart_soon(uint32_t node) { world_.schedule(world_.now() + milliseconds(100), EventKind::Restart, node); }
 
 void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
   if (!nodes_[node]->up() || nodes_[node]->frozen()) return;
@@ -211,7 +239,9 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
 
 void Cluster::heal() {
   hostile_ = false;
+  if (Recorder* recorder = world_.recorder()) recorder->calm();
   for (ActiveFault& fault : faults_) undo(fault);
+  replace_bad_disks();
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     restart(node);
     nodes_[node]->spare();

@@ -36,6 +36,14 @@ void Cluster::mark_message(uint32_t node, const Message& message) {
   if (read != nullptr && read->held == raft::Answer::Yes && consensus_.leader() == node && joint()) reach(Mark::ReadWhileJoint);
 }
 
+void Cluster::mark_opened(uint32_t node, const absl::Status& opened) {
+  const SimLogStore& log = nodes_[node]->log();
+  if (absl::IsUnavailable(opened)) return reach(Mark::PowerLostInOpen);
+  if (!opened.ok()) return reach(log.sound() ? Mark::OpenFailed : Mark::ShortLogFound);
+  if (log.found_unsynced()) reach(Mark::UnsyncedWriteFound);
+  if (nodes_[node]->engine()->status().state == ReplicaState::Quarantine) reach(Mark::HolesFound);
+}
+
 // It asked for more of it a moment ago.
 bool Cluster::takes_state(uint32_t node) const {
   const auto asked = taking_state_.find(node);

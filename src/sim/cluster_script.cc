@@ -51,7 +51,7 @@ class Cluster::Stage final : public Conductor {
 
   void crash(ReplicaId node) override {
     if (!exists(node)) return;
-    if (cluster_.nodes_[place(node)]->up()) cluster_.nodes_[place(node)]->crash();
+    if (cluster_.nodes_[place(node)]->up()) cluster_.nodes_[place(node)]->crash(cluster_.any_crash());
   }
   void start(ReplicaId node) override {
     if (exists(node)) cluster_.restart(place(node));

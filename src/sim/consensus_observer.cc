@@ -127,7 +127,7 @@ void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   }
   for (Index i = write.truncate_after->next(); i <= log.last() && i <= committed(); i = i.next()) {
     if (!log.contains(i) || log.chain(i) != at(i).chain) continue;
-    throw Violation("INV_R10", fmt::format("n{} truncates committed entry {}", node + 1, i.value()));
+    throw Violation("INV_R10", fmt::format("n{} truncates committed entry {}", node + 1, i.value()), {.index = i});
   }
 }
 
@@ -146,8 +146,10 @@ void ConsensusObserver::check_appended(uint32_t node, const LogWrite& write) {
     chain = chain_hash(chain, entry);
     const auto [it, fresh] = chains_.try_emplace({entry.index.value(), entry.term.value()}, chain);
     if (!fresh && it->second != chain) {
-      throw Violation("INV_R04", fmt::format("n{} appends another entry or prefix at index {} term {}", node + 1,
-                                             entry.index.value(), entry.term.value()));
+      throw Violation("INV_R04",
+                      fmt::format("n{} appends another entry or prefix at index {} term {}", node + 1, entry.index.value(),
+                                  entry.term.value()),
+                      {.index = entry.index});
     }
   }
 }
@@ -307,7 +309,8 @@ void ConsensusObserver::check_leadership(uint32_t node) {
   const Index end = committed_before(now.term);
   if (end > log.base.index && (!log.contains(end) || log.chain(end) != at(end).chain)) {
     throw Violation("INV_R06",
-                    fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(), end.value()));
+                    fmt::format("n{} leads term {} without committed entry {}", node + 1, now.term.value(), end.value()),
+                    {.index = end});
   }
 }
 
@@ -335,13 +338,13 @@ void ConsensusObserver::check_commit(uint32_t node) {
   if (commit < seen.commit) throw Violation("INV_R03", fmt::format("n{}: commit index falls", node + 1));
   const LogImage& log = views_[node].log->submitted();
   if (commit > log.last()) {
-    throw Violation("INV_R10", fmt::format("n{} commits {} beyond its log", node + 1, commit.value()));
+    throw Violation("INV_R10", fmt::format("n{} commits {} beyond its log", node + 1, commit.value()), {.index = commit});
   }
   for (Index i = std::max(seen.commit, log.base.index).next(); i <= commit; i = i.next()) {
     const LogImage::Record& record = log.at(i);
     if (i <= committed()) {
       if (at(i).chain != record.chain) {
-        throw Violation("INV_R07", fmt::format("n{} commits another entry at {}", node + 1, i.value()));
+        throw Violation("INV_R07", fmt::format("n{} commits another entry at {}", node + 1, i.value()), {.index = i});
       }
       continue;
     }
@@ -363,8 +366,10 @@ void ConsensusObserver::check_quorum_durable(uint32_t node, Index index, uint64_
     return std::max(log.base.index, state) >= index || (log.contains(index) && log.chain(index) == chain);
   });
   if (!held) {
-    throw Violation("INV_R08", fmt::format("n{} holds entry {} for committed, but no majority of disks has it; members {}",
-                                           node + 1, index.value(), members_.describe(decider)));
+    throw Violation("INV_R08",
+                    fmt::format("n{} holds entry {} for committed, but no majority of disks has it; members {}", node + 1,
+                                index.value(), members_.describe(decider)),
+                    {.index = index});
   }
 }
 
@@ -374,7 +379,8 @@ void ConsensusObserver::check_applied(uint32_t node) {
   if (applied == seen.applied) return;
   if (applied < seen.applied) throw Violation("INV_R03", fmt::format("n{}: applied index falls", node + 1));
   if (applied > committed()) {
-    throw Violation("INV_R10", fmt::format("n{} applied {} that nobody committed", node + 1, applied.value()));
+    throw Violation("INV_R10", fmt::format("n{} applied {} that nobody committed", node + 1, applied.value()),
+                    {.index = applied});
   }
   seen.applied = applied;
   applied_ = std::max(applied_, applied);
@@ -384,7 +390,8 @@ void ConsensusObserver::check_applied(uint32_t node) {
   world_.mix(digest);
   if (known == 0) known = digest;
   if (known != digest && compares_states_) {
-    throw Violation("INV_R14", fmt::format("n{} has another state after {} entries", node + 1, applied.value()));
+    throw Violation("INV_R14", fmt::format("n{} has another state after {} entries", node + 1, applied.value()),
+                    {.index = applied});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "coordkit/engine.h"
 #include "sim/disk.h"
 #include "sim/membership_observer.h"
+#include "sim/state_disk.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {

@@ -1,20 +1,33 @@
 #include "sim/disk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/sums.h"
+#include "sim/recovery_check.h"
+#include "sim/violation.h"
 
 namespace coordkit::sim {
 namespace {
 
-Duration draw_latency(Random& random, const DiskQuality& quality) {
-  if (quality.spike_per_million != 0 && random.below(1'000'000) < quality.spike_per_million) return quality.spike;
-  return Duration(random.between(quality.sync_min.count(), quality.sync_max.count()));
+constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
+
+// Whether something was found that was never written: another content of an entry that is known.
+bool contradicts(const LogImage& log, const log::OpenedLog& found) {
+  return std::ranges::any_of(found.entries, [&](const raft::Entry& entry) {
+    return log.contains(entry.index) && log.at(entry.index).entry.term == entry.term && log.at(entry.index).entry != entry;
+  });
 }
 
 }  // namespace
+
+Duration DiskQuality::draw(Random& random) const {
+  if (spike_per_million != 0 && random.below(1'000'000) < spike_per_million) return spike;
+  return Duration(random.between(sync_min.count(), sync_max.count()));
+}
 
 uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {
   uint64_t h = hash_mix(previous, entry.index.value());
@@ -66,176 +79,270 @@ void LogImage::reset(Position new_base, uint64_t chain) {
 }
 
 absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
-  sink_ = &sink;
   boot_ = boot_.next();
   ++epoch_;
+  absl::StatusOr<log::OpenedLog> found = bytes_.open(store_);
+  const bool died = bytes_.files().died();
+  bytes_.files().die_after(std::nullopt);
+  if (died) {
+    crash(CrashKind::Power);
+    return absl::UnavailableError("the power went while the log was opened");
+  }
+  if (!found.ok()) {
+    if (sound() && bytes_.files().faults() == FileFaults{}) {
+      throw Violation("INV_S01", fmt::format("n{}: a log does not open: {}", node_ + 1, found.status().ToString()));
+    }
+    return found.status();
+  }
+  const Index last = durable_.last();
+  const raft::HardState hard_state = durable_.hard_state;
+  switch (check_recovery(durable_, doubtful_, {compacted_.index, sound()}, history_, *found)) {
+    case Recovered::Exactly:
+      rotten_ = false;
+      lost_ = lost_ && bytes_.files().holds_ghosts();
+      break;
+    case Recovered::WithHoles:
+      if (!sound()) break;
+      [[fallthrough]];
+    case Recovered::Otherwise:
+      if (lost_ && !contradicts(durable_, *found)) {
+        bytes_.end_process({});
+        return absl::DataLossError("the log is shorter than what this disk had acknowledged");
+      }
+      throw Violation("INV_S01", fmt::format("n{}: recovery finds ({}, {}] with {} holes, term {}; the disk was told ({}, {}], "
+                                             "term {}, and {} more writes",
+                                             node_ + 1, found->base.index.value(), bytes_.state().last.index.value(),
+                                             found->damaged.size(), found->hard_state.term.value(), durable_.base.index.value(),
+                                             durable_.last().value(), durable_.hard_state.term.value(), doubtful_.size()));
+  }
+  found_unsynced_ = durable_.last() != last || durable_.hard_state != hard_state;
+  doubtful_.clear();
+  compacted_ = durable_.base;
+  plant_defects(*found);
   submitted_ = durable_;
   durable_number_ = WriteNumber{};
-  RecoveredLog out;
-  out.store = store_;
-  out.boot = boot_;
-  out.hard_state = durable_.hard_state;
-  out.base = durable_.base;
-  out.peers = durable_.peers;
-  for (const LogImage::Record& record : durable_.records) {
-    if (record.rotten) {
-      out.damaged.push_back({record.entry.index, record.entry.term, record.entry.content_sum});
-    } else {
-      out.entries.push_back(record.entry);
-    }
-  }
-  return out;
+  sink_ = &sink;
+  return RecoveredLog{.store = store_,
+                      .boot = boot_,
+                      .hard_state = found->hard_state,
+                      .base = found->base,
+                      .entries = std::move(found->entries),
+                      .damaged = std::move(found->damaged),
+                      .peers = std::move(found->peers)};
 }
+
+void SimLogStore::plant_defects(log::OpenedLog& found) {
+  if (boot_.value() == 1) return;
+  if (defects_.forgets_vote) found.hard_state.vote = durable_.hard_state.vote = ReplicaId();
+  if (!defects_.forgets_tail || durable_.records.size() < 2 || found.entries.empty()) return;
+  durable_.records.pop_back();
+  found.entries.pop_back();
+  const LogWrite cut{.truncate_after = durable_.last()};
+  COORDKIT_CHECK(bytes_.write({&cut, 1}).ok());
+}
+
+void SimLogStore::schedule(TrueTime at, EventKind kind, uint64_t item) { world_.schedule(at, kind, node_, epoch_, item); }
 
 void SimLogStore::submit(LogWrite write) {
   submitted_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
+  if (failed_) return;
   const WriteNumber number = write.number;
-  pending_.push_back(std::move(write));
+  last_sync_ = std::max(last_sync_, world_.now() + quality_.draw(random_));
+  pending_.push_back({std::move(write), last_sync_});
   if (defects_.written_before_durable) sink_->written(number);
-  last_sync_ = std::max(last_sync_, world_.now() + draw_latency(random_, quality_));
-  world_.schedule(last_sync_, EventKind::LogSynced, node_, epoch_, number.value());
+  schedule(last_sync_, EventKind::LogSynced, number.value());
 }
 
 void SimLogStore::hurry() {
   if (sink_ == nullptr || pending_.empty()) return;
-  last_sync_ = world_.now() + draw_latency(random_, quality_);
-  world_.schedule(last_sync_, EventKind::LogSynced, node_, epoch_, pending_.back().number.value());
+  last_sync_ = world_.now() + quality_.draw(random_);
+  for (Pending& pending : pending_) pending.due = std::min(pending.due, last_sync_);
+  schedule(last_sync_, EventKind::LogSynced, pending_.back().write.number.value());
 }
 
-void SimLogStore::persist(const LogWrite& write) {
-  durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
-  durable_number_ = write.number;
-}
-
+// Everything that is due goes in one batch with one sync, behind what waits for space.
 void SimLogStore::synced(const Event& event) {
-  if (sink_ == nullptr || event.epoch != epoch_) return;
-  const WriteNumber number{event.item};
-  if (number <= durable_number_) return;  // hurried
-  while (!pending_.empty() && pending_.front().number <= number) {
-    persist(pending_.front());
+  if (sink_ == nullptr || failed_ || event.epoch != epoch_) return;
+  if (WriteNumber(event.item) <= durable_number_) return;
+  while (!pending_.empty() && pending_.front().due <= world_.now()) {
+    batch_.push_back(std::move(pending_.front().write));
     pending_.pop_front();
   }
-  sink_->written(number);
+  if (!batch_.empty()) write_batch();
 }
 
-void SimLogStore::rot(Index index) {
-  durable_.rot(index);
-  submitted_.rot(index);
-}
-
-void SimLogStore::read(Index first, Index last, size_t bytes_max) {
-  const uint64_t slot = next_read_++;
-  reads_.emplace(slot, Read{first, last, bytes_max});
-  world_.schedule(world_.now() + draw_latency(random_, quality_), EventKind::LogReadDone, node_, epoch_, slot);
-}
-
-void SimLogStore::read_done(const Event& event) {
-  auto it = reads_.find(event.item);
-  if (it == reads_.end()) return;
-  const Read wanted = it->second;
-  reads_.erase(it);
-  if (sink_ == nullptr || event.epoch != epoch_) return;
-  if (!submitted_.contains(wanted.first)) {
-    sink_->log_read(wanted.first, absl::OutOfRangeError("these entries are not in the log"));
-    return;
+void SimLogStore::write_batch() {
+  const absl::Status status = bytes_.write(batch_);
+  if (!status.ok() && bytes_.waits_for_space(status)) {
+    report(LogSpace::Full);
+    try_compact();
+    return schedule(world_.now() + kSpaceRetry, EventKind::LogSynced, batch_.back().number.value());
   }
-  std::vector<raft::Entry> entries;
-  size_t bytes = 0;
-  for (Index i = wanted.first; i <= wanted.last && submitted_.contains(i); i = i.next()) {
-    if (submitted_.at(i).rotten) {
-      sink_->log_read(wanted.first, absl::DataLossError("an entry is rotten on this disk"));
-      return;
-    }
-    const raft::Entry& entry = submitted_.at(i).entry;
-    if (!entries.empty() && bytes + entry.bytes() > wanted.bytes_max) break;
-    bytes += entry.bytes();
-    entries.push_back(entry);
+  if (!status.ok()) return fail(status);
+  for (const LogWrite& write : batch_) durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
+  durable_number_ = batch_.back().number;
+  batch_.clear();
+  persisted();
+  if (failed_) return;
+  sink_->written(durable_number_);
+  try_compact();
+}
+
+// After each sync, of a batch or of a mark: what the log was told to forget is forgotten for good.
+void SimLogStore::persisted() {
+  durable_.forget(compacted_);
+  if (absl::Status status = bytes_.prepare(); !status.ok()) return fail(status);
+  if (batch_.empty()) report(bytes_.space());
+  mark_at_ = world_.now() + bytes_.options().idle_before_mark;
+  if (mark_scheduled_ || !bytes_.mark_due()) return;
+  mark_scheduled_ = true;
+  schedule(mark_at_, EventKind::LogIdle, 0);
+}
+
+void SimLogStore::idle(const Event& event) {
+  if (sink_ == nullptr || failed_ || event.epoch != epoch_) return;
+  mark_scheduled_ = false;
+  if (!bytes_.mark_due()) return;
+  if (world_.now() < mark_at_ || !batch_.empty()) {
+    mark_scheduled_ = true;
+    return schedule(std::max(mark_at_, world_.now() + kSpaceRetry), EventKind::LogIdle, 0);
   }
-  sink_->log_read(wanted.first, std::move(entries));
+  const absl::Status status = bytes_.write_mark();
+  if (status.ok()) return persisted();
+  if (!bytes_.waits_for_space(status)) return fail(status);
+  mark_scheduled_ = true;
+  schedule(world_.now() + kSpaceRetry, EventKind::LogIdle, 0);
+}
+
+void SimLogStore::report(LogSpace space) {
+  if (std::exchange(space_, space) != space) sink_->log_space(space);
+}
+
+void SimLogStore::fail(absl::Status why) {
+  failed_ = true;
+  sink_->log_failed(std::move(why));
 }
 
 void SimLogStore::compact(Position through) {
   submitted_.forget(through);
-  durable_.forget({std::min(through.index, durable_.last()), through.term});
+  compact_wanted_ = through;
+  compact_after_ = submitted_number();
+  try_compact();
 }
 
-void SimLogStore::restore(const Image& image) {
-  lose(store_);
-  durable_ = submitted_ = image.log;
-  set_back_ = true;
-  boot_ = image.boot;
+// Behind the writes before it, but when these wait for space: then it goes first, for it may free some.
+void SimLogStore::try_compact() {
+  if (!compact_wanted_ || failed_) return;
+  const bool stalled = space_ == LogSpace::Full;
+  if (!stalled && durable_number_ < compact_after_) return;
+  if (absl::Status status = bytes_.compact(*compact_wanted_); !status.ok()) return fail(status);
+  compacted_ = *compact_wanted_;
+  compact_wanted_.reset();
+  if (stalled) {
+    if (const absl::Status status = bytes_.write_mark(); status.ok()) return persisted();
+  }
 }
 
-void SimLogStore::lose(StoreId replacement) {
-  store_ = replacement;
-  set_back_ = false;
-  durable_ = submitted_ = {};
-  durable_number_ = {};
-  pending_.clear();
-  reads_.clear();
+WriteNumber SimLogStore::submitted_number() const {
+  if (!pending_.empty()) return pending_.back().write.number;
+  return batch_.empty() ? durable_number_ : batch_.back().number;
 }
 
-void SimLogStore::crash() {
+void SimLogStore::read(Index first, Index last, size_t bytes_max) {
+  const uint64_t slot = next_read_++;
+  reads_.emplace(slot, Read{first, last, bytes_max, submitted_number()});
+  schedule(std::max(world_.now(), last_sync_) + quality_.draw(random_), EventKind::LogReadDone, slot);
+}
+
+void SimLogStore::read_done(const Event& event) {
+  auto it = reads_.find(event.item);
+  if (it == reads_.end() || event.epoch != epoch_) return;
+  if (sink_ == nullptr || failed_) return;
+  const Read wanted = it->second;
+  if (durable_number_ < wanted.after) return schedule(world_.now() + kSpaceRetry, EventKind::LogReadDone, event.item);
+  reads_.erase(it);
+  answer(wanted);
+}
+
+// INV_S04: what is read is what was written, or an error that has a cause.
+void SimLogStore::answer(const Read& wanted) {
+  absl::StatusOr<std::vector<raft::Entry>> entries = bytes_.read(wanted.first, wanted.last, wanted.bytes_max);
+  if (entries.ok()) {
+    for (const raft::Entry& entry : *entries) {
+      if (!durable_.contains(entry.index) || durable_.at(entry.index).entry == entry) continue;
+      throw Violation("INV_S04", fmt::format("n{} reads another entry {} than it wrote", node_ + 1, entry.index.value()));
+    }
+  } else if (sound() && bytes_.files().faults() == FileFaults{} && durable_.contains(wanted.first) &&
+             wanted.first > compacted_.index) {
+    throw Violation("INV_S04",
+                    fmt::format("n{} cannot read entry {}: {}", node_ + 1, wanted.first.value(), entries.status().ToString()));
+  }
+  sink_->log_read(wanted.first, std::move(entries));
+}
+
+void SimLogStore::crash(CrashKind kind) {
   sink_ = nullptr;
-  const uint64_t survivors = random_.below(pending_.size() + 1);
-  for (uint64_t i = 0; i < survivors; ++i) persist(pending_[i]);
+  const size_t before = doubtful_.size();
+  std::move(batch_.begin(), batch_.end(), std::back_inserter(doubtful_));
+  for (Pending& pending : pending_) doubtful_.push_back(std::move(pending.write));
+  bytes_.end_process(std::span(doubtful_).subspan(before));
+  if (kind == CrashKind::Power) bytes_.lose_power();
+  batch_.clear();
   pending_.clear();
   reads_.clear();
-  if (defects_.forgets_vote) durable_.hard_state.vote = ReplicaId();
-  if (defects_.forgets_tail && durable_.records.size() > 1) durable_.records.pop_back();
+  compact_wanted_.reset();
+  space_ = LogSpace::Ample;
+  failed_ = mark_scheduled_ = false;
   submitted_ = durable_;
   last_sync_ = TrueTime{};
 }
 
-absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
-  sink_ = &sink;
-  ++epoch_;
-  rows_.unstage();
-  return rows_.applied();
+void SimLogStore::lose(StoreId replacement) {
+  restore({.store = replacement, .boot = boot_});
+  set_back_ = false;
 }
 
-void SimStateStore::commit(CheckpointBatch batch) { start(std::move(batch)); }
-void SimStateStore::stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) {
-  start(StageRows{ticket, std::move(range), std::move(rows)});
-}
-void SimStateStore::install(Position applied, uint64_t digest) { start(InstallStaged{applied, digest}); }
-void SimStateStore::unstage() { start(Unstage{}); }
-
-void SimStateStore::start(StateOperation operation) {
-  if (sink_ == nullptr) return;
-  const bool busy = std::ranges::any_of(pending_, [](const Pending& one) { return changes_state(one.operation); });
-  COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
-  pending_.push_back({++started_, std::move(operation)});
-  last_sync_ = std::max(last_sync_, world_.now() + 4 * draw_latency(random_, quality_));
-  world_.schedule(last_sync_, EventKind::StateSynced, node_, epoch_, started_);
+SimLogStore::Image SimLogStore::image() const {
+  return {bytes_.files().image(), durable_, doubtful_, compacted_, store_, boot_};
 }
 
-void SimStateStore::hurry() {
-  if (sink_ == nullptr || pending_.empty()) return;
-  last_sync_ = world_.now() + 4 * draw_latency(random_, quality_);
-  world_.schedule(last_sync_, EventKind::StateSynced, node_, epoch_, started_);
+// Rates of errors belong to the machine and stay; what rotted comes along unnoticed.
+void SimLogStore::restore(const Image& image) {
+  bytes_.files().restore(image.files);
+  durable_ = submitted_ = image.log;
+  doubtful_ = image.doubtful;
+  compacted_ = image.compacted;
+  store_ = image.store;
+  boot_ = image.boot;
+  set_back_ = true;
+  durable_number_ = {};
+  rotten_ = false;
+  lost_ = bytes_.files().faults().lying_syncs;
 }
 
-void SimStateStore::synced(const Event& event) {
-  if (sink_ == nullptr || event.epoch != epoch_) return;
-  while (!pending_.empty() && pending_.front().number <= event.item) {
-    const StateReport report = rows_.perform(std::move(pending_.front().operation));
-    pending_.pop_front();
-    if (report) report(*sink_);
-  }
+void SimLogStore::set_faults(const FileFaults& faults) {
+  bytes_.files().set_faults(faults);
+  lost_ = lost_ || faults.lying_syncs;
 }
 
-void SimStateStore::crash() {
-  sink_ = nullptr;
-  for (Pending& pending : pending_) {
-    if (!random_.chance(0.5)) break;
-    rows_.perform(std::move(pending.operation));
-  }
-  pending_.clear();
-  rows_.unstage();
-  last_sync_ = TrueTime{};
+bool SimLogStore::rot() {
+  const std::optional<LogOnDisk::Place> place = bytes_.place_below_mark();
+  if (!place || !bytes_.files().rot(place->name, place->page)) return false;
+  rotten_ = true;
+  return true;
 }
 
-absl::StatusOr<std::unique_ptr<CheckpointView>> SimStateStore::view() { return rows_.view(); }
+bool SimLogStore::misdirect() {
+  const std::optional<LogOnDisk::Place> place = bytes_.place_below_mark();
+  if (!place) return false;
+  bytes_.files().misdirect_next_write(place->name, place->page);
+  rotten_ = lost_ = true;
+  return true;
+}
+
+void SimLogStore::rot(Index index) {
+  rotten_ = true;
+  bytes_.rot(store_, index);
+}
 
 }  // namespace coordkit::sim

@@ -1,22 +1,22 @@
-// A node's disk: a log store and a state store as images in memory that know what survives a crash.
+// A node's log: a store over the real segmented log, byte by byte, with a model of it beside. It outlives every incarnation
+// of the node.
 //
-// Writes to one store become durable in order, each after a latency of its own; a crash keeps what is durable plus a random
-// prefix of what was submitted and not yet synced. The images outlive every incarnation of the node. The chain of an entry
-// sums up the entry and all before it, so "the same prefix" is one comparison for the observer.
+// Writes to one store become durable in order, each after a latency of its own; after a crash the model allows what was
+// durable plus some prefix of what was submitted and not yet synced, and real recovery must find just that (INV_S01). The
+// chain of an entry sums up the entry and all before it, so "the same prefix" is one comparison for the observer.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "base/row_map.h"
+#include "base/random.h"
 #include "coordkit/log_store.h"
 #include "coordkit/sim/options.h"
-#include "coordkit/state_store.h"
+#include "sim/log_on_disk.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
@@ -26,6 +26,8 @@ struct DiskQuality {
   Duration sync_max = std::chrono::microseconds(400);
   uint64_t spike_per_million = 0;  // syncs that take `spike`
   Duration spike = std::chrono::milliseconds(200);
+
+  Duration draw(Random& random) const;  // the time of one sync
 };
 
 uint64_t chain_hash(uint64_t previous, const raft::Entry& entry);
@@ -58,11 +60,18 @@ struct LogImage {
   void reset(Position new_base, uint64_t chain);
 };
 
+enum class CrashKind : uint8_t {
+  Process,  // what it handed to the system is still there for the next process
+  Power,    // only what was synced is sure to be
+};
+
 class SimLogStore final : public LogStore {
  public:
   SimLogStore(World& world, uint32_t node, StoreId store, Random random)
-      : world_(world), node_(node), store_(store), random_(random) {}
+      : world_(world), node_(node), store_(store), random_(random), bytes_(random_.fork()) {}
 
+  // Recovers from the bytes and throws a Violation if the model does not allow what was found. An error: a fault is in
+  // force, or, if the disk is not sound(), it has lost what it had acknowledged without a trace.
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
@@ -72,21 +81,29 @@ class SimLogStore final : public LogStore {
   // Events of the world. Events of an earlier boot are not for us.
   void synced(const Event& event);
   void read_done(const Event& event);
-  // What the disk holds of this entry is lost: it cannot be read, and the next open names it, until it is repaired.
-  void rot(Index index);
-  // Power is gone: unsynced writes survive up to a random point.
-  void crash();
+  void idle(const Event& event);
+  // Unsynced writes survive up to a random point.
+  void crash(CrashKind kind);
   // Everything is gone, what was durable too; the replacement has another id. Only between two processes.
   void lose(StoreId replacement);
-  // What a copy of the disk would hold, and the disk as it was when that was copied. Only between two processes.
-  struct Image {
-    LogImage log;
-    BootCounter boot;
-  };
-  Image image() const { return {durable_, boot_}; }
+  // The whole disk, and the disk as it was when that was copied. Only between two processes.
+  struct Image;
+  Image image() const;
   void restore(const Image& image);
 
+  // Faults. Those that recovery can only notice, not undo, leave a disk that is not sound until it is found to be whole again.
+  void set_faults(const FileFaults& faults);
+  void lose_power_in_open(uint64_t calls) { bytes_.files().die_after(calls + 1); }  // in the next one, if it makes as many
+  bool rot();             // somewhere below the durable mark; false: there is nothing yet
+  bool misdirect();       // the next write goes to where something else is
+  void rot(Index index);  // what the disk holds of this entry
+  bool sound() const { return !rotten_ && !lost_; }
+  bool found_unsynced() const { return found_unsynced_; }  // by the last open
+  bool failed() const { return failed_; }
+  uint64_t file_bytes() const { return bytes_.files().bytes(); }
+
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  void set_files(const LogFilesOptions& options) { bytes_.set_options(options); }
   void hurry();  // what is under way slowly goes on at the present quality
   void set_defects(const Defects& defects) { defects_ = defects; }
   // Knows the chain of a committed position: where a reset log starts again.
@@ -98,20 +115,34 @@ class SimLogStore final : public LogStore {
   const LogImage& durable() const { return durable_; }      // what a crash now is sure to leave
   const LogImage& submitted() const { return submitted_; }  // what the running process believes to have written
   WriteNumber durable_number() const { return durable_number_; }
-  size_t unsynced() const { return pending_.size(); }
+  size_t unsynced() const { return batch_.size() + pending_.size(); }
 
  private:
+  struct Pending {
+    LogWrite write;
+    TrueTime due;
+  };
   struct Read {
     Index first;
     Index last;
     size_t bytes_max;
+    WriteNumber after;  // sees every write submitted before it
   };
-  void persist(const LogWrite& write);
+  void plant_defects(log::OpenedLog& found);
+  void schedule(TrueTime at, EventKind kind, uint64_t item);
+  void write_batch();
+  void persisted();
+  void try_compact();
+  void report(LogSpace space);
+  void fail(absl::Status why);
+  void answer(const Read& wanted);
+  WriteNumber submitted_number() const;
 
   World& world_;
   const uint32_t node_;
   StoreId store_;
   Random random_;
+  LogOnDisk bytes_;
   DiskQuality quality_;
   Defects defects_;
   std::function<uint64_t(Position)> history_;
@@ -122,53 +153,31 @@ class SimLogStore final : public LogStore {
   LogImage submitted_;
   bool set_back_ = false;
   WriteNumber durable_number_;
-  std::deque<LogWrite> pending_;
+  std::deque<Pending> pending_;
+  std::vector<LogWrite> batch_;     // being written, or waiting for space
+  std::vector<LogWrite> doubtful_;  // of processes that died: each crash leaves a prefix of them
+  std::optional<Position> compact_wanted_;
+  WriteNumber compact_after_;  // behind the writes up to here
+  Position compacted_;         // as far as the log has been told; what is on disk may lag
   TrueTime last_sync_{};
+  TrueTime mark_at_{};
+  bool mark_scheduled_ = false;
+  LogSpace space_ = LogSpace::Ample;
+  bool failed_ = false;
+  bool found_unsynced_ = false;
+  bool rotten_ = false;  // since it was last found to be whole: durable bytes were changed
+  bool lost_ = false;    // and acknowledged ones never written
   std::map<uint64_t, Read> reads_;
   uint64_t next_read_ = 1;
 };
 
-class SimStateStore final : public StateStore {
- public:
-  SimStateStore(World& world, uint32_t node, Random random) : world_(world), node_(node), random_(random) {}
-
-  absl::StatusOr<Position> open(StateSink& sink) override;
-  void commit(CheckpointBatch batch) override;
-  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
-  void install(Position applied, uint64_t digest) override;
-  void unstage() override;
-  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
-  void close() override { sink_ = nullptr; }
-
-  void synced(const Event& event);
-  // Power is gone: what is staged is lost, and what was under way survives up to a random point.
-  void crash();
-  void lose() { rows_ = RowMap(); }  // everything; only between two processes
-  const RowMap& image() const { return rows_; }
-  void restore(const RowMap& image) { rows_ = image; }
-
-  void set_quality(const DiskQuality& quality) { quality_ = quality; }
-  void hurry();
-  Position applied() const { return rows_.applied(); }
-  const RowsByKey& rows() const { return rows_.rows(); }
-
- private:
-  struct Pending {
-    uint64_t number;
-    StateOperation operation;
-  };
-  void start(StateOperation operation);
-
-  World& world_;
-  const uint32_t node_;
-  Random random_;
-  DiskQuality quality_;
-  StateSink* sink_ = nullptr;
-  uint32_t epoch_ = 0;
-  RowMap rows_;
-  std::deque<Pending> pending_;
-  TrueTime last_sync_{};
-  uint64_t started_ = 0;  // operations ever; numbers them
+struct SimLogStore::Image {
+  SimFileSystem::Image files;
+  LogImage log;
+  std::vector<LogWrite> doubtful;
+  Position compacted;
+  StoreId store;
+  BootCounter boot;
 };
 
 }  // namespace coordkit::sim

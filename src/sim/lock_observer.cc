@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/recorder.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -15,6 +16,7 @@ void LockObserver::opened(uint32_t node, const SessionRef& session) {
 }
 
 void LockObserver::granted(uint32_t node, const HoldRef& hold) {
+  if (Recorder* recorder = world_.recorder()) recorder->told(node, hold);
   std::vector<Known>& known = holds_[hold->name()];
   std::erase_if(known, [](const Known& k) { return k.hold->released(); });
   const Model::Lock* lock = model_.lock(hold->name());
@@ -79,26 +81,31 @@ void LockObserver::demand_announcement(const Known& known) const {
   if (hold.released() || hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
   throw Violation("INV_L16",
                   fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
-                              known.node + 1, hold.name(), hold.token().value()));
+                              known.node + 1, hold.name(), hold.token().value()),
+                  {.lock = hold.name(), .token = hold.token()});
 }
 
 void LockObserver::refuse_valid(const Known& known) const {
   if (!known.hold->valid(reading(known.node))) return;
-  throw Violation(
-      "INV_L02", fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}", known.node + 1,
-                             known.hold->name(), known.hold->token().value(), model_.applied().value()));
+  throw Violation("INV_L02",
+                  fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}",
+                              known.node + 1, known.hold->name(), known.hold->token().value(), model_.applied().value()),
+                  {.index = model_.applied(), .lock = known.hold->name(), .token = known.hold->token()});
 }
 
 void LockObserver::refuse_valid(const KnownSession& known) const {
   if (!known.session->valid(reading(known.node))) return;
-  throw Violation(
-      "INV_L10", fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1, known.session->id().value()));
+  throw Violation("INV_L10",
+                  fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1, known.session->id().value()),
+                  {.index = model_.applied()});
 }
 
 void LockObserver::resource_admits(const std::string& lock, Token token, bool accepted) {
+  if (Recorder* recorder = world_.recorder()) recorder->resource(lock, token, accepted);
   Token& highest = accepted_[lock];
   if (accepted && token < highest) {
-    throw Violation("INV_L14", fmt::format("the resource of {} takes token {} after {}", lock, token.value(), highest.value()));
+    throw Violation("INV_L14", fmt::format("the resource of {} takes token {} after {}", lock, token.value(), highest.value()),
+                    {.lock = lock, .token = token});
   }
   if (accepted) highest = token;
 }

@@ -27,6 +27,13 @@ constexpr std::string_view kNames[kMarks] = {
     "leader_changed_during_state",
     "crash_during_state",
     "state_resumed",
+    "unsynced_write_found",
+    "holes_found",
+    "short_log_found",
+    "open_failed",
+    "power_lost_in_open",
+    "halted_by_disk",
+    "waited_for_space",
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "coordkit/sim/marks.h"
 #include "sim/disk.h"
+#include "sim/state_disk.h"
 
 namespace coordkit::sim {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/recorder.h"
+
 namespace coordkit::sim {
 
 Network::Network(World& world, uint32_t nodes, Random random)
@@ -17,15 +19,18 @@ void Network::connect(uint32_t a, uint32_t b) {
 void Network::send(uint32_t from, uint32_t to, Message message) {
   ++counters_.sent;
   Link& wire = link(from, to);
+  Recorder* const recorder = world_.recorder();
+  const uint64_t mark = recorder ? recorder->sent(from, to, message) : 0;
   if (wire.connection == 0 || wire.cuts != 0 || quality_.lost_kind == message.index() || lucky(quality_.drop_per_million)) {
     ++counters_.dropped;
+    if (recorder) recorder->lost(mark);
     return;
   }
   if (lucky(quality_.duplicate_per_million)) {
     ++counters_.duplicated;
-    launch(std::make_unique<Parcel>(Parcel{from, to, wire.connection, message}));
+    launch(std::make_unique<Parcel>(Parcel{from, to, wire.connection, mark, message}));
   }
-  launch(std::make_unique<Parcel>(Parcel{from, to, wire.connection, std::move(message)}));
+  launch(std::make_unique<Parcel>(Parcel{from, to, wire.connection, mark, std::move(message)}));
 }
 
 void Network::launch(std::unique_ptr<Parcel> parcel) {
@@ -73,6 +78,7 @@ std::unique_ptr<Parcel> Network::arrive(uint64_t slot) {
   const uint64_t connection = link(parcel->to, parcel->from).connection;
   if (connection == 0 || (connection != parcel->connection && !stale_delivery_)) {
     ++counters_.dropped;
+    if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->mark);
     return nullptr;
   }
   if (connection != parcel->connection) ++counters_.stale;

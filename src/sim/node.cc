@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/defects.h"
+#include "sim/recorder.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -35,6 +36,7 @@ Node::Node(const NodeParts& parts, uint32_t number, Random random)
       log_(parts.world, number, StoreId(random_() | 1), random_.fork()),
       state_(parts.world, number, random_.fork()) {
   log_.set_quality(parts.plan.disk);
+  log_.set_files(parts.plan.log_files);
   state_.set_quality(parts.plan.disk);
   log_.set_defects(parts.defects);
 }
@@ -67,14 +69,18 @@ EngineOptions Node::engine_options() const {
   return options;
 }
 
-void Node::start() {
+absl::Status Node::start() {
   ++epoch_;
   frozen_ = turn_scheduled_ = crash_in_turn_ = false;
   timer_at_.reset();
   absl::StatusOr<RecoveredLog> recovered = log_.open(*this);
+  if (!recovered.ok()) {
+    parts_.world.trace(number_, "cannot open its log, code {}", static_cast<uint64_t>(recovered.status().code()));
+    return recovered.status();
+  }
   absl::StatusOr<Position> checkpoint = state_.open(*this);
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_.view();
-  if (!recovered.ok() || !checkpoint.ok() || !view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
+  if (!checkpoint.ok() || !view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
   EngineOptions options = engine_options();
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
@@ -93,8 +99,10 @@ void Node::start() {
   client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
   parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),
                      log_.durable().base.index.value(), log_.durable().last().value(), engine_->applied().value());
+  if (Recorder* recorder = parts_.world.recorder()) recorder->started(number_);
   parts_.watcher.started(number_);
   schedule_turn(Duration::zero());
+  return absl::OkStatus();
 }
 
 std::vector<HostedMachine> Node::machines() const {
@@ -104,9 +112,9 @@ std::vector<HostedMachine> Node::machines() const {
   return machines;
 }
 
-void Node::crash() {
+void Node::crash(CrashKind kind) {
   ++epoch_;  // answers that the dying client gives reach nobody
-  log_.crash();
+  log_.crash(kind);
   state_.crash();
   client_.reset();
   proxy_.reset();
@@ -115,8 +123,9 @@ void Node::crash() {
   answers_.clear();
   inbox_.clear();
   frozen_ = turn_scheduled_ = crash_in_turn_ = false;
-  parts_.world.trace(number_, "crashes; log on disk ({}, {}]", log_.durable().base.index.value(),
-                     log_.durable().last().value());
+  parts_.world.trace(number_, "crashes, kind {}; sure to be on disk ({}, {}]", static_cast<uint64_t>(kind),
+                     log_.durable().base.index.value(), log_.durable().last().value());
+  if (Recorder* recorder = parts_.world.recorder()) recorder->stopped(number_);
   parts_.watcher.stopped(number_);
 }
 
@@ -142,10 +151,12 @@ void Node::retire() {
 void Node::freeze(Freeze what) {
   frozen_ = true;
   slept_ = what == Freeze::Machine;
+  if (Recorder* recorder = parts_.world.recorder()) recorder->frozen(number_, slept_ ? "machine asleep" : "process stopped");
 }
 
 void Node::resume() {
   frozen_ = false;
+  if (Recorder* recorder = parts_.world.recorder()) recorder->resumed(number_);
   if (std::exchange(slept_, false)) {
     std::erase_if(inbox_, [this](EngineInput& input) {
       auto* mail = std::get_if<MessageReceived>(&input);
@@ -235,7 +246,8 @@ bool Node::one_turn() {
   client_->before_turn(shifted_for_sending(parts_.defects, now));
   engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
   if (effects_.halted) {
-    throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
+    halt();
+    return false;
   }
   if (effects_.divergence) {  // what replicas notice by themselves, whether or not an observer saw it before
     throw Violation("DIVERGED", fmt::format("n{}: {}", number_ + 1, effects_.divergence->sentence));
@@ -258,6 +270,17 @@ bool Node::one_turn() {
     arm_timer(now);
   }
   return again && !turn_scheduled_;
+}
+
+// A replica halts when its disk fails, and for no other reason. It still tells its callers; then somebody ends the process.
+void Node::halt() {
+  if (!log_.failed() && !state_.failed()) {
+    throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
+  }
+  client_->after_turn(clock_now(), effects_);
+  parts_.watcher.answered(number_);
+  crash(random_.chance(0.5) ? CrashKind::Process : CrashKind::Power);
+  parts_.watcher.halted(number_);
 }
 
 void Node::arm_timer(Now now) {
@@ -295,7 +318,7 @@ void Node::carry_out_part_and_die() {
   for (Outbound& outbound : effects_.sends) {
     if (random_.chance(0.5)) send(outbound);
   }
-  crash();
+  crash(random_.chance(0.5) ? CrashKind::Process : CrashKind::Power);
 }
 
 void Node::send(Outbound& outbound) {

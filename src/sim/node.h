@@ -16,6 +16,7 @@
 #include "sim/network.h"
 #include "sim/node_clock.h"
 #include "sim/plan.h"
+#include "sim/state_disk.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
@@ -25,7 +26,9 @@ class NodeWatcher {
  public:
   virtual ~NodeWatcher() = default;
   virtual void started(uint32_t node) = 0;
-  virtual void stopped(uint32_t node) = 0;                         // crashed; the disk shows what survived
+  virtual void stopped(uint32_t node) = 0;  // crashed
+  virtual void halted(uint32_t node) = 0;   // its disk had failed; its process has ended
+  virtual void space_changed(LogSpace space) = 0;
   virtual void writing(uint32_t node, const LogWrite& write) = 0;  // before the store has it
   virtual void synced(uint32_t node) = 0;
   virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
@@ -54,8 +57,9 @@ class Node final : private LogSink, private StateSink {
   uint32_t epoch() const { return epoch_; }  // of the process; rises at every start and crash
   Now clock_now() const { return clock_.read(parts_.world.now()); }
 
-  void start();
-  void crash();
+  // Not OK: its disk does not open; it stays down.
+  absl::Status start();
+  void crash(CrashKind kind);
   void lose_disk();  // while it is down: it comes back blank, with another store id
   struct DiskCopy {
     SimLogStore::Image log;
@@ -97,6 +101,10 @@ class Node final : private LogSink, private StateSink {
     post(LogWasRead{first, std::move(entries)});
   }
   void log_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
+  void log_space(LogSpace space) override {
+    parts_.watcher.space_changed(space);
+    post(LogSpaceChanged{space});
+  }
   void checkpointed(Position applied) override { post(StateCheckpointed{applied}); }
   void staged(Ticket ticket) override { post(RangeStaged{ticket}); }
   void installed(Position at) override { post(StateInstalled{at}); }
@@ -105,6 +113,7 @@ class Node final : private LogSink, private StateSink {
 
   EngineOptions engine_options() const;
   bool one_turn();
+  void halt();
   void carry_out();
   void carry_out_part_and_die();
   void send(Outbound& outbound);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <variant>
 
 namespace coordkit::sim {
@@ -70,14 +71,23 @@ void draw_qualities(Plan& plan, Random& random) {
   plan.through_wire = random.chance(0.3);
 }
 
+struct FaultRange {
+  FaultKind kind;
+  double probability;
+  Duration interval_min, interval_max, length_min, length_max;
+};
+
 // `share` scales how likely each fault is; `haste` divides the time between two.
+void draw_ranges(Plan& plan, Random& random, std::span<const FaultRange> ranges, double share, int64_t haste) {
+  for (const FaultRange& range : ranges) {
+    if (!random.chance(range.probability * share)) continue;
+    plan.faults.push_back({range.kind, draw(random, range.interval_min, range.interval_max) / haste, range.length_min,
+                           draw_wide(random, range.length_min + milliseconds(1), range.length_max + milliseconds(1))});
+  }
+}
+
 void draw_faults(Plan& plan, Random& random, double share = 1, int64_t haste = 1) {
-  struct Range {
-    FaultKind kind;
-    double probability;
-    Duration interval_min, interval_max, length_min, length_max;
-  };
-  static constexpr Range kRanges[] = {
+  static constexpr FaultRange kRanges[] = {
       {FaultKind::Storm, 0.5, seconds(2), seconds(10), milliseconds(100), seconds(8)},
       {FaultKind::OneWayCut, 0.3, seconds(1), seconds(8), milliseconds(10), seconds(6)},
       {FaultKind::PairCut, 0.3, seconds(1), seconds(8), milliseconds(10), seconds(6)},
@@ -94,11 +104,24 @@ void draw_faults(Plan& plan, Random& random, double share = 1, int64_t haste = 1
       {FaultKind::SlowDisk, 0.3, seconds(2), seconds(10), milliseconds(200), seconds(8)},
       {FaultKind::ClockRate, 0.3, milliseconds(500), seconds(5), {}, {}},
   };
-  for (const Range& range : kRanges) {
-    if (!random.chance(range.probability * share)) continue;
-    plan.faults.push_back({range.kind, draw(random, range.interval_min, range.interval_max) / haste, range.length_min,
-                           draw_wide(random, range.length_min + milliseconds(1), range.length_max + milliseconds(1))});
-  }
+  draw_ranges(plan, random, kRanges, share, haste);
+}
+
+// How the log's files are cut, and what its disk does to them. After everything else, so that the rest of a plan keeps what it
+// draws.
+void draw_disks(Plan& plan, Random& random, double share, int64_t haste = 1) {
+  static constexpr FaultRange kRanges[] = {
+      {FaultKind::DiskError, 0.3, seconds(2), seconds(10), milliseconds(20), seconds(3)},
+      {FaultKind::DiskFull, 0.3, seconds(2), seconds(10), milliseconds(100), seconds(6)},
+      {FaultKind::Rot, 0.3, seconds(3), seconds(15), {}, {}},
+      {FaultKind::Misdirected, 0.3, seconds(3), seconds(15), milliseconds(20), seconds(2)},
+      {FaultKind::LostSync, 0.3, seconds(3), seconds(15), milliseconds(20), seconds(5)},
+  };
+  plan.log_files.segment_bytes = uint64_t{64 << 10} << random.below(3);
+  plan.log_files.small_segment_bytes = random.chance(0.5) ? 32 << 10 : 64 << 10;
+  plan.log_files.idle_before_mark = draw_wide(random, milliseconds(1), seconds(1));
+  plan.crashes_in_open = random.chance(0.5);
+  draw_ranges(plan, random, kRanges, share, haste);
 }
 
 void draw_work(Plan& plan, Random& random) {
@@ -135,6 +158,7 @@ void swarm(Plan& plan, const SimOptions& options, Random& random) {
   draw_faults(plan, random);
   draw_work(plan, random);
   draw_states(plan, random);
+  draw_disks(plan, random, 0.5);
 }
 
 // Nearly every fault, and twice as often.
@@ -145,6 +169,7 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_faults(plan, random, 3, 2);
   draw_work(plan, random);
   draw_states(plan, random);
+  draw_disks(plan, random, 1, 2);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
@@ -206,6 +231,24 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_faults(plan, random);
   draw_work(plan, random);
   plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{3});
+  draw_disks(plan, random, 0.5);
+}
+
+// Disks that fail, fill up, rot, lie and lose power, under a busy log; members are replaced with new disks in half of the runs.
+void disks(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  plan.nodes = random.chance(0.7) ? 3 : 5;
+  if (random.chance(0.5)) plan.churn_interval = draw_wide(random, milliseconds(200), seconds(4));
+  draw_states(plan, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_faults(plan, random, 0.4);
+  draw_work(plan, random);
+  plan.work.think_max = draw_wide(random, milliseconds(1), milliseconds(50));
+  for (FaultKind kind : {FaultKind::Crash, FaultKind::CrashInTurn, FaultKind::PowerLoss}) {
+    plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(5)), milliseconds(1), seconds(1)});
+  }
+  draw_disks(plan, random, 3, 2);
 }
 
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
@@ -218,16 +261,24 @@ struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm},   {"harsh", harsh},           {"holders", holders},
-                                 {"leases", leases}, {"membership", membership}, {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm},           {"harsh", harsh}, {"holders", holders}, {"leases", leases},
+                                 {"membership", membership}, {"disks", disks}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
-    "storm", "one_way_cut",   "pair_cut",   "isolation", "split",   "flap",      "clog",      "connection_loss",
-    "crash", "crash_in_turn", "power_loss", "pause",     "suspend", "slow_disk", "clock_rate"};
+    "storm",           "one_way_cut", "pair_cut",      "isolation",  "split",       "flap",     "clog",
+    "connection_loss", "crash",       "crash_in_turn", "power_loss", "pause",       "suspend",  "slow_disk",
+    "clock_rate",      "disk_error",  "disk_full",     "rot",        "misdirected", "lost_sync"};
 
 }  // namespace
 
 std::string_view name_of(FaultKind kind) { return kFaultNames[static_cast<size_t>(kind)]; }
+
+std::optional<FaultKind> fault_named(std::string_view name) {
+  for (size_t kind = 0; kind < kFaultKinds; ++kind) {
+    if (kFaultNames[kind] == name) return FaultKind(kind);
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string_view> profiles() {
   std::vector<std::string_view> names;

@@ -66,6 +66,8 @@ struct Plan {
   LinkQuality storm;
   DiskQuality disk;
   DiskQuality slow_disk;
+  LogFilesOptions log_files;
+  bool crashes_in_open = false;  // the power may go while a log is recovered
   bool stale_delivery = false;
   bool through_wire = false;
   std::vector<FaultPlan> faults;

@@ -1,10 +1,15 @@
 // One seed from its plan to its report.
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "base/check.h"
 #include "coordkit/sim/options.h"
 #include "sim/cluster.h"
 #include "sim/plan.h"
+#include "sim/recorder.h"
+#include "sim/reduce.h"
 #include "sim/violation.h"
 #include "sim/world.h"
 
@@ -19,12 +24,29 @@ void distort_clocks(const Defects& defects, Plan& plan) {
   for (size_t node = 0; node < plan.clock_ppm.size(); ++node) plan.clock_ppm[node] = node % 2 == 0 ? 500'000 : -500'000;
 }
 
-void conduct(Cluster& cluster, Report& report) try { cluster.run(); } catch (const Violation& violation) {
-  report.violation = violation.id();
-  report.what = violation.what();
+void violated(const World& world, Report& report, std::string id, const std::string& what, const Culprit& culprit) {
+  report.violation = std::move(id);
+  report.what = what;
+  if (world.recorder()) world.recorder()->violated(report.violation, what, culprit);
+}
+
+void conduct(Cluster& cluster, const World& world, Report& report) try { cluster.run(); } catch (const Violation& violation) {
+  violated(world, report, violation.id(), violation.what(), violation.culprit());
 } catch (const CheckFailure& failure) {
-  report.violation = "CHECK";
-  report.what = failure.what();
+  violated(world, report, "CHECK", failure.what(), {});
+}
+
+// The head of the page.
+void describe(const SimOptions& options, const Report& report, Timeline& timeline) {
+  timeline.title = fmt::format("seed {}, profile {}", options.seed, options.profile);
+  timeline.command = "./dev sim " + replay_arguments(options);
+  const double seconds = std::chrono::duration<double>(report.virtual_time).count();
+  timeline.facts = {{"virtual time", fmt::format("{:.3f} s", seconds)},       {"events", fmt::format("{}", report.events)},
+                    {"operations", fmt::format("{}", report.operations)},     {"entries", fmt::format("{}", report.entries)},
+                    {"messages", fmt::format("{}", report.messages)},         {"grants", fmt::format("{}", report.grants)},
+                    {"elections", fmt::format("{}", report.elections)},       {"crashes", fmt::format("{}", report.crashes)},
+                    {"trace hash", fmt::format("{:016x}", report.trace_hash)}};
+  for (std::string_view defect : planted(options.defects)) timeline.facts.emplace_back("planted defect", defect);
 }
 
 }  // namespace
@@ -45,11 +67,23 @@ Report simulate(const SimOptions& options) {
     report.what = fmt::format("{} nodes: a simulated cluster has 1 to {}", options.nodes, kNodesMax);
     return report;
   }
+  if (std::string why = reduce(options.reduction, plan); !why.empty()) {
+    report.violation = "OPTIONS";
+    report.what = std::move(why);
+    return report;
+  }
+  std::optional<Recorder> recorder;
+  if (options.timeline) world.set_recorder(&recorder.emplace(*options.timeline, world, plan.nodes));
   distort_clocks(options.defects, plan);
   {
     Cluster cluster(world, plan, options);
-    conduct(cluster, report);
+    conduct(cluster, world, report);
     cluster.fill(report);
+    world.set_recorder(nullptr);  // what the dying clients say is no part of the run
+  }
+  if (recorder) {
+    recorder->finish();
+    describe(options, report, *options.timeline);
   }
   if (!report.violation.empty()) report.last_events = world.last_events();
   return report;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/recorder.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -30,7 +31,30 @@ Witness::CallNumber Witness::begin(uint32_t node, Kind kind, std::string subject
   call.subject = std::move(subject);
   call.label = std::move(label);
   ++pending_;
+  if (history_recorder_) record_begin(calls_.size() - 1, call);
+  if (Recorder* recorder = world_.recorder()) {
+    recorder->called(calls_.size() - 1, node, kKindNames[static_cast<size_t>(kind)], call.subject, call.label);
+  }
   return calls_.size() - 1;
+}
+
+void Witness::record_begin(CallNumber number, const Call& call) {
+  switch (call.kind) {
+    case Kind::Put: return history_recorder_->begin_put(number, call.node, call.subject, call.label);
+    case Kind::Erase: return history_recorder_->begin_erase(number, call.node, call.subject);
+    case Kind::Get:
+    case Kind::LeaseGet: return history_recorder_->begin_get(number, call.node, call.subject);
+    case Kind::Acquire: return history_recorder_->begin_acquire(number, call.node, call.subject);
+    case Kind::Holders:
+    case Kind::Check: return history_recorder_->begin_holder(number, call.node, call.subject);
+    default: return;  // a release is begun with its hold; the rest no model has
+  }
+}
+
+Witness::CallNumber Witness::begin_release(uint32_t node, const HoldRef& hold) {
+  const CallNumber number = begin(node, Kind::Release, hold->name());
+  if (history_recorder_) history_recorder_->begin_release(number, node, hold);
+  return number;
 }
 
 Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
@@ -42,12 +66,15 @@ Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
 
 void Witness::fail(const char* id, const Call& call, std::string what) const {
   throw Violation(
-      id, fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)], call.subject,
-                      call.label, call.node + 1, std::chrono::duration<double>(call.began.time_since_epoch()).count(), what));
+      id,
+      fmt::format("{} {} {} on n{}, called at {:.6f}: {}", kKindNames[static_cast<size_t>(call.kind)], call.subject, call.label,
+                  call.node + 1, std::chrono::duration<double>(call.began.time_since_epoch()).count(), what),
+      {.operation = number_of(call)});
 }
 
 Witness::Call& Witness::end(CallNumber number) {
   Call& call = calls_[number];
+  if (Recorder* recorder = world_.recorder()) recorder->answered(number);
   if (call.ended) fail("INV_L08", call, "it ends a second time");
   call.ended = true;
   --pending_;
@@ -56,6 +83,7 @@ Witness::Call& Witness::end(CallNumber number) {
 
 // An answer that names the entry it comes from: after everything that was told before the call.
 void Witness::decided(const Call& call, Index index) {
+  if (Recorder* recorder = world_.recorder()) recorder->answered_at(number_of(call), index);
   if (index <= call.floor) {
     fail("INV_K1", call, fmt::format("decided at {}, but {} was told before it was called", index.value(), call.floor.value()));
   }
@@ -64,6 +92,7 @@ void Witness::decided(const Call& call, Index index) {
 }
 
 void Witness::observed(const Call& call, Index index) {
+  if (Recorder* recorder = world_.recorder()) recorder->answered_at(number_of(call), index);
   if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which nobody applied", index.value()));
   if (call.kind == Kind::LocalGet) return;
   if (index < call.floor) {
@@ -86,6 +115,7 @@ void Witness::refused(Call& call, const absl::Status& status) {
   if (*reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument) {
     fail("INV_R11", call, "an impossible answer: " + status.ToString());
   }
+  if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
   if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout) {
@@ -99,6 +129,7 @@ void Witness::refused(Call& call, const absl::Status& status) {
 
 void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
   if (!fate.result || fate.result->session != (*answer)->id() || fate.result->ttl != (*answer)->ttl()) {
@@ -111,12 +142,15 @@ void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer
 
 void Witness::closed(CallNumber number, SessionId session, const absl::Status& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer);
   if (model_.session(session) != nullptr) fail("INV_R11", call, "told that the session has ended, but it lives");
 }
 
 void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->acquired(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
   const Model::Fate& fate = only_execution(call);
@@ -132,6 +166,8 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
 
 void Witness::released(CallNumber number, const HoldRef& hold, const absl::Status& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->released(number, answer);
+  if (duty_ == Duty::Count) return;
   const Model::Lock* lock = model_.lock(hold->name());
   const bool held = lock && lock->hold && lock->hold->token == hold->token();
   if (answer.ok() && held) fail("INV_R11", call, "told that the hold was released, but it lives");
@@ -140,6 +176,8 @@ void Witness::released(CallNumber number, const HoldRef& hold, const absl::Statu
 
 void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->put(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Fate& fate = only_execution(call);
   if (fate.index != answer->index || fate.result->revision != answer->revision) {
@@ -152,6 +190,8 @@ void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
 
 void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->erased(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const machine::Result* result = model_.answered_at(answer->index);
   if (result == nullptr || result->deleted != answer->deleted || result->revision != answer->revision ||
@@ -164,6 +204,8 @@ void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answe
 
 void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->got(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   std::optional<Model::Value> told;
@@ -179,6 +221,8 @@ void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
 
 void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->looked(number, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   const Model::LockLook expected = model_.lock_at(call.subject, answer->as_of);
@@ -192,6 +236,7 @@ void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) 
 
 void Witness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   std::vector<RequestId> told;
@@ -203,6 +248,7 @@ void Witness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& answer)
 
 void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answer) {
   Call& call = end(number);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   std::vector<SessionId> told;
@@ -214,6 +260,8 @@ void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answe
 
 void Witness::checked(CallNumber number, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
   Call& call = end(number);
+  if (history_recorder_) history_recorder_->checked(number, hold, answer);
+  if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const Model::Lock* lock = model_.lock(hold->name());
   const bool current = lock && lock->hold && lock->hold->token == hold->token();
@@ -239,6 +287,7 @@ std::string Witness::pending() const {
 }
 
 void Witness::finish() const {
+  if (duty_ == Duty::Count) return;
   for (const Call& call : calls_) {
     if (!call.ended) fail("INV_L08", call, "it never ends");
     if (call.label.empty()) continue;

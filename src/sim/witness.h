@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coordkit/client.h"
+#include "sim/history_recorder.h"
 #include "sim/model.h"
 #include "sim/world.h"
 
@@ -33,11 +34,20 @@ class Witness {
     Check
   };
 
-  Witness(World& world, const Model& model) : world_(world), model_(model) {}
+  // Judges, or only keeps count of what is pending so that the black-box check stands alone.
+  enum class Duty : uint8_t { Judge, Count };
+  Witness(World& world, const Model& model, Duty duty = Duty::Judge) : world_(world), model_(model), duty_(duty) {}
+  // Gets every call and answer too, without what the log says about it. Null: none.
+  void set_history_recorder(HistoryRecorder* recorder) { history_recorder_ = recorder; }
 
   // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
   CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
   CallNumber begin_check(uint32_t node, const HoldRef& hold);
+  CallNumber begin_release(uint32_t node, const HoldRef& hold);
+  // The holder has just asked its clock and was told that the hold is valid.
+  void trusted(const HoldRef& hold) {
+    if (history_recorder_) history_recorder_->trusted(hold);
+  }
 
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
@@ -72,14 +82,19 @@ class Witness {
     std::string label;
   };
   Call& end(CallNumber number);
+  CallNumber number_of(const Call& call) const { return static_cast<CallNumber>(&call - calls_.data()); }
   void refused(Call& call, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
   const Model::Fate& only_execution(const Call& call) const;
   [[noreturn]] void fail(const char* id, const Call& call, std::string what) const;
 
+  void record_begin(CallNumber number, const Call& call);
+
   World& world_;
   const Model& model_;
+  const Duty duty_;
+  HistoryRecorder* history_recorder_ = nullptr;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
   Index told_;  // highest index in any answer so far

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "sim/recorder.h"
+
 namespace coordkit::sim {
 namespace {
 
@@ -72,6 +74,7 @@ void Workload::worker_event(const Event& event) {
 }
 
 void Workload::act(Worker& worker) {
+  if (Recorder* recorder = world_.recorder()) recorder->acting(worker.number);
   if (winding_down_) {
     act_winding_down(worker);
   } else if (worker.state == State::Idle) {
@@ -109,6 +112,7 @@ void Workload::act_calling(Worker& worker) {
 void Workload::act_holding(Worker& worker) {
   const LeadingTime now = nodes_[worker.node]->clock_now().leading;
   const bool valid = worker.hold->valid(now);
+  if (valid) witness_.trusted(worker.hold);
   if (worker.writes_left > 0 && (valid || worker.random.chance(0.2))) {
     --worker.writes_left;
     write_resource(worker);
@@ -191,6 +195,7 @@ void Workload::open(Worker& worker) {
 void Workload::close(Worker& worker) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Close, "session");
   const SessionRef session = std::exchange(worker.session, nullptr);
+  if (Recorder* recorder = world_.recorder()) recorder->closes(call, session->id());
   worker.hold = nullptr;
   client(worker).close(
       session, then(worker, [this, call, id = session->id()](absl::Status& answer) { witness_.closed(call, id, answer); }),
@@ -226,7 +231,8 @@ void Workload::acquire(Worker& worker) {
 
 void Workload::release(Worker& worker) {
   const HoldRef hold = std::exchange(worker.hold, nullptr);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
+  const auto call = witness_.begin_release(worker.node, hold);
+  if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
   client(worker).release(hold,
                          then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
                          call_deadline(worker));

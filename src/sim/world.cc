@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/recorder.h"
+
 namespace coordkit::sim {
 namespace {
 
@@ -31,11 +33,17 @@ Event World::pop() {
   const Event event = heap_.back();
   heap_.pop_back();
   now_ = event.at;
+  node_ = event.node;
   ++popped_;
   mix(static_cast<uint64_t>(event.at.time_since_epoch().count()));
   mix(static_cast<uint64_t>(event.kind) | uint64_t{event.node} << 8 | uint64_t{event.epoch} << 32);
   mix(event.item);
   return event;
+}
+
+void World::tell(const TraceRecord& record) {
+  if (recorder_) recorder_->traced(record);
+  if (listener_) listener_(render(record));
 }
 
 std::vector<std::string> World::last_events() const {

@@ -31,6 +31,7 @@ enum class EventKind : uint8_t {
   Disconnect,   // node, item = peer: the connection is noticed to be gone
   LogSynced,    // node, item = write number: durable
   LogReadDone,  // node, item = read slot
+  LogIdle,      // node: its log has not been written to for a while
   StateSynced,  // node: the checkpoint under way is durable
   StateDone,    // node, item = answer: a view was opened or read, or machines were built
   Worker,       // node, item = worker and step
@@ -43,7 +44,6 @@ enum class EventKind : uint8_t {
   Program,      // node, item = what an embedder's program asked for
   Script,       // item = an act of the script
 };
-inline constexpr size_t kEventKinds = 18;
 
 struct Event {
   TrueTime at;
@@ -63,6 +63,8 @@ struct TraceRecord {
 };
 inline constexpr uint32_t kNoNode = ~uint32_t{0};
 std::string render(const TraceRecord& record);
+
+class Recorder;
 
 class World {
  public:
@@ -87,14 +89,26 @@ class World {
   void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
     TraceRecord& record = ring_[traced_++ % ring_.size()];
     record = {now_, node, format, {a, b, c, d}};
-    if (listener_) [[unlikely]]
-      listener_(render(record));
+    if (heard_) [[unlikely]]
+      tell(record);
   }
-  void set_listener(std::function<void(const std::string&)> listener) { listener_ = std::move(listener); }
+  void set_listener(std::function<void(const std::string&)> listener) {
+    listener_ = std::move(listener);
+    heard_ = listener_ != nullptr || recorder_ != nullptr;
+  }
+  // Who is told what happens, for the timeline; null: nobody. It outlives the run.
+  Recorder* recorder() const { return recorder_; }
+  void set_recorder(Recorder* recorder) {
+    recorder_ = recorder;
+    heard_ = listener_ != nullptr || recorder_ != nullptr;
+  }
+  uint32_t node() const { return node_; }  // of the newest event
   // The last records, oldest first.
   std::vector<std::string> last_events() const;
 
  private:
+  void tell(const TraceRecord& record);
+
   const uint64_t seed_;
   Random random_;
   TrueTime now_{};
@@ -105,6 +119,9 @@ class World {
   std::array<TraceRecord, 64> ring_{};
   uint64_t traced_ = 0;
   std::function<void(const std::string&)> listener_;
+  Recorder* recorder_ = nullptr;
+  bool heard_ = false;  // by either
+  uint32_t node_ = kNoNode;
 };
 
 }  // namespace coordkit::sim

@@ -282,6 +282,24 @@ TEST_F(CallTest, REG_R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
   EXPECT_EQ(session->phase(), SessionPhase::Lost);
 }
 
+// Apply looks at the session before it performs the releases that a command carries: they did not happen (S-42).
+TEST_F(CallTest, AReleaseCarriedByACommandThatFoundNoSessionIsLost) {
+  const SessionRef session = open();
+  const HoldRef grant = hold(session);
+  Answer<void> released;
+  Answer<HoldRef> acquired;
+  client.release(grant, released.callback());
+  client.acquire(session, "b", {}, acquired.callback());
+  turn();
+  const auto acquires = engine.take_commands<machine::Acquire>();
+  ASSERT_EQ(acquires.size(), 1u);
+  ASSERT_EQ(acquires.at(0).second.prior_releases.size(), 1u);
+  engine.complete(acquires.at(0).first.ticket, {.code = machine::ResultCode::SessionNotFound});
+  turn();
+  EXPECT_EQ(released.times(), 1);
+  EXPECT_EQ(released.reason(), Reason::Lost);
+}
+
 TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);

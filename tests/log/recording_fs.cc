@@ -126,8 +126,8 @@ absl::StatusOr<std::vector<std::string>> RecordingFs::list() {
 }
 
 // A change of names is durable after a later sync of the directory, a write after a later sync of its file. Changes of names
-// keep their order (journalled file systems do), so an unsynced one implies those before it.
-Image RecordingFs::crash(size_t count, const std::function<bool()>& survives) const {
+// that keep their order imply those before.
+Image RecordingFs::crash(size_t count, const std::function<bool()>& survives, Pieces of) const {
   size_t names_synced = 0;
   std::map<FileId, size_t> file_synced;
   for (size_t i = 0; i < count; ++i) {
@@ -139,7 +139,7 @@ Image RecordingFs::crash(size_t count, const std::function<bool()>& survives) co
   for (size_t i = 0; i < count; ++i) {
     const Change& change = changes_[i];
     if (is_name(change)) {
-      names_go_on = i < names_synced || (names_go_on && survives());
+      names_go_on = i < names_synced || ((names_go_on || !of.names_in_order) && survives());
       if (names_go_on) apply_name(image, change);
       if (change.kind == Change::Kind::Create) image.files[change.file];
     } else if (change.kind == Change::Kind::Write) {
@@ -150,10 +150,10 @@ Image RecordingFs::crash(size_t count, const std::function<bool()>& survives) co
         continue;
       }
       for (size_t at = 0; at < change.bytes.size();) {
-        const size_t step = std::min(kSectorBytes - (change.offset + at) % kSectorBytes, change.bytes.size() - at);
-        const std::string_view sector = std::string_view(change.bytes).substr(at, step);
-        const bool same = change.offset + at + step <= file.size() && file.compare(change.offset + at, step, sector) == 0;
-        if (!same && survives()) write_at(file, change.offset + at, sector);
+        const size_t step = std::min(of.bytes - (change.offset + at) % of.bytes, change.bytes.size() - at);
+        const std::string_view piece = std::string_view(change.bytes).substr(at, step);
+        const bool same = change.offset + at + step <= file.size() && file.compare(change.offset + at, step, piece) == 0;
+        if (!same && survives()) write_at(file, change.offset + at, piece);
         at += step;
       }
     }
@@ -161,36 +161,41 @@ Image RecordingFs::crash(size_t count, const std::function<bool()>& survives) co
   return image;
 }
 
-size_t RecordingFs::undecided(size_t count) const {
+size_t RecordingFs::undecided(size_t count, Pieces of) const {
   size_t pieces = 0;
-  crash(count, [&] {
+  const auto survives = [&pieces] {
     ++pieces;
     return true;
-  });
+  };
+  crash(count, survives, of);
   return pieces;
 }
 
 void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t samples, uint64_t seed,
-                    const std::function<void(size_t, const Image&)>& check) {
+                    const std::function<void(size_t, const Image&)>& check, Pieces of) {
   Random random(seed);
   for (size_t count = 0; count <= disk.changes().size(); ++count) {
-    const size_t pieces = disk.undecided(count);
+    const size_t pieces = disk.undecided(count, of);
     if (pieces <= exhaustive_max) {
       for (uint64_t subset = 0; subset < uint64_t{1} << pieces; ++subset) {
         uint64_t bits = subset;
-        check(count, disk.crash(count, [&bits] {
+        const auto survives = [&bits] {
           const bool bit = (bits & 1) != 0;
           bits >>= 1;
           return bit;
-        }));
+        };
+        check(count, disk.crash(count, survives, of));
       }
       continue;
     }
-    check(count, disk.crash(count, [] { return false; }));
-    check(count, disk.crash(count, [] { return true; }));
+    check(count, disk.crash(
+                     count, [] { return false; }, of));
+    check(count, disk.crash(
+                     count, [] { return true; }, of));
     for (size_t i = 0; i < samples; ++i) {
       const double share = static_cast<double>(random.below(100)) / 100;
-      check(count, disk.crash(count, [&] { return random.chance(share); }));
+      check(count, disk.crash(
+                       count, [&] { return random.chance(share); }, of));
     }
   }
 }

@@ -1,6 +1,6 @@
 // A disk in memory that remembers every change, so that a test can ask: what if the power had gone just here? It fails the
 // n-th call on request, and builds every image a crash may leave: what was synced is there; of what was not, any 512-byte
-// sectors and any changes of names, in any combination.
+// sectors (or whole pages, of which there are fewer) and any changes of names, in any combination.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,14 @@
 namespace coordkit::testing {
 
 inline constexpr size_t kSectorBytes = 512;
+inline constexpr size_t kPageBytes = 4096;
+
+// What a crash decides about piece by piece, and whether changes of names reach the disk in their order, as journalled file
+// systems see to.
+struct Pieces {
+  size_t bytes = kSectorBytes;
+  bool names_in_order = true;
+};
 
 using FileId = uint64_t;
 
@@ -66,9 +74,9 @@ class RecordingFs final : public FileSystem {
   void limit_space(uint64_t bytes) { space_ = bytes; }
 
   // The image after the first `count` changes if everything unsynced by then is decided by `survives`.
-  Image crash(size_t count, const std::function<bool()>& survives) const;
+  Image crash(size_t count, const std::function<bool()>& survives, Pieces of = {}) const;
   // How many undecided pieces crash(count, ...) asks about.
-  size_t undecided(size_t count) const;
+  size_t undecided(size_t count, Pieces of = {}) const;
 
  private:
   class RecordingFile;
@@ -90,6 +98,6 @@ class RecordingFs final : public FileSystem {
 // Calls `check` with images a crash after any prefix of the changes may leave: all of them where few pieces are undecided,
 // else none, all, and `samples` random ones.
 void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t samples, uint64_t seed,
-                    const std::function<void(size_t count, const Image& image)>& check);
+                    const std::function<void(size_t count, const Image& image)>& check, Pieces of = {});
 
 }  // namespace coordkit::testing

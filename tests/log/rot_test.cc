@@ -183,6 +183,84 @@ TEST_F(RotTest, ATruncationAndTheSameEntriesAgainRepairToo) {
   EXPECT_EQ(repaired->entries, expected_);
 }
 
+// The next mark names what the batch before it held, so a lost header costs its own entry alone.
+TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
+  RecordingFs disk;
+  auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  const LogWrite step{.entries = entries(1, 9, 1)};
+  ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+  ASSERT_TRUE(opened->log->sync().ok());
+  ASSERT_TRUE(opened->log->append_mark().ok());
+  ASSERT_TRUE(opened->log->sync().ok());
+  Image rotten = disk.now();
+  ASSERT_EQ(rotten.names.size(), 1u);
+  std::string& bytes = rotten[rotten.names.begin()->first];
+  const size_t payload = bytes.find(step.entries[3].payload.view());
+  ASSERT_NE(payload, std::string::npos);
+  bytes[payload - log::kRecordHeaderBytes] ^= 1;
+  RecordingFs again(rotten);
+  const auto hurt = log::Log::open(again, small_segments());
+  ASSERT_TRUE(hurt.ok());
+  ASSERT_EQ(hurt->damaged.size(), 1u);
+  EXPECT_EQ(hurt->damaged[0], (DamagedEntry{Index(4), Term(1), step.entries[3].content_sum}));
+  EXPECT_EQ(hurt->entries.size(), 8u);
+}
+
+// What is lost at the end of the durable log is told by the next mark, even if the rest of that batch is torn.
+TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
+  RecordingFs disk;
+  auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  const LogWrite step{.entries = entries(1, 3, 1)};
+  ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+  ASSERT_TRUE(opened->log->sync().ok());
+  const LogWrite torn{.entries = entries(4, 1, 1, 9000)};
+  ASSERT_TRUE(opened->log->append({&torn, 1}).ok());
+  Image image = disk.now();
+  ASSERT_EQ(image.names.size(), 1u);
+  std::string& bytes = image[image.names.begin()->first];
+  bytes[bytes.find(step.entries[2].payload.view()) - log::kRecordHeaderBytes] ^= 1;
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(log::kFirstBatchOffset + 2 * log::kBlockBytes), log::kBlockBytes, 0);
+  RecordingFs again(image);
+  const auto hurt = log::Log::open(again, small_segments());
+  ASSERT_TRUE(hurt.ok());
+  EXPECT_EQ(hurt->entries.size(), 2u);
+  ASSERT_EQ(hurt->damaged.size(), 1u);
+  EXPECT_EQ(hurt->damaged[0].index, Index(3));
+}
+
+// What an open carried over is closed by a mark. That mark alone may be lost; with the batch before it, nothing says any more
+// how far the log went.
+TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNotAShorterLog) {
+  RecordingFs disk;
+  {
+    auto opened = log::Log::open(disk, small_segments());
+    ASSERT_TRUE(opened.ok());
+    const LogWrite step{.entries = entries(1, 3, 1)};
+    ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+    ASSERT_TRUE(opened->log->sync().ok());
+  }
+  ASSERT_TRUE(log::Log::open(disk, small_segments()).ok());
+  image_ = disk.now();
+  const std::string newest = segments().back();
+  const size_t end = image_[newest].find_last_not_of('\0') / log::kBlockBytes * log::kBlockBytes;
+  ASSERT_GT(end, log::kFirstBatchOffset);
+  Image rotten = image_;
+  rotten[newest][end + 1] ^= 1;
+  {
+    RecordingFs one(rotten);
+    const auto opened = log::Log::open(one, small_segments());
+    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    EXPECT_EQ(opened->entries, entries(1, 3, 1));
+  }
+  rotten[newest][end - log::kBlockBytes + 1] ^= 1;
+  RecordingFs two(rotten);
+  const auto opened = log::Log::open(two, small_segments());
+  EXPECT_TRUE(absl::IsDataLoss(opened.status())) << opened.status().ToString();
+  EXPECT_TRUE(two.changes().empty());
+}
+
 TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   Image foreign = image_;
   foreign.files[9999] = "mine";

@@ -182,6 +182,25 @@ TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
   EXPECT_NE(cluster.leader(), 0u);
 }
 
+// Replica 1 was added and removed; the entry that removes it is on its disk alone, and after a restart it knows of no commit
+// later than that of the checkpoint, where it was no member yet. Nobody else can be elected against its longer log.
+TEST(MembershipTest, REG_R40_WhoLeavesByAnEntryThatMayNotBeCommittedCampaignsAfterARestartToo) {
+  const auto entry = [](uint64_t index, const Configuration& configuration) {
+    return make_entry(Index(index), Term(2), EntryKind::Configuration, encode(configuration));
+  };
+  const Configuration without{.voters = {member(2)}};
+  const Configuration with{.voters = {member(1), member(2)}};
+  Recovered recovered{.hard_state = {Term(2), ReplicaId()}, .base = {Index(5), Term(1)}, .configuration = without};
+  recovered.applied = recovered.base;
+  recovered.entries = {entry(6, {.voters = with.voters, .outgoing = without.voters}), entry(7, with),
+                       entry(8, {.voters = without.voters, .outgoing = with.voters}), entry(9, without)};
+  Solo solo(std::move(recovered));
+  solo.timeout();
+  solo.timeout();
+  EXPECT_EQ(solo.role(), Role::PreCandidate);
+  EXPECT_EQ(solo.only<VoteRequest>(2).last, (Position{Index(9), Term(2)}));
+}
+
 TEST(MembershipTest, REG_R41_ARemovedMemberIsToldAndBecomesQuiet) {
   Cluster cluster(3);
   cluster.elect(1);

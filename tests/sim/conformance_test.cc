@@ -4,6 +4,7 @@
 #include "coordkit/testing/log_store_suite.h"
 #include "coordkit/testing/state_store_suite.h"
 #include "sim/disk.h"
+#include "sim/state_disk.h"
 
 namespace coordkit::testing {
 namespace {
@@ -71,14 +72,16 @@ class LogInPassingTime final : public LogStore {
   void compact(Position through) override { store_.compact(through); }
   void close() override { store_.close(); }
 
-  void crash() { store_.crash(); }
+  void crash() { store_.crash(sim::CrashKind::Power); }
   void rot(Index index) { store_.rot(index); }
 
  private:
   void pass() {
     while (!world_.empty()) {
       const sim::Event event = world_.pop();
-      event.kind == sim::EventKind::LogSynced ? store_.synced(event) : store_.read_done(event);
+      if (event.kind == sim::EventKind::LogSynced) store_.synced(event);
+      if (event.kind == sim::EventKind::LogReadDone) store_.read_done(event);
+      if (event.kind == sim::EventKind::LogIdle) store_.idle(event);
     }
   }
 

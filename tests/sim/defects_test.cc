@@ -37,6 +37,34 @@ TEST_P(DefectTest, IsReported) {
   FAIL() << "not found in " << kSeedsMost << " seeds";
 }
 
+// What callers can see, the black box finds by itself: no log, no indexes.
+class BlackBoxDefectTest : public testing::TestWithParam<Planted> {};
+
+TEST_P(BlackBoxDefectTest, IsReportedWithoutTheWitness) {
+  constexpr uint64_t kSeedsMost = 60;
+  for (uint64_t seed = 1; seed <= kSeedsMost; ++seed) {
+    SimOptions options;
+    options.seed = seed;
+    options.profile = GetParam().profile;
+    options.witness = false;
+    options.black_box = BlackBox::Always;
+    options.defects.*GetParam().defect = true;
+    const Report report = simulate(options);
+    if (report.violation.empty()) continue;
+    EXPECT_TRUE(GetParam().reported_by.contains(report.violation)) << report.violation << ": " << report.what;
+    EXPECT_NE(report.what.find("could have answered like this"), std::string::npos) << report.what;
+    std::cout << GetParam().name << ": seed " << seed << " " << report.violation << ": " << report.what << "\n";
+    return;
+  }
+  FAIL() << "not found in " << kSeedsMost << " seeds";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BlackBoxDefectTest,
+                         testing::Values(Planted{"stale_read", &Defects::stale_read, {"INV_K01", "INV_L01"}},
+                                         Planted{"answer_changed", &Defects::answer_changed, {"INV_K01"}},
+                                         Planted{"submits_twice", &Defects::submits_twice, {"INV_K01"}}),
+                         [](const auto& info) { return info.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
     All, DefectTest,
     testing::Values(

@@ -10,8 +10,10 @@
 namespace coordkit::sim {
 namespace {
 
-Report run(uint64_t seed, std::string profile = "swarm", Duration hostile_time = std::chrono::seconds(20)) {
+Report run(uint64_t seed, std::string profile = "swarm", Duration hostile_time = std::chrono::seconds(20),
+           BlackBox black_box = BlackBox::Sampled) {
   SimOptions options;
+  options.black_box = black_box;
   options.seed = seed;
   options.profile = std::move(profile);
   options.hostile_time = hostile_time;
@@ -69,6 +71,26 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_MembersChangeUnderEveryOtherFault
   }
 }
 
+// Disks fail, fill up, rot and lie; replicas halt, wait, stand aside or get another disk, and nothing that was answered is
+// lost.
+TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D09_D10_D17_D20_INV_S01_S04_DisksOfEveryKindOfBadness) {
+  Report sum;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report report = run(seed, "disks");
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t kind = 0; kind < kFaultKinds; ++kind) sum.faults[kind] += report.faults[kind];
+    for (size_t mark = 0; mark < kMarks; ++mark) sum.marks[mark] += report.marks[mark];
+  }
+  for (const FaultKind kind :
+       {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected, FaultKind::LostSync}) {
+    EXPECT_GT(sum.faults[static_cast<size_t>(kind)], 0u) << name_of(kind);
+  }
+  for (const Mark mark : {Mark::UnsyncedWriteFound, Mark::HolesFound, Mark::ShortLogFound, Mark::OpenFailed,
+                          Mark::PowerLostInOpen, Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced}) {
+    EXPECT_GT(sum.marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
+  }
+}
+
 TEST(SimulateTest, CalmClusterKeepsItsLeader) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Report report = run(seed, "calm", std::chrono::seconds(5));
@@ -76,6 +98,23 @@ TEST(SimulateTest, CalmClusterKeepsItsLeader) {
     EXPECT_EQ(report.elections, 1u) << "seed " << seed;
     EXPECT_EQ(report.expiries, 0u) << "seed " << seed;
   }
+}
+
+// A tenth of the seeds is searched, and searching changes nothing of the run.
+TEST(SimulateTest, TheBlackBoxLooksAtATenthAndDisturbsNothing) {
+  uint64_t sampled = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report with = run(seed, "swarm", std::chrono::seconds(5), BlackBox::Always);
+    ASSERT_EQ(with.violation, "") << story(with);
+    EXPECT_EQ(with.histories, 1u);
+    EXPECT_EQ(with.histories_undecided, 0u) << "seed " << seed;
+    EXPECT_GT(with.history_operations, 0u);
+    const Report by_seed = run(seed, "swarm", std::chrono::seconds(5));
+    EXPECT_EQ(by_seed.trace_hash, with.trace_hash);
+    sampled += by_seed.histories;
+  }
+  EXPECT_GE(sampled, 1u);
+  EXPECT_LE(sampled, 10u);
 }
 
 TEST(SimulateTest, UnknownProfileIsRefused) { EXPECT_EQ(run(1, "no such").violation, "OPTIONS"); }
@@ -91,7 +130,7 @@ TEST(SimulateTest, SeedsThatFoundBugsHold) {
     std::string profile;
     int64_t seconds = 0;
     ASSERT_TRUE(words >> seed >> profile >> seconds) << line;
-    const Report report = run(seed, profile, std::chrono::seconds(seconds));
+    const Report report = run(seed, profile, std::chrono::seconds(seconds), BlackBox::Always);
     EXPECT_EQ(report.violation, "") << story(report);
   }
 }

@@ -17,7 +17,10 @@ std::string name_of(int from) { return from == kResource ? "the resource" : "nod
 }  // namespace
 
 Cast::Cast(std::filesystem::path data, support::Deadline deadline)
-    : data_(std::move(data)), deadline_(deadline), addresses_(support::free_loopback_addresses(kNodes)) {}
+    : data_(std::move(data)),
+      deadline_(deadline),
+      addresses_(support::free_loopback_addresses(kNodes)),
+      recording_(kNodes, support::machine_time_ns()) {}
 
 void Cast::start_resource() {
   resource_ = support::Child::start({"resource", "--gate", data_ / "resource.fence"});
@@ -32,6 +35,7 @@ void Cast::start_node(int id) {
                              std::to_string(resource_port_), "--members", addresses_[0], addresses_[1], addresses_[2]});
   node(id) = std::move(fresh);
   lines_.add(id, node(id).process.output());
+  recording_.started(id, support::machine_time_ns());
 }
 
 int Cast::leader() const {
@@ -61,9 +65,11 @@ void Cast::freeze(int id) {
   claims_.ended(node(id).token, support::machine_time_ns());
   if (!node(id).process.freeze()) throw StoryFailed(name_of(id) + " ended when it should have been frozen");
   node(id).frozen = true;
+  recording_.frozen(id, support::machine_time_ns());
 }
 
 void Cast::thaw(int id) {
+  recording_.thawed(id, support::machine_time_ns());
   node(id).process.thaw();
   node(id).frozen = false;
 }
@@ -72,6 +78,7 @@ void Cast::kill(int id) {
   node(id).leaving = true;
   claims_.ended(node(id).token, support::machine_time_ns());
   node(id).process.kill();
+  recording_.killed(id, support::machine_time_ns());
   until("the last words of " + name_of(id), [&] { return node(id).process.output() < 0; });
   node(id).leads = false;
 }
@@ -132,13 +139,16 @@ void Cast::hear_node(int id, const std::string& event, const nlohmann::json& sai
   } else if (event == "leadership") {
     one.leads = said.at("leads");
     one.term = said.at("term");
+    recording_.leadership(id, at, one.leads, one.term);
   } else if (event == "waiting") {
     one.waiting = true;
+    recording_.called(id, at, "acquire", 0);
   } else if (event == "granted") {
     one.waiting = false;
     one.token = token;
     one.rows = 0;
     claims_.granted(id, token, at);
+    recording_.answered(id, at, "ok", token);
   } else if (event == "wrote") {
     claims_.valid(token, said.at("valid_at"));
     if (said.at("taken")) ++one.rows;
@@ -147,11 +157,14 @@ void Cast::hear_node(int id, const std::string& event, const nlohmann::json& sai
     claims_.ended(token, at);
   } else if (event == "lost") {
     one.lost = token;
+    recording_.noted(id, at, sim::Timeline::Weight::Loss, "lost() fires for token " + std::to_string(token));
   } else if (event == "releasing") {
     one.releasing = token;
+    recording_.called(id, at, "release", token);
     claims_.ended(token, at);
   } else if (event == "released") {
     one.released = token;
+    recording_.answered(id, at, said.at("ok") ? "ok" : "not answered in time", 0);
   } else if (event == "resting") {
     one.resting = said.at("number");
   } else if (event == "left") {
@@ -159,6 +172,8 @@ void Cast::hear_node(int id, const std::string& event, const nlohmann::json& sai
   } else if (event == "late_write") {
     ++one.late_writes;
     one.late_write_taken = one.late_write_taken || said.at("taken");
+  } else if (event == "not_granted") {
+    recording_.answered(id, at, "not granted", 0);
   } else if (event == "queue") {
     ++one.queue_answers;
     one.waiters = said.at("waiters");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/demo/recording.h"
 #include "tools/support/child.h"
 #include "tools/support/claims.h"
 #include "tools/support/lines.h"
@@ -73,6 +74,7 @@ class Cast {
 
   const support::Claims& claims() const { return claims_; }
   const std::vector<support::Admission>& admissions() const { return admissions_; }
+  Recording& recording() { return recording_; }
   size_t refusals() const;
   int grants_of(int id) const;
 
@@ -91,6 +93,7 @@ class Cast {
   support::LineReader lines_;
   support::Claims claims_;
   std::vector<support::Admission> admissions_;
+  Recording recording_;
   uint64_t commands_ = 0;
   bool leaving_ = false;
 };

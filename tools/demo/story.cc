@@ -43,6 +43,7 @@ class Story {
   void agree();
   void judge();
   void write_json(bool ok);
+  void write_page(const std::string& wrong);
 
   void rest_all();
   int seat_leader();
@@ -51,6 +52,7 @@ class Story {
   int holder() const;
   void expect_next_holder(int waiter, uint64_t token_before, int64_t since_ns, const std::string& because);
   std::string elapsed(int64_t since_ns) const;
+  std::filesystem::path page_path() const { return out_ / "demo.html"; }
 
   const std::filesystem::path out_;
   std::ofstream log_;
@@ -65,6 +67,7 @@ void Story::say(const std::string& sentence) {
   std::fputs(line, stdout);
   std::fflush(stdout);
   log_ << line << std::flush;
+  cast_.recording().told(support::machine_time_ns(), sentence);
 }
 
 std::string Story::elapsed(int64_t since_ns) const {
@@ -254,7 +257,7 @@ void Story::judge() {
   size_t taken = cast_.admissions().size() - cast_.refusals();
   say("summary: " + std::to_string(cast_.claims().handovers()) + " hand-overs, two holders at once 0, " +
       std::to_string(taken) + " writes taken, stale writes refused " + std::to_string(cast_.refusals()) + ", longest gap " +
-      std::to_string(cast_.claims().longest_gap_ns() / 1'000'000) + " ms");
+      std::to_string(cast_.claims().longest_gap_ns() / 1'000'000) + " ms; all of it as a picture: " + page_path().string());
 }
 
 void Story::write_json(bool ok) {
@@ -264,6 +267,11 @@ void Story::write_json(bool ok) {
                                          {"longest_gap_ms", cast_.claims().longest_gap_ns() / 1'000'000},
                                          {"ok", ok}};
   std::ofstream(out_ / "demo.json") << result.dump() << "\n";
+}
+
+void Story::write_page(const std::string& wrong) {
+  std::ofstream(page_path()) << sim::timeline_page(
+      cast_.recording().timeline(cast_.claims(), cast_.admissions(), support::machine_time_ns(), wrong));
 }
 
 int Story::run() {
@@ -278,10 +286,13 @@ int Story::run() {
     cast_.dismiss();
     judge();
     write_json(true);
+    write_page({});
     return 0;
   } catch (const StoryFailed& failure) {
     say(std::string("FAILED: ") + failure.what());
     write_json(false);
+    write_page(failure.what());
+    say("what happened, as a picture: " + page_path().string());
     return 1;
   }
 }
@@ -291,6 +302,7 @@ int Story::run() {
 int run_story(const std::filesystem::path& out) {
   std::filesystem::remove_all(out / "demo-data");
   std::filesystem::remove(out / "demo.json");
+  std::filesystem::remove(out / "demo.html");
   std::filesystem::create_directories(out / "demo-data");
   return Story(out).run();
 }

@@ -33,6 +33,13 @@ enum class Mark : uint8_t {
   LeaderChangedDuringState,  // an election while a peer takes in a state
   CrashDuringState,          // of the replica that takes in
   StateResumed,              // rows that were there already are not sent again
+  UnsyncedWriteFound,        // recovery found a write that nobody had been told of
+  HolesFound,                // and entries that the disk has lost: quarantine
+  ShortLogFound,             // and that acknowledged writes are missing without a trace: the disk is replaced
+  OpenFailed,                // because of a fault in force
+  PowerLostInOpen,           // while the log was recovered
+  HaltedByDisk,              // a failed store ended its process
+  WaitedForSpace,            // writes wait for the next segment
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);

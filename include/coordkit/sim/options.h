@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "coordkit/sim/conductor.h"
 #include "coordkit/sim/marks.h"
 #include "coordkit/sim/program.h"
+#include "coordkit/sim/reduction.h"
+#include "coordkit/sim/timeline.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {
@@ -33,9 +36,15 @@ enum class FaultKind : uint8_t {
   Suspend,         // a machine sleeps: the lagging reading stands
   SlowDisk,        // syncs take up to seconds
   ClockRate,       // a machine's clock changes its rate within the bound
+  DiskError,       // reads, writes or syncs of a disk fail now and then
+  DiskFull,        // files can hardly grow
+  Rot,             // durable bytes change, below the durable mark
+  Misdirected,     // a page is written to, or read from, another place
+  LostSync,        // a disk acknowledges syncs and loses them with the power
 };
-inline constexpr size_t kFaultKinds = 15;
+inline constexpr size_t kFaultKinds = 20;
 std::string_view name_of(FaultKind kind);
+std::optional<FaultKind> fault_named(std::string_view name);
 
 // Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the checks are tested.
 struct Defects {
@@ -58,11 +67,23 @@ struct Defects {
   bool gate_open = false;               // the protected resource lets every token pass
 };
 
+// Which runs have their history recorded as callers saw it and searched for an order (docs/format-history.md).
+enum class BlackBox : uint8_t { Sampled, Always, Never };  // Sampled: a tenth of the seeds
+
+// By the names of the fields. False: there is no such defect.
+[[nodiscard]] bool plant(Defects& defects, std::string_view name);
+std::vector<std::string_view> defect_names();
+std::vector<std::string_view> planted(const Defects& defects);
+
 struct SimOptions {
   uint64_t seed = 1;
   std::string profile = "swarm";
   Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
   std::function<void(const std::string&)> on_event;  // gets every trace line; slow
+  // Gets every line of the recorded history when the run ends; implies BlackBox::Always.
+  std::function<void(std::string_view)> on_history;
+  BlackBox black_box = BlackBox::Sampled;
+  bool witness = true;  // check answers against the log; off only to see what the black box finds by itself
   Defects defects;
 
   // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.
@@ -74,6 +95,8 @@ struct SimOptions {
   std::function<void(Conductor&)> script;                     // called once, before anything happens
   // Called when everything has converged, once for each replica; a sentence is a violation named CHECK.
   std::function<std::string(ReplicaId, const Engine&)> check;
+  Reduction reduction;
+  Timeline* timeline = nullptr;  // filled with what happened, within its limits; the run is the same with and without
 };
 
 // For SimOptions::machines: one machine of your own, made anew in every process.
@@ -86,12 +109,18 @@ auto hosting(MachineId id) {
   };
 }
 
+// The options as one writes them after ./dev sim: "--replay 7 --profile leases --without storm,crash".
+std::string replay_arguments(const SimOptions& options);
+
 struct Report {
   uint64_t seed = 0;
   // Empty id: nothing was violated.
   std::string violation;
   std::string what;
   std::vector<std::string> last_events;
+  uint32_t nodes = 0;    // as the seed drew them, or the reduction
+  uint32_t workers = 0;  // per node
+  Duration hostile{};    // length of that part, had the run got to its end
   Duration virtual_time{};
   uint64_t events = 0;
   uint64_t turns = 0;
@@ -99,11 +128,15 @@ struct Report {
   uint64_t releases = 0;
   uint64_t expiries = 0;
   uint64_t elections = 0;
+  uint64_t strikes = 0;  // faults that came up, whether or not the reduction let them strike
   uint64_t crashes = 0;
   uint64_t operations = 0;
   uint64_t entries = 0;
   uint64_t messages = 0;
-  uint64_t installs = 0;  // states of peers that took the place of a replica's own
+  uint64_t histories = 0;            // searched by the black-box check
+  uint64_t histories_undecided = 0;  // of these, given up
+  uint64_t history_operations = 0;   // in these
+  uint64_t installs = 0;             // states of peers that took the place of a replica's own
   std::array<uint64_t, kFaultKinds> faults{};
   MarkCounts marks{};
   uint64_t trace_hash = 0;
@@ -112,7 +145,7 @@ struct Report {
 // The names a profile option may have.
 std::vector<std::string_view> profiles();
 
-// Runs one seed to its end or to the first violation. kInvalidArgument is a violation named OPTIONS.
+// Runs one seed to its end or to the first violation. Options that make no sense are a violation named OPTIONS.
 Report simulate(const SimOptions& options);
 
 }  // namespace coordkit::sim

@@ -1,0 +1,28 @@
+// Less of a run: which of its faults stay away, and how small and short it is. Whatever is set overrides what the seed draws,
+// so a seed with a reduction is a run like any other and repeats bit for bit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+enum class FaultKind : uint8_t;
+
+struct Reduction {
+  std::set<FaultKind> without;               // kinds that never strike
+  std::optional<std::set<uint64_t>> faults;  // only these strike, by their ordinal in the run, from 1
+  std::optional<Duration> hostile;           // length of the hostile part
+  std::optional<uint32_t> nodes;             // at most as many as the seed draws; at least 1
+  std::optional<uint32_t> workers;           // per node, at most as many as the seed draws; at least 1
+
+  bool strikes(uint64_t ordinal) const { return !faults || faults->contains(ordinal); }
+  bool empty() const { return without.empty() && !faults && !hostile && !nodes && !workers; }
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+};
+
+}  // namespace coordkit::sim

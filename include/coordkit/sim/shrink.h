@@ -1,0 +1,34 @@
+// Makes a failing run small: fewer kinds of faults, fewer faults, a shorter hostile part, fewer workers and nodes, as long as
+// the same invariant breaks. Deterministic: the same failing run shrinks to the same one.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "coordkit/sim/options.h"
+
+namespace coordkit::sim {
+
+// How much there is of a run; of each number less is better.
+struct RunSize {
+  uint64_t kinds = 0;   // of faults that struck
+  uint64_t faults = 0;  // that struck
+  uint32_t nodes = 0;
+  uint32_t workers = 0;  // per node
+  Duration hostile{};
+  friend bool operator==(const RunSize&, const RunSize&) = default;
+};
+RunSize size_of(const Report& report);
+
+struct Shrunk {
+  SimOptions options;  // with the reduction that was found
+  Report before;
+  Report after;       // of `options`; before.violation == after.violation
+  uint64_t runs = 0;  // that it took
+};
+
+// `failing` may have a reduction already. `told` hears a sentence for each step that made it smaller. At most `runs_max` runs.
+// A run that violates nothing, or has wrong options, comes back as it is.
+Shrunk shrink(const SimOptions& failing, uint64_t runs_max = 400, const std::function<void(const std::string&)>& told = {});
+
+}  // namespace coordkit::sim

@@ -1,0 +1,174 @@
+// What happened in a run, as data: who led, who was down, what was said, held, committed and asked, and what was broken.
+//
+// A simulated run fills one if SimOptions::timeline points to it; the demo fills one from what its processes say.
+// timeline_page() makes it one HTML file that shows all of it and needs nothing else. Times count from the start of the run.
+// Lists are in the order of their first time. Strings may hold any bytes: names are chosen by strangers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+// How much of a run is kept, newest first; the page says what was dropped. Heartbeats and their like have a limit of their own,
+// so that they do not push out what matters.
+struct TimelineLimits {
+  size_t messages = 60'000;
+  size_t routine_messages = 30'000;
+  size_t states = 20'000;
+  size_t progress = 100'000;
+  size_t operations = 40'000;
+  size_t entries = 40'000;
+  size_t grants = 20'000;
+  size_t faults = 10'000;
+  size_t notes = 20'000;
+};
+
+struct Timeline {
+  TimelineLimits limits;
+
+  std::string title;
+  std::string command;  // that makes this run again
+  std::vector<std::pair<std::string, std::string>> facts;
+  uint64_t token_base = 0;         // tokens start above it; the page counts them from there
+  std::vector<std::string> lanes;  // a replica each; a lane is a position in this list
+  Duration end{};
+  std::optional<Duration> calm_from;  // faults are over
+
+  struct Violation {
+    std::string id;
+    std::string what;
+    Duration at{};
+    std::optional<uint32_t> lane;
+    std::optional<uint64_t> operation;  // the one it names
+    Index index;                        // of the entry it names; zero: none
+    std::string lock;                   // and the grant
+    Token token;
+  };
+  std::optional<Violation> violation;
+
+  enum class State : uint8_t { Down, Follower, PreCandidate, Candidate, Leader };
+  struct Stands {  // from here on
+    uint32_t lane = 0;
+    Duration at{};
+    State state = State::Down;
+    Term term;
+  };
+  std::vector<Stands> states;
+
+  struct Frozen {
+    uint32_t lane = 0;
+    Duration from{};
+    std::optional<Duration> until;
+    std::string how;
+  };
+  std::vector<Frozen> frozen;
+
+  struct Progress {  // from here on
+    uint32_t lane = 0;
+    Duration at{};
+    Index appended;
+    Index durable;
+    Index committed;
+    Index applied;
+    friend bool operator==(const Progress&, const Progress&) = default;
+  };
+  std::vector<Progress> progress;
+
+  enum class Fate : uint8_t { UnderWay, Arrived, Lost };
+  enum class Topic : uint8_t { Votes, Appends, Heartbeats, Requests, Reads, States, Members };
+  struct MessageKind {
+    std::string name;
+    Topic topic = Topic::Votes;
+  };
+  std::vector<MessageKind> kinds;
+  struct Message {
+    uint32_t from = 0;
+    uint32_t to = 0;
+    Duration sent{};
+    Duration ended{};  // arrived, or known to be lost
+    Fate fate = Fate::UnderWay;
+    uint8_t kind = 0;  // position in `kinds`
+    Term term;         // of an append: the term of its last entry
+    Index first;       // entries carried: [first, last]; an acknowledgement: up to last
+    Index last;
+    Index commit;                      // that it tells of
+    std::vector<uint64_t> operations;  // whose requests it carries
+  };
+  std::vector<Message> messages;
+
+  struct Operation {
+    uint64_t id = 0;
+    uint32_t lane = 0;
+    std::optional<uint64_t> worker;
+    std::string kind;
+    std::string subject;
+    std::string label;
+    Duration called{};
+    std::optional<Duration> ended;
+    std::string outcome;
+    Index carried;  // by the entry there
+    Index decided;  // there; of a read: the state it was answered from
+    Token token;    // granted or released
+  };
+  std::vector<Operation> operations;
+
+  struct Entry {  // as first appended anywhere
+    Index index;
+    Term term;
+    uint32_t lane = 0;
+    Duration at{};
+    std::string text;
+    std::vector<uint64_t> operations;  // whose requests it carries
+  };
+  std::vector<Entry> entries;
+
+  struct Grant {
+    std::string lock;
+    Token token;
+    uint32_t lane = 0;
+    std::optional<uint64_t> operation;
+    Index index;         // of the entry that granted
+    Duration granted{};  // first apply anywhere
+    std::optional<Duration> ended;
+    std::string end;
+    // What the holder believed: from when it was told to when its own clock, or it itself, said no.
+    std::optional<Duration> trusted_from;
+    std::optional<Duration> trusted_until;
+  };
+  std::vector<Grant> grants;
+
+  struct Fault {
+    uint64_t ordinal = 0;  // of this run, from 1
+    std::string kind;
+    Duration from{};
+    std::optional<Duration> until;
+    std::vector<uint32_t> lanes;  // empty: all
+    std::vector<std::pair<uint32_t, uint32_t>> links;
+  };
+  std::vector<Fault> faults;
+
+  enum class Weight : uint8_t { Plain, Members, Loss, Refused, Story };
+  struct Note {
+    std::optional<uint32_t> lane;
+    Duration at{};
+    Weight weight = Weight::Plain;
+    std::string text;
+  };
+  std::vector<Note> notes;
+
+  std::vector<std::pair<std::string, uint64_t>> dropped;  // what, how many
+};
+
+// One JSON object (docs/simulator.md), safe inside a script element: no '<', no '&', valid UTF-8 whatever the strings hold.
+std::string timeline_json(const Timeline& timeline);
+
+// The whole page. It opens by itself, asks the network for nothing and runs no script but its own.
+std::string timeline_page(const Timeline& timeline);
+
+}  // namespace coordkit::sim

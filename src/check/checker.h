@@ -1,0 +1,47 @@
+// The black-box linearizability checker: lines of a history in, a verdict out. Where the witness check of the simulator
+// knows the log and asks whether the answers agree with it, this one knows only what callers saw, and asks whether
+// anything at all could have answered so.
+//
+// Single threaded. Memory is bounded by the operations under way at one moment, the configurations they allow (Limits) and
+// the number of keys, not by the length of the history; with `Reading::Whole` by its length.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "check/model.h"
+#include "check/partition.h"
+#include "check/verdict.h"
+
+namespace coordkit::check {
+
+enum class Reading : uint8_t {
+  Streaming,  // lines come in the order of their calls and are forgotten as soon as may be
+  Whole,      // in any order; nothing is decided before finish()
+};
+
+struct Options {
+  Reading reading = Reading::Streaming;
+  Settings settings;
+  Limits limits;
+};
+
+class Checker {
+ public:
+  virtual ~Checker() = default;
+  // The next line, without its end. Empty lines count, but say nothing. kInvalidArgument names the line and what is wrong;
+  // the checker then stands where it stood before, and may go on with the next line.
+  virtual absl::Status add(std::string_view line) = 0;
+  // True once no further line can change the verdict: a violation.
+  virtual bool decided() const = 0;
+  virtual Report finish() = 0;
+};
+
+// Names for make_checker.
+std::vector<std::string_view> models();
+// Null if no model has this name.
+std::unique_ptr<Checker> make_checker(std::string_view model, const Options& options);
+
+}  // namespace coordkit::check

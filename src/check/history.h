@@ -1,0 +1,42 @@
+// A whole history in memory, of one model. Two things are possible that a stream does not allow: it can be put in order, and
+// what nobody ever saw can be told from what somebody did. Unknown writes of values that no answer shows are all the
+// same to everybody, so each gets the same value, and the search need not tell them apart (frontier.h, twins).
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "check/partition.h"
+
+namespace coordkit::check {
+
+// What stands in place of a value that nobody saw, as JSON text.
+inline constexpr const char* kUnseen = "\"(never seen)\"";
+
+template <typename Model>
+class History {
+ public:
+  using Op = Operation<typename Model::Call>;
+
+  void add(Op op) { operations_.push_back(std::move(op)); }
+  std::vector<Op>& operations() { return operations_; }
+  void sort() {
+    std::stable_sort(operations_.begin(), operations_.end(), [](const Op& a, const Op& b) { return a.call < b.call; });
+  }
+
+  Report check(const Settings& settings, const Limits& limits) {
+    sort();
+    if constexpr (requires { Model::forget_unseen(operations_); }) Model::forget_unseen(operations_);
+    Partition<Model> partition(settings, limits);
+    for (const Op& op : operations_) {
+      if (!partition.add(op)) break;
+    }
+    return partition.finish();
+  }
+
+ private:
+  std::vector<Op> operations_;
+};
+
+}  // namespace coordkit::check

@@ -1,0 +1,61 @@
+// What a model is: the sequential object that a history is measured against. A pure class with
+//
+//   kName                what --model is called; kTakes: the values of a line's "model" that mean it
+//   kByKey               operations on different keys have nothing to do with each other (P-compositionality)
+//   Call                 what was asked and answered; ==
+//   State                ==, AbslHashValue; small, because searches copy it
+//   initial(settings)    the State before everything
+//   read(op, in, out, client, outcome), write(call, in, out), name_of(call)   Call from and to a line
+//   observes(call)       true if it never changes a state. If its outcome is unknown it is of no account at all
+//   step(state, op)      can it come next in this state, giving what its caller was told?
+//   apply(state, op, way)    makes it so; `way` counts from 0 where the state after is not determined
+//   text(state)          for a reader
+//   bond(op), severable  see `Unbound` below
+//   Order                see order.h
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "check/operation.h"
+
+namespace coordkit::check {
+
+struct Settings {
+  uint64_t semaphore_limit = 1;  // permits before the first set_limit
+  uint64_t revision = 1;         // of the store before the first change
+};
+
+struct Step {
+  uint32_t ways = 0;   // states it can lead to; 0: not now
+  bool idle = false;   // taking it now excludes nothing that would be possible otherwise (a read that changes no state)
+  bool never = false;  // neither now nor in any state that can follow
+};
+inline constexpr Step kNotNow{};
+inline constexpr Step kNotEver{.never = true};
+inline constexpr Step kPossible{.ways = 1};
+inline constexpr Step kIdle{.ways = 1, .idle = true};
+
+// Which operations may be left out of a counterexample without spoiling it as a proof: the rest must fail only if the whole
+// does. An observing operation always may. Others may go as a group of one bond, if the model says that any legal order
+// of the whole stays legal without the group. The default: none may.
+struct Unbound {
+  template <typename Op>
+  static std::optional<std::string> bond(const Op&) {
+    return std::nullopt;
+  }
+  template <typename Op>
+  static bool severable(std::span<const OperationRef<Op>>, std::span<const OperationRef<Op>>) {
+    return false;
+  }
+};
+
+// Can `op` be left out as far as outcomes go: it tells nothing and nobody can see it.
+template <typename Model>
+bool of_no_account(const Operation<typename Model::Call>& op) {
+  return op.outcome == Outcome::Refused || (op.outcome == Outcome::Unknown && Model::observes(op.what));
+}
+
+}  // namespace coordkit::check

@@ -1,0 +1,44 @@
+#include "check/mutex_model.h"
+
+#include <algorithm>
+
+namespace coordkit::check {
+
+MutexModel::Call MutexModel::read(const LineHead& head, Fields& in, Fields& out, Complaint& complaint) {
+  Call call;
+  call.owner = in.optional_text("owner").value_or(head.client);
+  call.acquires = head.op == "acquire";
+  if (call.owner.empty()) complaint.say("client: a mutex needs to know who holds it; name a client or in.owner");
+  if (call.acquires && head.outcome == Outcome::Ok) call.granted = out.optional_flag("granted").value_or(true);
+  if (!call.acquires && head.op != "release") complain_of_op(head, "acquire, release", complaint);
+  return call;
+}
+
+void MutexModel::write(const Call& call, json::ObjectWriter& in, json::ObjectWriter& out) {
+  in.text("owner", call.owner);
+  if (call.acquires) out.flag("granted", call.granted);
+}
+
+Step MutexModel::step(const State& state, const Op& op) {
+  const Call& call = op.what;
+  if (!call.acquires) return state == call.owner ? kPossible : kNotNow;
+  if (!call.granted) return state ? kIdle : kNotNow;
+  return state ? kNotNow : kPossible;
+}
+
+void MutexModel::apply(State& state, const Op& op, uint32_t) {
+  if (!op.what.acquires) return state.reset();
+  if (op.what.granted) state = op.what.owner;
+}
+
+// Certain pairs, one after the other, acquire first: then no hold of theirs comes from before or goes on after.
+bool MutexModel::severable(std::span<const Ref> group, std::span<const Ref> all) {
+  if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (!group[i]->certain() || group[i]->what.acquires != (i % 2 == 0)) return false;
+    if (i > 0 && group[i]->call < group[i - 1]->end) return false;
+  }
+  return group.size() % 2 == 0;
+}
+
+}  // namespace coordkit::check

@@ -1,0 +1,104 @@
+#include "sim/log_on_disk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace coordkit::sim {
+namespace {
+
+constexpr uint64_t kFillStepBytes = 64 << 10;  // of a spare, between two batches
+
+}  // namespace
+
+absl::StatusOr<log::OpenedLog> LogOnDisk::open(StoreId store) {
+  log_.reset();
+  spare_.reset();
+  short_of_space_ = false;
+  const FileFaults faults = files_.faults();
+  FileFaults without_misreads = faults;
+  without_misreads.misdirected_reads = 0;  // what recovery misreads is as good as rotten, and may be the newest batch
+  files_.set_faults(without_misreads);
+  absl::StatusOr<log::OpenedLog> opened = log::Log::open(
+      files_, {.store = store, .segment_bytes = options_.segment_bytes, .small_segment_bytes = options_.small_segment_bytes});
+  files_.set_faults(faults);
+  if (!opened.ok()) return opened;
+  log_ = std::move(opened->log);
+  marked_ = log_->durable();
+  return opened;
+}
+
+absl::Status LogOnDisk::write(std::span<const LogWrite> steps) {
+  absl::Status status = log_->append(steps);
+  if (!status.ok()) return status;
+  const log::DiskPosition mark = log_->durable();  // what the batch carries
+  status = log_->sync();
+  if (status.ok()) marked_ = mark;
+  return status;
+}
+
+absl::Status LogOnDisk::prepare() {
+  if (!spare_) {
+    if (!log_->wants_spare()) {
+      short_of_space_ = false;
+      return absl::OkStatus();
+    }
+    spare_.emplace(files_, log_->take_number(), log_->segment_bytes());
+  }
+  const absl::StatusOr<bool> ready = spare_->step(kFillStepBytes);
+  if (!ready.ok()) {
+    spare_->discard().IgnoreError();  // a leftover is removed by the next open
+    spare_.reset();
+    if (!absl::IsResourceExhausted(ready.status())) return ready.status();
+    short_of_space_ = true;
+    return absl::OkStatus();
+  }
+  if (*ready) {
+    log_->spare_ready(spare_->number(), spare_->capacity());
+    spare_.reset();
+    short_of_space_ = false;
+  }
+  return absl::OkStatus();
+}
+
+void LogOnDisk::end_process(std::span<const LogWrite> unwritten) {
+  const size_t count = random_.below(unwritten.size() + 1);
+  if (log_ && count > 0) log_->append(unwritten.first(count)).IgnoreError();
+  log_.reset();
+  spare_.reset();
+  files_.misdirect_next_write({}, 0);  // nothing comes next
+}
+
+std::optional<LogOnDisk::Place> LogOnDisk::place_below_mark() {
+  const absl::StatusOr<std::vector<std::string>> names = files_.list();
+  if (!names.ok()) return std::nullopt;
+  std::vector<Place> places;
+  for (const std::string& name : *names) {
+    const std::optional<log::ParsedName> parsed = log::parse_name(name);
+    if (!parsed || parsed->use != log::FileUse::Segment || parsed->number > marked_.segment) continue;
+    const bool newest = parsed->number == marked_.segment;
+    const size_t end = newest ? marked_.offset / kPageBytes : files_.pages(name);
+    for (size_t page = 0; page < end; ++page) {
+      if (newest && page < 2 && page != parsed->number % 2) continue;
+      if (files_.in_use(name, page)) places.push_back({name, page});
+    }
+  }
+  if (places.empty()) return std::nullopt;
+  return places[random_.below(places.size())];
+}
+
+void LogOnDisk::rot(StoreId store, Index index) {
+  Place place;
+  uint64_t at = 0;
+  for (const auto& [name, bytes] : files_.image()) {
+    const std::optional<log::ParsedName> parsed = log::parse_name(name);
+    if (!parsed || parsed->use != log::FileUse::Segment) continue;
+    for (const log::Record& record : log::find_records(bytes, log::kFirstBatchOffset, bytes.size(), {store, parsed->number})) {
+      if (!log::holds_entry(record.kind) || record.index != index) continue;
+      place.name = name;
+      at = record.offset;
+    }
+  }
+  if (at != 0) files_.flip(place.name, at + (random_.chance(0.5) ? 0 : log::kRecordHeaderBytes));
+}
+
+}  // namespace coordkit::sim

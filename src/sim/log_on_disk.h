@@ -1,0 +1,75 @@
+// The real segmented log on a simulated file system: what SimLogStore keeps beside its model. It plays both threads of
+// src/storage/log_disk.cc, one call at a time: batches are written and synced, the next segment is made piece by piece in
+// between, and marks are put when the store is idle.
+//
+// It knows which bytes lie below the durable mark on disk: rot there is what recovery promises to notice.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+#include "log/log.h"
+#include "sim/file_system.h"
+
+namespace coordkit::sim {
+
+struct LogFilesOptions {
+  uint64_t segment_bytes = 256 << 10;
+  uint64_t small_segment_bytes = 64 << 10;
+  Duration idle_before_mark = std::chrono::milliseconds(20);
+};
+
+class LogOnDisk {
+ public:
+  explicit LogOnDisk(Random random) : random_(random), files_(random_.fork()) {}
+
+  void set_options(const LogFilesOptions& options) { options_ = options; }
+  const LogFilesOptions& options() const { return options_; }
+
+  // The real recovery; once per process.
+  absl::StatusOr<log::OpenedLog> open(StoreId store);
+  // Written and synced as one batch. kResourceExhausted with `waits_for_space`: nothing was written, try again.
+  absl::Status write(std::span<const LogWrite> steps);
+  absl::Status write_mark() { return write({}); }
+  bool waits_for_space(const absl::Status& status) const { return absl::IsResourceExhausted(status) && log_->failure().ok(); }
+  bool mark_due() const { return log_->mark_due(); }
+  // Works a little on the next segment. Its lack of space is told by LogSpace, not as an error.
+  absl::Status prepare();
+  LogSpace space() const { return short_of_space_ ? LogSpace::Low : LogSpace::Ample; }
+  absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max) {
+    return log_->read(first, last, bytes_max);
+  }
+  absl::Status compact(Position through) { return log_->compact(through); }
+  const log::LogState& state() const { return log_->state(); }
+
+  // The process ends. It may have handed over the first of these writes to the system, which does not mean to the disk.
+  void end_process(std::span<const LogWrite> unwritten);
+  void lose_power() { files_.lose_power(); }
+
+  SimFileSystem& files() { return files_; }
+  const SimFileSystem& files() const { return files_; }
+
+  struct Place {
+    std::string name;
+    size_t page = 0;
+  };
+  // A page in use below the durable mark. Of the newest segment's header one copy is never chosen: were both lost, nothing
+  // could prove the vote.
+  std::optional<Place> place_below_mark();
+  // Makes what the disk holds of this entry, wherever it was written last, unreadable.
+  void rot(StoreId store, Index index);
+
+ private:
+  Random random_;
+  SimFileSystem files_;
+  LogFilesOptions options_;
+  std::unique_ptr<log::Log> log_;
+  std::optional<log::SpareMaker> spare_;  // being made
+  bool short_of_space_ = false;
+  log::DiskPosition marked_;  // the highest mark on disk
+};
+
+}  // namespace coordkit::sim

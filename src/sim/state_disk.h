@@ -1,0 +1,63 @@
+// A node's state store: a model in memory of commits that are atomic, each after a latency of its own. It outlives every
+// incarnation of the node; a crash keeps what was committed, and of what was under way a random prefix.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/row_map.h"
+#include "coordkit/state_store.h"
+#include "sim/disk.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class SimStateStore final : public StateStore {
+ public:
+  SimStateStore(World& world, uint32_t node, Random random) : world_(world), node_(node), random_(random) {}
+
+  absl::StatusOr<Position> open(StateSink& sink) override;
+  void commit(CheckpointBatch batch) override;
+  void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override;
+  void install(Position applied, uint64_t digest) override;
+  void unstage() override;
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
+  void close() override { sink_ = nullptr; }
+
+  void synced(const Event& event);
+  // What is staged is lost, and what was under way survives up to a random point.
+  void crash();
+  void set_errors(uint64_t per_million) { errors_per_million_ = per_million; }  // of commits and the like; the first is final
+  bool failed() const { return failed_; }
+  void lose() { rows_ = RowMap(); }  // everything; only between two processes
+  const RowMap& image() const { return rows_; }
+  void restore(const RowMap& image) { rows_ = image; }
+
+  void set_quality(const DiskQuality& quality) { quality_ = quality; }
+  void hurry();
+  Position applied() const { return rows_.applied(); }
+  const RowsByKey& rows() const { return rows_.rows(); }
+
+ private:
+  struct Pending {
+    uint64_t number;
+    StateOperation operation;
+  };
+  void start(StateOperation operation);
+
+  World& world_;
+  const uint32_t node_;
+  Random random_;
+  DiskQuality quality_;
+  StateSink* sink_ = nullptr;
+  uint32_t epoch_ = 0;
+  RowMap rows_;
+  std::deque<Pending> pending_;
+  TrueTime last_sync_{};
+  uint64_t started_ = 0;  // operations ever; numbers them
+  uint64_t errors_per_million_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace coordkit::sim
