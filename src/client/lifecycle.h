@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/mutant.h"
 #include "coordkit/client/handles.h"
 
 namespace coordkit::client {
@@ -18,7 +19,8 @@ enum class SessionEvent : uint8_t {
 };
 
 constexpr SessionPhase next_phase(SessionPhase from, SessionEvent event) {
-  if (from == SessionPhase::Lost) return SessionPhase::Lost;
+  if (from == SessionPhase::Lost)
+    return event == SessionEvent::RenewalConfirmed && mutant(Mutant::LostComesBack) ? SessionPhase::Valid : SessionPhase::Lost;
   switch (event) {
     case SessionEvent::DeadlineReached:
     case SessionEvent::Gap: return SessionPhase::Jeopardy;

@@ -1,4 +1,5 @@
 // Acquire and cancel: a grant, a definite refusal, or - when the caller is gone - a grant that is given back.
+#include "base/mutant.h"
 #include "client/impl.h"
 #include "client/times.h"
 #include "coordkit/error.h"
@@ -141,7 +142,7 @@ void Client::Impl::granted(const Flight& flight, Token token, Index since) {
     // The close that is under way, or the end of the session, takes the hold with it.
     fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way"));
   } else if (find(flight.call) == nullptr) {
-    give_back(*session, flight.name, token);
+    if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, token);
   } else {
     answer<HoldRef>(flight.call, sessions_.grant(*session, flight.name, flight.owner_tag, token, since));
   }

@@ -2,6 +2,7 @@
 // so that a lock cannot leak while renewals go on (docs/time.md T10; docs/semantics.md S-43).
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "client/impl.h"
 #include "coordkit/error.h"
 
@@ -9,7 +10,7 @@ namespace coordkit {
 
 CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
   if (hold == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no grant was given"));
-  hold->invalidate();  // T8: before anything is sent
+  if (!mutant(Mutant::ReleasedWhileValid)) hold->invalidate();  // T8: before anything is sent
   Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it"));

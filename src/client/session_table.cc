@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "client/times.h"
 
 namespace coordkit::client {
@@ -53,7 +54,7 @@ void SessionTable::erase(SessionId id) {
 }
 
 void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) {
-  const LeadingTime deadline = later(sent, validity_of(session.ttl()));
+  const LeadingTime deadline = later(mutant(Mutant::DeadlineFromReceipt) ? now : sent, validity_of(session.ttl()));
   if (deadline <= now || session.phase == SessionPhase::Lost) return;
   session.deadline = std::max(session.deadline, deadline);
   raise(session, SessionEvent::RenewalConfirmed, now);
@@ -85,7 +86,8 @@ void SessionTable::run_timers(LeadingTime now) {
   if (now < next_timer_) return;
   next_timer_ = LeadingTime::max();
   for (auto& [id, session] : sessions_) {
-    if (session->phase == SessionPhase::Valid && session->deadline <= now) raise(*session, SessionEvent::DeadlineReached, now);
+    const bool over = session->deadline <= now && !mutant(Mutant::DeadlineNotTold);
+    if (session->phase == SessionPhase::Valid && over) raise(*session, SessionEvent::DeadlineReached, now);
     if (session->phase == SessionPhase::Jeopardy && timer_of(*session) <= now) raise(*session, SessionEvent::GivenUp, now);
     await(*session);
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/mutant.h"
 #include "engine/engine_impl.h"
 #include "raft/quorum.h"
 
@@ -115,7 +116,7 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       sleep_(options_.raft.election_timeout),
       divergence_(options_.raft.self, options_.raft.election_timeout),
       attestation_(options_, origin_),
-      marks_(std::move(log.peers)),
+      marks_(mutant(Mutant::MarksForgotten) ? std::vector<PeerMark>() : std::move(log.peers)),
       sender_(options_),
       receiver_(options_),
       change_(options_, log.store, log.boot),
@@ -141,7 +142,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     router_.timers(timers);
     for (const MachineTimerOp& one : timers) keeper_.apply(one.machine, one.op, now.lagging);
   }
-  if (applied.index < log.base.index) {
+  if (applied.index < log.base.index && !mutant(Mutant::GapAtOpenTaken)) {
     return absl::DataLossError("the log starts after entry " + std::to_string(log.base.index.value()) +
                                " but the checkpoint was taken at " + std::to_string(applied.index.value()) +
                                ": the two do not belong together; restore both from the same moment, or replace this member");

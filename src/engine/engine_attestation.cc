@@ -1,6 +1,7 @@
 // What replicas remember of each other's disks, and what this one is told of its own (attestation.h).
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "engine/engine_impl.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
@@ -16,7 +17,7 @@ void EngineImpl::attest(Now now) {
   for (const ReplicaId peer : attestation_.due(now.lagging)) effects_->sends.push_back({peer, attestation_.question()});
   if (!attestation_.waiting()) return;
   const auto attests = [this](ReplicaId id) { return id == self() || attestation_.answered(id); };
-  if (!raft::quorum_agrees(core_->configuration(), attests)) return;
+  if (!raft::quorum_agrees(core_->configuration(), attests) && !mutant(Mutant::AttestedUnasked)) return;
   attestation_.passed();
   core_->step(raft::Attested{}, now.lagging);
 }
@@ -25,7 +26,8 @@ void EngineImpl::attest(Now now) {
 void EngineImpl::receive(ReplicaId from, RecallRequest& message, Now) {
   const Hello* hello = members_.hello_of(from);
   if (hello == nullptr || hello->store != message.store) return;
-  effects_->sends.push_back({from, RecallReply{message, marks_.of(message.store).value_or(PeerMark{})}});
+  const std::optional<PeerMark> known = mutant(Mutant::RecallsNothing) ? std::nullopt : marks_.of(message.store);
+  effects_->sends.push_back({from, RecallReply{message, known.value_or(PeerMark{})}});
   if (members_.standing(from) == Members::Standing::Member) marks_.started(message.store, message.boot, message.start);
 }
 

@@ -1,6 +1,7 @@
 // The first half of a turn: what happened outside, one handler per kind of input and per message between engines.
 #include <utility>
 
+#include "base/mutant.h"
 #include "engine/engine_impl.h"
 
 namespace coordkit::engine {
@@ -18,7 +19,8 @@ void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
   raft::Propose propose;
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
-    if (!decoded.ok() || std::holds_alternative<FireTimers>(*decoded)) continue;  // only a leader says what fired
+    const bool fired = decoded.ok() && std::holds_alternative<FireTimers>(*decoded) && !mutant(Mutant::FollowersTimersCount);
+    if (!decoded.ok() || fired) continue;  // only a leader says what fired
     const auto* vote = std::get_if<DigestVote>(&*decoded);
     if (vote && vote->replica != from) continue;
     const auto* request = std::get_if<Request>(&*decoded);
@@ -92,7 +94,7 @@ absl::Status EngineImpl::refusal_at_door(Urgency urgency, size_t bytes) const {
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
   const size_t requests = proposals_.size() + reads_.size();
   const bool reserved = urgency == Urgency::Reserved;
-  if (!reserved && requests >= options_.requests_max) {
+  if (!reserved && requests >= options_.requests_max && !mutant(Mutant::DoorNeverCloses)) {
     return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
                                                    " calls under way; wait for some to end before starting more");
   }
@@ -153,7 +155,8 @@ std::optional<Index> EngineImpl::lease(Now now) const {
   const std::optional<raft::Lease> lease = core_ ? core_->lease() : std::nullopt;
   if (!lease) return std::nullopt;
   const Duration left = options_.raft.lease - (now.lagging - lease->since);
-  return left > Duration::zero() && sleep_.since(lease->since) < left ? std::optional(lease->read_index) : std::nullopt;
+  const bool awake = sleep_.since(lease->since) < left || mutant(Mutant::LeaseIgnoresSleep);
+  return left > Duration::zero() && awake ? std::optional(lease->read_index) : std::nullopt;
 }
 
 void EngineImpl::take(Renew& input, Now now) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "engine/engine_impl.h"
 #include "engine/restored_state.h"
 
@@ -89,10 +90,11 @@ void EngineImpl::adopt(RestoredState& restored, Now now) {
   COORDKIT_CHECK_MSG(router_.applied() == offer.at, "INV_R13 another state was restored than was installed");
   checkpointed_ = offer.at.index;
   bytes_since_checkpoint_ = 0;
-  core_->step(raft::Installed{offer.term, offer.at, router_.configuration(), router_.configuration_at().index}, now.lagging);
+  const raft::Configuration& members = mutant(Mutant::InstallKeepsMembers) ? core_->configuration() : router_.configuration();
+  core_->step(raft::Installed{offer.term, offer.at, members, router_.configuration_at().index}, now.lagging);
   change_.state_replaced(router_.configuration_at().index, router_.configuration(), effects_->completions);
   if (router_.leader_term() == leadership_.term) transfer_.leader_started(leadership_, offer.at.index, effects_->completions);
-  proposals_.state_replaced(router_, effects_->completions);
+  if (!mutant(Mutant::SkippedCallsForgotten)) proposals_.state_replaced(router_, effects_->completions);
   effects_->restored = offer.at;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "engine/engine_impl.h"
 
 namespace coordkit::engine {
@@ -65,7 +66,7 @@ void EngineImpl::notice_gap(Now now) {
   const Duration late = now.lagging - expected;
   const Duration suspended = (now.leading - last_turn_->leading) - (now.lagging - last_turn_->lagging);
   if (late <= delta && suspended <= delta) return;
-  if (late > delta) keeper_.shift(late);
+  if (late > delta && !mutant(Mutant::GapForgotten)) keeper_.shift(late);
   gap_check_ = confirm(GapCheck{}, now);
 }
 
@@ -183,7 +184,7 @@ void EngineImpl::drain(Now now) {
 void EngineImpl::send(raft::Send one) {
   Outbound outbound{one.to, std::visit([](auto& message) { return Message(std::move(message)); }, one.message)};
   const WriteNumber after = one.after ? to_store(one.after) : WriteNumber();
-  if (after <= durable_) {
+  if (after <= durable_ || mutant(Mutant::SendsAtOnce)) {
     effects_->sends.push_back(std::move(outbound));
   } else {
     outbox_.emplace(after, std::move(outbound));
@@ -212,7 +213,7 @@ void EngineImpl::settle(const raft::ProposalFate& fate, Now now) {
   const LaggingTime later = now.lagging + options_.raft.heartbeat_interval;
   if (const auto fired = firing_.find(fate.ticket); fired != firing_.end()) {
     if (!appended) {
-      keeper_.unfire(fired->second);
+      if (!mutant(Mutant::EndProposedOnce)) keeper_.unfire(fired->second);
       fire_again_ = later;
     }
     firing_.erase(fired);

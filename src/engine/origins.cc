@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "base/fixed.h"
+#include "base/mutant.h"
 #include "base/sums.h"
 
 namespace coordkit::engine {
@@ -71,7 +72,7 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   if (place >= state->answers.size()) state->answers.resize(place + 1);
   std::optional<StoredAnswer>& slot = state->answers[place];
   if (slot && slot->command_hash != command_hash) return {Verdict::Refuse, Reason::SequenceReused, nullptr};
-  if (slot) return {slot->answered ? Verdict::Repeat : Verdict::Executing, {}, &*slot};
+  if (slot && !mutant(Mutant::RepeatsExecuted)) return {slot->answered ? Verdict::Repeat : Verdict::Executing, {}, &*slot};
 
   slot = StoredAnswer{.command_hash = command_hash, .index = index};
   dirty_.insert(request.id.origin.replica);
@@ -125,7 +126,10 @@ void Origins::retire(State& state, Sequence lowest) {
 void Origins::enroll(const Origin& origin, Sequence lowest) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
-  it->second = State{.store = origin.store, .boot = origin.boot, .retired = std::max(lowest, Sequence(1))};
+  State blank{.retired = std::max(lowest, Sequence(1))};
+  if (!mutant(Mutant::NewBootInherits)) it->second = std::move(blank);
+  it->second.store = origin.store;
+  it->second.boot = origin.boot;
   dirty_.insert(origin.replica);
   for (const uint64_t part : {origin.store.value(), origin.boot.value(), it->second.retired.value()}) {
     admitted_digest_ = hash_mix(admitted_digest_, part);
@@ -171,7 +175,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());
     if (key.empty() && value.size() == 16) {
-      admitted_digest_ = load_u64(value.data());
+      if (!mutant(Mutant::DigestNotRestored)) admitted_digest_ = load_u64(value.data());
       answered_digest_ = load_u64(value.data() + 8);
       return absl::OkStatus();
     }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -189,11 +191,11 @@ void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const auto it = calls_.find(deadlines_.begin()->second);
     const Call& call = it->second;
-    const Outcome outcome = call.handed ? Outcome::Unknown : Outcome::None;
+    const bool handed = call.handed && !mutant(Mutant::UnknownIsNone);
+    const Outcome outcome = handed ? Outcome::Unknown : Outcome::None;
     const absl::Status status =
-        call.handed
-            ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
-            : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
+        handed ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
+               : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
     const RequestId request = call.sequence ? RequestId{origin_, call.sequence} : RequestId{};
     complete(it, {.status = status, .request = request}, completions);
   }

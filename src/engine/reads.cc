@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -57,7 +59,8 @@ uint64_t Reads::question(LaggingTime now) {
 }
 
 void Reads::confirmed(uint64_t id, Index read_index) {
-  while (!unconfirmed_.empty() && unconfirmed_.begin()->first <= id) {
+  const auto meant = [&] { return unconfirmed_.begin()->first <= id || mutant(Mutant::OldAnswerReleases); };
+  while (!unconfirmed_.empty() && meant()) {
     const Ticket ticket = unconfirmed_.begin()->second;
     unconfirmed_.erase(unconfirmed_.begin());
     confirmed_.insert({read_index, ticket});
@@ -66,7 +69,8 @@ void Reads::confirmed(uint64_t id, Index read_index) {
 }
 
 void Reads::collect(Index applied, std::vector<Ask>& ready) {
-  while (!confirmed_.empty() && confirmed_.begin()->first <= applied) ready.push_back(take(confirmed_.begin()->second));
+  const auto reached = [&] { return confirmed_.begin()->first <= applied || mutant(Mutant::ReadsAhead); };
+  while (!confirmed_.empty() && reached()) ready.push_back(take(confirmed_.begin()->second));
 }
 
 void Reads::forget(Ticket ticket) {

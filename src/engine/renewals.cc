@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace coordkit::engine {
 
 Ticket Renewals::question(Ticket ticket) {
@@ -25,7 +27,7 @@ void Renewals::drop_all() {
 void Renewals::answer(Index applied, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out) {
   if (!keeper.leading()) return;
   std::erase_if(rounds_, [&](Round& round) {
-    if (!round.held || round.read_index > applied) return false;
+    if ((!round.held && !mutant(Mutant::RenewalsUnconfirmed)) || round.read_index > applied) return false;
     for (const ReceivedRenewal& renewal : round.renewals) {
       AnsweredRenewal answered{renewal.from, {.attempt = renewal.request.attempt}};
       for (const RenewRequest::Group& group : renewal.request.groups) {

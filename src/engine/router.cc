@@ -9,6 +9,7 @@
 #include "base/entry_codec.h"
 #include "base/fields.h"
 #include "base/fixed.h"
+#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/membership.h"
 
@@ -177,7 +178,7 @@ bool Router::guard_met(const raft::Entry& entry, const Request& request, RouterO
   if (batch_machine_ == guard.machine) flush(output);
   bool met = false;
   run_machine(guard.machine, entry.index, entry.index, [&] { met = find(guard.machine)->holds(guard.bytes); });
-  if (met) return true;
+  if (met || mutant(Mutant::GuardIgnored)) return true;
   flush(output);
   origins_.store(request.id, Reason::Fenced, entry.index);
   output.answers.push_back({request.id, ApplyOutput::Stage::Final, Reason::Fenced, {}, entry.index});
@@ -209,7 +210,7 @@ void Router::apply_registration(const RegisterOrigin& registration) {
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
   const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: a former leader's word is void
   StateMachine* machine = find(fired.machine);
-  if (!current || !machine) return;
+  if ((!current && !mutant(Mutant::FormerLeadersTimersCount)) || !machine) return;
   run_machine(fired.machine, entry.index, entry.index, [&] { machine->fire(entry.index, fired.timers, machine_output_); });
   collect(fired.machine, output);
 }
@@ -251,15 +252,16 @@ uint64_t Router::digest() const {
 
 void Router::checkpoint(CheckpointBatch& batch) {
   batch.applied = applied_;
+  if (mutant(Mutant::CheckpointLabelledLate)) batch.applied.index = applied_.index.next();
   std::string meta;
   protozero::pbf_writer out(meta);
   out.add_uint64(1, leader_term_.value());
   out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
-  out.add_bytes(3, coordkit::encode(configuration_));
+  out.add_bytes(3, coordkit::encode(mutant(Mutant::CheckpointOfFounders) ? genesis_->configuration : configuration_));
   out.add_uint64(4, configuration_at_.index.value());
   for (const MachineId id : begun_) out.add_uint64(5, id.value());
   batch.put(meta_key(), std::move(meta));
-  origins_.checkpoint(origins_prefix(), batch);
+  if (!mutant(Mutant::CheckpointWithoutAnswers)) origins_.checkpoint(origins_prefix(), batch);
   for (const MachineId id : begun_) find(id)->checkpoint(batch);
 }
 

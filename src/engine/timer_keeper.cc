@@ -1,8 +1,11 @@
 #include "engine/timer_keeper.h"
 
+#include "base/mutant.h"
+
 namespace coordkit::engine {
 
 LaggingTime TimerKeeper::due(LaggingTime base, Duration duration) {
+  if (mutant(Mutant::EndsEarly)) duration /= 2;
   return base > LaggingTime::max() - duration ? LaggingTime::max() : base + duration;
 }
 
@@ -81,7 +84,7 @@ void TimerKeeper::exclude(const Key& key) {
 
 void TimerKeeper::lead(LaggingTime now) {
   leading_ = true;
-  takeover_ = own(now);
+  takeover_ = mutant(Mutant::TakeoverGivesNothing) ? LaggingTime::min() : own(now);
 }
 
 void TimerKeeper::follow() {
@@ -131,7 +134,8 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
   }
   if (count == asked.count && sum == asked.sum) {
     reply.listed.assign(group.firing.begin(), group.firing.upper_bound(asked.highest));
-    reply.coverage = reply.listed.empty() ? RenewReply::Coverage::All : RenewReply::Coverage::AllExcept;
+    reply.coverage =
+        reply.listed.empty() || mutant(Mutant::EndingIsRenewed) ? RenewReply::Coverage::All : RenewReply::Coverage::AllExcept;
     return reply;
   }
   reply.listed.assign(group.members.begin(), group.members.upper_bound(asked.highest));

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "lock/claim_hash.h"
 
 namespace coordkit::lock {
 namespace {
 
 // Exclusive is the only mode so far: compatible with nothing.
-bool compatible_with_holds(const Lock& lock) { return lock.holds.empty(); }
+bool compatible_with_holds(const Lock& lock) { return lock.holds.empty() || mutant(Mutant::TwoHolders); }
 
 // S-48: nobody stands before it in any of its queues, and no hold is in the way.
 bool grantable(const Claim& waiter) {
@@ -19,7 +20,9 @@ bool grantable(const Claim& waiter) {
 }
 
 // Heap order: the wait queued first comes out first.
-bool queued_later(const Claim* a, const Claim* b) { return a->since > b->since; }
+bool queued_later(const Claim* a, const Claim* b) {
+  return mutant(Mutant::YoungestWaitFirst) ? a->since < b->since : a->since > b->since;
+}
 
 Decision decided(Decision::Kind kind, const Claim& waiter) {
   return {kind, waiter.request, waiter.session, waiter.since, waiter.timeout > Duration::zero(), {}};
@@ -64,7 +67,8 @@ bool Table::release(SessionId session, std::optional<std::string_view> tag, std:
   for (const Place* place = lock->holds.first; place; place = place->after) {
     Claim& claim = *place->claim;
     if (claim.token != token) continue;
-    if (claim.session != session || (tag && claim.tag() != *tag)) return false;
+    const bool owner = claim.session == session || mutant(Mutant::AnyoneReleases);
+    if (!owner || (tag && claim.tag() != *tag)) return false;
     remove(claim);
     return true;
   }
@@ -78,7 +82,7 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
   if (!claim || claim->request != acquire) return {};
   if (claim->held()) return {CancelVerdict::Kind::Granted, claim->token, claim->since};
   decisions.push_back(decided(Decision::Kind::Cancelled, *claim));
-  remove(*claim);
+  if (!mutant(Mutant::CancelledStays)) remove(*claim);
   return {CancelVerdict::Kind::Cancelled, {}, {}};
 }
 
@@ -100,6 +104,7 @@ void Table::end(SessionId session, std::vector<Decision>& decisions) {
   std::ranges::sort(
       claims, [](const Claim* a, const Claim* b) { return std::pair(a->token, a->since) < std::pair(b->token, b->since); });
   for (Claim* claim : claims) {
+    if (!claim->held() && mutant(Mutant::DeadWaitersStay)) continue;
     if (!claim->held()) decisions.push_back(decided(Decision::Kind::Lost, *claim));
     remove(*claim);
   }
@@ -121,7 +126,7 @@ void Table::settle(Index index, TokenCounter& tokens, std::vector<Decision>& dec
     candidates_.pop_back();
     if (next.held() || !grantable(next)) continue;
     Decision decision = decided(Decision::Kind::Granted, next);
-    decision.token = Token(tokens.next());
+    decision.token = Token(mutant(Mutant::TokenRepeats) ? tokens.last() : tokens.next());
     hold(next, decision.token, index);
     decisions.push_back(decision);
     for (const Place& place : next.places()) nominate(*place.lock);
@@ -129,7 +134,7 @@ void Table::settle(Index index, TokenCounter& tokens, std::vector<Decision>& dec
   for (Lock* lock : touched_) {
     lock->touched = false;
     COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(*lock->queue.first->claim), "INV_L06");
-    if (lock->holds.empty() && lock->queue.empty()) locks_.erase(lock->name.first());
+    if (lock->holds.empty() && lock->queue.empty() && !mutant(Mutant::NamesAreKept)) locks_.erase(lock->name.first());
   }
   touched_.clear();
 }
@@ -203,7 +208,7 @@ void Table::remove(Claim& claim) {
   for (Place& place : claim.places()) {
     (claim.held() ? place.lock->holds : place.lock->queue).remove(place);
     if (!claim.held()) --place.lock->waiting;
-    touch(*place.lock);
+    if (!mutant(Mutant::NobodyIsWoken)) touch(*place.lock);
   }
   unlink(claim);
   owners_.erase(OwnerKey{claim.place.lock, claim.session, claim.tag()});

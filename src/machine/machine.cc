@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "machine/rows.h"
 
 namespace coordkit::machine {
@@ -52,8 +53,9 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
     return answer({.code = refusal}, ApplyOutput::Stage::Final, step);
   }
   perform_prior_releases(*request, step);
-  Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
-                            : std::visit([&](auto& body) { return execute(body, step); }, request->body);
+  Answer result = cancelled && !mutant(Mutant::CancelMarkIgnored)
+                      ? Result{.code = ResultCode::Cancelled}
+                      : std::visit([&](auto& body) { return execute(body, step); }, request->body);
   if (result) answer(*result, ApplyOutput::Stage::Final, step);
   settle(step);
 }
@@ -136,7 +138,7 @@ Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
 }
 
 Machine::Answer Machine::execute(Put& put, Step&) {
-  state_.keys.put(put.key, std::move(put.value));
+  if (!mutant(Mutant::PutsLost)) state_.keys.put(put.key, std::move(put.value));
   return Result{};
 }
 
@@ -156,11 +158,14 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     }
     const SessionId id(timer.id.value());
     const lease::Session* session = state_.sessions.find(id);
-    if (session && session->generation == timer.generation) dead.push_back(id);
+    if (session && (session->generation == timer.generation || mutant(Mutant::GenerationIgnored))) dead.push_back(id);
   }
   std::sort(dead.begin(), dead.end());
   dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
-  for (const SessionId id : dead) end_session(id, SessionEnded::Reason::Expired, step);
+  for (const SessionId id : dead) {
+    end_session(id, SessionEnded::Reason::Expired, step);
+    if (mutant(Mutant::GrantsBetweenDeaths)) settle(step);
+  }
   for (const Index queued : waits) state_.locks.time_out(queued, step.decisions);
   settle(step);
 }
@@ -170,7 +175,7 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   COORDKIT_CHECK_MSG(session, "INV_L07");
   step.output.timer_ops.push_back(disarm(session_timer(id), session->generation));
   state_.sessions.close(id);
-  state_.locks.end(id, step.decisions);
+  if (reason == SessionEnded::Reason::Closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, step.decisions);
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "base/sums.h"
 
 namespace coordkit::mvcc {
@@ -49,8 +50,8 @@ Revision Store::put(std::string_view key, std::string value) {
 
 size_t Store::erase(std::string_view key) {
   const auto found = items_.find(key);
+  if (found != items_.end() || mutant(Mutant::NoopTakesRevision)) revision_ = revision_.next();
   if (found == items_.end()) return 0;
-  revision_ = revision_.next();
   digest_ -= item_hash(key, found->second);
   drop_row(found->second.mod);
   items_.erase(found);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/entry_codec.h"
+#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/core_impl.h"
 #include "raft/membership.h"
@@ -24,14 +25,17 @@ void Core::Impl::on(const ChangeMembership& change) {
 std::optional<ChangeFate::Kind> Core::Impl::refuses_changes(Index expected) const {
   using Kind = ChangeFate::Kind;
   if (!leads()) return Kind::NotLeader;
-  if (handover_ || commit_ < leader_start_ || commit_ < log_.configuration_index()) return Kind::ChangeInProgress;
-  if (expected != log_.configuration_index()) return Kind::Conflict;
+  const bool too_early = commit_ < leader_start_ && !mutant(Mutant::ChangesTooSoon);
+  const bool open = commit_ < log_.configuration_index() && !mutant(Mutant::TwoChangesAtOnce);
+  if (handover_ || too_early || open) return Kind::ChangeInProgress;
+  if (expected != log_.configuration_index() && !mutant(Mutant::TwoChangesAtOnce)) return Kind::Conflict;
   if (log_.last().index.value() >= kCountMax) return Kind::NoRoom;
   return std::nullopt;
 }
 
 // The quorum grows only by who has caught up and answers (thesis 4.2.1; regression R42).
 std::optional<ChangeFate::Kind> Core::Impl::endangered_by(const Configuration& next) const {
+  if (mutant(Mutant::PromotesTheAbsent)) return std::nullopt;
   const Configuration& now = configuration();
   const auto answers = [this](ReplicaId id) {
     const Progress* peer = progress_of(id);
@@ -59,12 +63,13 @@ void Core::Impl::append_configuration(const Configuration& next) {
 // Not while leadership is handed over: the target's log would never be complete, and it leaves the joint state as well.
 void Core::Impl::leave_joint() {
   const bool settled = commit_ >= log_.configuration_index() && commit_ >= leader_start_;
-  if (configuration().outgoing.empty() || !settled || handover_) return;
+  if (configuration().outgoing.empty() || !settled || handover_ || mutant(Mutant::StaysJoint)) return;
   append_configuration(leave(configuration()));
 }
 
 // Thesis 4.2.2. What the best voter lacks of our tail nobody counted on; if the order is lost, a silence does the same.
 void Core::Impl::retire() {
+  if (mutant(Mutant::RemovedLeaderStays)) return;
   if (is_voter(configuration(), options_.self) || commit_ < log_.configuration_index() || commit_ < leader_start_) return;
   if (const ReplicaId successor = best_successor([](ReplicaId) { return true; })) {
     lease_void_ = term();
@@ -99,7 +104,7 @@ bool Core::Impl::may_vote(const VoteRequest& request) const {
 
 bool Core::Impl::own_store() const {
   const Member* self = member_of(configuration(), options_.self);
-  return !self || !options_.store || self->store == options_.store;
+  return !self || !options_.store || self->store == options_.store || mutant(Mutant::OtherDiskVotes);
 }
 
 // Also who is no voter by an entry that may not be committed campaigns: the others may need its longer log (thesis 4.2.2).
@@ -115,6 +120,7 @@ bool Core::Impl::electable() const {
 // a leader and it does not know that the entry is committed.
 bool Core::Impl::removed_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.configuration_at(commit_);
+  if (mutant(Mutant::RemovedNeverTold)) return false;
   return !is_voter(configuration(), from) && !is_voter(committed, from) &&
          (newer(position, request.last) || refuses_company(request));
 }

@@ -1,6 +1,7 @@
 // "Do I still lead?" (thesis 6.4). A question is answered by a heartbeat round that began after it was asked and that a
 // quorum answered in this term; one round releases every question asked before it. Nothing is answered before an entry of
 // the own term is committed (regression R59): until then the leader does not know what is.
+#include "base/mutant.h"
 #include "raft/core_impl.h"
 
 namespace coordkit::raft {
@@ -19,7 +20,7 @@ void Core::Impl::on(const Confirm& question) {
     confirmations_.push_back({.ticket = question.ticket});
     return;
   }
-  questions_.push_back({question.ticket, alone() ? round_ : 0, commit_});
+  questions_.push_back({question.ticket, alone() || mutant(Mutant::OlderRoundConfirms) ? round_ : 0, commit_});
 }
 
 bool Core::Impl::round_wanted() const {
@@ -41,10 +42,11 @@ void Core::Impl::answer_questions() {
     const Progress* peer = progress_of(id);
     return peer ? peer->answered_round : 0;
   });
-  if (commit_ < leader_start_) return;
+  if (commit_ < leader_start_ && !mutant(Mutant::ConfirmsTooSoon)) return;
   while (!questions_.empty() && questions_.front().round != 0 && questions_.front().round <= confirmed_round_) {
     const Question& question = questions_.front();
-    confirmations_.push_back({question.ticket, Answer::Yes, std::max(question.commit, leader_start_)});
+    confirmations_.push_back({question.ticket, Answer::Yes,
+                              mutant(Mutant::ConfirmsTooSoon) ? question.commit : std::max(question.commit, leader_start_)});
     questions_.pop_front();
   }
 }
@@ -53,7 +55,8 @@ void Core::Impl::answer_questions() {
 // has moved to meanwhile; only the leader's own order to campaign is exempt, and that voids the lease first (thesis 6.4.1;
 // regression R61).
 std::optional<Lease> Core::Impl::lease() const {
-  const bool leased = leads() && options_.lease > Duration::zero() && lease_void_ != term() && commit_ >= leader_start_;
+  const bool leased = leads() && options_.lease > Duration::zero() &&
+                      (lease_void_ != term() || mutant(Mutant::LeaseOutlivesHandover)) && commit_ >= leader_start_;
   if (!leased) return std::nullopt;
   const LaggingTime since = quorum_time(&Progress::vouched);
   if (since == LaggingTime()) return std::nullopt;

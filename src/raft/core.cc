@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/core_impl.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 // A log entry implies that its term was known; a genesis entry arrives before any hard state does.
 HardState known_hard_state(const HardState& recovered, Position last) {
-  return recovered.term >= last.term ? recovered : HardState{last.term, ReplicaId()};
+  return recovered.term >= last.term && !mutant(Mutant::VoteForgottenAtRestart) ? recovered : HardState{last.term, ReplicaId()};
 }
 
 // What is committed by definition: the checkpoint, and the genesis that every member stored before the first vote.

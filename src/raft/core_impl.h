@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/mutant.h"
 #include "base/random.h"
 #include "coordkit/raft/core.h"
 #include "raft/freshness.h"
@@ -53,7 +54,9 @@ class Core::Impl {
   Index match(ReplicaId peer) const;
   std::optional<Lease> lease() const;
   std::optional<LaggingTime> fresh_at() const;
-  const Configuration& configuration() const { return log_.configuration(); }
+  const Configuration& configuration() const {
+    return mutant(Mutant::MembersFromCommit) ? log_.configuration_at(commit_).configuration : log_.configuration();
+  }
   Position configuration_position() const { return log_.configuration_position(); }
   bool removed() const { return quiet_; }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/core_impl.h"
 
@@ -18,6 +19,7 @@ namespace coordkit::raft {
 // heartbeat that a quorum answered (thesis 6.2; regression R66). Before the input, so that a process that slept through
 // it does not act on old mail first.
 void Core::Impl::watch_time_before_input() {
+  if (mutant(Mutant::LeadsInSilence)) return;
   if (leads() && now_ - quorum_contact() >= options_.election_timeout) request({Role::Follower, term(), ReplicaId()});
 }
 
@@ -30,7 +32,7 @@ void Core::Impl::watch_time_after_input() {
     watch_own_disk();
   } else if (now_ >= election_deadline_) {
     arm_election_timer();
-    if (may_campaign()) request({Role::PreCandidate, term(), ReplicaId()});
+    if (may_campaign()) request({mutant(Mutant::CampaignsUnasked) ? Role::Candidate : Role::PreCandidate, term(), ReplicaId()});
   }
 }
 
@@ -42,7 +44,8 @@ void Core::Impl::arm_election_timer() {
 // With leases a leader that was heard counts whatever term we have moved to since, and so does one that an earlier
 // incarnation of ours may have heard: it may be answering reads by our word.
 bool Core::Impl::hears_leader() const {
-  const bool promised = leadership_.leader || options_.lease > Duration::zero();
+  if (mutant(Mutant::VotesAgainstItsLeader)) return leads();
+  const bool promised = leadership_.leader || (options_.lease > Duration::zero() && !mutant(Mutant::LeasePromiseForgotten));
   return leads() || (promised && now_ - leader_contact_ < options_.election_timeout);
 }
 
@@ -58,7 +61,10 @@ bool Core::Impl::may_campaign() const {
 
 // ---- voting
 
-bool Core::Impl::up_to_date(Position last) const { return !newer(log_.last(), last); }
+bool Core::Impl::up_to_date(Position last) const {
+  if (mutant(Mutant::ComparesIndexesOnly)) return last.index >= log_.last().index;
+  return !newer(log_.last(), last);
+}
 
 // Whoever hears a leader neither votes nor adopts a term from a vote request (thesis 4.2.3); nor does a pre-vote raise any
 // term. Every other message of a later term does, answers included (regression R48).
@@ -67,6 +73,7 @@ bool Core::Impl::begins_new_term(ReplicaId from, const Message& message) const {
     if (removed_unawares(from, *request)) return false;
     return request->kind == VoteKind::Real && request->term > term() && !refuses_company(*request);
   }
+  if (mutant(Mutant::LaterTermUnheard) && std::holds_alternative<VoteReply>(message)) return false;
   return std::visit([this](const auto& value) { return value.term > term(); }, message);
 }
 
@@ -76,16 +83,17 @@ void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
     return send(from, std::max(disk_.covering_term(), disk_.covering(proof.index)), Removed{term(), proof});
   }
   const bool granted = grant(from, request);
-  const bool binding = granted && request.kind == VoteKind::Real;
+  const bool binding = granted && request.kind == VoteKind::Real && !mutant(Mutant::VoteSentEarly);
   send(from, binding ? disk_.covering_vote() : disk_.covering_term(),
        VoteReply{.kind = request.kind, .term = term(), .round = request.round, .granted = granted ? Answer::Yes : Answer::No});
 }
 
 bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
   if (!may_vote(request) || refuses_company(request) || !up_to_date(request.last)) return false;
+  if (mutant(Mutant::PreVoteRestartsTimer) && request.kind == VoteKind::Pre) arm_election_timer();
   if (request.kind == VoteKind::Pre) return request.term > term();
   const ReplicaId vote = disk_.hard_state().vote;
-  if (request.term != term() || (vote && vote != from)) return false;
+  if (request.term != term() || (vote && vote != from && !mutant(Mutant::VotesTwice))) return false;
   disk_.set_hard_state({term(), from});
   arm_election_timer();
   if (leadership_.role != Role::Follower) this->request({Role::Follower, term(), ReplicaId()});
@@ -98,7 +106,8 @@ void Core::Impl::receive(ReplicaId from, const VoteReply& reply) {
 
 // A leader's word or a newer configuration ends the silence (regression R41).
 void Core::Impl::receive(ReplicaId, const Removed& news) {
-  if (leads() || newer(log_.configuration_position(), news.configuration)) return;
+  const bool old = newer(log_.configuration_position(), news.configuration) && !mutant(Mutant::OldRemovalObeyed);
+  if (leads() || old) return;
   quiet_ = true;
   if (leadership_.role != Role::Follower) request({Role::Follower, term(), ReplicaId()});
 }
@@ -106,14 +115,14 @@ void Core::Impl::receive(ReplicaId, const Removed& news) {
 // The own vote of a candidate counts, and it leads, only once the write that stores it is durable (regression R13).
 void Core::Impl::count_votes() {
   if (requested_ || (leadership_.role != Role::PreCandidate && leadership_.role != Role::Candidate)) return;
-  if (!disk_.hard_state_durable()) return;
+  if (!disk_.hard_state_durable() && !mutant(Mutant::LeadsBeforeOwnVote)) return;
   if (!quorum_agrees(configuration(), [this](ReplicaId id) { return is_self(id) || votes_.contains(id); })) return;
   request({leadership_.role == Role::PreCandidate ? Role::Candidate : Role::Leader, term(), ReplicaId()});
 }
 
 void Core::Impl::ask_for_votes(VoteKind kind, Term campaign_term, WriteNumber after) {
   votes_.clear();
-  ++vote_round_;
+  if (kind == VoteKind::Pre || !mutant(Mutant::LatePreVoteCounts)) ++vote_round_;
   for (const ReplicaId peer : peers_of(configuration(), options_.self)) {
     if (!is_voter(configuration(), peer)) continue;
     send(peer, after,
@@ -138,6 +147,7 @@ void Core::Impl::become_follower(const Transition& transition) {
 
 void Core::Impl::become_pre_candidate() {
   cause_ = Cause::Silence;
+  if (mutant(Mutant::PreVoteRaisesTerm)) disk_.set_hard_state({term().next(), ReplicaId()});
   leadership_ = {Role::PreCandidate, term(), ReplicaId()};
   ask_for_votes(VoteKind::Pre, term().next(), disk_.covering_term());
 }
@@ -147,11 +157,12 @@ void Core::Impl::become_candidate() {
   verified_ = Index();
   leadership_ = {Role::Candidate, term(), ReplicaId()};
   arm_election_timer();
-  ask_for_votes(VoteKind::Real, term(), disk_.covering_vote());
+  ask_for_votes(VoteKind::Real, term(), mutant(Mutant::CampaignsBeforeDurable) ? WriteNumber() : disk_.covering_vote());
 }
 
 // Thesis 3.6.2, 6.4: an entry of its own term, first of all, so that everything before it can be committed and read.
 void Core::Impl::become_leader() {
+  if (mutant(Mutant::LeaderDropsTail)) truncate_after(commit_);
   leadership_ = {Role::Leader, term(), options_.self};
   disk_lag_.reset();
   led_since_ = now_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "raft/core_impl.h"
 
 namespace coordkit::raft {
@@ -40,10 +41,11 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
       reply.rejected = Index();
       reply.match = request.previous.index + request.entries.size();
       adopt(request.entries);
+      if (mutant(Mutant::AcknowledgesOwnLast)) reply.match = log_.last().index;
       COORDKIT_CHECK_MSG(reply.match <= log_.last().index, "INV_R05");
       verified_ = std::max(verified_, reply.match);
       learn(request.commit, request.everyone_has);
-      after = std::max(after, disk_.covering(reply.match));
+      if (!mutant(Mutant::AcknowledgesUnsynced)) after = std::max(after, disk_.covering(reply.match));
     } else {
       reply.hint = log_.last_not_above(request.previous.index, request.previous.term);
     }
@@ -55,7 +57,8 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
 // because a leader has everything committed (3.6.3); this also covers what lies before our base (regression R21).
 bool Core::Impl::agrees(Position previous) const {
   if (previous.index < commit_) return true;
-  return log_.term_at(previous.index) == previous.term;
+  const std::optional<Term> own = log_.term_at(previous.index);
+  return own == previous.term || (own && mutant(Mutant::AgreesByIndex));
 }
 
 // Keeps what is equal, truncates at the first real conflict only (regression R19), appends the rest.
@@ -63,7 +66,7 @@ void Core::Impl::adopt(std::vector<Entry>& entries) {
   for (Entry& entry : entries) {
     if (entry.index <= log_.base().index) continue;
     const std::optional<Term> own = log_.term_at(entry.index);
-    if (own == entry.term) continue;
+    if (own == entry.term && !mutant(Mutant::TruncatesAlways)) continue;
     if (own) truncate_after(entry.index.previous());
     append(std::move(entry));
   }
@@ -80,7 +83,7 @@ void Core::Impl::truncate_after(Index index) {
 
 // A commit index counts only as far as our log is known to be the leader's (regression R24).
 void Core::Impl::learn(Index leader_commit, Index everyone_has) {
-  raise_commit(std::min(leader_commit, verified_));
+  raise_commit(std::min(leader_commit, mutant(Mutant::CommitUnclamped) ? log_.last().index : verified_));
   everyone_has_ = std::max(everyone_has_, std::min(everyone_has, commit_));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "raft/core_impl.h"
 
 namespace coordkit::raft {
@@ -47,6 +48,7 @@ std::vector<ReplicaId> Core::Impl::behind() const {
 void Core::Impl::on(const Installed& installed) {
   const Position at = installed.at;
   if (at.index <= log_.base().index) return;
+  if (mutant(Mutant::CandidateTakesNoState) && leadership_.role != Role::Follower) return;
   if (installed.term > term()) {
     request({Role::Follower, installed.term, ReplicaId()});
     settle();

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/entry_codec.h"
+#include "base/mutant.h"
 #include "raft/core_impl.h"
 #include "raft/membership.h"
 
@@ -23,7 +24,8 @@ Index Core::Impl::match(ReplicaId id) const {
 void Core::Impl::match_peers_to_configuration() {
   std::erase_if(peers_, [this](const Progress& peer) {
     const Member* member = member_of(configuration(), peer.peer);
-    return !member || member->store != peer.store;  // another disk has acknowledged nothing (regression R47)
+    if (!member || mutant(Mutant::OtherDiskCounts)) return !member;
+    return member->store != peer.store;  // another disk has acknowledged nothing (regression R47)
   });
   for (const auto* members : {&configuration().voters, &configuration().outgoing, &configuration().learners}) {
     for (const Member& member : *members) {
@@ -62,7 +64,8 @@ ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
 // held it for ever.
 void Core::Impl::heard(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
-  if (peer.beat.round != 0 && round >= peer.beat.round) peer.contact = peer.vouched = std::max(peer.contact, peer.beat.sent);
+  if (peer.beat.round == 0 || round < peer.beat.round) return;
+  peer.contact = peer.vouched = std::max(peer.contact, mutant(Mutant::ContactFromReceipt) ? now_ : peer.beat.sent);
 }
 
 void Core::Impl::receive(ReplicaId from, const AppendReply& reply) {
@@ -73,7 +76,7 @@ void Core::Impl::receive(ReplicaId from, const AppendReply& reply) {
     matches_changed_ = true;
   } else if (peer.current_rejection(reply.rejected)) {
     const Position agreed = log_.last_not_above(reply.hint.index, reply.hint.term);
-    peer.probe_from(std::min(agreed.index.next(), reply.rejected));
+    peer.probe_from(mutant(Mutant::StepsBackByOne) ? reply.rejected : std::min(agreed.index.next(), reply.rejected));
   }
 }
 
@@ -90,7 +93,7 @@ void Core::Impl::receive(ReplicaId from, const HeartbeatReply& reply) {
   const bool append_missing = peer.state == Progress::State::Stream && peer.beat.round != 0 && reply.round >= peer.beat.round &&
                               peer.match < peer.beat.upto;
   if (peer.beat.round != 0 && reply.round >= peer.beat.round) peer.beat = {};
-  if (probe_missing || append_missing) probe(peer);
+  if ((probe_missing || append_missing) && !mutant(Mutant::LostAppendForgotten)) probe(peer);
 }
 
 // ---- commit
@@ -100,12 +103,12 @@ void Core::Impl::receive(ReplicaId from, const HeartbeatReply& reply) {
 void Core::Impl::advance_commit() {
   if (!std::exchange(matches_changed_, false)) return;
   const auto match_of = [this](ReplicaId id) {
-    if (is_self(id)) return disk_.durable().value();
+    if (is_self(id)) return (mutant(Mutant::LeaderCountsUnsynced) ? log_.last().index : disk_.durable()).value();
     const Progress* peer = progress_of(id);
     return peer ? peer->match.value() : 0;
   };
   const Index agreed(quorum_value(configuration(), match_of));
-  if (agreed > commit_ && log_.term_at(agreed) == term()) {
+  if (agreed > commit_ && (log_.term_at(agreed) == term() || mutant(Mutant::CommitsOlderTerms))) {
     COORDKIT_CHECK_MSG(quorum_agrees(configuration(), [&](ReplicaId id) { return match_of(id) >= agreed.value(); }), "INV_R09");
     raise_commit(agreed);
   }
@@ -148,9 +151,9 @@ void Core::Impl::begin_round() {
 }
 
 void Core::Impl::send_heartbeat(Progress& peer) {
-  const Index commit = std::min(commit_, peer.match);
+  const Index commit = mutant(Mutant::CommitUnclamped) ? commit_ : std::min(commit_, peer.match);
   peer.told_commit = std::max(peer.told_commit, commit);
-  send(peer.peer, WriteNumber(),
+  send(peer.peer, mutant(Mutant::HeartbeatsWaitForDisk) ? disk_.covering(log_.last().index) : WriteNumber(),
        Heartbeat{.term = term(),
                  .stream = peer.stream,
                  .commit = commit,

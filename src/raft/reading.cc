@@ -2,6 +2,7 @@
 // applied or truncated (regression R27): it is tried again later.
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/core_impl.h"
 
@@ -46,7 +47,7 @@ void Core::Impl::on(LogRead& read) {
   const auto asked =
       std::find_if(reads_.begin(), reads_.end(), [&](const Read& r) { return r.first == read.first && !r.failed; });
   if (asked == reads_.end()) return;
-  if (!read.entries.ok() || !intact(read.first, *read.entries)) {
+  if (!read.entries.ok() || !(intact(read.first, *read.entries) || mutant(Mutant::UnsoundReadTaken))) {
     asked->failed = now_;
     return;
   }
@@ -74,7 +75,8 @@ Index Core::Impl::spared() const {
 
 // Nothing goes that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
 std::optional<Position> Core::Impl::compact() {
-  const Index through = std::min({checkpoint_.index, spared(), disk_.durable(), commit_});
+  const Index checkpointed = mutant(Mutant::CompactsAhead) ? applied_ : checkpoint_.index;
+  const Index through = std::min({checkpointed, spared(), disk_.durable(), commit_});
   const std::optional<Term> through_term = log_.term_at(through);
   if (through <= log_.base().index || !through_term) return std::nullopt;
   log_.compact(through);

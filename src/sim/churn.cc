@@ -54,6 +54,7 @@ void Churn::strike() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     if (!nodes_[node]->log().sound()) return random_.chance(0.5) ? transfer() : lose_disk(node);
   }
+  if (plan_.transfers_only) return transfer();
   const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
   if (dice < 9) return transfer();

@@ -265,6 +265,7 @@ void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) 
 void ConsensusObserver::after_turn(uint32_t node) {
   if (views_[node].engine->core() == nullptr) return;
   const raft::Leadership before = seen_[node].leadership;
+  check_members(node);
   check_leadership(node);
   const bool restored = std::exchange(seen_[node].restored, false);  // committed by others
   if (before.role == raft::Role::Leader && before == seen_[node].leadership && !restored) check_own_term(node);
@@ -272,6 +273,14 @@ void ConsensusObserver::after_turn(uint32_t node) {
   check_applied(node);
   members_.turn_over(node);
   if (++seen_[node].turns % 64 == 0) check_progress(node);
+}
+
+// INV_R12: a replica acts on the latest configuration of its log, also after a part of the log was cut off.
+void ConsensusObserver::check_members(uint32_t node) const {
+  const Index goes_by = views_[node].engine->core()->configuration_position().index;
+  if (goes_by == members_.in_force_at(node)) return;
+  throw Violation("INV_R12", fmt::format("n{} goes by the members of {}, but the latest in its log are those of {}", node + 1,
+                                         goes_by.value(), members_.in_force_at(node).value()));
 }
 
 void ConsensusObserver::check_leadership(uint32_t node) {

@@ -81,6 +81,7 @@ class ConsensusObserver {
   void check_silent(uint32_t node, const Message& message) const;
   void check_truncation(uint32_t node, const LogWrite& write);
   void check_appended(uint32_t node, const LogWrite& write);
+  void check_members(uint32_t node) const;
   void check_leadership(uint32_t node);
   void check_own_term(uint32_t node) const;
   void check_commit(uint32_t node);

@@ -107,6 +107,13 @@ const raft::Configuration& MembershipObserver::in_force(uint32_t node) const {
   return after == committed_.begin() ? kNone : std::prev(after)->second;
 }
 
+Index MembershipObserver::in_force_at(uint32_t node) const {
+  const Index base = logs_[node]->submitted().base.index;
+  if (!known_[node].empty() && known_[node].back().at.index > base) return known_[node].back().at.index;
+  const auto after = committed_.upper_bound(base);
+  return after == committed_.begin() ? Index() : std::prev(after)->first;
+}
+
 const raft::Configuration& MembershipObserver::newest_committed() const {
   return committed_.empty() ? kNone : committed_.rbegin()->second;
 }

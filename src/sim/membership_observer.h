@@ -37,6 +37,7 @@ class MembershipObserver {
   void committed(const raft::Entry& entry);
 
   const raft::Configuration& in_force(uint32_t node) const;  // empty: it knows none
+  Index in_force_at(uint32_t node) const;                    // its entry; zero: none
   const raft::Configuration& newest_committed() const;
   // Of every configuration that a running process goes by, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;

@@ -200,13 +200,22 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
   draw_qualities(plan, random);
   draw_work(plan, random);
   plan.leases = true;
-  plan.work.workers_per_node = 6;
-  plan.work.think_max = milliseconds(5);
+  if (random.chance(0.5)) {  // so long that there is always an answer on its way
+    plan.calm.delay_min = plan.election_timeout / 40;
+    plan.calm.delay_max = plan.election_timeout / 20;
+  }
+  const bool quiet = random.chance(0.4);  // whoever missed something seldom wins an election while many write
+  plan.work.workers_per_node = quiet ? 2 : 6;
+  plan.work.think_max = quiet ? plan.election_timeout : milliseconds(5);
   plan.work.kv_percent = 90;
   for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Isolation, FaultKind::OneWayCut, FaultKind::Clog,
-                         FaultKind::ClockRate, FaultKind::Crash}) {
+                         FaultKind::ClockRate, FaultKind::Crash, FaultKind::PairCut}) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(2)), milliseconds(10), 4 * plan.election_timeout});
   }
+  // A voter that is back before its leader's lease has ended, and leaders that go at an order.
+  plan.faults.push_back({FaultKind::Crash, milliseconds(500), milliseconds(1), plan.election_timeout / 4});
+  plan.transfers_only = true;
+  if (random.chance(0.7)) plan.churn_interval = draw(random, milliseconds(100), seconds(1));
 }
 
 // Members come and go, lose their disks and hand leadership over, under all other faults.

@@ -45,8 +45,9 @@ struct StatePlan {
 
 struct Plan {
   uint32_t nodes = 3;
-  uint32_t founders = 0;      // the first of them; the others are blank until they are added. Zero: all
-  Duration churn_interval{};  // mean time between changes of members and transfers; zero: none
+  uint32_t founders = 0;        // the first of them; the others are blank until they are added. Zero: all
+  Duration churn_interval{};    // mean time between changes of members and transfers; zero: none
+  bool transfers_only = false;  // the members stay, leadership is handed over
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};

@@ -526,6 +526,27 @@ TEST(EngineMembershipTest, REG_R45_TheLeaderChangesInMidChangeAndTheCallerStillL
   }
 }
 
+TEST(EngineMembershipTest, REG_R36_FLT_M06_AStateBringsTheMembersOfItsIndexAndThatIndex) {
+  Growing group(4, 3, [](EngineOptions& options) {
+    options.checkpoint_entries = 5;
+    options.raft.log_retained_bytes = 0;
+  });
+  Cluster& cluster = group.cluster;
+  const uint64_t away = group.leader % 3 + 1;
+  cluster.filter = [away](ReplicaId from, ReplicaId to, const Message&) { return from.value() != away && to.value() != away; };
+  cluster.start(4);
+  ASSERT_TRUE(group.change(group.leader, add({4})).ok());
+  for (int i = 0; i < 30; ++i) cluster.run(group.leader, "add 1");
+  const Index changed = cluster.engine(group.leader).core()->status().configuration_index;
+  ASSERT_GT(cluster.node(group.leader).disk.base.index, changed) << "the change must be gone from the log";
+  ASSERT_EQ(group.voters(away), (Ids{1, 2, 3}));
+  cluster.filter = {};
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(away).applied() == cluster.engine(group.leader).applied(); }, 60s));
+  EXPECT_EQ(group.configuration(away), group.configuration(group.leader));
+  EXPECT_EQ(group.voters(away), (Ids{1, 2, 3, 4}));
+  EXPECT_EQ(cluster.engine(away).core()->status().configuration_index, changed);
+}
+
 TEST(EngineMembershipTest, MembersSurviveARestartOfEverybody) {
   Growing group(3, 1, [](EngineOptions& options) { options.checkpoint_entries = 4; });
   Cluster& cluster = group.cluster;

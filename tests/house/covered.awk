@@ -6,6 +6,7 @@
 # what is open and why. A test carries ids at the front or in the middle of its name: REG_R02_R08_EverySize carries two, of one
 # list; FLT_D16_INV_S03_AKilledWriter one of each; leading zeros do not matter. A scenario carries those that its text names.
 # A check in src/ that reports an invariant counts for the invariant. Every row needs a test or a reason, and every id a row.
+# Mutants (src/base/mutants.def) are listed with the rows that they break; they are no tests.
 
 function id_of(kind, word) {  # "REG", "F04" -> "REG_F4"; empty: no id
   if (word !~ /^[A-Z][0-9]+$/) return ""
@@ -17,6 +18,17 @@ function carry(id, holder) {
   known[id, holder]
   holders[id] = holders[id] (holders[id] == "" ? "" : " ") holder
   if (!(id in first)) { first[id] = holder; ids[++id_count] = id }
+}
+
+function break_by(mutant, text,    word, id) {
+  while (match(text, /(REG|FLT|INV)_[A-Z][0-9]+/)) {
+    word = substr(text, RSTART, RLENGTH)
+    id = id_of(substr(word, 1, 3), substr(word, 5))
+    text = substr(text, RSTART + RLENGTH)
+    if (id !~ "^" list "_") continue
+    mutants[id] = mutants[id] (mutants[id] == "" ? "" : ", ") mutant
+    if (!(id in first_mutant)) { first_mutant[id] = mutant; mutant_ids[++mutant_id_count] = id }
+  }
 }
 
 function read_name(suite, name,    part, i, n, kind, id, found) {
@@ -70,6 +82,13 @@ FILENAME == table {
   next
 }
 
+FILENAME ~ /\.def$/ {  # the ids stand in the first line of a row, between its first two quotes
+  if ($0 !~ /^MUTANT\(/) next
+  split($0, quoted, "\"")
+  split(quoted[1], argument, /[(,]/)
+  break_by(argument[2], quoted[2])
+  next
+}
 FILENAME ~ /\.txt$/ { read_words($0, FILENAME); next }
 FILENAME ~ /(^|\/)src\// { if (list == "INV" && $0 !~ /^ *\/\// && $0 ~ /"INV_|violat|CHECK/) read_words($0, FILENAME); next }
 
@@ -80,10 +99,11 @@ END {
   for (r = 1; r <= row_count; r++) {
     label = rows[r]
     count = split(label, words, / +/)
-    tests = ""
+    tests = broken = ""
     for (i = 1; i <= count; i++) {
       id = id_of(substr(words[i], 1, 3), substr(words[i], 5))
       if (id in holders) tests = tests (tests == "" ? "" : " ") holders[id]
+      if (id in mutants) broken = broken (broken == "" ? "" : ", ") mutants[id]
     }
     reason = reasons[label]
     if (tests != "" && reason == "") ++covered
@@ -94,10 +114,14 @@ END {
     n = split(tests, holder, " ")
     for (i = 1; i <= n; i++) { printf "%-18s %s\n", head, holder[i]; head = "" }
     if (reason != "") printf "%-18s %s: %s\n", head, n ? "open" : "none", reason
+    if (broken != "") printf "%-18s mutants: %s\n", "", broken
     if (!n && reason == "") printf "%-18s MISSING: neither a test nor a reason\n", head
   }
   for (i = 1; i <= id_count; i++)
     if (!(ids[i] in row_of)) strange[++strange_count] = first[ids[i]] " carries " ids[i] ", which " table " does not have"
+  for (i = 1; i <= mutant_id_count; i++)
+    if (!(mutant_ids[i] in row_of))
+      strange[++strange_count] = "mutant " first_mutant[mutant_ids[i]] " breaks " mutant_ids[i] ", which " table " does not have"
   for (i = 1; i <= strange_count; i++) print "STRANGE: " strange[i]
   printf "%d rows: %d with tests, %d in part, %d none with a reason, %d missing\n", row_count, covered, partly, none, missing
   exit row_count == 0 || missing > 0 || strange_count > 0

@@ -44,10 +44,11 @@ TEST_P(TableTest, EveryRowHasATestOrAReason) {
 INSTANTIATE_TEST_SUITE_P(All, TableTest, testing::Values("regressions", "faults", "invariants"),
                          [](const auto& info) { return std::string(info.param); });
 
-// The script over one table and one test file.
+// The script over one table, one test file and one table of mutants.
 class ScriptTest : public testing::Test {
  public:
-  Said covered(const std::string& table, const std::string& tests, const std::string& name = "regressions") {
+  Said covered(const std::string& table, const std::string& tests, const std::string& name = "regressions",
+               const std::string& mutants = "") {
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder);
@@ -55,8 +56,10 @@ class ScriptTest : public testing::Test {
     const std::string tests_path = folder / "some_test.cc";
     std::ofstream(table_path) << "# " << name << "\n\n| id | what | open |\n|---|---|---|\n" << table;
     std::ofstream(tests_path) << tests;
+    const std::string mutants_path = folder / "mutants.def";
+    std::ofstream(mutants_path) << mutants;
     return run("awk -f '" + kTop + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path + "' '" +
-               tests_path + "'");
+               tests_path + "' '" + mutants_path + "'");
   }
 };
 
@@ -92,6 +95,23 @@ TEST_F(ScriptTest, TwoRowsOfOneIdFail) {
   const Said said = covered("| FLT_N01 | a | later |\n| FLT_N1 | b | later |\n", "", "faults");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("FLT_N1 has two rows"));
+}
+
+TEST_F(ScriptTest, MutantsAreListedWithTheRowsTheyBreakAndAreNoTests) {
+  const Said said =
+      covered("| INV_R02 | a | b | |\n| INV_R08 | a | b | later |\n", "TEST(A, INV_R02_Something) {}\n", "invariants",
+              "// MUTANT(no row, X, Y, \"INV_R08\")\nMUTANT(votes_twice, VotesTwice, Safety, \"REG_R99 INV_R02\",\n"
+              "       \"raft A.INV_R02_Something\",\n       \"raft/a.cc\", \"swarm\")\n");
+  EXPECT_EQ(said.status, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr("mutants: votes_twice\n"));
+  EXPECT_THAT(said.text, HasSubstr("2 rows: 1 with tests, 0 in part, 1 none with a reason, 0 missing"));
+}
+
+TEST_F(ScriptTest, AMutantOfARowThatIsNotThereFails) {
+  const Said said = covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\n", "regressions",
+                            "MUTANT(votes_twice, VotesTwice, Safety, \"REG_R99\",\n");
+  EXPECT_NE(said.status, 0);
+  EXPECT_THAT(said.text, HasSubstr("mutant votes_twice breaks REG_R99"));
 }
 
 TEST_F(ScriptTest, ATableWithoutRowsFails) { EXPECT_NE(covered("", "TEST(A, Something) {}\n").status, 0); }

@@ -130,6 +130,17 @@ TEST(ElectionTest, REG_R17_VoteLeavesAfterTheWriteThatStoresItAlsoWhenRepeated) 
   EXPECT_EQ(solo.only<VoteReply>(3).granted, Answer::No);
 }
 
+TEST(ElectionTest, REG_R17_AVoteInATermThatIsDurableAlreadyWaitsForItsOwnWrite) {
+  Solo solo(3);
+  solo.receive(2, HeartbeatReply{.term = Term(3)});
+  ASSERT_TRUE(solo.effects.write);
+  solo.written();
+  solo.receive(2, vote_request(VoteKind::Real, 3, at(1, 1)));
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.only<VoteReply>(2).granted, Answer::Yes);
+  EXPECT_EQ(solo.effects.sends.at(0).after, solo.effects.write->number);
+}
+
 TEST(ElectionTest, REG_R16_ALaterTermEndsTheReignBeforeAnythingIsAppended) {
   Solo solo(3);
   solo.lead({2});

@@ -402,6 +402,17 @@ TEST(MembershipTest, REG_R44_BackInTheSameProcessAReplicaDoesNotObeyItsOldRemova
   EXPECT_TRUE(cluster.converged());
 }
 
+TEST(MembershipTest, REG_R44_NewsOfARemovalOlderThanItsOwnConfigurationIsNone) {
+  Solo solo(3);
+  solo.receive(2, Removed{Term(2), Position()});
+  EXPECT_FALSE(solo.core().removed());
+  solo.written();  // of the term
+  solo.timeout();
+  EXPECT_EQ(solo.sent<VoteRequest>(2).size(), 1u);
+  solo.receive(2, Removed{Term(2), solo.core().configuration_position()});
+  EXPECT_TRUE(solo.core().removed());
+}
+
 TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTraffic) {
   Cluster cluster(3);
   cluster.elect(1);
