@@ -59,7 +59,7 @@ sim::SimOptions options_of(const Arguments& arguments, uint64_t seed) {
 class Runner {
  public:
   Runner(const Arguments& arguments, std::ostream* history, Totals before)
-      : arguments_(arguments), history_(history), before_(before), totals_(before), next_(before.runs) {}
+      : arguments_(arguments), history_(history), before_(before), totals_(before) {}
 
   // All of them, or up to `until` runs.
   const Totals& run(uint64_t until) {
@@ -130,7 +130,7 @@ class Runner {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   Totals totals_;
-  std::atomic<uint64_t> next_;
+  std::atomic<uint64_t> next_{0};
   uint64_t until_ = 0;
   Clock::time_point last_line_ = Clock::now();
 };
@@ -148,7 +148,7 @@ std::string read_resume(const Arguments& arguments, Totals& totals) {
   const nlohmann::json line = nlohmann::json::parse(file, nullptr, false);
   const auto known = tools::totals_of(line);
   if (!known) return arguments.resume + " is no file of this version of coordkit-sim; remove it to begin anew";
-  if (line.at("seed") != arguments.seed || line.at("profile") != arguments.profile ||
+  if (line.value("seed", uint64_t{0}) != arguments.seed || line.value("profile", std::string()) != arguments.profile ||
       line.value("seconds", 0.0) != arguments.seconds) {
     return arguments.resume + " belongs to runs with another --seed, --profile or --seconds";
   }

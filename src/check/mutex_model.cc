@@ -1,6 +1,8 @@
 #include "check/mutex_model.h"
 
-#include <algorithm>
+#include <functional>
+
+#include "check/hold_pairs.h"
 
 namespace coordkit::check {
 
@@ -31,14 +33,10 @@ void MutexModel::apply(State& state, const Op& op, uint32_t) {
   if (op.what.granted) state = op.what.owner;
 }
 
-// Certain pairs, one after the other, acquire first: then no hold of theirs comes from before or goes on after.
 bool MutexModel::severable(std::span<const Ref> group, std::span<const Ref> all) {
-  if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;
-  for (size_t i = 0; i < group.size(); ++i) {
-    if (!group[i]->certain() || group[i]->what.acquires != (i % 2 == 0)) return false;
-    if (i > 0 && group[i]->call < group[i - 1]->end) return false;
-  }
-  return group.size() % 2 == 0;
+  const auto acquires = [](const Call& call) { return call.acquires; };
+  const auto alike = [](const Call&, const Call&) { return true; };
+  return whole_holds(group, all, acquires, std::not_fn(acquires), alike);
 }
 
 }  // namespace coordkit::check

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "absl/strings/str_join.h"
+#include "check/hold_pairs.h"
 
 namespace coordkit::check {
 
@@ -55,13 +57,9 @@ std::string RwLockModel::text(const State& state) {
 }
 
 bool RwLockModel::severable(std::span<const Ref> group, std::span<const Ref> all) {
-  if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;
-  for (size_t i = 0; i < group.size(); ++i) {
-    if (!group[i]->certain() || group[i]->what.acquires != (i % 2 == 0)) return false;
-    if (i % 2 == 1 && group[i]->what.exclusive != group[i - 1]->what.exclusive) return false;
-    if (i > 0 && group[i]->call < group[i - 1]->end) return false;
-  }
-  return group.size() % 2 == 0;
+  const auto acquires = [](const Call& call) { return call.acquires; };
+  const auto alike = [](const Call& acquire, const Call& release) { return acquire.exclusive == release.exclusive; };
+  return whole_holds(group, all, acquires, std::not_fn(acquires), alike);
 }
 
 }  // namespace coordkit::check

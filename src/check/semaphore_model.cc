@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "check/hold_pairs.h"
 
 namespace coordkit::check {
 
@@ -78,14 +78,10 @@ std::string SemaphoreModel::text(const State& state) {
 }
 
 bool SemaphoreModel::severable(std::span<const Ref> group, std::span<const Ref> all) {
-  if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;
-  for (size_t i = 0; i < group.size(); ++i) {
-    const Kind expected = i % 2 == 0 ? Kind::Acquire : Kind::Release;
-    if (!group[i]->certain() || group[i]->what.kind != expected) return false;
-    if (i % 2 == 1 && group[i]->what.count != group[i - 1]->what.count) return false;
-    if (i > 0 && group[i]->call < group[i - 1]->end) return false;
-  }
-  return group.size() % 2 == 0;
+  const auto acquires = [](const Call& call) { return call.kind == Kind::Acquire; };
+  const auto releases = [](const Call& call) { return call.kind == Kind::Release; };
+  const auto alike = [](const Call& acquire, const Call& release) { return acquire.count == release.count; };
+  return whole_holds(group, all, acquires, releases, alike);
 }
 
 }  // namespace coordkit::check

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "raft/quorum.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -75,7 +77,7 @@ std::optional<Divergence::Verdict> DivergenceWatch::judge(const Tally& tally, co
   absl::btree_map<uint64_t, size_t> sides;
   for (const auto& [replica, digest] : tally.votes) ++sides[digest];
   if (sides.size() == 1 && sides.begin()->first == tally.own) return std::nullopt;
-  const size_t quorum = configuration.voters.size() / 2 + 1;
+  const size_t quorum = raft::majority(configuration.voters.size());
   size_t largest = 0;
   for (const auto& [digest, count] : sides) {
     if (count >= quorum) return digest == tally.own ? Verdict::Other : Verdict::Self;

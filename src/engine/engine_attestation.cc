@@ -42,21 +42,22 @@ void EngineImpl::receive(ReplicaId from, RecallReply& message, Now) {
 
 // A candidate has voted for itself.
 void EngineImpl::note_vote(ReplicaId from, const raft::VoteRequest& request) {
-  if (request.kind != raft::VoteKind::Real || members_.standing(from) != Members::Standing::Member) return;
-  marks_.acted(members_.hello_of(from)->store, request.term, Index());
+  if (request.kind == raft::VoteKind::Real) note_acted(from, request.term, Index());
 }
 
 void EngineImpl::note_vote(ReplicaId from, const raft::VoteReply& reply) {
   const bool voted = reply.kind == raft::VoteKind::Real && reply.granted == raft::Answer::Yes;
-  if (!voted || members_.standing(from) != Members::Standing::Member) return;
-  marks_.acted(members_.hello_of(from)->store, reply.term, Index());
+  if (voted) note_acted(from, reply.term, Index());
 }
 
 // By the core's word: it knows which stream an acknowledgement belongs to, so that none is taken for another disk's.
 void EngineImpl::note_acknowledgement(ReplicaId from) {
   const Index match = core_->match(from);
-  if (!match || members_.standing(from) != Members::Standing::Member) return;
-  marks_.acted(members_.hello_of(from)->store, core_->leadership().term, match);
+  if (match) note_acted(from, core_->leadership().term, match);
+}
+
+void EngineImpl::note_acted(ReplicaId from, Term term, Index match) {
+  if (members_.standing(from) == Members::Standing::Member) marks_.acted(members_.hello_of(from)->store, term, match);
 }
 
 void EngineImpl::forget_strangers() {

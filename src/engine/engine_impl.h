@@ -147,6 +147,7 @@ class EngineImpl final : public Engine {
   template <typename Other>
   void note_vote(ReplicaId, const Other&) {}
   void note_acknowledgement(ReplicaId from);
+  void note_acted(ReplicaId from, Term term, Index match);
   void forget_strangers();
 
   // Consequences of a drain (engine_turn.cc).

@@ -16,28 +16,27 @@ std::optional<PeerMark> PeerMarks::of(StoreId store) const {
   return at != marks_.end() && at->store == store ? std::optional(*at) : std::nullopt;
 }
 
-PeerMark& PeerMarks::mark(StoreId store) {
+PeerMark* PeerMarks::mark(StoreId store) {
   const auto at = std::lower_bound(marks_.begin(), marks_.end(), store, before);
-  if (at != marks_.end() && at->store == store) return *at;
+  if (at != marks_.end() && at->store == store) return &*at;
+  if (marks_.size() >= kPeerMarksMax) return nullptr;
   changed_ = true;
-  return *marks_.insert(at, {.store = store});
+  return &*marks_.insert(at, {.store = store});
 }
 
 void PeerMarks::started(StoreId store, BootCounter boot, uint64_t start) {
-  if (marks_.size() >= kPeerMarksMax && !of(store)) return;
-  PeerMark& known = mark(store);
-  if (boot <= known.boot) return;
-  known.boot = boot;
-  known.start = start;
+  PeerMark* known = mark(store);
+  if (!known || boot <= known->boot) return;
+  known->boot = boot;
+  known->start = start;
   changed_ = true;
 }
 
 void PeerMarks::acted(StoreId store, Term term, Index match) {
-  if (marks_.size() >= kPeerMarksMax && !of(store)) return;
-  PeerMark& known = mark(store);
-  if (term < known.term || (term == known.term && match <= known.match)) return;
-  known.term = term;
-  known.match = match;
+  PeerMark* known = mark(store);
+  if (!known || term < known->term || (term == known->term && match <= known->match)) return;
+  known->term = term;
+  known->match = match;
   changed_ = true;
 }
 

@@ -1,6 +1,6 @@
 // What this replica remembers of its peers' disks (coordkit/peer_mark.h). Marks only rise; a newer start or term replaces an
-// older one. Who is no member any more is forgotten, but not at once:
-// a replica that was removed and set back must not elect a leader of former days.
+// older one. Who is no member any more is forgotten, but not at once: a replica that was removed and set back must not elect a
+// leader of former days.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ class PeerMarks {
   std::optional<std::vector<PeerMark>> take_changed();
 
  private:
-  PeerMark& mark(StoreId store);
+  PeerMark* mark(StoreId store);  // null: no room for another one
 
   std::vector<PeerMark> marks_;  // by store
   bool changed_ = false;

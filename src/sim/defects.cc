@@ -15,23 +15,13 @@
 namespace coordkit::sim {
 namespace {
 
-// A machine that loses a command now and then: on one node, or on all of them alike.
-class ForgetfulMachine final : public StateMachine {
+// A machine that does what another one does; what is planted overrides a part of it.
+class WrappedMachine : public StateMachine {
  public:
-  ForgetfulMachine(std::unique_ptr<StateMachine> inner, bool releases_only)
-      : inner_(std::move(inner)), releases_only_(releases_only) {}
+  explicit WrappedMachine(std::unique_ptr<StateMachine> inner) : inner_(std::move(inner)) {}
 
   void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
-  void apply(std::span<const Command> commands, ApplyOutput& output) override {
-    for (Command command : commands) {
-      std::string other;
-      if (command.index.value() % 7 == 0) {
-        other = releases_only_ ? missed_release(command.payload) : "nonsense";
-        command.payload = other;
-      }
-      inner_->apply({&command, 1}, output);
-    }
-  }
+  void apply(std::span<const Command> commands, ApplyOutput& output) override { inner_->apply(commands, output); }
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
     inner_->fire(index, timers, output);
   }
@@ -44,6 +34,27 @@ class ForgetfulMachine final : public StateMachine {
   uint64_t digest() const override { return inner_->digest(); }
 
  private:
+  std::unique_ptr<StateMachine> inner_;
+};
+
+// Loses a command now and then: on one node, or on all of them alike.
+class ForgetfulMachine final : public WrappedMachine {
+ public:
+  ForgetfulMachine(std::unique_ptr<StateMachine> inner, bool releases_only)
+      : WrappedMachine(std::move(inner)), releases_only_(releases_only) {}
+
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    for (Command command : commands) {
+      std::string other;
+      if (command.index.value() % 7 == 0) {
+        other = releases_only_ ? missed_release(command.payload) : "nonsense";
+        command.payload = other;
+      }
+      WrappedMachine::apply({&command, 1}, output);
+    }
+  }
+
+ private:
   // A release that names another token; any other command as it is.
   static std::string missed_release(std::string_view payload) {
     auto request = machine::decode_request(payload);
@@ -52,34 +63,22 @@ class ForgetfulMachine final : public StateMachine {
     if (release) release->token = release->token.previous();
     return release ? machine::encode(*request) : std::string(payload);
   }
-  std::unique_ptr<StateMachine> inner_;
   bool releases_only_;
 };
 
-// A machine whose state is not what its commands made of it from some entry on, as if memory had gone bad. Answers are still
-// right, so that only a comparison of states can tell.
-class RottenMachine final : public StateMachine {
+// Its state is not what its commands made of it from some entry on, as if memory had gone bad. Answers are still right, so
+// that only a comparison of states can tell.
+class RottenMachine final : public WrappedMachine {
  public:
-  explicit RottenMachine(std::unique_ptr<StateMachine> inner) : inner_(std::move(inner)) {}
+  using WrappedMachine::WrappedMachine;
 
-  void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
-    inner_->apply(commands, output);
+    WrappedMachine::apply(commands, output);
     rotten_ = rotten_ || commands.back().index > Index(100);
   }
-  void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
-    inner_->fire(index, timers, output);
-  }
-  absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
-  bool holds(std::string_view guard) const override { return inner_->holds(guard); }
-  std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
-  void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
-  absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
-  void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
-  uint64_t digest() const override { return inner_->digest() + (rotten_ ? 1 : 0); }
+  uint64_t digest() const override { return WrappedMachine::digest() + (rotten_ ? 1 : 0); }
 
  private:
-  std::unique_ptr<StateMachine> inner_;
   bool rotten_ = false;
 };
 

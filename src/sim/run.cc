@@ -49,6 +49,15 @@ void describe(const SimOptions& options, const Report& report, Timeline& timelin
   for (std::string_view defect : planted(options.defects)) timeline.facts.emplace_back("planted defect", defect);
 }
 
+// A sentence if there is no such run.
+std::string prepare(const SimOptions& options, World& world, Plan& plan) {
+  if (!draw_plan(options, world.fork_random(), plan)) return "there is no profile named " + options.profile;
+  if (options.nodes > kNodesMax) {
+    return fmt::format("{} nodes: a simulated cluster has 1 to {}", options.nodes, kNodesMax);
+  }
+  return reduce(options.reduction, plan);
+}
+
 }  // namespace
 
 Report simulate(const SimOptions& options) {
@@ -57,17 +66,7 @@ Report simulate(const SimOptions& options) {
   World world(options.seed);
   world.set_listener(options.on_event);
   Plan plan;
-  if (!draw_plan(options, world.fork_random(), plan)) {
-    report.violation = "OPTIONS";
-    report.what = "there is no profile named " + options.profile;
-    return report;
-  }
-  if (options.nodes > kNodesMax) {
-    report.violation = "OPTIONS";
-    report.what = fmt::format("{} nodes: a simulated cluster has 1 to {}", options.nodes, kNodesMax);
-    return report;
-  }
-  if (std::string why = reduce(options.reduction, plan); !why.empty()) {
+  if (std::string why = prepare(options, world, plan); !why.empty()) {
     report.violation = "OPTIONS";
     report.what = std::move(why);
     return report;

@@ -1,0 +1,24 @@
+// What lock models have in common: an owner's pairs of acquire and release may go together from a counterexample (Unbound in
+// model.h), because nothing then shows that there ever was a hold.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+namespace coordkit::check {
+
+// Certain pairs, one after the other, acquire first: then no hold of theirs comes from before or goes on after. Not if
+// anybody was told that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of the same hold.
+template <typename Ref, typename Acquires, typename Releases, typename Alike>
+bool whole_holds(std::span<const Ref> group, std::span<const Ref> all, Acquires acquires, Releases releases, Alike alike) {
+  if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;
+  for (size_t i = 0; i < group.size(); ++i) {
+    const auto& call = group[i]->what;
+    if (!group[i]->certain() || !(i % 2 == 0 ? acquires(call) : releases(call))) return false;
+    if (i % 2 == 1 && !alike(group[i - 1]->what, call)) return false;
+    if (i > 0 && group[i]->call < group[i - 1]->end) return false;
+  }
+  return group.size() % 2 == 0;
+}
+
+}  // namespace coordkit::check
