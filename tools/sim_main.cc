@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "coordkit/sim/options.h"
+#include "tools/sim_compare.h"
 #include "tools/sim_failures.h"
 #include "tools/sim_totals.h"
 
@@ -42,6 +43,7 @@ struct Arguments {
   unsigned jobs = 2;
   std::string history;
   std::string resume;
+  std::string picture = "out/compare.svg";
   sim::BlackBox black_box = sim::BlackBox::Sampled;
 };
 
@@ -138,7 +140,7 @@ class Runner {
 std::string profile_names() {
   std::string names;
   for (std::string_view name : sim::profiles()) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
+  return names + "; compare: beside other recipes";
 }
 
 // What the file says was done; nothing if there is none yet. A sentence if it cannot be gone on from.
@@ -187,6 +189,8 @@ int main(int argc, char** argv) {
       ->default_str("sampled");
   app.add_option("--resume", arguments.resume,
                  "a file to go on from, written every 500 runs; a stopped set of runs loses no more");
+  app.add_option("--picture", arguments.picture, "with --profile compare: where its picture goes; empty: nowhere")
+      ->capture_default_str();
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
@@ -194,6 +198,10 @@ int main(int argc, char** argv) {
   if (const std::string why = arguments.failures.settle(); !why.empty()) {
     std::fprintf(stderr, "coordkit-sim: %s\n", why.c_str());
     return 2;
+  }
+  if (arguments.profile == "compare") {
+    return tools::compare({arguments.runs, arguments.seed, arguments.replay, arguments.seconds, arguments.jobs, arguments.json,
+                           arguments.picture});
   }
   if (arguments.shrink != 0) return tools::shrink(options_of(arguments, arguments.shrink), arguments.failures.trace);
   std::ofstream history;
