@@ -1,5 +1,6 @@
 #include "tools/sim_compare.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace coordkit::tools {
@@ -17,6 +19,18 @@ using sim::Recipe;
 using sim::RecipeFigures;
 
 double seconds_of(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+constexpr std::pair<const char*, bool sim::CompareFaults::*> kFaults[] = {{"pauses", &sim::CompareFaults::pauses},
+                                                                          {"cuts", &sim::CompareFaults::cuts},
+                                                                          {"drift", &sim::CompareFaults::drift},
+                                                                          {"wall_steps", &sim::CompareFaults::wall_steps}};
+
+sim::CompareFaults faults_of(const std::vector<std::string>& only) {
+  sim::CompareFaults faults;
+  if (only.empty()) return faults;
+  for (const auto& [name, fault] : kFaults) faults.*fault = std::find(only.begin(), only.end(), name) != only.end();
+  return faults;
+}
 
 struct Sums {
   sim::Comparison comparison;  // the hash is a sum: the order of completion does not matter
@@ -92,8 +106,16 @@ bool write_picture(const std::string& path, const Sums& sums, Duration length) {
 
 }  // namespace
 
+void CompareArguments::add_to(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto& [name, fault] : kFaults) names.emplace_back(name);
+  app.add_option("--picture", picture, "with --profile compare: where its picture goes; empty: nowhere")->capture_default_str();
+  app.add_option("--only", only, "with --profile compare: these faults alone")->delimiter(',')->check(CLI::IsMember(names));
+}
+
 int compare(const CompareArguments& arguments) {
   sim::CompareOptions options;
+  options.faults = faults_of(arguments.only);
   options.length = Duration(static_cast<int64_t>(arguments.seconds * 1e9));
   const bool one = arguments.replay != 0;
   const Sums sums = run_all(arguments, options, one ? arguments.replay : arguments.seed, one ? 1 : arguments.runs);
@@ -105,6 +127,7 @@ int compare(const CompareArguments& arguments) {
                               {"seed", one ? arguments.replay : arguments.seed},
                               {"profile", "compare"},
                               {"seconds", arguments.seconds},
+                              {"only", arguments.only},
                               {"trace_hash", sums.comparison.hash},
                               {"violation", sums.comparison.violation},
                               {"picture", arguments.picture}};

@@ -1,8 +1,10 @@
 // ./dev sim --profile compare: many runs of the comparison, a table or a JSON line, and a picture.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "coordkit/sim/compare.h"
 
@@ -16,6 +18,9 @@ struct CompareArguments {
   unsigned jobs = 2;
   bool json = false;
   std::string picture = "out/compare.svg";
+  std::vector<std::string> only;  // kinds of faults; empty: all
+
+  void add_to(CLI::App& app);  // the flags that no other profile has
 };
 
 // The exit status: 0 only if coordkit's part had neither a violation nor an overlap nor a lost update behind the fence.

@@ -43,7 +43,7 @@ struct Arguments {
   unsigned jobs = 2;
   std::string history;
   std::string resume;
-  std::string picture = "out/compare.svg";
+  tools::CompareArguments compare;
   sim::BlackBox black_box = sim::BlackBox::Sampled;
 };
 
@@ -189,8 +189,7 @@ int main(int argc, char** argv) {
       ->default_str("sampled");
   app.add_option("--resume", arguments.resume,
                  "a file to go on from, written every 500 runs; a stopped set of runs loses no more");
-  app.add_option("--picture", arguments.picture, "with --profile compare: where its picture goes; empty: nowhere")
-      ->capture_default_str();
+  arguments.compare.add_to(app);
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
@@ -200,8 +199,14 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (arguments.profile == "compare") {
-    return tools::compare({arguments.runs, arguments.seed, arguments.replay, arguments.seconds, arguments.jobs, arguments.json,
-                           arguments.picture});
+    tools::CompareArguments compare = arguments.compare;
+    compare.runs = arguments.runs;
+    compare.seed = arguments.seed;
+    compare.replay = arguments.replay;
+    compare.seconds = arguments.seconds;
+    compare.jobs = arguments.jobs;
+    compare.json = arguments.json;
+    return tools::compare(compare);
   }
   if (arguments.shrink != 0) return tools::shrink(options_of(arguments, arguments.shrink), arguments.failures.trace);
   std::ofstream history;

@@ -22,11 +22,11 @@ inline constexpr std::array<Recipe, kRecipes> kAllRecipes = {Recipe::LeaseKeys, 
                                                              Recipe::Coordkit};
 std::string_view name_of(Recipe recipe);
 
-// Which faults may strike. Each machine keeps its clock's rate within 1 % whatever is chosen.
+// Which faults may strike. Two machines' clocks differ in rate by 1 % at most, whatever is chosen.
 struct CompareFaults {
   bool pauses = true;      // a process stands still, its machine goes on
   bool cuts = true;        // a machine hears nobody; what was sent meanwhile arrives late
-  bool drift = true;       // clocks run at the edges of the 1 %
+  bool drift = true;       // clocks run at the edges of that
   bool wall_steps = true;  // what a machine shows as the time of day jumps
 };
 

@@ -29,11 +29,14 @@ void draw_lasting(std::vector<Strike>& strikes, Random& random, const CompareOpt
   }
 }
 
-// The edges of what is allowed are the interesting rates.
+// Half of what coordkit allows, so that two clocks differ by 1 % at most: that is what Redlock's own allowance is made for. The
+// edges are the interesting rates.
+constexpr int64_t kRatePpm = int64_t{kRateErrorPpm} / 2;
+
 void draw_rates(std::vector<Strike>& strikes, Random& random, const CompareOptions& options) {
   for (uint32_t machine = 0; machine <= kService; ++machine) {
     for (Duration at{}; at < options.length; at += draw(random, seconds(1), seconds(10))) {
-      const int64_t rate = (static_cast<int64_t>(random.below(3)) - 1) * int64_t{kRateErrorPpm};
+      const int64_t rate = (static_cast<int64_t>(random.below(3)) - 1) * kRatePpm;
       strikes.push_back({.at = at, .kind = StrikeKind::Rate, .machine = machine, .rate_ppm = rate});
     }
   }
