@@ -45,8 +45,13 @@ CallId Client::Impl::acquire(const SessionRef& session, std::string name, Acquir
   if (session->phase() == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session has ended; open a new one"));
   }
-  return enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
-               [this, body = std::move(body)](CallId id, Now) mutable { start_acquire(id, std::move(body)); });
+  if (options.max_hold < Duration::zero()) {
+    return refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
+  }
+  const CallId id = enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
+                          [this, body = std::move(body)](CallId call, Now) mutable { start_acquire(call, std::move(body)); });
+  if (Call* call = find(id)) call->max_hold = options.max_hold;
+  return id;
 }
 
 void Client::Impl::start_acquire(CallId id, machine::Acquire body) {
@@ -69,12 +74,8 @@ bool Client::Impl::seems_held(const Session& session, const machine::Acquire& bo
   for (const client::PendingRelease& release : session.releases) {
     if (release.name == body.name) return false;
   }
-  const StateMachine* machine = engine_.machine(kCoordination);
-  if (machine == nullptr) return false;
-  const auto bytes = machine->query(machine::encode(machine::Query(machine::HoldersQuery{.name = body.name})));
-  if (!bytes.ok()) return false;
-  const auto reply = machine::decode_holders(*bytes);
-  return reply.ok() && held_by_other(*reply, body);
+  const auto reply = look<machine::HoldersReply>(machine::HoldersQuery{.name = body.name}, machine::decode_holders);
+  return reply && held_by_other(*reply, body);
 }
 
 // A failed try costs no log entry: one confirmed look is as good (S-48).
@@ -99,16 +100,16 @@ void Client::Impl::confirm_held(CallId id, machine::Acquire body) {
 
 void Client::Impl::submit_acquire(CallId id, machine::Acquire body) {
   Call& call = *find(id);
-  auto flight =
-      std::make_shared<Flight>(Flight{.call = id, .session = body.session, .name = body.name, .owner_tag = body.owner_tag});
+  auto flight = std::make_shared<Flight>(
+      Flight{.call = id, .session = body.session, .name = body.name, .owner_tag = body.owner_tag, .max_hold = call.max_hold});
   call.submitted = true;
   call.flight = flight;
   Session& session = *sessions_.find(body.session);
   call.ticket = submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
-                           [this, flight](const Completion& completion, Now) { acquired(flight, completion); });
+                           [this, flight](const Completion& completion, Now now) { acquired(flight, completion, now); });
 }
 
-void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Completion& completion) {
+void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now) {
   if (completion.request.sequence) flight->request = completion.request;
   const auto result = client::result_of(completion);
   if (!result.ok()) return acquire_failed(flight, result.status());
@@ -117,7 +118,7 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
     if (call == nullptr || call->cancelled) post_cancel(flight);
     return;
   }
-  if (result->code == machine::ResultCode::Granted) return granted(*flight, result->token, result->since);
+  if (result->code == machine::ResultCode::Granted) return granted(*flight, result->token, result->since, now);
   fail(flight->call, client::status_of(*result, flight->name));
 }
 
@@ -136,7 +137,7 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
   fail(flight->call, std::move(status));
 }
 
-void Client::Impl::granted(const Flight& flight, Token token, Index since) {
+void Client::Impl::granted(const Flight& flight, Token token, Index since, Now now) {
   Session* session = sessions_.find(flight.session);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     // The close that is under way, or the end of the session, takes the hold with it.
@@ -144,7 +145,11 @@ void Client::Impl::granted(const Flight& flight, Token token, Index since) {
   } else if (find(flight.call) == nullptr) {
     if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, token);
   } else {
-    answer<HoldRef>(flight.call, sessions_.grant(*session, flight.name, flight.owner_tag, token, since));
+    const LeadingTime until =
+        flight.max_hold > Duration::zero() ? client::later(now.leading, flight.max_hold) : LeadingTime::max();
+    HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, token, since, until);
+    limit_hold(hold);
+    answer<HoldRef>(flight.call, std::move(hold));
   }
 }
 

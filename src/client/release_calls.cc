@@ -35,7 +35,10 @@ void Client::Impl::release_later(const HoldRef& hold) {
 }
 
 void Client::Impl::give_back(Session& session, std::string name, Token token) {
-  session.holds.erase(token);
+  if (const auto hold = session.holds.find(token); hold != session.holds.end()) {
+    long_holds_.erase({hold->second->until(), token});
+    sessions_.forget(session, token);
+  }
   if (pending(session, token) != nullptr) return;
   session.releases.push_back({.name = std::move(name), .token = token});
   releasing_.insert(session.id());
@@ -53,7 +56,7 @@ client::PendingRelease* Client::Impl::pending(Session& session, Token token) {
 void Client::Impl::post_releases() {
   for (const SessionId id : std::exchange(releasing_, {})) {
     Session* session = sessions_.find(id);
-    if (session == nullptr || session->phase == SessionPhase::Lost) continue;
+    if (session == nullptr || session->phase == SessionPhase::Lost || session->settling) continue;
     std::vector<Token> batch;
     for (client::PendingRelease& release : session->releases) {
       if (release.posted) continue;

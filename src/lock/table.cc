@@ -111,6 +111,20 @@ void Table::end(SessionId session, std::vector<Decision>& decisions) {
   COORDKIT_CHECK_MSG(!sessions_.contains(session), "INV_L07");
 }
 
+void Table::end_waits(SessionId session, std::vector<Decision>& decisions) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return;
+  std::vector<Claim*> waits;
+  for (Claim* claim = found->second.first; claim; claim = claim->session_after) {
+    if (!claim->held()) waits.push_back(claim);
+  }
+  std::ranges::sort(waits, {}, [](const Claim* wait) { return wait->since; });
+  for (Claim* wait : waits) {
+    decisions.push_back(decided(Decision::Kind::Lost, *wait));
+    remove(*wait);
+  }
+}
+
 // A grant can make only the next ones in the same queues grantable, so the candidates are the heads of touched queues,
 // refilled after each grant; the heap keeps the order of S-48 over all names.
 void Table::settle(Index index, TokenCounter& tokens, std::vector<Decision>& decisions) {

@@ -105,6 +105,8 @@ class Table {
   bool time_out(Index queued, std::vector<Decision>& decisions);
   // Ends all waits (Lost, oldest first) and holds of a session. INV_L07: afterwards nothing of it remains.
   void end(SessionId session, std::vector<Decision>& decisions);
+  // Ends its waits alone (Lost, oldest first); its holds stay.
+  void end_waits(SessionId session, std::vector<Decision>& decisions);
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
   void settle(Index index, TokenCounter& tokens, std::vector<Decision>& decisions);
 

@@ -87,12 +87,12 @@ SessionInfo Machine::describe(SessionId id, const lease::Session& session, const
   const lock::Table::Counts counts = locks.counts(id);
   return {
       id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
-      counts.holds, counts.waiters,    session.metadata};
+      counts.holds, counts.waiters,    session.metadata,   session.ending};
 }
 
 std::string Machine::answer_to(const SessionQuery& query) const {
   SessionReply reply;
-  const lease::Session* session = state_.sessions.find(query.session);
+  const std::optional<lease::Session> session = state_.sessions.find(query.session);
   if (session) reply.session = describe(query.session, *session, state_.locks);
   return encode(reply);
 }
@@ -113,8 +113,9 @@ std::string Machine::answer_to(const LocksOfQuery& query) const {
   LocksOfReply reply;
   Room room(0);
   for (const lock::ClaimView& hold : state_.locks.holds_of(query.session)) {
+    if (hold.token <= query.after) continue;
     if (!room.take(hold.name.size() + hold.tag.size())) break;
-    reply.locks.push_back({std::string(hold.name), std::string(hold.tag), hold.token, hold.request});
+    reply.locks.push_back({std::string(hold.name), std::string(hold.tag), hold.token, hold.request, hold.since});
   }
   reply.more = room.more();
   return encode(reply);

@@ -67,6 +67,7 @@ void write(pbf_writer& out, const SessionInfo& session) {
   put_number(out, 7, session.holds);
   put_number(out, 8, session.waiters);
   put_bytes(out, 9, session.metadata);
+  put_number(out, 30, uint64_t{session.ending});
 }
 SessionInfo read_session_info(pbf_reader in) {
   SessionInfo session;
@@ -81,6 +82,7 @@ SessionInfo read_session_info(pbf_reader in) {
       case number(7): get(in, session.holds); break;
       case number(8): get(in, session.waiters); break;
       case bytes(9): get(in, session.metadata); break;
+      case number(30): get(in, session.ending); break;
       default: in.skip();
     }
   }
@@ -92,6 +94,7 @@ void write(pbf_writer& out, const HeldLock& lock) {
   put_bytes(out, 2, lock.owner_tag);
   put_number(out, 3, lock.token);
   put_request_id(out, 4, lock.request);
+  put_number(out, 30, lock.since);
 }
 HeldLock read_held_lock(pbf_reader in) {
   HeldLock lock;
@@ -101,6 +104,7 @@ HeldLock read_held_lock(pbf_reader in) {
       case bytes(2): get(in, lock.owner_tag); break;
       case number(3): get(in, lock.token); break;
       case bytes(4): get(in, lock.request); break;
+      case number(30): get(in, lock.since); break;
       default: in.skip();
     }
   }

@@ -383,6 +383,30 @@ TEST_F(SessionTest, LT9_FLT_P08_A12_AStepBackOfTheHoldersClockMeansJeopardyUntil
   EXPECT_EQ(session->validity_deadline(), now.leading + v);
 }
 
+// A reading from before the deadline's own sending shows it without any turn.
+TEST_F(SessionTest, LT9_FLT_P08_AReadingFurtherThanTheTtlBeforeTheDeadlineIsNotTrusted) {
+  const SessionRef session = open();
+  EXPECT_TRUE(session->valid(now.leading));
+  EXPECT_EQ(session->remaining(now.leading), v);
+  EXPECT_FALSE(session->valid(now.leading - kTtl));
+  EXPECT_EQ(session->remaining(now.leading - kTtl), 0ns);
+  EXPECT_EQ(session->remaining(now.leading + v), 0ns);
+}
+
+TEST_F(SessionTest, S45_TheGiveUpLimitOfASessionIsItsOwn) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = kTtl, .give_up = 100ms}, answer.callback());
+  client.before_turn(now);
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(1000), .ttl = kTtl});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  run(v);
+  EXPECT_EQ((*answer)->phase(), Jeopardy);
+  run(100ms);
+  EXPECT_EQ((*answer)->phase(), Lost);
+  EXPECT_EQ(engine.take_commands<machine::CloseSession>().size(), 1u) << "so that it really ends";
+}
+
 TEST_F(SessionTest, LT9_AGapBetweenAnOpenAndItsAnswerLeavesTheSessionInJeopardy) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl}, answer.callback());

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "tests/machine/driver.h"
 
@@ -34,7 +35,11 @@ class Model {
   using Answers = std::map<Sequence, std::pair<Code, Token>>;
 
   std::map<std::string, Lock> locks;
-  std::set<SessionId> sessions;
+  struct Session {
+    Generation generation;
+    bool ending = false;
+  };
+  std::map<SessionId, Session> sessions;
   std::set<Sequence> cancelled;
   uint64_t last = kBase;
   Answers answers;
@@ -43,11 +48,12 @@ class Model {
     const bool marked = cancelled.erase(sequence) != 0;
     const SessionId session = session_of(request);
     if (session && !sessions.contains(session)) return answer(sequence, Code::SessionNotFound);
+    if (session && sessions.at(session).ending && !lets_go(request)) return answer(sequence, Code::Lost);
     for (const PriorRelease& prior : request.prior_releases) release(session, prior.name, prior.token);
     settle();
     if (marked) return answer(sequence, Code::Cancelled);
     if (std::get_if<OpenSession>(&request.body)) {
-      sessions.insert(SessionId(++last));
+      sessions[SessionId(++last)] = {};
       answer(sequence, Code::Ok);
     } else if (std::get_if<CloseSession>(&request.body)) {
       end(session);
@@ -58,17 +64,29 @@ class Model {
       acquire(*starting, sequence, index);
     } else if (const auto* undoing = std::get_if<CancelAcquire>(&request.body)) {
       cancel(*undoing, sequence);
+    } else if (const auto* resuming = std::get_if<ResumeSession>(&request.body)) {
+      answer(sequence, resume(*resuming));
+    } else if (const auto* killing = std::get_if<KillSession>(&request.body)) {
+      answer(sequence, sessions.contains(killing->victim) ? Code::Ok : Code::SessionNotFound);
+      mark_ending(killing->victim);
+    } else if (const auto* forcing = std::get_if<ForceRelease>(&request.body)) {
+      const SessionId holder = holder_of(forcing->name, forcing->token);
+      answer(sequence, holder ? Code::Ok : Code::NotOwner);
+      mark_ending(holder);
     }
     settle();
   }
 
   void fire(const std::vector<FiredTimer>& timers) {
     for (const FiredTimer& timer : timers) {
-      if (sessions.contains(SessionId(timer.id.value()))) end(SessionId(timer.id.value()));
+      const auto session = sessions.find(SessionId(timer.id.value()));
+      if (session != sessions.end() && session->second.generation == timer.generation) end(session->first);
     }
     for (const FiredTimer& timer : timers) {
       for (auto& [name, lock] : locks) {
-        finish(lock.queue, Code::WaitTimeout, [&](const Claim& c) { return c.timed && wait_timer(c.queued) == timer.id; });
+        finish(lock.queue, Code::WaitTimeout, [&](const Claim& c) {
+          return c.timed && wait_timer(c.queued) == timer.id && timer.generation == Generation(0);
+        });
       }
     }
     settle();
@@ -89,6 +107,37 @@ class Model {
     const auto found = locks.find(name);
     if (found == locks.end()) return false;
     return std::erase_if(found->second.hold, [&](const Claim& c) { return c.session == session && c.token == token; }) != 0;
+  }
+  static bool lets_go(const Request& request) {
+    return std::get_if<CloseSession>(&request.body) || std::get_if<Release>(&request.body) ||
+           std::get_if<CancelAcquire>(&request.body);
+  }
+  Code resume(const ResumeSession& body) {
+    const auto found = sessions.find(body.id);
+    if (found == sessions.end()) return Code::SessionNotFound;
+    if (body.secret != "s") return Code::PermissionDenied;
+    if (found->second.ending) return Code::SessionNotFound;
+    found->second.generation = found->second.generation.next();
+    end_waits(body.id);
+    return Code::Ok;
+  }
+  void mark_ending(SessionId id) {
+    const auto found = sessions.find(id);
+    if (found == sessions.end() || std::exchange(found->second.ending, true)) return;
+    end_waits(id);
+  }
+  SessionId holder_of(const std::string& name, Token token) const {
+    const auto found = locks.find(name);
+    if (found == locks.end()) return {};
+    for (const Claim& claim : found->second.hold) {
+      if (claim.token == token) return claim.session;
+    }
+    return {};
+  }
+  void end_waits(SessionId session) {
+    for (auto& [name, lock] : locks) {
+      finish(lock.queue, Code::Lost, [&](const Claim& claim) { return claim.session == session; });
+    }
   }
   void end(SessionId session) {
     sessions.erase(session);
@@ -228,11 +277,10 @@ class RandomRun {
   void fire() {
     std::vector<FiredTimer> timers;
     for (const TimerOp& op : armed_) {
-      if (random_.below(6) == 0) timers.push_back({op.id, random_.below(4) == 0 ? Generation(3) : op.generation});
+      if (random_.below(6) == 0)
+        timers.push_back({op.id, random_.below(4) == 0 ? Generation(random_.below(5)) : op.generation});
     }
-    std::vector<FiredTimer> sound;
-    std::ranges::copy_if(timers, std::back_inserter(sound), [](const auto& each) { return each.generation == Generation(0); });
-    model_.fire(sound);
+    model_.fire(timers);
     everywhere([&](Machine& machine, ApplyOutput& output) { machine.fire(index_, timers, output); });
   }
 
@@ -257,10 +305,8 @@ class RandomRun {
     std::vector<PriorRelease> prior;
     if (random_.below(6) == 0) prior.push_back({name, token_on(name)});
     switch (random_.below(16)) {
-      case 0: return {OpenSession{5s, "m", ReplicaId(1), BootCounter(1), 1}, {}};
-      case 1:
-        return model_.sessions.size() < 3 ? Request{OpenSession{1s, "", ReplicaId(2), BootCounter(1), 1}, {}}
-                                          : Request{CloseSession{session}, prior};
+      case 0: return {open(5s, "m"), {}};
+      case 1: return model_.sessions.size() < 3 ? Request{open(1s, ""), {}} : Request{CloseSession{session}, prior};
       case 2: keys_.insert(sequence); return {Put{name, tag}, {}};
       case 3: keys_.insert(sequence); return {Delete{name}, {}};
       case 4:
@@ -272,15 +318,25 @@ class RandomRun {
       case 6:
       case 7:
       case 8: return {Release{session, std::nullopt, name, token_on(name)}, prior};
+      case 9:
+        if (random_.below(3) != 0) break;
+        return random_.below(2) == 0 ? Request{KillSession{session}, {}} : Request{ForceRelease{name, token_on(name)}, {}};
+      case 10:
+        if (random_.below(2) == 0) return {ResumeSession{session, random_.below(5) == 0 ? "t" : "s", false}, {}};
+        break;
       default: break;
     }
     const Wait wait = random_.below(3) == 0 ? Wait::none() : random_.below(2) == 0 ? Wait::timed(1s) : Wait::forever();
     return {Acquire{session, tag, name, wait, "v", 0}, prior};
   }
 
+  static OpenSession open(Duration ttl, std::string metadata) {
+    return {ttl, std::move(metadata), kOrigin.replica, kOrigin.boot, kOrigin.store.value(), lease::hash_of_secret("s")};
+  }
+
   Token token_on(const std::string& name) {
     const auto found = model_.locks.find(name);
-    return found == model_.locks.end() ? Token(7) : found->second.hold.front().token;
+    return found == model_.locks.end() ? Token(7) : found->second.hold.empty() ? Token(8) : found->second.hold.front().token;
   }
 
   Random random_;
