@@ -3,7 +3,8 @@
 // A hold belongs to (session, acquire), never to a thread: any thread may use or release it. valid() reads this machine's
 // clock and nothing else, so it is right even when the network, the leader or this process's other threads stand still.
 // It cannot cover a thread that is paused after asking; pass token() to the protected resource and let that refuse older
-// ones (fence.h). Threads: all methods are thread-safe. Lifetime: handles may outlive the replica.
+// ones (fence.h). Threads: all methods are thread-safe. Lifetime: handles may outlive the replica. In a process that was forked
+// off, nothing is valid and every call is kFailedPrecondition: the child has none of the threads that would keep it true.
 #pragma once
 
 #include <chrono>
@@ -11,10 +12,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/call.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 #include "coordkit/types.h"
@@ -32,12 +35,28 @@ struct SessionOptions {
   Duration timeout = std::chrono::seconds(10);  // of the call
   // Every change of phase, in order, each once, on the replica's callback thread.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
+  // How long in jeopardy until it is given up, closed and Lost. Zero: max(3 x ttl, 10 election timeouts).
+  Duration give_up = {};
+};
+
+// Of Replica::resume_session().
+struct ResumeSessionOptions {
+  Duration timeout = std::chrono::seconds(10);           // of the call
+  absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
+  Duration give_up = {};                                 // as of SessionOptions
+  // You vouch that no other process that ever had this session still runs. It spares the wait of one TTL; if it is wrong, two
+  // processes may trust one lock. Not needed after a restart on the same data directory.
+  bool former_is_gone = false;
 };
 
 struct LockOptions {
   Duration timeout = kForever;  // how long to wait in line; zero: not at all
   std::string owner = {};       // which thread of control of this session: different owners exclude each other
   std::string value = {};       // shown to whoever asks for the holder; at most 4 KiB
+  // The longest time to hold it: then it is not valid, lost() stops, and it is released, without waiting for anybody. Counts
+  // from the moment the grant is known here, suspend included. Zero: no limit.
+  Duration max_hold = {};
+  std::stop_token stop = {};  // stopping it cancels the acquire, as AsyncCall::cancel() does
 };
 
 // One granted lock. Move-only; going out of scope releases it without waiting.
@@ -62,12 +81,14 @@ class Grant {
   absl::Status release();
   // The same without waiting.
   void release_later();
-  void release_async(absl::AnyInvocable<void(absl::Status)> done);
+  AsyncCall release_async(absl::AnyInvocable<void(absl::Status)> done);
   // Asks the cluster, linearizably, whether this token is still the hold.
   absl::StatusOr<bool> check() const;
+  AsyncCall check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done) const;
 
  private:
   friend class Session;
+  friend class Replica;
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
   std::shared_ptr<class SessionHandle> session_;
@@ -87,6 +108,13 @@ class Session {
   Duration ttl() const;  // as granted
   bool valid() const;    // by this machine's own clock
   SessionPhase phase() const;
+  // When valid() turns false if no renewal is confirmed before, on the clock of Clock::now().leading; LeadingTime::min() when
+  // nothing is confirmed. And how far away that is: zero when it is not valid.
+  LeadingTime validity_deadline() const;
+  Duration remaining() const;
+  const std::string& metadata() const;
+  // What Replica::resume_session() has to be shown: keep it, with id(), where only this service can read it.
+  const std::string& secret() const;
 
   // Waits in line for the exclusive lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
   // session ended. kFailedPrecondition (Held): timeout zero and somebody has it. kAlreadyExists: this owner holds it or
@@ -96,10 +124,12 @@ class Session {
   // acquire() without waiting in line.
   absl::StatusOr<Grant> try_acquire(std::string name, LockOptions options = {});
   // The same, answered on the engine's thread: the callback must not block or call blocking methods.
-  void acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  // How a cancelled acquire ends, and every other cancelled call: call.h.
+  AsyncCall acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
 
   // Ends the session and everything it holds. Nothing of it is valid from this call on, whatever it answers.
   absl::Status close();
+  AsyncCall close_async(absl::AnyInvocable<void(absl::Status)> done);
 
  private:
   friend class Grant;
@@ -107,6 +137,12 @@ class Session {
   friend class Mutex;
   explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}
   std::shared_ptr<SessionHandle> handle_;
+};
+
+// A session that was taken over, and what it holds, with the tokens of the original grants, in grant order.
+struct Resumed {
+  Session session;
+  std::vector<Grant> grants;
 };
 
 }  // namespace coordkit

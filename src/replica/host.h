@@ -23,7 +23,9 @@
 #include "coordkit/state_store.h"
 #include "coordkit/transport.h"
 #include "replica/callback_thread.h"
+#include "replica/deadline_watch.h"
 #include "replica/event_relay.h"
+#include "replica/fork_guard.h"
 #include "replica/membership_calls.h"
 #include "replica/state_worker.h"
 
@@ -45,6 +47,8 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
 
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
   void call(Call call);
+  // In a forked child: no thread of this object runs here, and none of its locks may be taken.
+  bool forked() const { return fork_guard_.forked(); }
   bool on_engine_thread() const { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
   const Clock& clock() const { return clock_; }
   const ReplicaOptions& options() const { return options_; }
@@ -53,8 +57,9 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   WriteOptions write_options(ProposeOptions options) const;
 
   // Inside a call.
-  void change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
-  void transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+  Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+  void abandon_members(Ticket call) { membership_.abandon(call); }
 
   Health health();
   absl::Status wait_ready(Duration timeout);
@@ -99,6 +104,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
 
   ReplicaOptions options_;
   const Clock& clock_;
+  const ForkGuard fork_guard_;
   boost::asio::io_context io_{1};
   boost::asio::steady_timer timer_{io_};
   std::unique_ptr<LogStore> log_;
@@ -110,6 +116,7 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::optional<EventRelay> events_;
+  std::optional<DeadlineWatch> watch_;  // uses the callbacks
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;
   std::atomic<bool> awake_{false};

@@ -38,9 +38,16 @@ inline absl::Status would_wait_for_itself() {
                     "a blocking call inside an async callback would wait for itself: use the async form, or another thread");
 }
 
+inline absl::Status forked_away() {
+  return make_error(
+      Reason::Closed,
+      "this process is a fork of the one that opened the replica: open another one here, in a directory of its own");
+}
+
 // `start(client, callback)` begins the call; every call of the client ends exactly once, so this returns.
 template <typename Answer, typename Start>
 Answer wait_for_answer(Host& host, Start start) {
+  if (host.forked()) return forked_away();
   if (host.on_engine_thread()) return would_wait_for_itself();
   auto slot = std::make_shared<Slot<Answer>>();
   host.call([start = std::move(start), slot](Client& client) mutable {
