@@ -24,8 +24,10 @@
 
 namespace coordkit {
 
-class Host;
 class Session;
+namespace testing {
+class FakeService;
+}
 
 inline constexpr Duration kForever = Duration::max();
 
@@ -135,6 +137,7 @@ class Session {
   friend class Grant;
   friend class Replica;
   friend class Mutex;
+  friend class testing::FakeService;
   explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}
   std::shared_ptr<SessionHandle> handle_;
 };

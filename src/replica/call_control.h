@@ -7,14 +7,15 @@
 #include <utility>
 
 #include "coordkit/call.h"
-#include "replica/host.h"
+#include "coordkit/client.h"
+#include "replica/call_runner.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
 
 class CallControl : public std::enable_shared_from_this<CallControl> {
  public:
-  explicit CallControl(std::shared_ptr<Host> host) : host_(std::move(host)) {}
+  explicit CallControl(std::shared_ptr<CallRunner> host) : host_(std::move(host)) {}
 
   // On the engine's thread, once: the call has begun.
   void begun(Client& client, CallId id) {
@@ -35,7 +36,7 @@ class CallControl : public std::enable_shared_from_this<CallControl> {
   }
 
  private:
-  const std::shared_ptr<Host> host_;
+  const std::shared_ptr<CallRunner> host_;
   // Of the engine's thread.
   CallId id_;
   Ticket membership_;
@@ -60,7 +61,7 @@ class CancelOnStop {
 // Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a change of members. `done` runs on
 // the engine's thread, or here if this process cannot run it.
 template <typename Answer, typename Start>
-AsyncCall begin(const std::shared_ptr<Host>& host, Start start, absl::AnyInvocable<void(Answer)> done) {
+AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done) {
   if (host->forked()) {
     std::move(done)(Answer(forked_away()));
     return {};

@@ -23,20 +23,6 @@ absl::Status Replica::close() { return host_->close(); }
 
 // ---- calls of the client: the async form, and the blocking one that waits for it
 
-namespace {
-
-// Waits for a call that `begin(done)` starts.
-template <typename Answer, typename Begin>
-Answer wait_for_async(Host& host, Begin begin_call) {
-  if (host.forked()) return forked_away();
-  if (host.on_engine_thread()) return would_wait_for_itself();
-  auto slot = std::make_shared<Slot<Answer>>();
-  begin_call([slot](Answer answer) { slot->set(std::move(answer)); });
-  return slot->take();
-}
-
-}  // namespace
-
 absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
   return wait_for_async<absl::StatusOr<Session>>(
       *host_, [&](Callback<Session> done) { open_session_async(std::move(options), std::move(done)); });

@@ -106,10 +106,8 @@ const std::string& Session::secret() const { return handle_ ? handle_->state()->
 
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
-  if (handle_->host().on_engine_thread()) return would_wait_for_itself();
-  auto slot = std::make_shared<Slot<absl::StatusOr<Grant>>>();
-  acquire_async(std::move(name), std::move(options), [slot](absl::StatusOr<Grant> grant) { slot->set(std::move(grant)); });
-  return slot->take();
+  return wait_for_async<absl::StatusOr<Grant>>(
+      handle_->host(), [&](Callback<Grant> done) { acquire_async(std::move(name), std::move(options), std::move(done)); });
 }
 
 absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options) {
