@@ -290,18 +290,25 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
     request.prior_releases.push_back({pending.name, pending.token});
   }
   return submit(request, deadline, urgency,
-                [this, id = session.id(), carried = std::move(carried), on_completion = std::move(on_completion)](
+                [this, state = session.state, carried = std::move(carried), on_completion = std::move(on_completion)](
                     const Completion& completion, Now now) mutable {
                   const auto result = client::result_of(completion);
-                  Session* owner = sessions_.find(id);
+                  Session* owner = same_life(state);
                   if (owner != nullptr && result.ok() && client::was_executed(*result)) {
                     for (const Token token : carried) release_done(*owner, token, absl::OkStatus());
                   }
                   on_completion(completion, now);
                   const bool gone = result.ok() && (result->code == machine::ResultCode::SessionNotFound ||
                                                     result->code == machine::ResultCode::Lost);
-                  if (gone) ended(id);
+                  if (gone && same_life(state) != nullptr) ended(state->id());
                 });
+}
+
+// The session as long as this client has had it without a break: one that went to another process and came back is another
+// life, with other handles, and what was asked in the former one says nothing of it.
+client::Session* Client::Impl::same_life(const SessionRef& state) {
+  Session* session = stopped_ ? nullptr : sessions_.find(state->id());
+  return session != nullptr && session->state == state ? session : nullptr;
 }
 
 Ticket Client::Impl::ask_engine(Ask ask, OnCompletion on_completion) {

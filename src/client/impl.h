@@ -144,6 +144,7 @@ class Client::Impl {
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
   Ticket submit_for(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
                     OnCompletion on_completion);
+  Session* same_life(const SessionRef& state);
   Ticket post_submit(Submit submit, OnCompletion on_completion);
   Ticket ask_engine(Ask ask, OnCompletion on_completion);
   void complete(const Completion& completion, Now now);
@@ -198,7 +199,7 @@ class Client::Impl {
   static client::PendingRelease* pending(Session& session, Token token);
   void post_releases();
   void release_batch(Session& session, std::vector<Token> batch);
-  void release_answered(SessionId id, const std::vector<Token>& batch, const Completion& completion, Now now);
+  void release_answered(const SessionRef& state, const std::vector<Token>& batch, const Completion& completion, Now now);
   void release_done(Session& session, Token token, const absl::Status& status);
 
   Engine& engine_;

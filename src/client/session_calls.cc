@@ -72,7 +72,7 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
 CallId Client::Impl::close(const SessionRef& session, DoneCallback done, CallDeadline deadline) {
   if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
   session->invalidate();  // T8: before anything is sent
-  Session* known = stopped_ ? nullptr : sessions_.find(session->id());
+  Session* known = same_life(session);
   if (known == nullptr) return refuse(std::move(done), absl::OkStatus());
   const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout, [](CallId, Now) {});
   find(id)->submitted = true;
@@ -97,15 +97,16 @@ void Client::Impl::bury_lost() {
 // A lost session must really end, so that nobody waits for what its former owner no longer uses.
 // While its former process may trust it, nobody may be granted what it holds: the close waits for settle().
 void Client::Impl::post_close(SessionId id) {
-  if (const Session* session = sessions_.find(id); session != nullptr && session->settling) return;
+  const Session* lost = sessions_.find(id);
+  if (lost == nullptr || lost->settling) return;
   submit({.body = machine::CloseSession{.session = id}}, LaggingTime::max(), Urgency::Reserved,
-         [this, id](const Completion& completion, Now now) {
-           Session* session = sessions_.find(id);
+         [this, id, state = lost->state](const Completion& completion, Now now) {
+           Session* session = same_life(state);
            if (session == nullptr) return;
            if (const auto result = client::result_of(completion); result.ok()) return ended(id);
            if (!halted_)
-             return run_later(retry_time(now), [this, id](Now) {
-               if (sessions_.find(id) != nullptr) post_close(id);
+             return run_later(retry_time(now), [this, id, state](Now) {
+               if (same_life(state) != nullptr) post_close(id);
              });
            for (const CallId caller : std::exchange(session->closing, {})) answer_done(caller, completion.status);
          });
@@ -161,8 +162,8 @@ void Client::Impl::question(SessionId id, Now now) {
   session->questioned = true;
   ask_engine({.request = machine::encode(machine::Query(machine::SessionQuery{.session = id})),
               .deadline = now.lagging + 2 * options_.election_timeout},
-             [this, id](const Completion& completion, Now) {
-               Session* asked = sessions_.find(id);
+             [this, state = session->state](const Completion& completion, Now) {
+               Session* asked = same_life(state);
                if (asked == nullptr) return;
                asked->questioned = false;
                if (!completion.status.ok()) return;

@@ -15,7 +15,7 @@ uint64_t session_hash(SessionId id, const Session& session) {
   uint64_t hash = hash_bytes(session.secret.view(), hash_bytes(session.metadata, 0x73657373));
   for (const uint64_t field : {id.value(), session.group.node.value(), session.group.boot.value(), session.group.incarnation,
                                static_cast<uint64_t>(session.group.ttl.count()), session.generation.value(),
-                               uint64_t{session.ending}, uint64_t{session.contested}}) {
+                               uint64_t{session.ending}, uint64_t{session.contested}, session.resumed_by.value()}) {
     hash = hash_mix(hash, field);
   }
   return hash;
@@ -26,10 +26,11 @@ uint64_t session_hash(SessionId id, const Session& session) {
 Session Table::session_of(const Row& row) {
   return {.group = row.group->first,
           .generation = Generation(row.generation),
-          .metadata = row.metadata ? *row.metadata : std::string(),
+          .metadata = row.extra ? row.extra->metadata : std::string(),
           .secret = row.secret,
           .ending = row.ending != 0,
-          .contested = row.contested != 0};
+          .contested = row.contested != 0,
+          .resumed_by = row.extra ? row.extra->resumed_by : Sequence()};
 }
 
 Table::Row Table::row_of(Session session) {
@@ -37,7 +38,9 @@ Table::Row Table::row_of(Session session) {
   ++group->second;
   Row row;
   row.group = &*group;
-  if (!session.metadata.empty()) row.metadata = std::make_unique<std::string>(std::move(session.metadata));
+  if (!session.metadata.empty() || session.resumed_by) {
+    row.extra = std::make_unique<Extra>(Extra{std::move(session.metadata), session.resumed_by});
+  }
   row.secret = session.secret;
   row.generation = session.generation.value() & kGenerationMax;
   row.ending = session.ending ? 1 : 0;
@@ -78,11 +81,12 @@ void Table::change(SessionId id, Change apply) {
   if (!listed) changed_.push_back(id);
 }
 
-void Table::resume(SessionId id, const TimerGroup& group, Former former) {
+void Table::resume(SessionId id, const TimerGroup& group, Sequence by, Former former) {
   change(id, [&](Session& session) {
     session.group = group;
     session.generation = session.generation.next();
     session.contested = former == Former::MayLive;
+    session.resumed_by = by;
   });
 }
 

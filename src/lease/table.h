@@ -31,11 +31,14 @@ struct Session {
   SecretHash secret;
   bool ending = false;     // S-57: no renewal covers it any more, and it ends a full TTL after this was set
   bool contested = false;  // a former process of it may still be alive, for all the log knows; never unset but by a voucher
+  Sequence resumed_by;     // the request that bound it; earlier ones of that process belong to a former life of the session
   friend bool operator==(const Session&, const Session&) = default;
 
-  // Whether commands of this origin are the session's own: of the process it is bound to (S-45).
-  bool bound_to(const Origin& origin) const {
-    return group.node == origin.replica && group.boot == origin.boot && group.incarnation == origin.store.value();
+  // Whether a request is the session's own: of the process it is bound to, and from after it was (S-45).
+  bool owns(const RequestId& request) const {
+    const Origin& origin = request.origin;
+    return group.node == origin.replica && group.boot == origin.boot && group.incarnation == origin.store.value() &&
+           request.sequence > resumed_by;
   }
 };
 
@@ -51,7 +54,7 @@ class Table {
   bool close(SessionId id);  // false: no such session
   // Binds a live session to another process, under a new generation. IsGone: no
   // process that ever had it can still trust it.
-  void resume(SessionId id, const TimerGroup& group, Former former);
+  void resume(SessionId id, const TimerGroup& group, Sequence by, Former former);
   void mark_ending(SessionId id);  // of a live session
   bool contains(SessionId id) const { return sessions_.contains(id); }
   std::optional<Session> find(SessionId id) const;
@@ -70,10 +73,14 @@ class Table {
   using Groups = std::map<TimerGroup, uint64_t>;  // how many sessions each has; addresses stay
 
   // A session in 48 bytes with its id: there may be a million. A process has one group for each TTL, so the groups are shared;
-  // most sessions have no metadata.
+  // most sessions have no metadata and are never resumed.
+  struct Extra {
+    std::string metadata;
+    Sequence resumed_by;
+  };
   struct Row {
     Groups::value_type* group = nullptr;
-    std::unique_ptr<std::string> metadata;  // null: empty
+    std::unique_ptr<Extra> extra;  // null: nothing of it
     SecretHash secret;
     uint64_t generation : 60 = 0;
     uint64_t ending : 1 = 0;

@@ -47,7 +47,7 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   Step step{command.index, command.request, output, decisions_};
   const bool cancelled = state_.cancels.arrived(command.request);
   absl::StatusOr<Request> request = decode_request(command.payload);
-  if (const ResultCode refusal = admit(request, command.request.origin); refusal != ResultCode::Ok) {
+  if (const ResultCode refusal = admit(request, command.request); refusal != ResultCode::Ok) {
     return answer({.code = refusal}, ApplyOutput::Stage::Final, step);
   }
   perform_prior_releases(*request, step);

@@ -79,7 +79,7 @@ class Machine final : public StateMachine {
   };
 
   void apply_one(const Command& command, ApplyOutput& output);
-  ResultCode admit(const absl::StatusOr<Request>& request, const Origin& origin) const;
+  ResultCode admit(const absl::StatusOr<Request>& request, const RequestId& by) const;
   void perform_prior_releases(const Request& request, Step& step);
 
   // One per kind of request. Each returns its answer; nothing: it was Queued and is answered later.

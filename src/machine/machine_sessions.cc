@@ -1,7 +1,8 @@
 // Machine: whose a session is, how it changes hands, and how somebody else ends it (docs/semantics.md S-45, S-57).
 //
 // A session belongs to the process it is bound to. Once it is bound anew, whatever the former process still sends is answered
-// Lost, a release included: the former one may wake from a pause and give back a lock that the new one relies on.
+// Lost, a release included: the former one may wake from a pause and give back a lock that the new one relies on. So is what a
+// process sent before the session went away from it and came back.
 #include <utility>
 
 #include "base/check.h"
@@ -32,14 +33,14 @@ TimerOp Machine::timer_of(SessionId id, const lease::Session& session) {
 }
 
 // Ok if the request is well-formed and its session, if it names one, is live and its sender's own.
-ResultCode Machine::admit(const absl::StatusOr<Request>& request, const Origin& origin) const {
+ResultCode Machine::admit(const absl::StatusOr<Request>& request, const RequestId& by) const {
   if (!request.ok()) return ResultCode::InvalidArgument;
   if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
   const SessionId id = session_of(*request);
   if (!id) return ResultCode::Ok;
   const std::optional<lease::Session> session = state_.sessions.find(id);
   if (!session) return ResultCode::SessionNotFound;
-  if (!session->bound_to(origin) && !mutant(Mutant::FormerProcessIsHeard)) return ResultCode::Lost;
+  if (!session->owns(by) && !mutant(Mutant::FormerProcessIsHeard)) return ResultCode::Lost;
   return session->ending && !lets_go(*request) ? ResultCode::Lost : ResultCode::Ok;
 }
 
@@ -53,7 +54,7 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   const Origin& origin = step.request.origin;
   const bool gone = resume.former_is_gone || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
-  state_.sessions.resume(resume.id, group, gone ? lease::Former::IsGone : lease::Former::MayLive);
+  state_.sessions.resume(resume.id, group, step.request.sequence, gone ? lease::Former::IsGone : lease::Former::MayLive);
   // A wait belongs to the process that asked; a grant to it would be held by nobody.
   state_.locks.end_waits(resume.id, step.decisions);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));

@@ -104,6 +104,7 @@ std::string encode(const lease::Session& session) {
   if (session.secret) put_bytes(out, 30, session.secret.view());
   put_number(out, 31, uint64_t{session.ending});
   put_number(out, 32, uint64_t{session.contested});
+  put_number(out, 33, session.resumed_by);
   return bytes;
 }
 
@@ -126,6 +127,7 @@ absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
       }
       case number(31): get(in, session.ending); return true;
       case number(32): get(in, session.contested); return true;
+      case number(33): get(in, session.resumed_by); return true;
       default: return false;
     }
   });

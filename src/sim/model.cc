@@ -114,7 +114,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
   if (code != ResultCode::Ok) return {.code = code};
   const SessionId session = machine::session_of(request);
   if (session && !sessions_.contains(session)) return {.code = ResultCode::SessionNotFound};
-  if (session && lost_to_sender(request, session, id.origin)) return {.code = ResultCode::Lost};
+  if (session && lost_to_sender(request, session, id)) return {.code = ResultCode::Lost};
   for (const machine::PriorRelease& prior : request.prior_releases) {
     const auto lock = locks_.find(prior.name);
     if (lock == locks_.end() || !lock->second.hold) continue;

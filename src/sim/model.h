@@ -51,6 +51,7 @@ class Model {
     Generation generation;
     bool ending = false;
     bool contested = false;
+    Sequence resumed_by;
   };
   // What a command that carries a label of the workload came to.
   struct Fate {
@@ -142,7 +143,7 @@ class Model {
   void release(const std::string& name);
   void end_sessions(const std::vector<SessionId>& ids, bool expired);
   void time_out(Index queued);
-  bool lost_to_sender(const machine::Request& request, SessionId id, const Origin& origin) const;
+  bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
   void mark_ending(SessionId id);
   void end_waits(SessionId id);
   void settle_touched();

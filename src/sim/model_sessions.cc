@@ -9,13 +9,13 @@ using machine::Result;
 using machine::ResultCode;
 
 // Whether a request of this session is answered Lost: it belongs to another process now, or is ending and does not let go.
-bool Model::lost_to_sender(const machine::Request& request, SessionId id, const Origin& origin) const {
+bool Model::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
   const Session& session = sessions_.at(id);
   const Origin bound{session.node, StoreId(session.incarnation), session.boot};
   const bool lets_go = std::holds_alternative<machine::CloseSession>(request.body) ||
                        std::holds_alternative<machine::Release>(request.body) ||
                        std::holds_alternative<machine::CancelAcquire>(request.body);
-  return bound != origin || (session.ending && !lets_go);
+  return bound != by.origin || by.sequence <= session.resumed_by || (session.ending && !lets_go);
 }
 
 Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
@@ -32,6 +32,7 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.boot = to.boot;
   session.incarnation = to.store.value();
   session.generation = session.generation.next();
+  session.resumed_by = id.sequence;
   end_waits(resume.id);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
 }

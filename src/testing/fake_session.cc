@@ -310,7 +310,8 @@ absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
         client.open_session({.ttl = options.ttl,
                              .metadata = std::move(options.metadata),
                              .deadline = deadline,
-                             .on_phase = std::move(options.on_phase)},
+                             .on_phase = std::move(options.on_phase),
+                             .give_up = options.give_up},
                             std::move(done));
       });
   if (!state.ok()) return state.status();

@@ -222,6 +222,29 @@ TEST_F(ResumeTest, S45_AVoucherOfTheCallerSparesTheWait) {
   EXPECT_TRUE(valid((*resumed).session));
 }
 
+// Same id, same tokens, other handles: what is left of the first life must not end the third.
+TEST_F(ResumeTest, S45_INV_L02_HandlesOfAFormerLifeTouchNothingOfASessionThatCameBack) {
+  Process& one = start(1);
+  Process& two = start(2);
+  const SessionRef first = open(one);
+  const HoldRef hold = acquire(one, first, "a");
+  const auto away = resume(two, first);
+  ASSERT_TRUE(away.ok());
+  const auto back = resume(one, first, {.former_is_gone = true});
+  ASSERT_TRUE(back.ok()) << back.status();
+  run(100ms);
+  ASSERT_TRUE(valid((*back).holds.at(0)));
+  Answer<void> released, closed;
+  one.client->release_later(hold);
+  one.client->release(hold, released.callback());
+  one.client->close(first, closed.callback());
+  run(1s);
+  EXPECT_EQ(released.reason(), Reason::Lost);
+  EXPECT_TRUE(closed.ok()) << "that life is over";
+  EXPECT_EQ(holder("a"), hold->token());
+  EXPECT_TRUE(valid((*back).holds.at(0)));
+}
+
 TEST_F(ResumeTest, S45_RefusalsSayWhy) {
   Process& former = start(1);
   Process& heir = start(2);

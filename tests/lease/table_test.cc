@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -17,7 +18,7 @@ Session some(uint64_t node, Duration ttl = 5s) {
   return {{ReplicaId(node), BootCounter(1), 7, ttl},
           Generation(0),
           std::string(node % 3, 'm'),
-          hash_of_secret(std::string(node, 's'))};
+          hash_of_secret(std::to_string(node))};
 }
 
 TEST(LeaseTableTest, S29_TheFloorRaisesAndNothingElseChangesATtl) {
@@ -68,7 +69,8 @@ TEST(LeaseTableTest, RandomChangesMatchANaiveMapAndSurviveRestores) {
           changed->second.group = some(random.below(5)).group;
           changed->second.generation = changed->second.generation.next();
           changed->second.contested = former == Former::MayLive;
-          table.resume(changed->first, changed->second.group, former);
+          changed->second.resumed_by = Sequence(random.below(3));
+          table.resume(changed->first, changed->second.group, changed->second.resumed_by, former);
         } else {
           changed->second.ending = true;
           table.mark_ending(changed->first);

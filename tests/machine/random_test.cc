@@ -38,6 +38,7 @@ class Model {
   struct Session {
     Generation generation;
     bool ending = false;
+    Sequence resumed_by;
   };
   std::map<SessionId, Session> sessions;
   std::set<Sequence> cancelled;
@@ -48,6 +49,7 @@ class Model {
     const bool marked = cancelled.erase(sequence) != 0;
     const SessionId session = session_of(request);
     if (session && !sessions.contains(session)) return answer(sequence, Code::SessionNotFound);
+    if (session && sequence <= sessions.at(session).resumed_by) return answer(sequence, Code::Lost);
     if (session && sessions.at(session).ending && !lets_go(request)) return answer(sequence, Code::Lost);
     for (const PriorRelease& prior : request.prior_releases) release(session, prior.name, prior.token);
     settle();
@@ -65,7 +67,7 @@ class Model {
     } else if (const auto* undoing = std::get_if<CancelAcquire>(&request.body)) {
       cancel(*undoing, sequence);
     } else if (const auto* resuming = std::get_if<ResumeSession>(&request.body)) {
-      answer(sequence, resume(*resuming));
+      answer(sequence, resume(*resuming, sequence));
     } else if (const auto* killing = std::get_if<KillSession>(&request.body)) {
       answer(sequence, sessions.contains(killing->victim) ? Code::Ok : Code::SessionNotFound);
       mark_ending(killing->victim);
@@ -112,12 +114,13 @@ class Model {
     return std::get_if<CloseSession>(&request.body) || std::get_if<Release>(&request.body) ||
            std::get_if<CancelAcquire>(&request.body);
   }
-  Code resume(const ResumeSession& body) {
+  Code resume(const ResumeSession& body, Sequence sequence) {
     const auto found = sessions.find(body.id);
     if (found == sessions.end()) return Code::SessionNotFound;
     if (body.secret != "s") return Code::PermissionDenied;
     if (found->second.ending) return Code::SessionNotFound;
     found->second.generation = found->second.generation.next();
+    found->second.resumed_by = sequence;
     end_waits(body.id);
     return Code::Ok;
   }

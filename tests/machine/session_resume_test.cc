@@ -95,6 +95,18 @@ TEST_F(SessionResumeTest, S45_REG_F56_TheFormerProcessIsAnsweredLostWhateverItSe
   EXPECT_EQ(d.acquire(other, "n").code, Code::Granted);
 }
 
+// The release was sent in the session's first life here and arrives in its third: the hold has its token and its session.
+TEST_F(SessionResumeTest, S45_INV_L02_WhatWasSentBeforeTheSessionCameBackIsLostToo) {
+  const SessionId a = open();
+  const Token token = d.acquire(a, "n").token;
+  resume(a, kElsewhere);
+  resume(a, kOrigin);
+  const RequestId old{kOrigin, Sequence(sequences - 100)};
+  EXPECT_EQ(d.apply(encode(Request{Release{a, std::nullopt, "n", token}, {}}), old).of(old.sequence).code, Code::Lost);
+  EXPECT_EQ(d.holder("n"), token);
+  EXPECT_EQ(from(kOrigin, Release{a, std::nullopt, "n", token}).code, Code::Ok);
+}
+
 TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
   EXPECT_TRUE(resume(open(), kRestarted).former_gone);
   EXPECT_FALSE(resume(open(), kElsewhere).former_gone);
