@@ -3,6 +3,7 @@
 //   coordkit-bench lock --callers 1,16,64 --seconds 5 --json
 //   coordkit-bench handoff --callers 2,16,64
 //   coordkit-bench grow --seconds 3
+//   coordkit-bench takeover --sessions 10,1000000
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
 // then for each number of callers a probe of the disk, the measurement, and a probe again. A measurement next to a probe
@@ -20,6 +21,7 @@
 #include "bench/cluster/cluster.h"
 #include "bench/cluster/grow.h"
 #include "bench/cluster/measure.h"
+#include "bench/cluster/takeover.h"
 
 namespace coordkit::bench {
 namespace {
@@ -175,6 +177,12 @@ int run(int argc, char** argv) {
   grow->add_option("--data", arguments.data, "folder on a real disk")->capture_default_str();
   grow->add_flag("--json", arguments.json, "one JSON object per line");
   grow->add_flag("--allow-memory", arguments.allow_memory, "measure even if the folder is in memory");
+  std::vector<uint64_t> sessions{10, 1'000'000};
+  CLI::App* takeover = app.add_subcommand("takeover", "what a new leader does with the sessions there are; memory only");
+  takeover->add_option("--sessions", sessions, "how many, one measurement each")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
   GrowMemberOptions grown;
   CLI::App* grown_role = app.add_subcommand("grow-member", "one replica of grow")->group("");
   grown_role->add_option("--id", grown.id)->required();
@@ -191,6 +199,10 @@ int run(int argc, char** argv) {
 
   if (role->parsed()) return run_member(member);
   if (grown_role->parsed()) return run_grow_member(grown);
+  if (takeover->parsed()) {
+    for (const uint64_t count : sessions) std::cout << run_takeover(count).dump() << std::endl;
+    return 0;
+  }
   arguments.load.suite = app.get_subcommands().front()->get_name();
   if (arguments.callers.empty() && arguments.load.suite == "grow") arguments.callers = {16};
   if (arguments.callers.empty())

@@ -52,6 +52,21 @@ class Client {
   // unanswered close is retried until the session has ended. A session that ended already: OK.
   CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline = {});
 
+  // Takes a session over that another process opened, or this one before its restart: from here on the former process has lost
+  // it, and its waits end with Lost. The session starts in jeopardy and turns valid with the first confirmed renewal, but not
+  // before one TTL has passed here since the answer, because the former process may trust it that long; until then nothing
+  // of it is released or closed in the log (docs/semantics.md S-45). No wait with `former_is_gone`, or on the same data
+  // directory. Errors: PermissionDenied (wrong secret, or it has none), SessionNotFound (ended or ending), AlreadyExists (this
+  // client has it, or is taking it over); CallTimeout: it was bound to this process or was not; ask again, or it expires.
+  CallId resume_session(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done);
+  // For administrators: ends somebody else's session, in two steps (S-57). The answer says that it is marked: from then on it
+  // is not renewed, its holder is told, and within its TTL (counted anew by each new leader) it ends, or earlier when the
+  // holder itself lets go. Nobody is granted its locks while the holder may trust them. SessionNotFound: it has ended.
+  CallId kill_session(SessionId session, DoneCallback done, CallDeadline deadline = {});
+  // The same for the session that holds this lock with this token: the whole session ends, and is answered. NotOwner: the
+  // token is not the current hold.
+  CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline = {});
+
   // ---- locks
   // Answers the grant, or Held, WaitTimeout, Cancelled, Lost, AlreadyHeld, AlreadyWaiting, Delayed,
   // Deadlock; CallTimeout, CancelPending

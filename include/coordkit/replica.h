@@ -124,12 +124,41 @@ class Replica {
   // Opens a session and keeps it renewed until it is closed or its last handle is gone. Errors: kInvalidArgument (ttl),
   // kDeadlineExceeded (no answer in time; unknown: a session that was opened after all is closed by itself).
   absl::StatusOr<Session> open_session(SessionOptions options = {});
+  // Every *_async function is answered on the engine's thread: the callback must not block or call blocking methods. How a
+  // call is cancelled and what then holds: call.h.
+  AsyncCall open_session_async(SessionOptions options, Callback<Session> done);
+
+  // Takes a session over that another process opened, or this one before its restart, with everything it holds; the secret is
+  // what Session::secret() said. The former process has lost it from here on, and its waits end. Nothing of it is valid
+  // before one TTL has passed and a renewal is confirmed, because the former process may trust it that long; until
+  // then its locks are not released nor the session closed, whatever is called (docs/semantics.md S-45). After a restart on
+  // the same data directory, or with `former_is_gone`, only the renewal is waited for. Errors: kPermissionDenied (wrong
+  // secret), kNotFound (SessionNotFound: it has ended), kAlreadyExists (this replica has it), kDeadlineExceeded (CallTimeout:
+  // unknown; ask again within the TTL).
+  absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});
+  AsyncCall resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options, Callback<Resumed> done);
+
+  // For administrators. Ends somebody else's session, without ever letting two holders trust one lock: once this is
+  // answered, the session is renewed no more and its holder is told; its locks are free when the holder lets go, at the
+  // latest a TTL later (counted anew if the leader changes). kNotFound: it has ended.
+  absl::Status kill_session(SessionId session, Duration timeout = std::chrono::seconds(10));
+  AsyncCall kill_session_async(SessionId session, Duration timeout, DoneCallback done);
+  // The same for the session that holds this lock with this token, which holders() tells: the whole session ends, and is
+  // answered. kFailedPrecondition (NotOwner): the token is not the current hold.
+  absl::StatusOr<SessionId> force_release(std::string name, Token token, Duration timeout = std::chrono::seconds(10));
+  AsyncCall force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done);
+  // A session by its id, kNotFound if it has ended; and all of them in pages, by ascending ids above `after`.
+  absl::StatusOr<SessionInfo> session_info(SessionId session);
+  absl::StatusOr<SessionList> sessions(SessionId after = {}, uint64_t limit = 0);
 
   // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty key),
   // kResourceExhausted (LimitExceeded: oversize key or value).
   absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
   absl::StatusOr<GetResult> get(std::string key, ReadOptions options = {});
   absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});
+  AsyncCall put_async(std::string key, std::string value, ProposeOptions options, Callback<PutResult> done);
+  AsyncCall get_async(std::string key, ReadOptions options, Callback<GetResult> done);
+  AsyncCall erase_async(std::string key, ProposeOptions options, Callback<EraseResult> done);
 
   // Runs a command of one of ReplicaOptions::machines through the log, exactly once, and answers with its result: what apply
   // gave for it, of the entry at `index`. Errors: kUnimplemented (no machine with that id here), kInvalidArgument (more than
@@ -137,13 +166,12 @@ class Replica {
   // NoSpace: no effect; ResultTooLarge: took effect, the result is above kResultBytesMax and lost), kDeadlineExceeded
   // (CallTimeout, unknown), kUnavailable (NoLeader: no effect).
   absl::StatusOr<ProposeResult> propose(MachineId machine, std::string command, ProposeOptions options = {});
-  // The same, answered on the engine's thread: the callback must not block or call blocking methods.
-  void propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done);
+  AsyncCall propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done);
 
   // Asks one of them without a log entry; what query() gave. Errors: kUnimplemented (no such machine), kInvalidArgument (the
   // machine says so), kUnavailable (NoLeader).
   absl::StatusOr<QueryResult> query(MachineId machine, std::string question, QueryOptions options = {});
-  void query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done);
+  AsyncCall query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done);
 
   // Who holds and who waits, linearizable.
   absl::StatusOr<LockInfo> holders(std::string name);
@@ -158,7 +186,7 @@ class Replica {
   // is waited for. One at a time per replica. How to grow,
   // shrink and repair a cluster, step by step: docs/membership.md.
   absl::StatusOr<Index> change_membership(MembershipChange change, MembershipOptions options = {});
-  void change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done);
+  AsyncCall change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done);
   // The configuration in force as this replica sees it.
   MemberList members() const;
 
@@ -167,7 +195,7 @@ class Replica {
   // (MemberNotFound), kFailedPrecondition (NotEnoughVoters: the target has no vote, or nobody else is up), kUnavailable
   // (NoLeader), kDeadlineExceeded (CallTimeout: the old leader goes on).
   absl::Status transfer_leadership(std::optional<uint64_t> target = {}, Duration timeout = std::chrono::seconds(10));
-  void transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+  AsyncCall transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
   Health health() const;
   // Blocks until this replica knows a leader and is registered with it, as a voter or a learner. kDeadlineExceeded: says what

@@ -3,7 +3,8 @@
 // A hold belongs to (session, acquire), never to a thread: any thread may use or release it. valid() reads this machine's
 // clock and nothing else, so it is right even when the network, the leader or this process's other threads stand still.
 // It cannot cover a thread that is paused after asking; pass token() to the protected resource and let that refuse older
-// ones (fence.h). Threads: all methods are thread-safe. Lifetime: handles may outlive the replica.
+// ones (fence.h). Threads: all methods are thread-safe. Lifetime: handles may outlive the replica. In a process that was forked
+// off, nothing is valid and every call is kFailedPrecondition: the child has none of the threads that would keep it true.
 #pragma once
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/call.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 #include "coordkit/types.h"
@@ -35,6 +37,18 @@ struct SessionOptions {
   Duration timeout = std::chrono::seconds(10);  // of the call
   // Every change of phase, in order, each once, on the replica's callback thread.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
+  // How long in jeopardy until it is given up, closed and Lost. Zero: max(3 x ttl, 10 election timeouts).
+  Duration give_up = {};
+};
+
+// Of Replica::resume_session().
+struct ResumeSessionOptions {
+  Duration timeout = std::chrono::seconds(10);           // of the call
+  absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
+  Duration give_up = {};                                 // as of SessionOptions
+  // You vouch that no other process that ever had this session still runs. It spares the wait of one TTL; if it is wrong, two
+  // processes may trust one lock. Not needed after a restart on the same data directory.
+  bool former_is_gone = false;
 };
 
 struct LockOptions {
@@ -51,6 +65,10 @@ struct LockOptions {
   Duration delay = {};
   // Wait even if that closes a circle of owners that wait for each other, instead of kAborted (Deadlock).
   bool no_deadlock_check = false;
+  // The longest time to hold it: then it is not valid, lost() stops, and it is released, without waiting for anybody. Counts
+  // from the moment the grant is known here, suspend included. Zero: no limit.
+  Duration max_hold = {};
+  std::stop_token stop = {};  // stopping it cancels the acquire, as AsyncCall::cancel() does
 };
 
 // A grant: one lock, or several that were acquired together. Move-only; going out of scope releases it without waiting.
@@ -76,7 +94,7 @@ class Grant {
   absl::Status release();
   // The same without waiting.
   void release_later();
-  void release_async(absl::AnyInvocable<void(absl::Status)> done);
+  AsyncCall release_async(absl::AnyInvocable<void(absl::Status)> done);
   // Makes an exclusive grant a shared one, letting in whoever waits to share; not valid until it is decided. Makes the only
   // shared grant the exclusive one, ahead of all who wait. Both give it a new, larger token; the former is worth nothing.
   // kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed), released or lost before (NotOwner).
@@ -88,9 +106,11 @@ class Grant {
   absl::Status update_value(std::string value);
   // Asks the cluster, linearizably, whether this token is still the hold.
   absl::StatusOr<bool> check() const;
+  AsyncCall check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done) const;
 
  private:
   friend class Session;
+  friend class Replica;
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
   absl::Status convert(LockMode to);
@@ -111,6 +131,13 @@ class Session {
   Duration ttl() const;  // as granted
   bool valid() const;    // by this machine's own clock
   SessionPhase phase() const;
+  // When valid() turns false if no renewal is confirmed before, on the clock of Clock::now().leading; LeadingTime::min() when
+  // nothing is confirmed. And how far away that is: zero when it is not valid.
+  LeadingTime validity_deadline() const;
+  Duration remaining() const;
+  const std::string& metadata() const;
+  // What Replica::resume_session() has to be shown: keep it, with id(), where only this service can read it.
+  const std::string& secret() const;
 
   // Waits in line for the lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
   // session ended. kFailedPrecondition (Held, Delayed): timeout zero and somebody has it, or its delay runs. kAlreadyExists:
@@ -121,21 +148,25 @@ class Session {
   // All of them or none, in one log entry; at most 128 distinct names. Waits in every line at once and holds nothing
   // meanwhile; one grant, one token, released together.
   absl::StatusOr<Grant> acquire_all(std::vector<NamedLock> locks, LockOptions options = {});
-  void acquire_all_async(std::vector<NamedLock> locks, LockOptions options,
-                         absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  AsyncCall acquire_all_async(std::vector<NamedLock> locks, LockOptions options,
+                              absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   // acquire() without waiting in line.
   absl::StatusOr<Grant> try_acquire(std::string name, LockOptions options = {});
   // The same, answered on the engine's thread: the callback must not block or call blocking methods.
-  void acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  // How a cancelled acquire ends, and every other cancelled call: call.h.
+  AsyncCall acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
 
   // Ends the session and everything it holds. Nothing of it is valid from this call on, whatever it answers.
   absl::Status close();
+  AsyncCall close_async(absl::AnyInvocable<void(absl::Status)> done);
 
  private:
   friend class Grant;
   friend class Replica;
   friend class Mutex;
   friend class SharedMutex;
+  template <typename Start>
+  AsyncCall acquire_by(Start start, std::stop_token stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   friend class testing::FakeService;
   explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}
   std::shared_ptr<SessionHandle> handle_;
@@ -143,5 +174,10 @@ class Session {
 
 // Session::acquire_all as a function: what std::scoped_lock is to several mutexes, without any order to agree on.
 absl::StatusOr<Grant> acquire_all(Session session, std::vector<NamedLock> locks, LockOptions options = {});
+// A session that was taken over, and what it holds, with the tokens of the original grants, in grant order.
+struct Resumed {
+  Session session;
+  std::vector<Grant> grants;
+};
 
 }  // namespace coordkit

@@ -48,7 +48,8 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::Cancelled:
       return refusal(Reason::Cancelled, subject, "the acquire was cancelled; the caller does not hold the lock");
     case ResultCode::Lost:
-      return refusal(Reason::Lost, subject, "the session ended while the acquire waited; open a new session");
+      return refusal(Reason::Lost, subject,
+                     "the session has ended, is being ended, or belongs to another process now; open a new one");
     case ResultCode::AlreadyHeld:
       return refusal(Reason::AlreadyHeld, subject,
                      absl::StrCat("this owner holds the lock already, with token ", result.token.value(),
@@ -61,6 +62,9 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
       return refusal(Reason::SessionNotFound, subject, "the session has ended or never existed; open a new one");
     case ResultCode::NotFound:
     case ResultCode::KeyNotFound: return refusal(Reason::NotFound, subject, "no such object");
+    case ResultCode::PermissionDenied:
+      return refusal(Reason::PermissionDenied, subject,
+                     "the secret is not the session's, or it was opened without one; give what secret() said");
     case ResultCode::Fenced: return refusal(Reason::Fenced, subject, "the token given as a guard does not hold the lock");
     case ResultCode::EmptyKey: return refusal(Reason::EmptyKey, subject, "the key is empty");
     case ResultCode::LimitExceeded:
@@ -107,6 +111,24 @@ absl::Status check_body(const machine::OpenSession& open) {
     return too_large("session's metadata", open.metadata.size(), machine::kMetadataBytesMax);
   }
   return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::ResumeSession& resume) {
+  if (!resume.id) return make_error(Reason::InvalidArgument, "no session is named: give the id that the session had");
+  if (resume.secret.empty()) return make_error(Reason::InvalidArgument, "the secret is empty: give what secret() said");
+  if (resume.secret.size() > machine::kSecretBytesMax) {
+    return too_large("secret", resume.secret.size(), machine::kSecretBytesMax);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::KillSession& kill) {
+  return kill.victim ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named");
+}
+
+absl::Status check_body(const machine::ForceRelease& force) {
+  if (absl::Status name = check_lock_name(force.name); !name.ok()) return name;
+  return force.token ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no token: give that of the hold to end");
 }
 
 // What both kinds of acquire have in common.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "client/impl.h"
 #include "client/times.h"
 #include "coordkit/error.h"
@@ -26,6 +27,7 @@ void Client::Impl::before_turn(Now now) {
   if (stopped_) return;
   notice_gap(now);
   sessions_.run_timers(now.leading);
+  end_long_holds(now.leading);
   bury_lost();
   while (!later_.empty() && later_.begin()->first.first <= now.lagging) {
     auto due = later_.extract(later_.begin());
@@ -69,6 +71,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty()) return Duration::zero();
   Duration next =
       std::min(client::until(now.leading, sessions_.next_timer()), client::until(now.leading, renewals_.next_due()));
+  if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first.first));
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
   return next;
@@ -85,7 +88,9 @@ void Client::Impl::notice_gap(Now now) {
   for (auto& [number, open] : opens_) {
     if (late > sessions_.renewal_interval(std::max(open.ttl, machine::kTtlMin))) open.reference = LeadingTime::min();
   }
-  if (back) renewals_.restart(now.leading);
+  if (!back) return;
+  renewals_.restart(now.leading);
+  end_long_holds(LeadingTime::max());  // how long they have been held cannot be told any more
 }
 
 void Client::Impl::stop() {
@@ -105,6 +110,8 @@ void Client::Impl::stop() {
   tickets_.clear();
   later_.clear();
   opens_.clear();
+  resuming_.clear();
+  long_holds_.clear();
   releasing_.clear();
   fresh_.clear();
   deliveries_.flush();
@@ -275,6 +282,7 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
   const auto* release = std::get_if<machine::Release>(&request.body);
   std::vector<client::ReleaseId> carried;
   for (client::PendingRelease& pending : session.releases) {
+    if (session.settling && !mutant(Mutant::ResumedLetsGo)) break;  // S-45: none of it may take effect yet
     if (release != nullptr && client::ReleaseId{release->token, release->number} == pending.id) continue;
     if (carried.size() == machine::kPriorReleasesMax) break;
     pending.repeated = true;
@@ -282,18 +290,25 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
     request.prior_releases.push_back({pending.name, pending.id.token, pending.id.number});
   }
   return submit(request, deadline, urgency,
-                [this, session_id = session.id(), carried = std::move(carried), on_completion = std::move(on_completion)](
+                [this, state = session.state, carried = std::move(carried), on_completion = std::move(on_completion)](
                     const Completion& completion, Now now) mutable {
                   const auto result = client::result_of(completion);
-                  Session* owner = sessions_.find(session_id);
+                  Session* owner = same_life(state);
                   if (owner != nullptr && result.ok() && client::was_executed(*result)) {
                     for (const client::ReleaseId& id : carried) release_done(*owner, id, absl::OkStatus());
                   }
                   on_completion(completion, now);
                   const bool gone = result.ok() && (result->code == machine::ResultCode::SessionNotFound ||
                                                     result->code == machine::ResultCode::Lost);
-                  if (gone) ended(session_id);
+                  if (gone && same_life(state) != nullptr) ended(state->id());
                 });
+}
+
+// The session as long as this client has had it without a break: one that went to another process and came back is another
+// life, with other handles, and what was asked in the former one says nothing of it.
+client::Session* Client::Impl::same_life(const SessionRef& state) {
+  Session* session = stopped_ ? nullptr : sessions_.find(state->id());
+  return session != nullptr && session->state == state ? session : nullptr;
 }
 
 Ticket Client::Impl::ask_engine(Ask ask, OnCompletion on_completion) {
@@ -331,6 +346,15 @@ ClientStatus Client::status() const { return impl_->status(); }
 
 CallId Client::open_session(OpenOptions options, Callback<SessionRef> done) {
   return impl_->open_session(std::move(options), std::move(done));
+}
+CallId Client::resume_session(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done) {
+  return impl_->resume_session(session, std::move(secret), std::move(options), std::move(done));
+}
+CallId Client::kill_session(SessionId session, DoneCallback done, CallDeadline deadline) {
+  return impl_->kill_session(session, std::move(done), deadline);
+}
+CallId Client::force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline) {
+  return impl_->force_release(std::move(name), token, std::move(done), deadline);
 }
 CallId Client::close(const SessionRef& session, DoneCallback done, CallDeadline deadline) {
   return impl_->close(session, std::move(done), deadline);

@@ -11,7 +11,7 @@ namespace coordkit {
 // Why this hold cannot be changed; OK: it is one that is.
 absl::Status Client::Impl::refuse_change(const HoldRef& hold) {
   if (hold == nullptr) return make_error(Reason::InvalidArgument, "no grant was given");
-  const Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     return make_error(Reason::Lost, "the session ended before, and the hold with it");
   }
@@ -27,16 +27,25 @@ CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef>
   // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
   if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);
   return enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
-               [this, hold, to](CallId id, Now) { start_convert(id, hold, to); });
+               [this, hold, to](CallId id, Now now) { start_convert(id, hold, to, now); });
 }
 
-void Client::Impl::start_convert(CallId id, const HoldRef& hold, LockMode to) {
+// A downgrade lets others in, so a session that settles holds it back as it does its releases (S-45).
+void Client::Impl::start_convert(CallId id, const HoldRef& hold, LockMode to, Now now) {
+  if (find(id) == nullptr) {
+    SessionWriter::suspend(*hold, false);
+    return;
+  }
   if (absl::Status why = refuse_change(hold); !why.ok()) {
     fail(id, std::move(why));
     return;
   }
+  Session& session = *same_life(hold->session());
+  if (session.settling && to == LockMode::Shared) {
+    run_later(retry_time(now), [this, id, hold, to](Now later) { start_convert(id, hold, to, later); });
+    return;
+  }
   find(id)->submitted = true;
-  Session& session = *sessions_.find(hold->session()->id());
   machine::Request request;
   if (to == LockMode::Shared) {
     request.body = machine::Downgrade{session.id(), hold->owner_tag(), hold->name(), hold->token()};
@@ -51,7 +60,7 @@ void Client::Impl::start_convert(CallId id, const HoldRef& hold, LockMode to) {
 void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now) {
   const auto result = client::result_of(completion);
   if (!result.ok() && outcome_of(result.status()) != Outcome::None) return conversion_lost(id, hold, result.status(), now);
-  Session* session = sessions_.find(hold->session()->id());
+  Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session ended while the change was under way"));
     return;
@@ -66,7 +75,8 @@ void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const 
     return;
   }
   const bool wanted = find(id) != nullptr && !hold->released();
-  client::SessionTable::forget(*session, hold);
+  long_holds_.erase({hold->until(), hold->token()});
+  sessions_.forget(*session, hold);
   SessionWriter::lose(*hold);
   if (!wanted) {
     if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, /*counted=*/false);
@@ -75,25 +85,28 @@ void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const 
   }
   HoldTerms terms = hold->terms();
   terms.mode = to;
-  answer<HoldRef>(id, sessions_.grant(*session, hold->name(), hold->owner_tag(), result->token, result->since, terms));
+  HoldRef fresh =
+      sessions_.grant(*session, hold->name(), hold->owner_tag(), result->token, result->since, hold->until(), std::move(terms));
+  limit_hold(fresh);
+  answer<HoldRef>(id, std::move(fresh));
 }
 
 // Nobody can say what became of it. The hold is not to be trusted any more, under whichever token it lives on; it is looked for
 // and given back.
 void Client::Impl::conversion_lost(CallId id, const HoldRef& hold, absl::Status why, Now now) {
-  if (Session* session = sessions_.find(hold->session()->id())) sessions_.lose(*session, hold->token());
+  if (Session* session = same_life(hold->session())) sessions_.lose(*session, hold->token());
   fail(id, std::move(why));
   reclaim(hold, now);
 }
 
 void Client::Impl::reclaim(const HoldRef& hold, Now now) {
-  Session* session = halted_ || stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  Session* session = halted_ ? nullptr : same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) return;
   const machine::Query query = machine::HoldersQuery{.name = hold->name()};
   ask_engine({.request = machine::encode(query), .deadline = retry_time(now)},
              [this, hold](const Completion& completion, Now later) {
                const auto reply = machine::decode_holders(completion.bytes);
-               Session* owner = sessions_.find(hold->session()->id());
+               Session* owner = same_life(hold->session());
                if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
                if (!completion.status.ok() || !reply.ok()) {
                  run_later(retry_time(later), [this, hold](Now again) { reclaim(hold, again); });
@@ -118,7 +131,7 @@ CallId Client::Impl::update_value(const HoldRef& hold, std::string value, DoneCa
                  }
                  Call& call = *find(id);
                  call.submitted = true;
-                 Session& session = *sessions_.find(body.session);
+                 Session& session = *same_life(hold->session());
                  call.ticket =
                      submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
                                 [this, id, hold](const Completion& completion, Now) {

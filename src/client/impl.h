@@ -1,5 +1,5 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
-// session_calls.cc, lock_calls.cc, hold_calls.cc, release_calls.cc, key_calls.cc.
+// session_calls.cc, resume_calls.cc, lock_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc, key_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -36,6 +36,9 @@ class Client::Impl {
   ClientStatus status() const;
 
   CallId open_session(OpenOptions options, Callback<SessionRef> done);
+  CallId resume_session(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done);
+  CallId kill_session(SessionId session, DoneCallback done, CallDeadline deadline);
+  CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline);
   CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline);
   CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done);
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
@@ -71,9 +74,10 @@ class Client::Impl {
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
-  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<HoldRef>, Callback<bool>, Callback<LockInfo>,
-                            Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>, Callback<PutResult>,
-                            Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>, Callback<QueryResult>>;
+  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>,
+                            Callback<HoldRef>, Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>,
+                            Callback<SessionList>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
+                            Callback<ProposeResult>, Callback<QueryResult>>;
 
   // What happens to the engine's ticket when nobody listens any more.
   enum class Fate : uint8_t {
@@ -88,6 +92,7 @@ class Client::Impl {
     SessionId session;
     std::string name;
     std::string owner_tag;
+    Duration max_hold{};
     HoldTerms terms;
     RequestId request;  // zero sequence until the engine tells
     bool cancel_posted = false;
@@ -104,6 +109,7 @@ class Client::Impl {
     Ticket ticket;                                // under way in the engine; zero: none
     bool submitted = false;                       // ever handed to the log
     bool cancelled = false;                       // the caller wants it to end
+    Duration max_hold{};                          // of an acquire
     SessionId session;                            // of an acquire
     std::shared_ptr<Flight> flight;               // of a submitted acquire
   };
@@ -111,6 +117,14 @@ class Client::Impl {
   struct Open {
     LeadingTime reference;  // min: a gap came between
     Duration ttl{};
+  };
+  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
+  // What becomes of an acknowledged open or resume.
+  struct Wish {
+    std::string metadata;
+    std::string secret;
+    Duration give_up{};
+    OnPhase on_phase;  // may be null
   };
 
   // ---- the life of a call (client.cc)
@@ -133,6 +147,7 @@ class Client::Impl {
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
   Ticket submit_for(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
                     OnCompletion on_completion);
+  Session* same_life(const SessionRef& state);
   Ticket post_submit(Submit submit, OnCompletion on_completion);
   Ticket ask_engine(Ask ask, OnCompletion on_completion);
   void complete(const Completion& completion, Now now);
@@ -141,18 +156,35 @@ class Client::Impl {
   void notice_gap(Now now);
 
   // ---- sessions (session_calls.cc)
-  void start_open(CallId id, Now now, machine::OpenSession body,
-                  std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase);
-  void opened(CallId id, uint64_t open, const Completion& completion, Now now,
-              std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase);
+  void start_open(CallId id, Now now, machine::OpenSession body, Wish wish);
+  void opened(CallId id, uint64_t open, const Completion& completion, Now now, Wish wish);
+  TimerGroup own_group(Duration ttl) const;
   void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
   void post_close(SessionId id);
   void ended(SessionId id);
   void session_event(const MachineEvent& event);
+  void session_event(const MachineEvent& event, const machine::SessionEnded& ended);
+  void session_event(const MachineEvent& event, const machine::SessionResumed& resumed);
+  void session_event(const MachineEvent& event, const machine::SessionEnding& ending);
   void question(SessionId id, Now now);
+  void answered(Session& session, const machine::SessionReply& reply);
   void question_all(Now now);
   void lose_all(SessionEvent why);
   static bool cut_off(const EngineEffects& effects);
+
+  // ---- resumes (resume_calls.cc)
+  void start_resume(CallId id, Now now, machine::ResumeSession body, Wish wish);
+  void resumed(CallId id, uint64_t open, const machine::ResumeSession& body, const Completion& completion, Now now, Wish wish);
+  std::vector<HoldRef> adopt_holds(Session& session);
+  void settle(SessionId id, Index at, Now now);
+  CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
+  // By this replica's own state, at once.
+  template <typename Reply>
+  std::optional<Reply> look(const machine::Query& query, absl::StatusOr<Reply> (*decode)(std::string_view)) const;
+
+  // ---- longest holds (max_hold.cc)
+  void limit_hold(const HoldRef& hold);
+  void end_long_holds(LeadingTime now);
 
   // ---- locks (lock_calls.cc)
   template <typename Body>
@@ -165,14 +197,14 @@ class Client::Impl {
   void confirm_held(CallId id, Body body);
   template <typename Body>
   void submit_acquire(CallId id, Body body);
-  void acquired(const std::shared_ptr<Flight>& flight, const Completion& completion);
+  void acquired(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
-  void granted(const Flight& flight, const machine::Result& result);
+  void granted(const Flight& flight, const machine::Result& result, Now now);
   void post_cancel(const std::shared_ptr<Flight>& flight);
   void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
 
   // ---- changes of a hold (hold_calls.cc)
-  void start_convert(CallId id, const HoldRef& hold, LockMode to);
+  void start_convert(CallId id, const HoldRef& hold, LockMode to, Now now);
   void converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now);
   void conversion_lost(CallId id, const HoldRef& hold, absl::Status why, Now now);
   void reclaim(const HoldRef& hold, Now now);
@@ -185,7 +217,8 @@ class Client::Impl {
   static client::PendingRelease* pending(Session& session, const HoldRef& hold);
   void post_releases();
   void release_batch(Session& session, std::vector<client::ReleaseId> batch);
-  void release_answered(SessionId id, const std::vector<client::ReleaseId>& batch, const Completion& completion, Now now);
+  void release_answered(const SessionRef& state, const std::vector<client::ReleaseId>& batch, const Completion& completion,
+                        Now now);
   void release_done(Session& session, const client::ReleaseId& id, const absl::Status& status);
 
   Engine& engine_;
@@ -199,8 +232,10 @@ class Client::Impl {
   absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of calls taken up
   absl::btree_map<Ticket, OnCompletion> tickets_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> later_;
-  absl::btree_map<uint64_t, Open> opens_;  // fate not known
-  absl::btree_set<SessionId> releasing_;   // have releases that were never posted
+  absl::btree_map<uint64_t, Open> opens_;                                 // fate not known; resumes too
+  absl::btree_set<SessionId> resuming_;                                   // by resumes whose fate is not known
+  absl::btree_map<std::pair<LeadingTime, Token>, SessionId> long_holds_;  // by the end of their longest time
+  absl::btree_set<SessionId> releasing_;                                  // have releases that were never posted
   uint64_t last_call_ = 0;
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;
@@ -213,6 +248,16 @@ class Client::Impl {
   bool halted_ = false;
   bool stopped_ = false;
 };
+
+template <typename Reply>
+std::optional<Reply> Client::Impl::look(const machine::Query& query, absl::StatusOr<Reply> (*decode)(std::string_view)) const {
+  const StateMachine* machine = engine_.machine(kCoordination);
+  if (machine == nullptr) return std::nullopt;
+  const auto bytes = machine->query(machine::encode(query));
+  if (!bytes.ok()) return std::nullopt;
+  auto reply = decode(*bytes);
+  return reply.ok() ? std::optional<Reply>(*std::move(reply)) : std::nullopt;
+}
 
 template <typename T>
 bool Client::Impl::answer(CallId id, absl::StatusOr<T> value) {

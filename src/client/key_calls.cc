@@ -19,7 +19,8 @@ SessionInfo info_of(machine::SessionInfo session) {
           .boot = session.boot,
           .holds = session.holds,
           .waiters = session.waiters,
-          .metadata = std::move(session.metadata)};
+          .metadata = std::move(session.metadata),
+          .ending = session.ending};
 }
 
 absl::StatusOr<LockInfo> read_holders(const Completion& completion) {

@@ -37,22 +37,23 @@ constexpr SessionPhase next_phase(SessionPhase from, SessionEvent event) {
 
 namespace coordkit {
 
-// The only writer of handle states: the client's owner thread. A handle's own invalidate() may run at any moment on
-// another thread, so that the phase is only ever exchanged, never stored over a Lost.
+// The only writer of handle states, with two exceptions: a handle's own invalidate() and a watch's expire() may run at any
+// moment on another thread, so that the phase is only ever exchanged, never stored over a Lost.
 class SessionWriter {
  public:
   // Publishes the deadline before the phase: a reader who sees Valid sees a deadline that belongs to it or is younger.
-  static void set(SessionState& state, SessionPhase phase, LeadingTime deadline) {
+  // Returns the phase it found.
+  static SessionPhase set(SessionState& state, SessionPhase phase, LeadingTime deadline) {
     state.deadline_.store(deadline.time_since_epoch().count(), std::memory_order_release);
     SessionPhase seen = state.phase_.load(std::memory_order_acquire);
     while (seen != SessionPhase::Lost && seen != phase &&
            !state.phase_.compare_exchange_weak(seen, phase, std::memory_order_acq_rel)) {
     }
+    return seen;
   }
   static void close(SessionState& state) { state.invalidate(); }
   static void suspend(HoldState& hold, bool suspended) { hold.suspended_.store(suspended, std::memory_order_release); }
   static void lose(HoldState& hold) { hold.lost_.store(true, std::memory_order_release); }
-  static void request_stop(HoldState& hold) { hold.stop_.request_stop(); }
 };
 
 }  // namespace coordkit

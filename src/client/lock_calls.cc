@@ -91,8 +91,13 @@ CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const A
   if (session->phase() == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session has ended; open a new one"));
   }
-  return enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
-               [this, body = std::move(body)](CallId id, Now) mutable { start_acquire(id, std::move(body)); });
+  if (options.max_hold < Duration::zero()) {
+    return refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
+  }
+  const CallId id = enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
+                          [this, body = std::move(body)](CallId call, Now) mutable { start_acquire(call, std::move(body)); });
+  if (Call* call = find(id)) call->max_hold = options.max_hold;
+  return id;
 }
 
 template <typename Body>
@@ -144,16 +149,20 @@ void Client::Impl::confirm_held(CallId id, Body body) {
 template <typename Body>
 void Client::Impl::submit_acquire(CallId id, Body body) {
   Call& call = *find(id);
-  auto flight = std::make_shared<Flight>(
-      Flight{.call = id, .session = body.session, .name = name_of(body), .owner_tag = body.owner_tag, .terms = terms_of(body)});
+  auto flight = std::make_shared<Flight>(Flight{.call = id,
+                                                .session = body.session,
+                                                .name = name_of(body),
+                                                .owner_tag = body.owner_tag,
+                                                .max_hold = call.max_hold,
+                                                .terms = terms_of(body)});
   call.submitted = true;
   call.flight = flight;
   Session& session = *sessions_.find(body.session);
   call.ticket = submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
-                           [this, flight](const Completion& completion, Now) { acquired(flight, completion); });
+                           [this, flight](const Completion& completion, Now now) { acquired(flight, completion, now); });
 }
 
-void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Completion& completion) {
+void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now) {
   if (completion.request.sequence) flight->request = completion.request;
   const auto result = client::result_of(completion);
   if (!result.ok()) return acquire_failed(flight, result.status());
@@ -162,7 +171,7 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
     if (call == nullptr || call->cancelled) post_cancel(flight);
     return;
   }
-  if (result->code == machine::ResultCode::Granted) return granted(*flight, *result);
+  if (result->code == machine::ResultCode::Granted) return granted(*flight, *result, now);
   fail(flight->call, client::status_of(*result, flight->name));
 }
 
@@ -181,7 +190,7 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
   fail(flight->call, std::move(status));
 }
 
-void Client::Impl::granted(const Flight& flight, const machine::Result& result) {
+void Client::Impl::granted(const Flight& flight, const machine::Result& result, Now now) {
   Session* session = sessions_.find(flight.session);
   if (session != nullptr && flight.terms.counted) {
     uint64_t& last = session->releases_counted[result.token];
@@ -193,8 +202,11 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result) 
   } else if (find(flight.call) == nullptr) {
     if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, result.token, flight.terms.counted);
   } else {
-    answer<HoldRef>(flight.call,
-                    sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since, flight.terms));
+    const LeadingTime until =
+        flight.max_hold > Duration::zero() ? client::later(now.leading, flight.max_hold) : LeadingTime::max();
+    HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since, until, flight.terms);
+    limit_hold(hold);
+    answer<HoldRef>(flight.call, std::move(hold));
   }
 }
 

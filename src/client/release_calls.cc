@@ -11,7 +11,7 @@ namespace coordkit {
 CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
   if (hold == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no grant was given"));
   if (!mutant(Mutant::ReleasedWhileValid)) hold->invalidate();  // T8: before anything is sent
-  Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it"));
   }
@@ -29,14 +29,15 @@ CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadlin
 void Client::Impl::release_later(const HoldRef& hold) {
   if (hold == nullptr) return;
   hold->invalidate();
-  Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) return;
   give_back(*session, hold);
 }
 
 void Client::Impl::give_back(Session& session, const HoldRef& hold) {
   if (!client::SessionTable::holds(session, hold)) return;
-  client::SessionTable::forget(session, hold);
+  long_holds_.erase({hold->until(), hold->token()});
+  sessions_.forget(session, hold);
   give_back(session, hold->name(), hold->token(), hold->terms().counted);
   session.releases.back().hold = hold;
 }
@@ -67,7 +68,7 @@ client::PendingRelease* Client::Impl::pending(Session& session, const HoldRef& h
 void Client::Impl::post_releases() {
   for (const SessionId id : std::exchange(releasing_, {})) {
     Session* session = sessions_.find(id);
-    if (session == nullptr || session->phase == SessionPhase::Lost) continue;
+    if (session == nullptr || session->phase == SessionPhase::Lost || session->settling) continue;
     std::vector<client::ReleaseId> batch;
     for (client::PendingRelease& release : session->releases) {
       if (release.posted) continue;
@@ -83,14 +84,14 @@ void Client::Impl::release_batch(Session& session, std::vector<client::ReleaseId
   const client::PendingRelease& last = *pending(session, batch.back());
   machine::Release body{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number};
   submit_for(session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
-             [this, id = session.id(), batch = std::move(batch)](const Completion& completion, Now now) {
-               release_answered(id, batch, completion, now);
+             [this, state = session.state, batch = std::move(batch)](const Completion& completion, Now now) {
+               release_answered(state, batch, completion, now);
              });
 }
 
-void Client::Impl::release_answered(SessionId id, const std::vector<client::ReleaseId>& batch, const Completion& completion,
-                                    Now now) {
-  Session* session = sessions_.find(id);
+void Client::Impl::release_answered(const SessionRef& state, const std::vector<client::ReleaseId>& batch,
+                                    const Completion& completion, Now now) {
+  Session* session = same_life(state);
   if (session == nullptr) return;
   const auto result = client::result_of(completion);
   if (result.ok()) {
@@ -109,7 +110,7 @@ void Client::Impl::release_answered(SessionId id, const std::vector<client::Rele
     }
   }
   if (halted_) return;
-  run_later(retry_time(now), [this, id](Now) { releasing_.insert(id); });
+  run_later(retry_time(now), [this, id = state->id()](Now) { releasing_.insert(id); });
 }
 
 // NotOwner means done if another command may have performed it before.

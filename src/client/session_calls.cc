@@ -6,38 +6,41 @@
 namespace coordkit {
 
 CallId Client::Impl::open_session(OpenOptions options, Callback<SessionRef> done) {
+  Wish wish{.metadata = options.metadata,
+            .secret = options_.draw_secret ? options_.draw_secret() : std::string(),
+            .give_up = options.give_up};
   machine::OpenSession body{.ttl = options.ttl,
                             .metadata = std::move(options.metadata),
                             .node = engine_.self(),
                             .boot = engine_.boot(),
                             .incarnation = engine_.store().value()};
+  if (!wish.secret.empty()) body.secret = lease::hash_of_secret(wish.secret);
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
-  std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
-  if (options.on_phase) {
-    on_phase = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>(std::move(options.on_phase));
-  }
+  if (options.on_phase) wish.on_phase = std::make_shared<OnPhase::element_type>(std::move(options.on_phase));
   return enter(std::move(done), Fate::Pursue, options.deadline, options_.call_timeout,
-               [this, body = std::move(body), on_phase = std::move(on_phase)](CallId id, Now now) mutable {
-                 start_open(id, now, std::move(body), std::move(on_phase));
+               [this, body = std::move(body), wish = std::move(wish)](CallId id, Now now) mutable {
+                 start_open(id, now, std::move(body), std::move(wish));
                });
+}
+
+TimerGroup Client::Impl::own_group(Duration ttl) const {
+  return {.node = engine_.self(), .boot = engine_.boot(), .incarnation = engine_.store().value(), .ttl = ttl};
 }
 
 // The engine pursues it without end: a caller who gives up must not leave a session that nobody knows. Its repeats inside
 // the engine are the same request, so the first send is the reference (LT-1).
-void Client::Impl::start_open(CallId id, Now now, machine::OpenSession body,
-                              std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase) {
+void Client::Impl::start_open(CallId id, Now now, machine::OpenSession body, Wish wish) {
   const uint64_t open = ++last_open_;
   opens_.emplace(open, Open{.reference = now.leading, .ttl = body.ttl});
   Call& call = *find(id);
   call.submitted = true;
   call.ticket = submit({.body = std::move(body)}, LaggingTime::max(), Urgency::Normal,
-                       [this, id, open, on_phase = std::move(on_phase)](const Completion& completion, Now then) mutable {
-                         opened(id, open, completion, then, std::move(on_phase));
+                       [this, id, open, wish = std::move(wish)](const Completion& completion, Now then) mutable {
+                         opened(id, open, completion, then, std::move(wish));
                        });
 }
 
-void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion, Now now,
-                          std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase) {
+void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion, Now now, Wish wish) {
   const LeadingTime reference = opens_.at(open).reference;
   opens_.erase(open);
   const auto result = client::result_of(completion);
@@ -49,11 +52,15 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
     fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine gave a session id that is in use"));
     return;
   }
-  const TimerGroup group{
-      .node = engine_.self(), .boot = engine_.boot(), .incarnation = engine_.store().value(), .ttl = result->ttl};
   const bool wanted = find(id) != nullptr;
-  Session& session = sessions_.add(std::make_shared<SessionState>(result->session, result->ttl), group, reference,
-                                   renewals_.next_attempt(), wanted ? std::move(on_phase) : nullptr, now.leading);
+  Session& session = sessions_.add(
+      {.state = std::make_shared<SessionState>(result->session, result->ttl, std::move(wish.metadata), std::move(wish.secret)),
+       .group = own_group(result->ttl),
+       .reference = reference,
+       .first_attempt = renewals_.next_attempt(),
+       .on_phase = wanted ? std::move(wish.on_phase) : nullptr,
+       .give_up = wish.give_up},
+      now.leading);
   renewals_.add(session, reference);
   if (wanted) {
     answer<SessionRef>(id, session.state);
@@ -65,7 +72,7 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
 CallId Client::Impl::close(const SessionRef& session, DoneCallback done, CallDeadline deadline) {
   if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
   session->invalidate();  // T8: before anything is sent
-  Session* known = stopped_ ? nullptr : sessions_.find(session->id());
+  Session* known = same_life(session);
   if (known == nullptr) return refuse(std::move(done), absl::OkStatus());
   const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout, [](CallId, Now) {});
   find(id)->submitted = true;
@@ -88,15 +95,18 @@ void Client::Impl::bury_lost() {
 }
 
 // A lost session must really end, so that nobody waits for what its former owner no longer uses.
+// While its former process may trust it, nobody may be granted what it holds: the close waits for settle().
 void Client::Impl::post_close(SessionId id) {
+  const Session* lost = sessions_.find(id);
+  if (lost == nullptr || lost->settling) return;
   submit({.body = machine::CloseSession{.session = id}}, LaggingTime::max(), Urgency::Reserved,
-         [this, id](const Completion& completion, Now now) {
-           Session* session = sessions_.find(id);
+         [this, id, state = lost->state](const Completion& completion, Now now) {
+           Session* session = same_life(state);
            if (session == nullptr) return;
            if (const auto result = client::result_of(completion); result.ok()) return ended(id);
            if (!halted_)
-             return run_later(retry_time(now), [this, id](Now) {
-               if (sessions_.find(id) != nullptr) post_close(id);
+             return run_later(retry_time(now), [this, id, state](Now) {
+               if (same_life(state) != nullptr) post_close(id);
              });
            for (const CallId caller : std::exchange(session->closing, {})) answer_done(caller, completion.status);
          });
@@ -122,25 +132,52 @@ void Client::Impl::session_event(const MachineEvent& event) {
   if (event.machine != kCoordination) return;
   const auto decoded = machine::decode_event(event.bytes);
   if (!decoded.ok()) return;
-  if (const auto* end = std::get_if<machine::SessionEnded>(&*decoded)) ended(end->session);
+  std::visit(
+      [&](const auto& what) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, std::monostate>) session_event(event, what);
+      },
+      *decoded);
 }
 
-// A renewal did not cover a session that it meant. Perhaps its end is near, perhaps it ended while this replica took over
-// a checkpoint and saw no event: one linearizable look tells.
+void Client::Impl::session_event(const MachineEvent&, const machine::SessionEnded& end) { ended(end.session); }
+
+// Another process has it now: nothing is left to close here. What was said before this client took it over is old.
+void Client::Impl::session_event(const MachineEvent& event, const machine::SessionResumed& resumed) {
+  const Session* session = sessions_.find(resumed.session);
+  if (session == nullptr || event.index <= session->bound_at) return;
+  const TimerGroup binding{resumed.node, resumed.boot, resumed.incarnation, session->ttl()};
+  if (binding != session->group) ended(resumed.session);
+}
+
+// S-57: lost, and closed by its own holder as soon as it can be, which spares the others the rest of the wait.
+void Client::Impl::session_event(const MachineEvent&, const machine::SessionEnding& ending) {
+  if (Session* session = sessions_.find(ending.session)) sessions_.lose(*session, SessionEvent::Ended);
+}
+
+// A renewal did not cover a session that it meant. Perhaps its end is near, perhaps it ended or went to another process while
+// this replica took over a checkpoint and saw no event: one linearizable look tells.
 void Client::Impl::question(SessionId id, Now now) {
   Session* session = sessions_.find(id);
   if (session == nullptr || session->questioned) return;
   session->questioned = true;
   ask_engine({.request = machine::encode(machine::Query(machine::SessionQuery{.session = id})),
               .deadline = now.lagging + 2 * options_.election_timeout},
-             [this, id](const Completion& completion, Now) {
-               Session* asked = sessions_.find(id);
+             [this, state = session->state](const Completion& completion, Now) {
+               Session* asked = same_life(state);
                if (asked == nullptr) return;
                asked->questioned = false;
                if (!completion.status.ok()) return;
                const auto reply = machine::decode_session(completion.bytes);
-               if (reply.ok() && !reply->session) ended(id);
+               if (reply.ok()) answered(*asked, *reply);
              });
+}
+
+void Client::Impl::answered(Session& session, const machine::SessionReply& reply) {
+  if (!reply.session) return ended(session.id());
+  const machine::SessionInfo& info = *reply.session;
+  const TimerGroup binding{info.node, info.boot, info.incarnation, info.ttl};
+  if (binding != session.group) return ended(session.id());
+  if (info.ending) sessions_.lose(session, SessionEvent::Ended);
 }
 
 void Client::Impl::lose_all(SessionEvent why) {

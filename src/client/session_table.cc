@@ -22,22 +22,25 @@ SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries)
 
 Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, options_.rate_error_ppm, options_.slack); }
 
-Session& SessionTable::add(SessionRef state, TimerGroup group, LeadingTime reference, uint64_t first_attempt,
-                           std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase, LeadingTime now) {
-  auto& slot = sessions_[state->id()];
+Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
+  auto& slot = sessions_[newcomer.state->id()];
   COORDKIT_CHECK(slot == nullptr);
   slot = std::make_unique<Session>();
   Session& session = *slot;
-  session.state = std::move(state);
-  session.group = group;
-  session.first_attempt = first_attempt;
-  session.on_phase = std::move(on_phase);
-  if (reference != LeadingTime::min()) session.deadline = later(reference, validity_of(session.ttl()));
+  session.state = std::move(newcomer.state);
+  session.group = newcomer.group;
+  session.first_attempt = newcomer.first_attempt;
+  session.on_phase = std::move(newcomer.on_phase);
+  session.give_up = newcomer.give_up;
+  session.settling = newcomer.settling;
+  session.bound_at = newcomer.bound_at;
+  if (newcomer.reference != LeadingTime::min()) session.deadline = later(newcomer.reference, validity_of(session.ttl()));
   const bool valid = now < session.deadline;
   session.phase = valid ? SessionPhase::Valid : SessionPhase::Jeopardy;
   session.jeopardy_since = valid ? LeadingTime::max() : now;
   SessionWriter::set(*session.state, session.phase, session.deadline);
   announce(session);
+  if (valid) watch_validity(session);
   await(session);
   return session;
 }
@@ -57,8 +60,24 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
   const LeadingTime deadline = later(mutant(Mutant::DeadlineFromReceipt) ? now : sent, validity_of(session.ttl()));
   if (deadline <= now || session.phase == SessionPhase::Lost) return;
   session.deadline = std::max(session.deadline, deadline);
+  if (session.settling && !mutant(Mutant::ResumedAtOnce)) return;
   raise(session, SessionEvent::RenewalConfirmed, now);
-  SessionWriter::set(*session.state, session.phase, session.deadline);
+  const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline);
+  if (published == SessionPhase::Jeopardy && session.phase == SessionPhase::Valid) {
+    announce(session);  // the watch saw the former deadline come in this very moment, and told so
+    watch_validity(session);
+  }
+  await(session);
+}
+
+// S-45: what was confirmed meanwhile counts now.
+void SessionTable::settled(Session& session, LeadingTime now) {
+  session.settling = false;
+  if (session.phase == SessionPhase::Lost) return;
+  if (session.deadline > now) {
+    raise(session, SessionEvent::RenewalConfirmed, now);
+    SessionWriter::set(*session.state, session.phase, session.deadline);
+  }
   await(session);
 }
 
@@ -68,20 +87,34 @@ void SessionTable::lose(Session& session, SessionEvent why) {
 }
 
 HoldRef SessionTable::grant(Session& session, std::string name, std::string owner_tag, Token token, Index since,
-                            HoldTerms terms) {
-  auto hold = std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since, std::move(terms));
+                            LeadingTime until, HoldTerms terms) {
+  auto hold =
+      std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since, until, std::move(terms));
   session.holds.emplace(token, hold);
-  if (session.phase != SessionPhase::Valid) stop(hold);
+  if (options_.watch != nullptr) options_.watch->granted(hold);
+  if (session.state->phase() != SessionPhase::Valid) stop(hold);
+  return hold;
+}
+
+HoldRef SessionTable::adopt(Session& session, std::string name, std::string owner_tag, Token token, Index since,
+                            HoldTerms terms) {
+  auto hold = std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since,
+                                          LeadingTime::max(), std::move(terms));
+  session.holds.emplace(token, hold);
+  if (options_.watch != nullptr) options_.watch->granted(hold);
   return hold;
 }
 
 void SessionTable::lose(Session& session, Token token) {
-  const auto [first, last] = session.holds.equal_range(token);
-  for (auto hold = first; hold != last; ++hold) {
-    SessionWriter::lose(*hold->second);
-    stop(hold->second);
+  for (auto hold = session.holds.find(token); hold != session.holds.end(); hold = session.holds.find(token)) {
+    lose(session, HoldRef(hold->second));
   }
-  session.holds.erase(first, last);
+}
+
+void SessionTable::lose(Session& session, const HoldRef& hold) {
+  SessionWriter::lose(*hold);
+  stop(hold);
+  forget(session, hold);
 }
 
 bool SessionTable::holds(const Session& session, const HoldRef& hold) {
@@ -92,7 +125,9 @@ bool SessionTable::holds(const Session& session, const HoldRef& hold) {
 void SessionTable::forget(Session& session, const HoldRef& hold) {
   const auto [first, last] = session.holds.equal_range(hold->token());
   const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
-  if (found != last) session.holds.erase(found);
+  if (found == last) return;
+  if (options_.watch != nullptr) options_.watch->gone(*hold);
+  session.holds.erase(found);
 }
 
 void SessionTable::run_timers(LeadingTime now) {
@@ -119,13 +154,28 @@ void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
   }
 }
 
+// The watch has taken the session to jeopardy, and told so.
+void SessionTable::catch_up(Session& session, LeadingTime now) {
+  if (session.phase != SessionPhase::Valid || session.state->phase() != SessionPhase::Jeopardy) return;
+  session.phase = SessionPhase::Jeopardy;
+  session.jeopardy_since = now;
+}
+
+void SessionTable::watch_validity(const Session& session) {
+  if (options_.watch != nullptr) options_.watch->valid(session.state, session.on_phase);
+}
+
 // One change of phase with all that follows from it locally.
 void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) {
+  catch_up(session, now);
   const SessionPhase next = next_phase(session.phase, event);
   if (next == session.phase) return;
   session.phase = next;
   session.jeopardy_since = next == SessionPhase::Jeopardy ? now : LeadingTime::max();
-  SessionWriter::set(*session.state, next, session.deadline);
+  const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline);
+  if (next == SessionPhase::Jeopardy && published == next) return;  // the watch was first
+  if (next == SessionPhase::Valid) watch_validity(session);
+  if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session.id());
   if (next != SessionPhase::Valid) {
     for (const auto& [token, hold] : session.holds) stop(hold);
   }
@@ -144,13 +194,16 @@ void SessionTable::announce(Session& session) {
 
 void SessionTable::stop(const HoldRef& hold) {
   if (hold->lost_token().stop_requested()) return;  // exact when user code runs inline; a repeat does nothing anyway
-  deliveries_.announce([hold] { SessionWriter::request_stop(*hold); });
+  deliveries_.announce([hold] { hold->tell_invalid(); });
 }
 
 LeadingTime SessionTable::timer_of(const Session& session) const {
   switch (session.phase) {
     case SessionPhase::Valid: return session.deadline;
-    case SessionPhase::Jeopardy: return later(session.jeopardy_since, give_up_after(session.ttl(), options_));
+    case SessionPhase::Jeopardy:
+      if (session.settling) return LeadingTime::max();
+      return later(session.jeopardy_since,
+                   session.give_up > Duration::zero() ? session.give_up : give_up_after(session.ttl(), options_));
     case SessionPhase::Lost: return LeadingTime::max();
   }
   return LeadingTime::max();

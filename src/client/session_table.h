@@ -42,14 +42,18 @@ struct Session {
   SessionPhase phase = SessionPhase::Jeopardy;
   LeadingTime deadline = LeadingTime::min();
   LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
-  uint64_t first_attempt = 0;  // renewals below it do not count: sent before the session was known, or before a gap
-  std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;  // may be null
-  absl::btree_multimap<Token, HoldRef> holds;                        // several of one token only if it is counted
+  uint64_t first_attempt = 0;       // renewals below it do not count: sent before the session was known, or before a gap
+  ValidityWatch::OnPhase on_phase;  // may be null
+  absl::btree_multimap<Token, HoldRef> holds;         // several of one token only if it is counted
   absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
   std::vector<PendingRelease> releases;               // in the order of their releases
   absl::btree_set<CallId> acquires;                   // pending calls, ended with Lost if the session is lost
   std::vector<CallId> closing;                        // callers of close
   bool questioned = false;                            // a SessionQuery is under way, because a renewal did not cover it
+  Duration give_up{};                                 // longest time in jeopardy; zero: the default
+  // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
+  bool settling = false;
+  Index bound_at;  // the entry of the resume; what the log said of the binding before it is over
 
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
@@ -59,9 +63,21 @@ class SessionTable {
  public:
   SessionTable(const ClientOptions& options, Deliveries& deliveries);
 
-  // An acknowledged open whose first post was at `reference`; `reference` min: a gap came between, so it confirms nothing.
-  Session& add(SessionRef state, TimerGroup group, LeadingTime reference, uint64_t first_attempt,
-               std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase, LeadingTime now);
+  // An acknowledged open whose first post was at `reference`; `reference` min: it confirms nothing, because a gap came
+  // between or it is a resume.
+  struct Newcomer {
+    SessionRef state;
+    TimerGroup group;
+    LeadingTime reference = LeadingTime::min();
+    uint64_t first_attempt = 0;
+    std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
+    Duration give_up{};
+    bool settling = false;
+    Index bound_at;
+  };
+  Session& add(Newcomer newcomer, LeadingTime now);
+  // The former process of a resumed session trusts nothing any more.
+  void settled(Session& session, LeadingTime now);
   // Null: never known here, or ended.
   Session* find(SessionId id);
   const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
@@ -72,10 +88,14 @@ class SessionTable {
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
   void lose(Session& session, SessionEvent why);  // Ended or Closed
   // The grant becomes known. In jeopardy it is asked to stop at once: it is not valid.
-  HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms = {});
+  HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since, LeadingTime until,
+                HoldTerms terms);
+  // A hold that a resumed session brought along: asked to stop when it turns invalid again after it was valid, or is lost.
+  HoldRef adopt(Session& session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms);
   static bool holds(const Session& session, const HoldRef& hold);
-  static void forget(Session& session, const HoldRef& hold);  // it is released, or became another hold
-  void lose(Session& session, Token hold);                    // that hold alone is known lost
+  void lose(Session& session, Token hold);             // all that has this token is known lost
+  void lose(Session& session, const HoldRef& hold);    // this handle alone
+  void forget(Session& session, const HoldRef& hold);  // it is released, or became another hold
 
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);
@@ -91,6 +111,8 @@ class SessionTable {
 
  private:
   void raise(Session& session, SessionEvent event, LeadingTime now);
+  void catch_up(Session& session, LeadingTime now);
+  void watch_validity(const Session& session);
   void announce(Session& session);
   void stop(const HoldRef& hold);
   LeadingTime timer_of(const Session& session) const;

@@ -185,6 +185,7 @@ void TimerKeeper::collect_group(Groups::iterator it, LaggingTime at, size_t max,
     const Key key{it->first.machine, *member};
     Timer& timer = timers_.find(key)->second;
     const LaggingTime end = due(key, timer);
+    ++looks_;
     if (end > at) {
       check = std::min(check, end);
       ++member;
@@ -214,6 +215,7 @@ std::optional<FireTimers> TimerKeeper::collect(LaggingTime now, size_t max) {
     alone_.erase(alone_.begin());
     Timer& timer = timers_.find(key)->second;
     const LaggingTime end = due(key, timer);
+    ++looks_;
     if (end <= at) {
       fire(key, timer, fired);
       firing_alone_.insert(key);

@@ -50,6 +50,8 @@ class TimerKeeper {
   // When collect() may have something; max() when not leading.
   LaggingTime next_deadline() const;
   size_t size() const { return timers_.size(); }
+  // How many timers collect() has looked at so far: what elections and renewals cost, counted instead of timed.
+  uint64_t looks() const { return looks_; }
 
  private:
   struct Key {
@@ -108,6 +110,7 @@ class TimerKeeper {
   absl::btree_set<std::pair<LaggingTime, GroupKey>> group_checks_;  // lower bounds of groups
   LaggingTime takeover_ = LaggingTime::min();
   Duration stood_still_{};
+  uint64_t looks_ = 0;
   bool leading_ = false;
 };
 

@@ -9,10 +9,13 @@
 namespace coordkit::lease {
 namespace {
 
+constexpr uint64_t kGenerationMax = (uint64_t{1} << 60) - 1;  // of a Row; one resume a nanosecond takes 36 years
+
 uint64_t session_hash(SessionId id, const Session& session) {
-  uint64_t hash = hash_bytes(session.metadata, 0x73657373);
+  uint64_t hash = hash_bytes(session.secret.view(), hash_bytes(session.metadata, 0x73657373));
   for (const uint64_t field : {id.value(), session.group.node.value(), session.group.boot.value(), session.group.incarnation,
-                               static_cast<uint64_t>(session.group.ttl.count()), session.generation.value()}) {
+                               static_cast<uint64_t>(session.group.ttl.count()), session.generation.value(),
+                               uint64_t{session.ending}, uint64_t{session.contested}, session.resumed_by.value()}) {
     hash = hash_mix(hash, field);
   }
   return hash;
@@ -20,60 +23,128 @@ uint64_t session_hash(SessionId id, const Session& session) {
 
 }  // namespace
 
-const Session& Table::open(SessionId id, Session session) {
+Session Table::session_of(const Row& row) {
+  return {.group = row.group->first,
+          .generation = Generation(row.generation),
+          .metadata = row.extra ? row.extra->metadata : std::string(),
+          .secret = row.secret,
+          .ending = row.ending != 0,
+          .contested = row.contested != 0,
+          .resumed_by = row.extra ? row.extra->resumed_by : Sequence()};
+}
+
+Table::Row Table::row_of(Session session) {
+  const auto group = groups_.try_emplace(session.group).first;
+  ++group->second;
+  Row row;
+  row.group = &*group;
+  if (!session.metadata.empty() || session.resumed_by) {
+    row.extra = std::make_unique<Extra>(Extra{std::move(session.metadata), session.resumed_by});
+  }
+  row.secret = session.secret;
+  row.generation = session.generation.value() & kGenerationMax;
+  row.ending = session.ending ? 1 : 0;
+  row.contested = session.contested ? 1 : 0;
+  return row;
+}
+
+void Table::leave_group(Row& row) {
+  if (--row.group->second == 0) groups_.erase(groups_.find(row.group->first));
+  row.group = nullptr;
+}
+
+void Table::open(SessionId id, Session session) {
   COORDKIT_CHECK_MSG(sessions_.empty() || sessions_.rbegin()->first < id, "INV_L04");
-  const auto row = sessions_.emplace_hint(sessions_.end(), id, Row{std::move(session)});
-  digest_ += session_hash(id, row->second.session);
-  opened_.push_back(id);
-  return row->second.session;
+  digest_ += session_hash(id, session);
+  Row row = row_of(std::move(session));
+  row.dirty = 1;
+  sessions_.emplace_hint(sessions_.end(), id, std::move(row));
+  changed_.push_back(id);
+}
+
+template <typename Change>
+void Table::change(SessionId id, Change apply) {
+  const auto found = sessions_.find(id);
+  COORDKIT_CHECK_MSG(found != sessions_.end(), "INV_L07");
+  Row& row = found->second;
+  Session session = session_of(row);
+  digest_ -= session_hash(id, session);
+  apply(session);
+  digest_ += session_hash(id, session);
+  const bool stored = row.stored != 0;
+  const bool listed = row.dirty != 0;
+  Row fresh = row_of(std::move(session));  // before the old one leaves: they may share the group
+  leave_group(row);
+  row = std::move(fresh);
+  row.stored = stored ? 1 : 0;
+  row.dirty = 1;
+  if (!listed) changed_.push_back(id);
+}
+
+void Table::resume(SessionId id, const TimerGroup& group, Sequence by, Former former) {
+  change(id, [&](Session& session) {
+    session.group = group;
+    session.generation = session.generation.next();
+    session.contested = former == Former::MayLive;
+    session.resumed_by = by;
+  });
+}
+
+void Table::mark_ending(SessionId id) {
+  change(id, [](Session& session) { session.ending = true; });
 }
 
 bool Table::close(SessionId id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return false;
-  digest_ -= session_hash(id, found->second.session);
+  digest_ -= session_hash(id, session_of(found->second));
   if (found->second.stored) erased_.push_back(id);
+  leave_group(found->second);
   sessions_.erase(found);
   // Sessions that came and went must leave nothing, even if nobody ever takes a checkpoint (REG_F76).
-  if (opened_.size() > 2 * sessions_.size() + 64) std::erase_if(opened_, [this](SessionId each) { return !find(each); });
+  if (changed_.size() > 2 * sessions_.size() + 64) std::erase_if(changed_, [this](SessionId each) { return !contains(each); });
   return true;
 }
 
-const Session* Table::find(SessionId id) const {
+std::optional<Session> Table::find(SessionId id) const {
   const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : &found->second.session;
+  if (found == sessions_.end()) return std::nullopt;
+  return session_of(found->second);
 }
 
 void Table::each_after(SessionId after, WhileVisitor visit) const {
   for (auto row = sessions_.upper_bound(after); row != sessions_.end(); ++row) {
-    if (!visit(row->first, row->second.session)) return;
+    if (!visit(row->first, session_of(row->second))) return;
   }
 }
 
 void Table::collect(Visitor put, absl::FunctionRef<void(SessionId)> erase) {
   std::ranges::sort(erased_);
-  for (const SessionId id : erased_) erase(id);
-  erased_.clear();
-  for (const SessionId id : opened_) {  // ids ascend with time
+  for (const SessionId id : std::exchange(erased_, {})) erase(id);  // what was listed gives its room back
+  std::ranges::sort(changed_);
+  for (const SessionId id : std::exchange(changed_, {})) {
     const auto row = sessions_.find(id);
     if (row == sessions_.end()) continue;
-    put(id, row->second.session);
-    row->second.stored = true;
+    put(id, session_of(row->second));
+    row->second.stored = 1;
+    row->second.dirty = 0;
   }
-  opened_.clear();
 }
 
 absl::Status Table::restore(SessionId id, Session session) {
   if (!id || (!sessions_.empty() && sessions_.rbegin()->first >= id)) return absl::DataLossError("sessions out of order");
   if (session.group.ttl < kTtlFloor) return absl::DataLossError("a session below the TTL floor");
+  if (session.generation.value() > kGenerationMax) return absl::DataLossError("a session with an impossible generation");
   digest_ += session_hash(id, session);
-  sessions_.emplace_hint(sessions_.end(), id, Row{std::move(session), true});
+  Row row = row_of(std::move(session));
+  row.stored = 1;
+  sessions_.emplace_hint(sessions_.end(), id, std::move(row));
   return absl::OkStatus();
 }
 
 uint64_t Table::recomputed_digest() const {
   uint64_t sum = 0;
-  for (const auto& [id, row] : sessions_) sum += session_hash(id, row.session);
+  for (const auto& [id, row] : sessions_) sum += session_hash(id, session_of(row));
   return sum;
 }
 

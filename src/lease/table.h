@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "absl/status/status.h"
 #include "coordkit/state_machine.h"
 #include "coordkit/types.h"
+#include "lease/secret.h"
 
 namespace coordkit::lease {
 
@@ -22,10 +26,23 @@ constexpr Duration granted_ttl(Duration asked) { return asked < kTtlFloor ? kTtl
 
 struct Session {
   TimerGroup group;       // node, boot, incarnation and TTL class: group.ttl is the granted TTL
-  Generation generation;  // 0 at open; +1 by every renewal that goes through the log (docs/time.md LT-4)
+  Generation generation;  // 0 at open; +1 by every resume (docs/time.md LT-4): its timer is armed anew
   std::string metadata;
+  SecretHash secret;
+  bool ending = false;     // S-57: no renewal covers it any more, and it ends a full TTL after this was set
+  bool contested = false;  // a former process of it may still be alive, for all the log knows; never unset but by a voucher
+  Sequence resumed_by;     // the request that bound it; earlier ones of that process belong to a former life of the session
   friend bool operator==(const Session&, const Session&) = default;
+
+  // Whether a request is the session's own: of the process it is bound to, and from after it was (S-45).
+  bool owns(const RequestId& request) const {
+    const Origin& origin = request.origin;
+    return group.node == origin.replica && group.boot == origin.boot && group.incarnation == origin.store.value() &&
+           request.sequence > resumed_by;
+  }
 };
+
+enum class Former : uint8_t { MayLive, IsGone };  // the process that had a session before a resume
 
 class Table {
  public:
@@ -33,13 +50,19 @@ class Table {
   using WhileVisitor = absl::FunctionRef<bool(SessionId, const Session&)>;  // false: enough
 
   // The id is new and above all before it (S-45).
-  const Session& open(SessionId id, Session session);
+  void open(SessionId id, Session session);
   bool close(SessionId id);  // false: no such session
-  const Session* find(SessionId id) const;
+  // Binds a live session to another process, under a new generation. IsGone: no
+  // process that ever had it can still trust it.
+  void resume(SessionId id, const TimerGroup& group, Sequence by, Former former);
+  void mark_ending(SessionId id);  // of a live session
+  bool contains(SessionId id) const { return sessions_.contains(id); }
+  std::optional<Session> find(SessionId id) const;
   size_t size() const { return sessions_.size(); }
+  size_t groups() const { return groups_.size(); }
   void each_after(SessionId after, WhileVisitor visit) const;  // ascending
 
-  // Checkpoint: what changed since the call before, ascending.
+  // Checkpoint: what changed since the call before; rows to erase, then rows to put, each ascending.
   void collect(Visitor put, absl::FunctionRef<void(SessionId)> erase);
   absl::Status restore(SessionId id, Session session);  // ascending; kDataLoss: impossible
 
@@ -47,13 +70,34 @@ class Table {
   uint64_t recomputed_digest() const;
 
  private:
-  struct Row {
-    Session session;
-    bool stored = false;  // its row is in the checkpoint
+  using Groups = std::map<TimerGroup, uint64_t>;  // how many sessions each has; addresses stay
+
+  // A session in 48 bytes with its id: there may be a million. A process has one group for each TTL, so the groups are shared;
+  // most sessions have no metadata and are never resumed.
+  struct Extra {
+    std::string metadata;
+    Sequence resumed_by;
   };
+  struct Row {
+    Groups::value_type* group = nullptr;
+    std::unique_ptr<Extra> extra;  // null: nothing of it
+    SecretHash secret;
+    uint64_t generation : 60 = 0;
+    uint64_t ending : 1 = 0;
+    uint64_t contested : 1 = 0;
+    uint64_t stored : 1 = 0;  // a row of it is in the checkpoint
+    uint64_t dirty : 1 = 0;   // listed in changed_
+  };
+  static Session session_of(const Row& row);
+  Row row_of(Session session);
+  void leave_group(Row& row);
+  template <typename Change>
+  void change(SessionId id, Change apply);
+
   absl::btree_map<SessionId, Row> sessions_;
-  std::vector<SessionId> opened_;  // since the last collect(); may name sessions that are gone
-  std::vector<SessionId> erased_;  // stored ones that are gone since then
+  Groups groups_;
+  std::vector<SessionId> changed_;  // opened or changed since the last collect(); may name sessions that are gone
+  std::vector<SessionId> erased_;   // stored ones that are gone since then
   uint64_t digest_ = 0;
 };
 

@@ -22,6 +22,7 @@ void write(pbf_writer& request, const OpenSession& open) {
   put_number(out, 3, open.node);
   put_number(out, 4, open.boot);
   put_number(out, 5, open.incarnation);
+  if (open.secret) put_bytes(out, 30, open.secret.view());
 }
 void write(pbf_writer& request, const CloseSession& close) {
   pbf_writer out(request, kClose);
@@ -37,6 +38,12 @@ void write(pbf_writer& request, const Delete& erase) {
   put_bytes(out, 1, erase.key);
 }
 
+// Anything but the length of a hash is not one, and leaves none.
+void get_hash(pbf_reader& in, lease::SecretHash& hash) {
+  const auto view = in.get_view();
+  if (view.size() == hash.bytes.size()) std::copy_n(view.data(), view.size(), hash.bytes.begin());
+}
+
 OpenSession read_open(pbf_reader in) {
   OpenSession open;
   while (in.next()) {
@@ -46,6 +53,7 @@ OpenSession read_open(pbf_reader in) {
       case number(3): get(in, open.node); break;
       case number(4): get(in, open.boot); break;
       case number(5): get(in, open.incarnation); break;
+      case bytes(30): get_hash(in, open.secret); break;
       default: in.skip();
     }
   }
@@ -184,6 +192,9 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
         case bytes(kUpgradeField): request.body = read_upgrade(in.get_message()); break;
         case bytes(kUpdateValueField): request.body = read_update_value(in.get_message()); break;
         case bytes(kClearDelayField): request.body = read_clear_delay(in.get_message()); break;
+        case bytes(kResumeField): request.body = read_resume(in.get_message()); break;
+        case bytes(kKillField): request.body = read_kill(in.get_message()); break;
+        case bytes(kForceReleaseField): request.body = read_force_release(in.get_message()); break;
         case bytes(kPut): request.body = read_put(in.get_message()); break;
         case bytes(kDelete): request.body = read_delete(in.get_message()); break;
         default: in.skip();

@@ -14,8 +14,10 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/types.h"
+#include "lease/secret.h"
 #include "machine/lock_commands.h"
 #include "machine/result.h"
+#include "machine/session_commands.h"
 
 namespace coordkit::machine {
 
@@ -35,6 +37,7 @@ struct OpenSession {
   ReplicaId node;
   BootCounter boot;
   uint64_t incarnation = 0;
+  lease::SecretHash secret = {};  // of what a resume will have to show; none: it cannot be resumed
   friend bool operator==(const OpenSession&, const OpenSession&) = default;
 };
 
@@ -57,7 +60,7 @@ struct Delete {
 struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
   using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
-                            Downgrade, Upgrade, UpdateValue, ClearDelay>;
+                            Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

@@ -20,9 +20,7 @@ ResultCode code_of(lock::Decision::Kind kind) {
   return ResultCode::Lost;
 }
 
-TimerOp arm(TimerId id, Generation generation, Duration duration, const TimerGroup& group = {}) {
-  return {TimerOp::Kind::Arm, id, generation, duration, group};
-}
+TimerOp arm(TimerId id, Generation generation, Duration duration) { return {TimerOp::Kind::Arm, id, generation, duration, {}}; }
 
 TimerOp disarm(TimerId id, Generation generation = {}) { return {TimerOp::Kind::Disarm, id, generation, {}, {}}; }
 
@@ -49,7 +47,7 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   Step step{command.index, command.request, output, decisions_};
   const bool cancelled = state_.cancels.arrived(command.request);
   absl::StatusOr<Request> request = decode_request(command.payload);
-  if (const ResultCode refusal = admit(request); refusal != ResultCode::Ok) {
+  if (const ResultCode refusal = admit(request, command.request); refusal != ResultCode::Ok) {
     return answer({.code = refusal}, ApplyOutput::Stage::Final, step);
   }
   perform_prior_releases(*request, step);
@@ -60,22 +58,15 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   settle(step);
 }
 
-// Ok if the request is well-formed and its session, if it names one, is live.
-ResultCode Machine::admit(const absl::StatusOr<Request>& request) const {
-  if (!request.ok()) return ResultCode::InvalidArgument;
-  if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
-  const SessionId session = session_of(*request);
-  return !session || state_.sessions.find(session) ? ResultCode::Ok : ResultCode::SessionNotFound;
-}
-
 Machine::Answer Machine::execute(std::monostate, Step&) { return Result{.code = ResultCode::Unsupported}; }
 
 Machine::Answer Machine::execute(OpenSession& open, Step& step) {
   const SessionId id(state_.counter.next());
   const Duration ttl = lease::granted_ttl(open.ttl);
   const TimerGroup group{open.node, open.boot, open.incarnation, ttl};
-  state_.sessions.open(id, {group, Generation(0), std::move(open.metadata)});
-  step.output.timer_ops.push_back(arm(session_timer(id), Generation(0), ttl, group));
+  const lease::Session session{group, Generation(0), std::move(open.metadata), open.secret};
+  step.output.timer_ops.push_back(timer_of(id, session));
+  state_.sessions.open(id, session);
   return Result{.session = id, .ttl = ttl};
 }
 
@@ -105,14 +96,15 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
       continue;
     }
     const SessionId id(timer.id.value());
-    const lease::Session* session = state_.sessions.find(id);
+    const std::optional<lease::Session> session = state_.sessions.find(id);
     if (!session && timer.generation == Generation(0)) delays.push_back(id.value());
     if (session && (session->generation == timer.generation || mutant(Mutant::GenerationIgnored))) dead.push_back(id);
   }
   std::sort(dead.begin(), dead.end());
   dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
   for (const SessionId id : dead) {
-    end_session(id, SessionEnded::Reason::Expired, step);
+    const bool killed = state_.sessions.find(id)->ending;
+    end_session(id, killed ? SessionEnded::Reason::Killed : SessionEnded::Reason::Expired, step);
     if (mutant(Mutant::GrantsBetweenDeaths)) settle(step);
   }
   for (const Index queued : waits) state_.locks.time_out(queued, step.decisions);
@@ -121,8 +113,8 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
 }
 
 void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step) {
-  const lease::Session* session = state_.sessions.find(id);
-  COORDKIT_CHECK_MSG(session, "INV_L07");
+  const std::optional<lease::Session> session = state_.sessions.find(id);
+  COORDKIT_CHECK_MSG(session.has_value(), "INV_L07");
   step.output.timer_ops.push_back(disarm(session_timer(id), session->generation));
   state_.sessions.close(id);
   const bool closed = reason == SessionEnded::Reason::Closed;
@@ -146,7 +138,7 @@ void Machine::settle(Step& step) {
 void Machine::announce(const lock::Decision& decision, Step& step) {
   if (decision.timed) step.output.timer_ops.push_back(disarm(wait_timer(decision.queued)));
   const bool granted = decision.kind == lock::Decision::Kind::Granted;
-  if (granted) COORDKIT_CHECK_MSG(state_.sessions.find(decision.session), "INV_L07");
+  if (granted) COORDKIT_CHECK_MSG(state_.sessions.contains(decision.session), "INV_L07");
   const Result result{.code = code_of(decision.kind),
                       .revision = state_.keys.revision(),
                       .token = decision.token,
@@ -161,7 +153,7 @@ void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
 
 void Machine::timers(std::vector<TimerOp>& out) const {
   state_.sessions.each_after({}, [&](SessionId id, const lease::Session& session) {
-    out.push_back(arm(session_timer(id), session.generation, session.group.ttl, session.group));
+    out.push_back(timer_of(id, session));
     return true;
   });
   const size_t sessions = out.size();

@@ -4,10 +4,10 @@
 // Requests arrive once each (the router above answers repeats) and are answered with encoded Results. An entry carries
 // one request, so the index of an acquire's entry names its place in the queue.
 //
-// Timers. A session's timer has the session's id, its binding as group and its generation. A timed wait has a timer of
-// its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below that bit
-// (TokenCounter::kMax), so the two never meet, whatever the token base. A lock-delay's id is drawn from the same counter as
-// the sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a timed wait or a delay also
+// Timers. A session's timer has the session's id, its binding as group (none once it is ending) and its generation. A timed
+// wait has a timer of its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below
+// that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A lock-delay's id is drawn from the same
+// counter as the sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a wait or a delay also
 // disarms its timer, the firing itself included.
 //
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
@@ -81,7 +81,7 @@ class Machine final : public StateMachine {
   };
 
   void apply_one(const Command& command, ApplyOutput& output);
-  ResultCode admit(const absl::StatusOr<Request>& request) const;
+  ResultCode admit(const absl::StatusOr<Request>& request, const RequestId& by) const;
   void perform_prior_releases(const Request& request, Step& step);
 
   // One per kind of request. Each returns its answer; nothing: it was Queued and is answered later.
@@ -97,11 +97,16 @@ class Machine final : public StateMachine {
   Answer execute(Upgrade& upgrade, Step& step);
   Answer execute(UpdateValue& update, Step& step);
   Answer execute(ClearDelay& clear, Step& step);
+  Answer execute(ResumeSession& resume, Step& step);
+  Answer execute(KillSession& kill, Step& step);
+  Answer execute(ForceRelease& force, Step& step);
   Answer execute(Put& put, Step& step);
   Answer execute(Delete& erase, Step& step);
 
   Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
+  void mark_ending(SessionId session, Step& step);
+  static TimerOp timer_of(SessionId id, const lease::Session& session);
   void settle(Step& step);
   void answer(Result result, ApplyOutput::Stage stage, Step& step);
   void announce(const lock::Decision& decision, Step& step);

@@ -179,7 +179,7 @@ std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) cons
   const std::optional<Claimant> claimant = request.ok() ? claimant_of(*request) : std::nullopt;
   if (!claimant) return std::nullopt;
   Result result{.revision = state_.keys.revision()};
-  if (!state_.sessions.find(claimant->session)) {
+  if (!state_.sessions.contains(claimant->session)) {
     result.code = ResultCode::Lost;
     return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
   }

@@ -93,12 +93,12 @@ SessionInfo Machine::describe(SessionId id, const lease::Session& session, const
   const lock::Table::Counts counts = locks.counts(id);
   return {
       id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
-      counts.holds, counts.waiters,    session.metadata};
+      counts.holds, counts.waiters,    session.metadata,   session.ending};
 }
 
 std::string Machine::answer_to(const SessionQuery& query) const {
   SessionReply reply;
-  const lease::Session* session = state_.sessions.find(query.session);
+  const std::optional<lease::Session> session = state_.sessions.find(query.session);
   if (session) reply.session = describe(query.session, *session, state_.locks);
   return encode(reply);
 }
@@ -120,12 +120,17 @@ std::string Machine::answer_to(const LocksOfQuery& query) const {
   Room room(0);
   const auto add = [&](const lock::ClaimView& hold, const lock::Wanted& on) {
     if (!room.take(on.name.size() + hold.tag.size())) return;
-    reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, on.mode});
+    reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, hold.since, on.mode,
+                           hold.count, hold.releases});
   };
   for (const lock::ClaimView& hold : state_.locks.holds_of(query.session)) {
+    if (hold.token <= query.after) continue;
+    const size_t before = reply.locks.size();
     add(hold, {hold.name, hold.mode});
     for (const lock::Wanted& other : hold.others) add(hold, other);
-    if (room.more()) break;
+    if (!room.more()) continue;
+    reply.locks.resize(before);  // a multi-lock is shown as a whole; the next page begins with it
+    break;
   }
   reply.more = room.more();
   return encode(reply);

@@ -86,7 +86,7 @@ class Restorer {
     if (absl::Status status = state_.locks.restored(); !status.ok()) return status;
     absl::Status orphans;
     state_.locks.every_session([&](SessionId session) {
-      if (!state_.sessions.find(session)) orphans = absl::DataLossError("a claim of a session that does not exist");
+      if (!state_.sessions.contains(session)) orphans = absl::DataLossError("a claim of a session that does not exist");
     });
     state_.locks.delays([&](const lock::DelayView& delay) {
       if (state_.sessions.find(SessionId(delay.id))) orphans = absl::DataLossError("a lock-delay and a session of one id");
@@ -196,7 +196,7 @@ uint64_t Machine::recomputed_digest() const {
 }
 
 void Machine::verify() const {
-  state_.locks.every_session([&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.find(id), "INV_L07"); });
+  state_.locks.every_session([&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); });
   COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");
 }
 

@@ -22,16 +22,17 @@ enum Kind : uint32_t {
   kTry = 20
 };
 
-// All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number.
+// All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
 struct Fields {
   std::string_view first;
   std::string_view second;
   uint64_t id = 0;
   uint64_t limit = 0;
+  uint64_t after = 0;
 };
 
 void write_fields(pbf_writer& query, Kind kind, const Fields& fields) {
-  if (fields.first.empty() && fields.second.empty() && fields.id == 0 && fields.limit == 0) {
+  if (fields.first.empty() && fields.second.empty() && fields.id == 0 && fields.limit == 0 && fields.after == 0) {
     query.add_message(kind, "", 0);  // a sub-writer leaves out what stays empty, and with it the kind
     return;
   }
@@ -40,6 +41,7 @@ void write_fields(pbf_writer& query, Kind kind, const Fields& fields) {
   put_bytes(out, 2, fields.second);
   put_number(out, 3, fields.id);
   put_number(out, 4, fields.limit);
+  put_number(out, 30, fields.after);
 }
 
 Fields read_fields(pbf_reader in) {
@@ -54,6 +56,7 @@ Fields read_fields(pbf_reader in) {
       case bytes(2): fields.second = view(); break;
       case number(3): get(in, fields.id); break;
       case number(4): get(in, fields.limit); break;
+      case number(30): get(in, fields.after); break;
       default: in.skip();
     }
   }
@@ -65,7 +68,9 @@ void write(pbf_writer& out, const HoldersQuery& q) { write_fields(out, kHolders,
 void write(pbf_writer& out, const QueueQuery& q) { write_fields(out, kQueue, {.first = q.name, .limit = q.limit}); }
 void write(pbf_writer& out, const SessionQuery& q) { write_fields(out, kSession, {.id = q.session.value()}); }
 void write(pbf_writer& out, const SessionsQuery& q) { write_fields(out, kSessions, {.id = q.after.value(), .limit = q.limit}); }
-void write(pbf_writer& out, const LocksOfQuery& q) { write_fields(out, kLocksOf, {.id = q.session.value()}); }
+void write(pbf_writer& out, const LocksOfQuery& q) {
+  write_fields(out, kLocksOf, {.id = q.session.value(), .after = q.after.value()});
+}
 void write(pbf_writer& out, const TokenStillHeldQuery& q) {
   write_fields(out, kTokenStillHeld, {.first = q.name, .id = q.token.value()});
 }
@@ -81,7 +86,7 @@ Query query_of(uint32_t kind, const Fields& fields) {
     case kQueue: return QueueQuery{std::string(fields.first), fields.limit};
     case kSession: return SessionQuery{SessionId(fields.id)};
     case kSessions: return SessionsQuery{SessionId(fields.id), fields.limit};
-    case kLocksOf: return LocksOfQuery{SessionId(fields.id)};
+    case kLocksOf: return LocksOfQuery{SessionId(fields.id), Token(fields.after)};
     case kTokenStillHeld: return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
     case kTry: return TryQuery{std::string(fields.first)};
     case kGet: return GetQuery{std::string(fields.first)};

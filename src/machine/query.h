@@ -37,6 +37,7 @@ struct SessionsQuery {
 };
 struct LocksOfQuery {
   SessionId session;
+  Token after = {};  // holds with tokens above it
   friend bool operator==(const LocksOfQuery&, const LocksOfQuery&) = default;
 };
 struct TokenStillHeldQuery {
@@ -89,6 +90,7 @@ struct SessionInfo {
   uint64_t holds = 0;
   uint64_t waiters = 0;
   std::string metadata;
+  bool ending = false;  // killed: ends a TTL after it was (S-57)
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 struct HeldLock {
@@ -96,7 +98,10 @@ struct HeldLock {
   std::string owner_tag;
   Token token;
   RequestId request;
+  Index since;
   LockMode mode = LockMode::Exclusive;
+  uint64_t count = 1;     // acquires that the hold stands for
+  uint64_t releases = 0;  // that counted it down so far
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
 };
 

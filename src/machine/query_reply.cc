@@ -79,6 +79,7 @@ void write(pbf_writer& out, const SessionInfo& session) {
   put_number(out, 7, session.holds);
   put_number(out, 8, session.waiters);
   put_bytes(out, 9, session.metadata);
+  put_number(out, 30, uint64_t{session.ending});
 }
 SessionInfo read_session_info(pbf_reader in) {
   SessionInfo session;
@@ -93,6 +94,7 @@ SessionInfo read_session_info(pbf_reader in) {
       case number(7): get(in, session.holds); break;
       case number(8): get(in, session.waiters); break;
       case bytes(9): get(in, session.metadata); break;
+      case number(30): get(in, session.ending); break;
       default: in.skip();
     }
   }
@@ -105,6 +107,9 @@ void write(pbf_writer& out, const HeldLock& lock) {
   put_number(out, 3, lock.token);
   put_request_id(out, 4, lock.request);
   put_mode(out, lock.mode);
+  put_number(out, 21, lock.count == 1 ? 0 : lock.count);
+  put_number(out, 22, lock.releases);
+  put_number(out, 30, lock.since);
 }
 HeldLock read_held_lock(pbf_reader in) {
   HeldLock lock;
@@ -115,6 +120,9 @@ HeldLock read_held_lock(pbf_reader in) {
       case number(3): get(in, lock.token); break;
       case bytes(4): get(in, lock.request); break;
       case number(20): lock.mode = get_mode(in); break;
+      case number(21): get(in, lock.count); break;
+      case number(22): get(in, lock.releases); break;
+      case number(30): get(in, lock.since); break;
       default: in.skip();
     }
   }

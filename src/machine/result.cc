@@ -41,6 +41,7 @@ constexpr CodeRow kCodes[] = {
     {ResultCode::Unsupported, "Unsupported", StatusCode::kUnimplemented, ResultOutcome::None},
     {ResultCode::KeyNotFound, "KeyNotFound", StatusCode::kNotFound, ResultOutcome::None},
     {ResultCode::CounterOverflow, "CounterOverflow", StatusCode::kOutOfRange, ResultOutcome::None},
+    {ResultCode::PermissionDenied, "PermissionDenied", StatusCode::kPermissionDenied, ResultOutcome::None},
 };
 
 const CodeRow* row_of(ResultCode code) {
@@ -65,6 +66,31 @@ SessionEnded read_session_ended(pbf_reader in) {
                  : reason == 3 ? SessionEnded::Reason::Killed
                                : SessionEnded::Reason::Expired;
   return ended;
+}
+
+SessionResumed read_session_resumed(pbf_reader in) {
+  SessionResumed resumed;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1): get(in, resumed.session); break;
+      case number(2): get(in, resumed.node); break;
+      case number(3): get(in, resumed.boot); break;
+      case number(4): get(in, resumed.incarnation); break;
+      default: in.skip();
+    }
+  }
+  return resumed;
+}
+
+SessionEnding read_session_ending(pbf_reader in) {
+  SessionEnding ending;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1): get(in, ending.session); break;
+      default: in.skip();
+    }
+  }
+  return ending;
 }
 
 }  // namespace
@@ -96,6 +122,7 @@ std::string encode(const Result& result) {
   put_number(out, 7, result.position);
   put_number(out, 8, result.deleted);
   put_number(out, 20, result.releases);
+  put_number(out, 30, uint64_t{result.former_gone});
   return bytes;
 }
 
@@ -114,6 +141,7 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case number(7): get(in, result.position); break;
         case number(8): get(in, result.deleted); break;
         case number(20): get(in, result.releases); break;
+        case number(30): get(in, result.former_gone); break;
         default: in.skip();
       }
     }
@@ -133,6 +161,17 @@ std::string encode(const Event& event) {
     put_number(body, 1, ended->session);
     put_number(body, 2, static_cast<uint64_t>(ended->reason));
   }
+  if (const auto* resumed = std::get_if<SessionResumed>(&event)) {
+    pbf_writer body(out, 10);
+    put_number(body, 1, resumed->session);
+    put_number(body, 2, resumed->node);
+    put_number(body, 3, resumed->boot);
+    put_number(body, 4, resumed->incarnation);
+  }
+  if (const auto* ending = std::get_if<SessionEnding>(&event)) {
+    pbf_writer body(out, 11);
+    put_number(body, 1, ending->session);
+  }
   return bytes;
 }
 
@@ -142,6 +181,8 @@ absl::StatusOr<Event> decode_event(std::string_view encoded) {
     while (in.next()) {
       switch (in.tag_and_type()) {
         case bytes(1): event = read_session_ended(in.get_message()); break;
+        case bytes(10): event = read_session_resumed(in.get_message()); break;
+        case bytes(11): event = read_session_ending(in.get_message()); break;
         default: in.skip();
       }
     }

@@ -23,7 +23,7 @@ enum class ResultCode : uint8_t {
   Delayed = 11,  // a lock-delay runs
   WaitTimeout = 12,
   Cancelled = 13,
-  Lost = 14,         // the session ended while the acquire waited
+  Lost = 14,         // the session ended while the acquire waited, is ending, or belongs to another process now
   AlreadyHeld = 15,  // `token` and `since` name the hold this owner has
   AlreadyWaiting = 16,
   NotOwner = 17,
@@ -40,6 +40,8 @@ enum class ResultCode : uint8_t {
   Unsupported = 34,
   KeyNotFound = 35,      // reserved
   CounterOverflow = 36,  // reserved
+
+  PermissionDenied = 40,  // a resume with the wrong secret
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
@@ -52,14 +54,15 @@ ResultOutcome outcome_of(ResultCode code);
 // One shape for all answers; zero where it does not apply.
 struct Result {
   ResultCode code = ResultCode::Ok;
-  Revision revision;      // always: the store's revision after this entry (docs/semantics.md S-04)
-  Token token;            // Granted, AlreadyHeld; the new one of an upgrade or downgrade
-  Index since;            // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
-  SessionId session;      // opened
-  Duration ttl{};         // opened: as granted, never below the one asked for
-  uint64_t position = 0;  // Queued: waiters before this one
-  uint64_t deleted = 0;   // keys deleted
-  uint64_t releases = 0;  // Granted again: how many releases have counted this hold down so far
+  Revision revision;         // always: the store's revision after this entry (docs/semantics.md S-04)
+  Token token;               // Granted, AlreadyHeld; the new one of an upgrade or downgrade
+  Index since;               // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
+  SessionId session;         // opened, resumed; killed, also by its hold: the session that is ending
+  Duration ttl{};            // opened, resumed: as granted, never below the one asked for
+  uint64_t position = 0;     // Queued: waiters before this one
+  uint64_t deleted = 0;      // keys deleted
+  bool former_gone = false;  // resumed: no process that had the session before can still trust it
+  uint64_t releases = 0;     // Granted again: how many releases have counted this hold down so far
   friend bool operator==(const Result&, const Result&) = default;
 };
 
@@ -74,8 +77,23 @@ struct SessionEnded {
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
+// Announced in the apply that bound the session to another process: the former one has lost it.
+struct SessionResumed {
+  SessionId session;
+  ReplicaId node;
+  BootCounter boot;
+  uint64_t incarnation = 0;
+  friend bool operator==(const SessionResumed&, const SessionResumed&) = default;
+};
+
+// Announced in the apply that marked the session: it is renewed no more and ends a TTL later (S-57).
+struct SessionEnding {
+  SessionId session;
+  friend bool operator==(const SessionEnding&, const SessionEnding&) = default;
+};
+
 // std::monostate: a kind this version does not know; skip it.
-using Event = std::variant<std::monostate, SessionEnded>;
+using Event = std::variant<std::monostate, SessionEnded, SessionResumed, SessionEnding>;
 
 std::string encode(const Event& event);
 absl::StatusOr<Event> decode_event(std::string_view bytes);  // kDataLoss: malformed

@@ -1,5 +1,6 @@
 #include "machine/rows.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/fixed.h"
@@ -85,11 +86,16 @@ std::string encode(const lease::Session& session) {
   put_duration(out, 4, session.group.ttl);
   put_number(out, 5, session.generation);
   put_bytes(out, 6, session.metadata);
+  if (session.secret) put_bytes(out, 30, session.secret.view());
+  put_number(out, 31, uint64_t{session.ending});
+  put_number(out, 32, uint64_t{session.contested});
+  put_number(out, 33, session.resumed_by);
   return bytes;
 }
 
 absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
   lease::Session session;
+  bool sound = true;
   const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
     switch (in.tag_and_type()) {
       case number(1): get(in, session.group.node); return true;
@@ -98,10 +104,20 @@ absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
       case number(4): get(in, session.group.ttl); return true;
       case number(5): get(in, session.generation); return true;
       case bytes(6): get(in, session.metadata); return true;
+      case bytes(30): {
+        const std::string_view hash = view(in);
+        sound = hash.size() == session.secret.bytes.size();
+        if (sound) std::ranges::copy(hash, session.secret.bytes.begin());
+        return true;
+      }
+      case number(31): get(in, session.ending); return true;
+      case number(32): get(in, session.contested); return true;
+      case number(33): get(in, session.resumed_by); return true;
       default: return false;
     }
   });
   if (!status.ok()) return status;
+  if (!sound) return absl::DataLossError("a session with an impossible secret");
   return session;
 }
 

@@ -21,6 +21,10 @@ class CallRunner {
   virtual bool on_engine_thread() const = 0;
   virtual const Clock& clock() const = 0;
   virtual std::string owner_tag() = 0;  // a fresh one
+  // This process is a fork of the one that made it: no call may be run.
+  virtual bool forked() const { return false; }
+  // On the engine's thread: nobody listens to this change of members any more.
+  virtual void abandon_members(Ticket call) { static_cast<void>(call); }
   // This thread is about to block until `answered`. In virtual time somebody has to see to it that time passes.
   virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
 };

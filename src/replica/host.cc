@@ -1,9 +1,12 @@
 #include "replica/host.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "base/check.h"
 #include "engine/wire.h"
 #include "replica/waiting.h"
 
@@ -11,6 +14,18 @@ namespace coordkit {
 namespace {
 
 constexpr int kTurnsAtOnce = 16;  // then the network gets its share of the thread
+
+// 128 bits of the kernel's, in digits that can be kept in any file or variable.
+std::string random_secret() {
+  uint8_t bits[16];
+  COORDKIT_CHECK_MSG(::getentropy(bits, sizeof bits) == 0, "the kernel gives no random bits");
+  std::string secret;
+  for (const uint8_t byte : bits) {
+    secret += "0123456789abcdef"[byte >> 4];
+    secret += "0123456789abcdef"[byte & 15];
+  }
+  return secret;
+}
 
 }  // namespace
 
@@ -30,10 +45,13 @@ void Host::start(std::unique_ptr<Engine> engine) {
   worker_.emplace(
       *state_, [this] { return machines(); }, [this](EngineInput input) { post(std::move(input)); });
   events_.emplace(options_.machines, *callbacks_);
+  watch_.emplace(clock_, *callbacks_);
   client_ = std::make_unique<Client>(
       *engine_, ClientOptions{.election_timeout = options_.election_timeout,
                               .rate_error_ppm = options_.rate_error_ppm,
-                              .notify = [this](absl::AnyInvocable<void()> task) { callbacks_->post(std::move(task)); }});
+                              .notify = [this](absl::AnyInvocable<void()> task) { watch_->announce(std::move(task)); },
+                              .draw_secret = random_secret,
+                              .watch = &*watch_});
   publish();
   if (options_.on_leadership) {
     callbacks_->post([this, leadership = engine_->leadership()] { options_.on_leadership(leadership); });
@@ -66,6 +84,7 @@ void Host::wake() {
 }
 
 void Host::call(Call call) {
+  if (forked()) return;
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
@@ -187,13 +206,16 @@ void Host::arm_timer(Duration wait) {
 
 // ---- members
 
-void Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
-  membership_.change(*engine_, clock_.now().lagging, change, options, std::move(done));
+Ticket Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
+  return membership_.change(*engine_, clock_.now().lagging, change, options, std::move(done));
 }
 
-void Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
-  if (target == 0) return std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
-  membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
+Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+  if (target == 0) {
+    std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
+    return {};
+  }
+  return membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
 }
 
 // ---- looking and closing
@@ -251,6 +273,7 @@ void Host::publish() {
 }
 
 absl::Status Host::wait_ready(Duration timeout) {
+  if (forked()) return forked_away();
   if (on_engine_thread()) return would_wait_for_itself();
   const auto deadline = std::chrono::steady_clock::now() + std::min<Duration>(timeout, std::chrono::hours(24 * 365));
   watchers_.fetch_add(1);
@@ -267,6 +290,7 @@ absl::Status Host::wait_ready(Duration timeout) {
 }
 
 Health Host::health() {
+  if (forked()) return {.state = ReplicaState::Halted, .reason = std::string(forked_away().message())};
   if (!on_engine_thread()) {
     auto published = std::make_shared<Slot<bool>>();
     call([this, published](Client& client) {
@@ -311,6 +335,7 @@ void Host::stop_engine() {
 }
 
 absl::Status Host::close() {
+  if (forked()) return forked_away();
   if (on_engine_thread()) {
     return make_error(Reason::InvalidArgument,
                       "close() from an async callback would wait for itself: call it from another thread");
@@ -336,6 +361,7 @@ absl::Status Host::close() {
   } else if (transport_) {
     transport_->close();
   }
+  if (watch_) watch_->stop();
   if (callbacks_) callbacks_->stop();
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.
   transport_.reset();

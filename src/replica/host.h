@@ -24,7 +24,9 @@
 #include "coordkit/transport.h"
 #include "replica/call_runner.h"
 #include "replica/callback_thread.h"
+#include "replica/deadline_watch.h"
 #include "replica/event_relay.h"
+#include "replica/fork_guard.h"
 #include "replica/membership_calls.h"
 #include "replica/state_worker.h"
 
@@ -50,14 +52,17 @@ class Host final : public std::enable_shared_from_this<Host>,
   void call(Call call) override;
   bool on_engine_thread() const override { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
   const Clock& clock() const override { return clock_; }
+  // In a forked child: no thread of this object runs here, and none of its locks may be taken.
+  bool forked() const override { return fork_guard_.forked(); }
   const ReplicaOptions& options() const { return options_; }
   std::string owner_tag() override;
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
   // Inside a call.
-  void change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
-  void transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+  Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
+  void abandon_members(Ticket call) override { membership_.abandon(call); }
 
   Health health();
   absl::Status wait_ready(Duration timeout);
@@ -102,6 +107,7 @@ class Host final : public std::enable_shared_from_this<Host>,
 
   ReplicaOptions options_;
   const Clock& clock_;
+  const ForkGuard fork_guard_;
   boost::asio::io_context io_{1};
   boost::asio::steady_timer timer_{io_};
   std::unique_ptr<LogStore> log_;
@@ -113,6 +119,7 @@ class Host final : public std::enable_shared_from_this<Host>,
   MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::optional<EventRelay> events_;
+  std::optional<DeadlineWatch> watch_;  // uses the callbacks
   std::thread thread_;
   std::atomic<std::thread::id> thread_id_;
   std::atomic<bool> awake_{false};

@@ -21,21 +21,37 @@ Ticket MembershipCalls::enlist(Callback<Index> done) {
   return ticket;
 }
 
-void MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
-                             Callback<Index> done) {
-  if (stopped_) return std::move(done)(make_error(Reason::Closed, "the replica is closed"));
-  absl::Status wrong = change.validate();
+Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
+                               Callback<Index> done) {
+  absl::Status wrong = stopped_ ? make_error(Reason::Closed, "the replica is closed") : change.validate();
   if (wrong.ok()) wrong = refusal(options.timeout);
-  if (!wrong.ok()) return std::move(done)(std::move(wrong));
-  engine.post(ChangeMembers{enlist(std::move(done)), change.wishes(), options.expected, later(now, options.timeout)});
+  if (!wrong.ok()) {
+    std::move(done)(std::move(wrong));
+    return {};
+  }
+  const Ticket ticket = enlist(std::move(done));
+  engine.post(ChangeMembers{ticket, change.wishes(), options.expected, later(now, options.timeout)});
+  return ticket;
 }
 
-void MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done) {
-  if (stopped_) return std::move(done)(make_error(Reason::Closed, "the replica is closed"));
-  if (absl::Status wrong = refusal(timeout); !wrong.ok()) return std::move(done)(std::move(wrong));
+Ticket MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done) {
+  const absl::Status wrong = stopped_ ? make_error(Reason::Closed, "the replica is closed") : refusal(timeout);
+  if (!wrong.ok()) {
+    std::move(done)(wrong);
+    return {};
+  }
   const Ticket ticket =
       enlist([done = std::move(done)](absl::StatusOr<Index> ended) mutable { std::move(done)(ended.status()); });
   engine.post(TransferLeadership{ticket, target, later(now, timeout)});
+  return ticket;
+}
+
+void MembershipCalls::abandon(Ticket call) {
+  const auto found = calls_.find(call);
+  if (found == calls_.end()) return;
+  Callback<Index> done = std::move(found->second);
+  calls_.erase(found);
+  std::move(done)(make_error(Reason::CancelPending, "the caller stopped listening; it may still take effect"));
 }
 
 void MembershipCalls::after_turn(const EngineEffects& effects) {

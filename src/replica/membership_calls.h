@@ -11,9 +11,12 @@ namespace coordkit {
 
 class MembershipCalls {
  public:
-  // A deadline may be years away.
-  void change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options, Callback<Index> done);
-  void transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
+  // A deadline may be years away. Zero: refused, and answered at once.
+  Ticket change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
+                Callback<Index> done);
+  Ticket transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
+  // Stops listening: the call is answered CancelPending now. It goes on. An ended call: no effect.
+  void abandon(Ticket call);
   void after_turn(const EngineEffects& effects);
   // Ends every call with Stopped; later ones get Closed.
   void stop();

@@ -130,7 +130,12 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Cl
       DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
   if (!directory.ok()) return directory.status();
 
-  auto host = std::make_shared<Host>(options, clock);
+  // A forked child never takes it apart: there is no thread to join, and what it would undo (sockets in a shared epoll set,
+  // locks) is still its parent's. Exit or exec frees it.
+  const auto unless_forked = [](Host* doomed) {
+    if (!doomed->forked()) delete doomed;
+  };
+  const std::shared_ptr<Host> host(new Host(options, clock), unless_forked);
   TcpOptions tcp{.listen = own_address(options)};
   std::unique_ptr<TcpTransport> transport = make_tcp_transport(tcp, host->io());
   if (absl::Status status = transport->bind(); !status.ok()) return status;  // before the stores are touched

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replica/call_control.h"
 #include "replica/opening.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
@@ -20,69 +21,173 @@ Replica::~Replica() { close().IgnoreError(); }
 
 absl::Status Replica::close() { return host_->close(); }
 
+// ---- calls of the client: the async form, and the blocking one that waits for it
+
 absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
+  return wait_for_async<absl::StatusOr<Session>>(
+      *host_, [&](Callback<Session> done) { open_session_async(std::move(options), std::move(done)); });
+}
+
+AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> done) {
   const LaggingTime deadline = host_->deadline(options.timeout);
-  absl::StatusOr<SessionRef> state =
-      wait_for<SessionRef>(*host_, [options = std::move(options), deadline](Client& client, Callback<SessionRef> done) mutable {
-        client.open_session({.ttl = options.ttl,
-                             .metadata = std::move(options.metadata),
-                             .deadline = deadline,
-                             .on_phase = std::move(options.on_phase)},
-                            std::move(done));
-      });
-  if (!state.ok()) return state.status();
-  return Session(std::make_shared<SessionHandle>(host_, *std::move(state)));
+  return begin<absl::StatusOr<Session>>(
+      host_,
+      [host = host_, options = std::move(options), deadline](Client& client, Callback<Session> answer) mutable {
+        return client.open_session(
+            {.ttl = options.ttl,
+             .metadata = std::move(options.metadata),
+             .deadline = deadline,
+             .on_phase = std::move(options.on_phase),
+             .give_up = options.give_up},
+            [host = std::move(host), answer = std::move(answer)](absl::StatusOr<SessionRef> state) mutable {
+              if (!state.ok()) return std::move(answer)(state.status());
+              std::move(answer)(Session(std::make_shared<SessionHandle>(std::move(host), *std::move(state))));
+            });
+      },
+      std::move(done));
+}
+
+absl::StatusOr<Resumed> Replica::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
+  return wait_for_async<absl::StatusOr<Resumed>>(*host_, [&](Callback<Resumed> done) {
+    resume_session_async(session, std::move(secret), std::move(options), std::move(done));
+  });
+}
+
+AsyncCall Replica::resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options,
+                                        Callback<Resumed> done) {
+  const LaggingTime deadline = host_->deadline(options.timeout);
+  return begin<absl::StatusOr<Resumed>>(
+      host_,
+      [host = host_, session, secret = std::move(secret), options = std::move(options), deadline](
+          Client& client, Callback<Resumed> answer) mutable {
+        return client.resume_session(
+            session, std::move(secret),
+            {.deadline = deadline,
+             .on_phase = std::move(options.on_phase),
+             .former_is_gone = options.former_is_gone,
+             .give_up = options.give_up},
+            [host = std::move(host), answer = std::move(answer)](absl::StatusOr<ResumedSession> resumed) mutable {
+              if (!resumed.ok()) return std::move(answer)(resumed.status());
+              Resumed out{.session = Session(std::make_shared<SessionHandle>(std::move(host), resumed->session)), .grants = {}};
+              for (HoldRef& hold : resumed->holds) out.grants.push_back(Grant(out.session, std::move(hold)));
+              std::move(answer)(std::move(out));
+            });
+      },
+      std::move(done));
+}
+
+absl::Status Replica::kill_session(SessionId session, Duration timeout) {
+  return wait_for_async<absl::Status>(*host_,
+                                      [&](DoneCallback done) { kill_session_async(session, timeout, std::move(done)); });
+}
+
+AsyncCall Replica::kill_session_async(SessionId session, Duration timeout, DoneCallback done) {
+  return begin<absl::Status>(
+      host_,
+      [session, deadline = host_->deadline(timeout)](Client& client, DoneCallback answer) {
+        return client.kill_session(session, std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+absl::StatusOr<SessionId> Replica::force_release(std::string name, Token token, Duration timeout) {
+  return wait_for_async<absl::StatusOr<SessionId>>(
+      *host_, [&](Callback<SessionId> done) { force_release_async(std::move(name), token, timeout, std::move(done)); });
+}
+
+AsyncCall Replica::force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done) {
+  return begin<absl::StatusOr<SessionId>>(
+      host_,
+      [name = std::move(name), token, deadline = host_->deadline(timeout)](Client& client, Callback<SessionId> answer) mutable {
+        return client.force_release(std::move(name), token, std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+absl::StatusOr<SessionInfo> Replica::session_info(SessionId session) {
+  return wait_for<SessionInfo>(
+      *host_, [session](Client& client, Callback<SessionInfo> done) { client.session_info(session, std::move(done)); });
+}
+
+absl::StatusOr<SessionList> Replica::sessions(SessionId after, uint64_t limit) {
+  return wait_for<SessionList>(
+      *host_, [after, limit](Client& client, Callback<SessionList> done) { client.sessions(after, limit, std::move(done)); });
 }
 
 absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, ProposeOptions options) {
-  return wait_for<PutResult>(
-      *host_, [key = std::move(key), value = std::move(value), options = host_->write_options(std::move(options))](
-                  Client& client, Callback<PutResult> done) mutable {
-        client.put(std::move(key), std::move(value), std::move(done), std::move(options));
-      });
+  return wait_for_async<absl::StatusOr<PutResult>>(*host_, [&](Callback<PutResult> done) {
+    put_async(std::move(key), std::move(value), std::move(options), std::move(done));
+  });
+}
+
+AsyncCall Replica::put_async(std::string key, std::string value, ProposeOptions options, Callback<PutResult> done) {
+  return begin<absl::StatusOr<PutResult>>(
+      host_,
+      [key = std::move(key), value = std::move(value), write = host_->write_options(std::move(options))](
+          Client& client, Callback<PutResult> answer) mutable {
+        return client.put(std::move(key), std::move(value), std::move(answer), std::move(write));
+      },
+      std::move(done));
 }
 
 absl::StatusOr<GetResult> Replica::get(std::string key, ReadOptions options) {
-  return wait_for<GetResult>(*host_, [key = std::move(key), options](Client& client, Callback<GetResult> done) mutable {
-    client.get(std::move(key), std::move(done), {}, options);
-  });
+  return wait_for_async<absl::StatusOr<GetResult>>(
+      *host_, [&](Callback<GetResult> done) { get_async(std::move(key), options, std::move(done)); });
+}
+
+AsyncCall Replica::get_async(std::string key, ReadOptions options, Callback<GetResult> done) {
+  return begin<absl::StatusOr<GetResult>>(
+      host_,
+      [key = std::move(key), options](Client& client, Callback<GetResult> answer) mutable {
+        return client.get(std::move(key), std::move(answer), {}, options);
+      },
+      std::move(done));
 }
 
 absl::StatusOr<EraseResult> Replica::erase(std::string key, ProposeOptions options) {
-  return wait_for<EraseResult>(*host_, [key = std::move(key), options = host_->write_options(std::move(options))](
-                                           Client& client, Callback<EraseResult> done) mutable {
-    client.erase(std::move(key), std::move(done), std::move(options));
-  });
+  return wait_for_async<absl::StatusOr<EraseResult>>(
+      *host_, [&](Callback<EraseResult> done) { erase_async(std::move(key), std::move(options), std::move(done)); });
+}
+
+AsyncCall Replica::erase_async(std::string key, ProposeOptions options, Callback<EraseResult> done) {
+  return begin<absl::StatusOr<EraseResult>>(
+      host_,
+      [key = std::move(key), write = host_->write_options(std::move(options))](Client& client,
+                                                                               Callback<EraseResult> answer) mutable {
+        return client.erase(std::move(key), std::move(answer), std::move(write));
+      },
+      std::move(done));
 }
 
 absl::StatusOr<ProposeResult> Replica::propose(MachineId machine, std::string command, ProposeOptions options) {
-  return wait_for<ProposeResult>(*host_,
-                                 [machine, command = std::move(command), options = host_->write_options(std::move(options))](
-                                     Client& client, Callback<ProposeResult> done) mutable {
-                                   client.propose(machine, std::move(command), std::move(done), std::move(options));
-                                 });
+  return wait_for_async<absl::StatusOr<ProposeResult>>(*host_, [&](Callback<ProposeResult> done) {
+    propose_async(machine, std::move(command), std::move(options), std::move(done));
+  });
 }
 
-void Replica::propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done) {
-  host_->call([machine, command = std::move(command), options = host_->write_options(std::move(options)),
-               done = std::move(done)](Client& client) mutable {
-    client.propose(machine, std::move(command), std::move(done), std::move(options));
-  });
+AsyncCall Replica::propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done) {
+  return begin<absl::StatusOr<ProposeResult>>(
+      host_,
+      [machine, command = std::move(command), write = host_->write_options(std::move(options))](
+          Client& client, Callback<ProposeResult> answer) mutable {
+        return client.propose(machine, std::move(command), std::move(answer), std::move(write));
+      },
+      std::move(done));
 }
 
 absl::StatusOr<QueryResult> Replica::query(MachineId machine, std::string question, QueryOptions options) {
-  return wait_for<QueryResult>(
-      *host_, [machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout)](
-                  Client& client, Callback<QueryResult> done) mutable {
-        client.query(machine, std::move(question), std::move(done), deadline, read);
-      });
+  return wait_for_async<absl::StatusOr<QueryResult>>(
+      *host_, [&](Callback<QueryResult> done) { query_async(machine, std::move(question), options, std::move(done)); });
 }
 
-void Replica::query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done) {
-  host_->call([machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout),
-               done = std::move(done)](Client& client) mutable {
-    client.query(machine, std::move(question), std::move(done), deadline, read);
-  });
+AsyncCall Replica::query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done) {
+  return begin<absl::StatusOr<QueryResult>>(
+      host_,
+      [machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout)](
+          Client& client, Callback<QueryResult> answer) mutable {
+        return client.query(machine, std::move(question), std::move(answer), deadline, read);
+      },
+      std::move(done));
 }
 
 absl::StatusOr<LockInfo> Replica::holders(std::string name) {
@@ -97,30 +202,36 @@ absl::StatusOr<QueueInfo> Replica::queue(std::string name) {
   });
 }
 
+// ---- members
+
 absl::StatusOr<Index> Replica::change_membership(MembershipChange change, MembershipOptions options) {
-  return wait_for<Index>(*host_, [host = host_.get(), change = std::move(change), options](Client&, Callback<Index> done) {
-    host->change_members(change, options, std::move(done));
-  });
+  return wait_for_async<absl::StatusOr<Index>>(
+      *host_, [&](Callback<Index> done) { change_membership_async(std::move(change), options, std::move(done)); });
 }
 
-void Replica::change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done) {
-  host_->call([host = host_.get(), change = std::move(change), options, done = std::move(done)](Client&) mutable {
-    host->change_members(change, options, std::move(done));
-  });
+AsyncCall Replica::change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done) {
+  return begin<absl::StatusOr<Index>>(
+      host_,
+      [host = host_.get(), change = std::move(change), options](Client&, Callback<Index> answer) {
+        return host->change_members(change, options, std::move(answer));
+      },
+      std::move(done));
 }
 
 MemberList Replica::members() const { return host_->health().members; }
 
 absl::Status Replica::transfer_leadership(std::optional<uint64_t> target, Duration timeout) {
-  return wait_for_done(*host_, [host = host_.get(), target, timeout](Client&, DoneCallback done) {
-    host->transfer_leadership(target, timeout, std::move(done));
-  });
+  return wait_for_async<absl::Status>(*host_,
+                                      [&](DoneCallback done) { transfer_leadership_async(target, timeout, std::move(done)); });
 }
 
-void Replica::transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
-  host_->call([host = host_.get(), target, timeout, done = std::move(done)](Client&) mutable {
-    host->transfer_leadership(target, timeout, std::move(done));
-  });
+AsyncCall Replica::transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+  return begin<absl::Status>(
+      host_,
+      [host = host_.get(), target, timeout](Client&, DoneCallback answer) {
+        return host->transfer_leadership(target, timeout, std::move(answer));
+      },
+      std::move(done));
 }
 
 Health Replica::health() const { return host_->health(); }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replica/call_control.h"
 #include "replica/lock_options.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
@@ -15,7 +16,7 @@ absl::Status no_session() {
 
 absl::Status no_grant() { return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from or never made"); }
 
-const std::string kNoName;
+const std::string kNoName;  // and no metadata, no secret
 
 }  // namespace
 
@@ -33,7 +34,7 @@ Grant& Grant::operator=(Grant&& other) noexcept {
 
 Grant::~Grant() { release_later(); }
 
-bool Grant::valid() const { return hold_ && hold_->valid(session_->now()); }
+bool Grant::valid() const { return hold_ && !session_->host().forked() && hold_->valid(session_->now()); }
 Token Grant::token() const { return hold_ ? hold_->token() : Token(); }
 const std::string& Grant::name() const { return hold_ ? hold_->name() : kNoName; }
 std::stop_token Grant::lost() const { return hold_ ? hold_->lost_token() : std::stop_token(); }
@@ -50,11 +51,25 @@ void Grant::release_later() {
   session_->host().call([hold = hold_](Client& client) { client.release_later(hold); });
 }
 
-void Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {
-  if (!hold_) return std::move(done)(no_grant());
+AsyncCall Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {
+  if (!hold_) {
+    std::move(done)(no_grant());
+    return {};
+  }
   hold_->invalidate();
-  session_->host().call(
-      [hold = hold_, done = std::move(done)](Client& client) mutable { client.release(hold, std::move(done)); });
+  return begin<absl::Status>(
+      session_->shared_host(),
+      [hold = hold_](Client& client, DoneCallback answer) { return client.release(hold, std::move(answer)); }, std::move(done));
+}
+
+AsyncCall Grant::check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done) const {
+  if (!hold_) {
+    std::move(done)(no_grant());
+    return {};
+  }
+  return begin<absl::StatusOr<bool>>(
+      session_->shared_host(),
+      [hold = hold_](Client& client, Callback<bool> answer) { return client.check(hold, std::move(answer)); }, std::move(done));
 }
 
 absl::StatusOr<bool> Grant::check() const {
@@ -69,18 +84,21 @@ Fence fenced_by(const Grant& grant) { return fenced_by(grant.hold_); }
 
 SessionId Session::id() const { return handle_ ? handle_->state()->id() : SessionId(); }
 Duration Session::ttl() const { return handle_ ? handle_->state()->ttl() : Duration(); }
-bool Session::valid() const { return handle_ && handle_->state()->valid(handle_->now()); }
-SessionPhase Session::phase() const { return handle_ ? handle_->state()->phase() : SessionPhase::Lost; }
+bool Session::valid() const { return remaining() > Duration::zero(); }
+SessionPhase Session::phase() const {
+  return handle_ && !handle_->host().forked() ? handle_->state()->phase() : SessionPhase::Lost;
+}
+LeadingTime Session::validity_deadline() const { return handle_ ? handle_->state()->validity_deadline() : LeadingTime::min(); }
+Duration Session::remaining() const {
+  return handle_ && !handle_->host().forked() ? handle_->state()->remaining(handle_->now()) : Duration::zero();
+}
+const std::string& Session::metadata() const { return handle_ ? handle_->state()->metadata() : kNoName; }
+const std::string& Session::secret() const { return handle_ ? handle_->state()->secret() : kNoName; }
 
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
-  absl::StatusOr<HoldRef> hold =
-      wait_for<HoldRef>(handle_->host(), [state = handle_->state(), name = std::move(name), options = std::move(options)](
-                                             Client& client, Callback<HoldRef> done) mutable {
-        client.acquire(state, std::move(name), client_options(std::move(options)), std::move(done));
-      });
-  if (!hold.ok()) return hold.status();
-  return Grant(*this, *std::move(hold));
+  return wait_for_async<absl::StatusOr<Grant>>(
+      handle_->host(), [&](Callback<Grant> done) { acquire_async(std::move(name), std::move(options), std::move(done)); });
 }
 
 absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options) {
@@ -88,25 +106,81 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
   return acquire(std::move(name), std::move(options));
 }
 
-void Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
-  if (!handle_) return std::move(done)(no_session());
-  handle_->host().call(
-      [self = *this, name = std::move(name), options = std::move(options), done = std::move(done)](Client& client) mutable {
-        const SessionRef state = self.handle_->state();
-        client.acquire(state, std::move(name), client_options(std::move(options)),
-                       [self = std::move(self), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
-                         if (!hold.ok()) return std::move(done)(hold.status());
-                         std::move(done)(Grant(std::move(self), *std::move(hold)));
-                       });
-      });
+// `start(client, state, answer)` asks the client for it. The stop token is listened to before the call is on its way, so that a
+// stop in between is not missed.
+template <typename Start>
+AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  if (!handle_) {
+    std::move(done)(no_session());
+    return {};
+  }
+  if (handle_->host().forked()) {
+    std::move(done)(forked_away());
+    return {};
+  }
+  auto control = std::make_shared<CallControl>(handle_->shared_host());
+  auto stop = std::make_unique<CancelOnStop>(stop_token, control);
+  handle_->host().call([self = *this, control, stop = std::move(stop), start = std::move(start),
+                        done = std::move(done)](Client& client) mutable {
+    const SessionRef state = self.handle_->state();
+    const CallId id =
+        start(client, state,
+              [self = std::move(self), stop = std::move(stop), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
+                stop.reset();
+                if (!hold.ok()) return std::move(done)(hold.status());
+                std::move(done)(Grant(std::move(self), *std::move(hold)));
+              });
+    control->begun(client, id);
+  });
+  return AsyncCall(std::move(control));
+}
+
+AsyncCall Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  const std::stop_token stop = options.stop;
+  return acquire_by(
+      [name = std::move(name), options = std::move(options)](Client& client, const SessionRef& state,
+                                                             Callback<HoldRef> answer) mutable {
+        return client.acquire(state, std::move(name), client_options(std::move(options)), std::move(answer));
+      },
+      stop, std::move(done));
+}
+
+AsyncCall Session::acquire_all_async(std::vector<NamedLock> locks, LockOptions options,
+                                     absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  const std::stop_token stop = options.stop;
+  return acquire_by(
+      [locks = std::move(locks), options = std::move(options)](Client& client, const SessionRef& state,
+                                                               Callback<HoldRef> answer) mutable {
+        return client.acquire_all(state, std::move(locks), client_options(std::move(options)), std::move(answer));
+      },
+      stop, std::move(done));
+}
+
+absl::StatusOr<Grant> Session::acquire_all(std::vector<NamedLock> locks, LockOptions options) {
+  if (!handle_) return no_session();
+  return wait_for_async<absl::StatusOr<Grant>>(
+      handle_->host(), [&](Callback<Grant> done) { acquire_all_async(std::move(locks), std::move(options), std::move(done)); });
 }
 
 absl::Status Session::close() {
   if (!handle_) return no_session();
+  if (handle_->host().forked()) return forked_away();
   if (handle_->host().on_engine_thread()) return would_wait_for_itself();
   handle_->state()->invalidate();  // docs/time.md T8: before anything is sent
   return wait_for_done(handle_->host(),
                        [state = handle_->state()](Client& client, DoneCallback done) { client.close(state, std::move(done)); });
+}
+
+AsyncCall Session::close_async(absl::AnyInvocable<void(absl::Status)> done) {
+  if (!handle_) {
+    std::move(done)(no_session());
+    return {};
+  }
+  handle_->state()->invalidate();
+  return begin<absl::Status>(
+      handle_->shared_host(),
+      [state = handle_->state()](Client& client, DoneCallback answer) { return client.close(state, std::move(answer)); },
+      std::move(done));
 }
 
 }  // namespace coordkit

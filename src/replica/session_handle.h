@@ -11,7 +11,7 @@ class SessionHandle {
  public:
   SessionHandle(std::shared_ptr<CallRunner> host, SessionRef state) : host_(std::move(host)), state_(std::move(state)) {}
   ~SessionHandle() {
-    if (state_->closed() || state_->phase() == SessionPhase::Lost) return;
+    if (host_->forked() || state_->closed() || state_->phase() == SessionPhase::Lost) return;
     state_->invalidate();
     host_->call([state = state_](Client& client) { client.close(state, [](absl::Status) {}); });
   }
@@ -19,6 +19,7 @@ class SessionHandle {
   SessionHandle& operator=(const SessionHandle&) = delete;
 
   CallRunner& host() const { return *host_; }
+  const std::shared_ptr<CallRunner>& shared_host() const { return host_; }
   const SessionRef& state() const { return state_; }
   LeadingTime now() const { return host_->clock().now().leading; }
 

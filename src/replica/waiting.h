@@ -43,16 +43,29 @@ inline absl::Status would_wait_for_itself() {
                     "a blocking call inside an async callback would wait for itself: use the async form, or another thread");
 }
 
-// `start(client, callback)` begins the call; every call of the client ends exactly once, so this returns.
-template <typename Answer, typename Start>
-Answer wait_for_answer(CallRunner& host, Start start) {
+inline absl::Status forked_away() {
+  return make_error(
+      Reason::Closed,
+      "this process is a fork of the one that opened the replica: open another one here, in a directory of its own");
+}
+
+// `begin(callback)` begins a call; every call ends exactly once, so this returns.
+template <typename Answer, typename Begin>
+Answer wait_for_async(CallRunner& host, Begin begin) {
+  if (host.forked()) return forked_away();
   if (host.on_engine_thread()) return would_wait_for_itself();
   auto slot = std::make_shared<Slot<Answer>>();
-  host.call([start = std::move(start), slot](Client& client) mutable {
-    start(client, [slot](Answer answer) { slot->set(std::move(answer)); });
-  });
+  begin([slot](Answer answer) { slot->set(std::move(answer)); });
   host.before_waiting([&slot] { return slot->has_value(); });
   return slot->take();
+}
+
+// The same for a call of the client, begun by `start(client, callback)`.
+template <typename Answer, typename Start>
+Answer wait_for_answer(CallRunner& host, Start start) {
+  return wait_for_async<Answer>(host, [&](absl::AnyInvocable<void(Answer)> done) {
+    host.call([start = std::move(start), done = std::move(done)](Client& client) mutable { start(client, std::move(done)); });
+  });
 }
 
 template <typename T, typename Start>

@@ -114,6 +114,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
   if (code != ResultCode::Ok) return {.code = code};
   const SessionId session = machine::session_of(request);
   if (session && !sessions_.contains(session)) return {.code = ResultCode::SessionNotFound};
+  if (session && lost_to_sender(request, session, id)) return {.code = ResultCode::Lost};
   for (const machine::PriorRelease& prior : request.prior_releases) {
     const auto lock = locks_.find(prior.name);
     if (lock == locks_.end() || !lock->second.hold) continue;
@@ -126,7 +127,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
         using Body = std::decay_t<decltype(body)>;
         if constexpr (std::is_same_v<Body, std::monostate>) {
           return {.code = ResultCode::Unsupported};
-        } else if constexpr (std::is_same_v<Body, machine::Acquire>) {
+        } else if constexpr (std::is_same_v<Body, machine::Acquire> || std::is_same_v<Body, machine::ResumeSession>) {
           return run(body, id);
         } else if constexpr (requires { run(body); }) {
           return run(body);
@@ -140,7 +141,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
 Result Model::run(const machine::OpenSession& open) {
   const SessionId id(++counter_);
   const Duration ttl = std::max(open.ttl, machine::kTtlMin);
-  sessions_[id] = {ttl, open.node, open.boot, open.incarnation, applied_, open.metadata};
+  sessions_[id] = {ttl, open.node, open.boot, open.incarnation, applied_, open.metadata, open.secret, {}};
   lives_.push_back({id, applied_, Index{}});
   return {.code = ResultCode::Ok, .session = id, .ttl = ttl};
 }
@@ -225,7 +226,8 @@ void Model::fire(const engine::FireTimers& fired) {
   std::vector<SessionId> dead;
   for (const FiredTimer& timer : fired.timers) {
     const SessionId id(timer.id.value());
-    if (sessions_.contains(id)) dead.push_back(id);
+    const auto session = sessions_.find(id);
+    if (session != sessions_.end() && session->second.generation == timer.generation) dead.push_back(id);
   }
   std::sort(dead.begin(), dead.end());
   end_sessions(dead, true);

@@ -47,6 +47,11 @@ class Model {
     uint64_t incarnation = 0;  // of the node's disk
     Index opened;
     std::string metadata;
+    lease::SecretHash secret;
+    Generation generation;
+    bool ending = false;
+    bool contested = false;
+    Sequence resumed_by;
   };
   // What a command that carries a label of the workload came to.
   struct Fate {
@@ -127,6 +132,9 @@ class Model {
   machine::Result run(const machine::Acquire& acquire, const RequestId& id);
   machine::Result run(const machine::Release& release);
   machine::Result run(const machine::CancelAcquire& cancel);
+  machine::Result run(const machine::ResumeSession& resume, const RequestId& id);
+  machine::Result run(const machine::KillSession& kill);
+  machine::Result run(const machine::ForceRelease& force);
   machine::Result run(const machine::Put& put);
   machine::Result run(const machine::Delete& erase);
 
@@ -135,6 +143,9 @@ class Model {
   void release(const std::string& name);
   void end_sessions(const std::vector<SessionId>& ids, bool expired);
   void time_out(Index queued);
+  bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
+  void mark_ending(SessionId id);
+  void end_waits(SessionId id);
   void settle_touched();
   void grant_first(const std::string& name, Lock& lock);
   void remember(const std::string& name);

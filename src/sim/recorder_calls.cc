@@ -73,6 +73,15 @@ struct Reading {
   Request operator()(const machine::Upgrade& up) const { return {"upgrade " + up.name, {}}; }
   Request operator()(const machine::UpdateValue& update) const { return {"set the value of " + update.name, update.value}; }
   Request operator()(const machine::ClearDelay& clear) const { return {"clear the delay of " + clear.name, {}}; }
+  Request operator()(const machine::ResumeSession& resume) const {
+    return {fmt::format("resume session {}", counted(resume.id.value(), base)), {}};
+  }
+  Request operator()(const machine::KillSession& kill) const {
+    return {fmt::format("kill session {}", counted(kill.victim.value(), base)), {}};
+  }
+  Request operator()(const machine::ForceRelease& force) const {
+    return {fmt::format("force the release of {} with token {}", force.name, counted(force.token.value(), base)), {}};
+  }
   Request operator()(const machine::Put& put) const { return {"put " + put.key, put.value}; }
   Request operator()(const machine::Delete& erase) const { return {"erase " + erase.key, {}}; }
 };

@@ -23,9 +23,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr ReplicaId kSelf{1};
-constexpr ReplicaId kElsewhere{2};  // where somebody else's session lives
 constexpr Duration kPatience = hours(1);
-constexpr Duration kOthersTtl = hours(24 * 365);
+// Of somebody else's session: a TTL class of its own, so that the renewals of the process under test never name it.
+constexpr Duration kOthersTtl = hours(24 * 365) + Duration(1);
 constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
 
 EngineOptions engine_options() {
@@ -135,7 +135,9 @@ FakeService::Rep::Rep() {
     advance(milliseconds(100));
   }
   began_ = now_.lagging;
-  command({machine::OpenSession{.ttl = kOthersTtl, .node = kElsewhere, .boot = BootCounter(1)}, {}},
+  command({machine::OpenSession{
+               .ttl = kOthersTtl, .node = engine_->self(), .boot = engine_->boot(), .incarnation = engine_->store().value()},
+           {}},
           [this](const machine::Result& result) { other_ = result.session; });
 }
 
@@ -308,7 +310,8 @@ absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
         client.open_session({.ttl = options.ttl,
                              .metadata = std::move(options.metadata),
                              .deadline = deadline,
-                             .on_phase = std::move(options.on_phase)},
+                             .on_phase = std::move(options.on_phase),
+                             .give_up = options.give_up},
                             std::move(done));
       });
   if (!state.ok()) return state.status();

@@ -55,10 +55,16 @@ TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
   client.put("k", std::string((1 << 20) + 1, 'v'), note("put value"));
   client.get("", note("get empty"));
   client.erase("", note("erase empty"));
+  client.resume_session({}, "secret", {}, note("resume nothing"));
+  client.resume_session(SessionId(9), "", {}, note("resume without secret"));
+  client.resume_session(SessionId(9), std::string(65, 's'), {}, note("long secret"));
+  client.kill_session({}, note("kill nothing"));
+  client.force_release("", Token(5), note("force no lock"));
+  client.force_release("a", {}, note("force no token"));
   EXPECT_THAT(answers, IsEmpty());  // never inside the call
   EXPECT_EQ(client.next_turn(now), 0ns);
   turn();
-  EXPECT_THAT(answers, SizeIs(21));
+  EXPECT_THAT(answers, SizeIs(27));
   EXPECT_THAT(engine.posted, IsEmpty());
   for (const auto& [what, status] : answers) {
     EXPECT_FALSE(status.ok()) << what;
@@ -91,8 +97,13 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
   Answer<SessionInfo> info;
   Answer<SessionList> list;
   Answer<bool> checked;
-  Answer<void> released, closed;
+  Answer<void> released, closed, killed;
+  Answer<ResumedSession> resumed;
+  Answer<SessionId> forced;
   client.open_session({.ttl = 1s}, opened.callback());
+  client.resume_session(SessionId(9), "secret", {}, resumed.callback());
+  client.kill_session(SessionId(9), killed.callback());
+  client.force_release("a", Token(5), forced.callback());
   client.acquire(session, "b", {}, acquired.callback());
   client.put("k", "v", put.callback());
   client.get("k", got.callback());
@@ -105,7 +116,7 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
   client.release(grant, released.callback());
   turn();
   run(10s - 1ns);
-  EXPECT_EQ(client.status().calls, 11u);
+  EXPECT_EQ(client.status().calls, 14u);
   run(1ns);
   EXPECT_EQ(client.status().calls, 0u);
   client.close(session, closed.callback());
@@ -116,12 +127,48 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
   EXPECT_EQ(put.outcome(), Outcome::Unknown);
   EXPECT_EQ(erased.outcome(), Outcome::Unknown);
   EXPECT_EQ(released.outcome(), Outcome::Unknown);
+  for (const Outcome outcome : {resumed.outcome(), killed.outcome(), forced.outcome()}) EXPECT_EQ(outcome, Outcome::Unknown);
   EXPECT_EQ(closed.outcome(), Outcome::Unknown);
   for (const Outcome outcome :
        {got.outcome(), holders.outcome(), queue.outcome(), info.outcome(), list.outcome(), checked.outcome()}) {
     EXPECT_EQ(outcome, Outcome::None);  // reads are never unknown
   }
-  EXPECT_EQ(engine.take<Forget>().size(), 8u);  // what nobody pursues is forgotten in the engine too
+  EXPECT_EQ(engine.take<Forget>().size(), 10u);  // what nobody pursues is forgotten in the engine too
+}
+
+// The table of call.h: each of them, cancelled after it was sent, is answered in the next turn; what goes on goes on.
+TEST_F(CallTest, S59_EveryCancelledCallEndsAndOnlyThatOne) {
+  const SessionRef session = open(1000, 1h);
+  const HoldRef grant = hold(session);
+  Answer<SessionRef> opened;
+  Answer<ResumedSession> resumed;
+  Answer<PutResult> put, other;
+  Answer<GetResult> got;
+  Answer<bool> checked;
+  Answer<void> released, killed, closed;
+  const std::vector<CallId> calls = {client.open_session({.ttl = 1s}, opened.callback()),
+                                     client.resume_session(SessionId(9), "secret", {}, resumed.callback()),
+                                     client.put("k", "v", put.callback()),
+                                     client.get("k", got.callback()),
+                                     client.check(grant, checked.callback()),
+                                     client.release(grant, released.callback()),
+                                     client.kill_session(SessionId(9), killed.callback()),
+                                     client.close(session, closed.callback())};
+  client.put("k", "w", other.callback());
+  turn();
+  for (const CallId call : calls) client.cancel(call);
+  turn();
+  for (const auto& status : {opened.status(), resumed.status(), put.status(), killed.status(), closed.status()}) {
+    EXPECT_EQ(reason_of(status), Reason::CancelPending) << status;
+  }
+  EXPECT_EQ(got.reason(), Reason::Cancelled) << "a read has no effect";
+  EXPECT_EQ(checked.reason(), Reason::Cancelled);
+  EXPECT_EQ(released.times(), 1);
+  EXPECT_EQ(other.times(), 0);
+  EXPECT_EQ(client.status().calls, 1u);
+  for (const CallId call : calls) client.cancel(call);  // they have ended
+  turn();
+  EXPECT_EQ(put.times(), 1);
 }
 
 TEST_F(CallTest, KeysAndLooksReturnWhatTheMachineAnswers) {

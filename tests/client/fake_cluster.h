@@ -92,11 +92,15 @@ class FakeCluster {
 
 class FakeNode : public Engine {
  public:
-  FakeNode(FakeCluster& cluster, uint64_t id) : cluster_(cluster), id_(id) {}
+  FakeNode(FakeCluster& cluster, uint64_t id, uint64_t boot = 1) : cluster_(cluster), id_(id), boot_(boot) {
+    cursor_ = cluster.stream.size();  // a later boot starts from a state that has all before it
+  }
 
   bool speaks = true;   // its commands, questions and renewals arrive
   bool listens = true;  // it applies, and gets answers
   size_t commands = 0;  // that reached the log
+
+  void skip_news() { cursor_ = cluster_.stream.size(); }
 
   void post(EngineInput input) override {
     if (auto* submit = std::get_if<Submit>(&input)) {
@@ -131,8 +135,8 @@ class FakeNode : public Engine {
   const raft::Leadership& leadership() const override { return leadership_; }
   Index applied() const override { return Index(cluster_.index); }
   ReplicaId self() const override { return ReplicaId(id_); }
-  StoreId store() const override { return StoreId(1); }
-  BootCounter boot() const override { return BootCounter(1); }
+  StoreId store() const override { return StoreId(id_); }
+  BootCounter boot() const override { return BootCounter(boot_); }
   const StateMachine* machine(MachineId) const override { return &cluster_.machine; }
   const raft::Core* core() const override { return nullptr; }
 
@@ -144,7 +148,7 @@ class FakeNode : public Engine {
   void send() {
     for (auto& [ticket, pending] : submits_) {
       if (pending.request.sequence) continue;
-      pending.request = {{self(), StoreId(id_), boot()}, Sequence(++sequence_)};
+      pending.request = {{self(), store(), boot()}, Sequence(++sequence_)};
       ++commands;
       cluster_.apply(pending.request, pending.submit.command.view());
     }
@@ -153,7 +157,7 @@ class FakeNode : public Engine {
     for (; cursor_ < cluster_.stream.size(); ++cursor_) {
       const FakeCluster::Item& item = cluster_.stream[cursor_];
       if (item.event) effects.events.push_back({kCoordination, item.event->index, item.event->bytes});
-      if (!item.result || item.result->request.origin.replica != self()) continue;
+      if (!item.result || item.result->request.origin != Origin{self(), store(), boot()}) continue;
       for (auto at = submits_.begin(); at != submits_.end(); ++at) {
         if (at->second.request != item.result->request) continue;
         effects.completions.push_back({.ticket = at->first,
@@ -195,6 +199,7 @@ class FakeNode : public Engine {
 
   FakeCluster& cluster_;
   uint64_t id_;
+  uint64_t boot_;
   uint64_t sequence_ = 0;
   size_t cursor_ = 0;
   std::map<Ticket, Pending> submits_;

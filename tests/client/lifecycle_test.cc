@@ -60,7 +60,7 @@ TEST(LifecycleTest, REG_F78_NoPathLeadsOutOfLost) {
 
 TEST(LifecycleTest, LT8_AHandleInvalidatedByItsOwnerIsNeverMadeValidAgain) {
   SessionState state(SessionId(1), std::chrono::seconds(1));
-  const LeadingTime later = LeadingTime(std::chrono::hours(1));
+  const LeadingTime later = LeadingTime(std::chrono::milliseconds(900));
   SessionWriter::set(state, Valid, later);
   EXPECT_TRUE(state.valid(LeadingTime{}));
   state.invalidate();

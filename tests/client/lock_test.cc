@@ -449,6 +449,77 @@ TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
   EXPECT_EQ(session->phase(), SessionPhase::Valid);
 }
 
+TEST_F(LockTest, S51_AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.wait = LockWait::forever(), .max_hold = 400ms}, answer.callback());
+  client.before_turn(now);
+  engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                  {.code = machine::ResultCode::Granted, .token = Token(5000), .since = Index(1)});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  const HoldRef grant = *answer;
+  const HoldRef other = hold(session, "b", 5001);
+  const LeadingTime known = now.leading;
+  EXPECT_EQ(grant->until(), known + 400ms);
+  EXPECT_TRUE(grant->valid(known + 400ms - 1ns));
+  EXPECT_FALSE(grant->valid(known + 400ms)) << "by its own clock, whether a turn runs or not";
+  run(399ms);
+  EXPECT_TRUE(engine.take_commands<machine::Release>().empty());
+  EXPECT_FALSE(grant->lost_token().stop_requested());
+  run(1ms);
+  EXPECT_TRUE(grant->lost());
+  EXPECT_TRUE(grant->lost_token().stop_requested());
+  const auto releases = engine.take_commands<machine::Release>();
+  ASSERT_EQ(releases.size(), 1u);
+  EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(5000));
+  EXPECT_TRUE(other->valid(now.leading)) << "that hold only";
+  EXPECT_TRUE(session->valid(now.leading));
+}
+
+TEST_F(LockTest, S51_AReleasedHoldLeavesNoTimerBehind) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.max_hold = 1h}, answer.callback());
+  client.before_turn(now);
+  engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                  {.code = machine::ResultCode::Granted, .token = Token(5000), .since = Index(1)});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  client.release_later(*answer);
+  turn();
+  engine.complete(engine.take_commands<machine::Release>().at(0).first.ticket, {});
+  client.close(session, [](absl::Status) {});
+  turn();
+  turn();
+  engine.end_session(session->id());
+  run(5s);  // past the deadline that the session had
+  EXPECT_EQ(client.next_turn(now), Duration::max());
+}
+
+TEST_F(LockTest, S51_ANegativeLongestTimeIsRefused) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.max_hold = -1ns}, answer.callback());
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::InvalidArgument);
+}
+
+// Nobody can tell how much of the time is over.
+TEST_F(LockTest, S51_FLT_P08_AStepBackOfTheClockEndsHoldsWithALongestTime) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  client.acquire(session, "a", {.max_hold = 1h}, answer.callback());
+  client.before_turn(now);
+  engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                  {.code = machine::ResultCode::Granted, .token = Token(5000), .since = Index(1)});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  now.leading -= 1ms;
+  turn();
+  EXPECT_TRUE((*answer)->lost());
+}
+
 TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
   const SessionRef session = open(1000, 1h);
   size_t answers = 0;

@@ -1,3 +1,4 @@
+#include <functional>
 #include <thread>
 
 #include "base/random.h"
@@ -383,6 +384,30 @@ TEST_F(SessionTest, LT9_FLT_P08_A12_AStepBackOfTheHoldersClockMeansJeopardyUntil
   EXPECT_EQ(session->validity_deadline(), now.leading + v);
 }
 
+// A reading from before the deadline's own sending shows it without any turn.
+TEST_F(SessionTest, LT9_FLT_P08_AReadingFurtherThanTheTtlBeforeTheDeadlineIsNotTrusted) {
+  const SessionRef session = open();
+  EXPECT_TRUE(session->valid(now.leading));
+  EXPECT_EQ(session->remaining(now.leading), v);
+  EXPECT_FALSE(session->valid(now.leading - kTtl));
+  EXPECT_EQ(session->remaining(now.leading - kTtl), 0ns);
+  EXPECT_EQ(session->remaining(now.leading + v), 0ns);
+}
+
+TEST_F(SessionTest, S45_TheGiveUpLimitOfASessionIsItsOwn) {
+  Answer<SessionRef> answer;
+  client.open_session({.ttl = kTtl, .give_up = 100ms}, answer.callback());
+  client.before_turn(now);
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(1000), .ttl = kTtl});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  run(v);
+  EXPECT_EQ((*answer)->phase(), Jeopardy);
+  run(100ms);
+  EXPECT_EQ((*answer)->phase(), Lost);
+  EXPECT_EQ(engine.take_commands<machine::CloseSession>().size(), 1u) << "so that it really ends";
+}
+
 TEST_F(SessionTest, LT9_AGapBetweenAnOpenAndItsAnswerLeavesTheSessionInJeopardy) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl}, answer.callback());
@@ -609,6 +634,79 @@ TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
 
 // Readers on other threads while the owner renews, loses and stops: for the thread sanitizer, and the one claim that
 // holds at any moment.
+// A watch that only notes what it is told; the test acts for its thread.
+struct NotedWatch final : ValidityWatch {
+  void valid(const SessionRef&, const OnPhase&) override { ++validities; }
+  void granted(const HoldRef& hold) override { holds.push_back(hold->token()); }
+  void gone(const HoldState& hold) override { std::erase(holds, hold.token()); }
+  void lost(SessionId) override { ++losses; }
+  int validities = 0;
+  int losses = 0;
+  std::vector<Token> holds;
+};
+
+struct WatchedTest : SessionTest {
+  NotedWatch watch;
+  Client watched{engine, [this] {
+                   ClientOptions options;
+                   options.watch = &watch;
+                   return options;
+                 }()};
+  SessionRef session;
+
+  void SetUp() override {
+    owned->stop();
+    owned = nullptr;
+    Answer<SessionRef> answer;
+    watched.open_session({.ttl = kTtl, .on_phase = [this](SessionPhase phase) { phases.push_back(phase); }}, answer.callback());
+    step([this] {
+      engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(7), .ttl = kTtl});
+    });
+    session = *answer;
+  }
+  void step(const std::function<void()>& in_between = [] {}) {
+    watched.before_turn(now);
+    in_between();
+    engine.turn(now, effects);
+    watched.after_turn(now, effects);
+  }
+};
+
+TEST_F(WatchedTest, S52_WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDoesNot) {
+  EXPECT_EQ(watch.validities, 1);
+  for (Duration by : {v / 3, v / 3}) {
+    jump(by);
+    step();  // renewals go out, nothing comes back
+  }
+  const auto renewal = engine.take<Renew>();
+  ASSERT_FALSE(renewal.empty());
+  jump(v - 2 * (v / 3));
+  ASSERT_TRUE(session->expire(now.leading)) << "the watch is first, and tells";
+  ASSERT_FALSE(session->expire(now.leading)) << "once";
+  step();
+  EXPECT_THAT(phases, ElementsAre(Valid)) << "the client does not tell again";
+  EXPECT_EQ(session->phase(), Jeopardy);
+  step([&] { engine.confirm(renewal.back().request); });
+  EXPECT_THAT(phases, ElementsAre(Valid, Valid)) << "it ended well, and that is told";
+  EXPECT_EQ(watch.validities, 2);
+  EXPECT_TRUE(session->valid(now.leading));
+}
+
+TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
+  Answer<HoldRef> answer;
+  watched.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  step([this] {
+    engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                    {.code = machine::ResultCode::Granted, .token = Token(5), .since = Index(1)});
+  });
+  EXPECT_THAT(watch.holds, ElementsAre(Token(5)));
+  watched.release_later(*answer);
+  EXPECT_THAT(watch.holds, IsEmpty());
+  watched.close(session, [](absl::Status) {});
+  EXPECT_EQ(watch.losses, 1);
+  watched.stop();
+}
+
 TEST_F(SessionTest, S52_FLT_A02_HandlesAreReadByAnyThreadWithoutALock) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);

@@ -98,6 +98,41 @@ TEST(TimerKeeperTest, REG_F25_FLT_O04_ATakeoverOfManyTimersLooksAtNoneOfThem) {
   EXPECT_EQ(keeper.size(), 100'000u);
 }
 
+// A million sessions on three processes. Elections, renewals and turns in between look at none of them, however many there are;
+// only the one process that died is walked, once.
+TEST(TimerKeeperTest, S33_LT_5_REG_F25_ElectionsAndRenewalsOfAMillionSessionsLookAtNone) {
+  constexpr uint64_t kMany = 1'000'000;
+  TimerKeeper keeper;
+  std::map<uint64_t, RenewRequest::Group> asked;
+  for (uint64_t group = 0; group < 3; ++group) asked[group].group = group_of(group);
+  for (uint64_t id = 1; id <= kMany; ++id) {
+    keeper.apply(kMachine, arm(id, 100ms, group_of(id % 3)), at(0ms));
+    RenewRequest::Group& ask = asked[id % 3];
+    ask.highest = TimerId(id);
+    ask.count += 1;
+    ask.sum += timer_set_hash(TimerId(id));
+  }
+  Duration now = 0ms;
+  for (int election = 0; election < 50; ++election) {
+    keeper.follow();
+    keeper.lead(at(now));
+    for (int turn = 0; turn < 5; ++turn) {
+      now += 40ms;
+      for (const uint64_t group : {0, 1, 2}) {
+        ASSERT_EQ(keeper.renew(kMachine, asked[group], at(now)).coverage, Coverage::All);
+      }
+      ASSERT_EQ(due(keeper, at(now)), Ids{});
+    }
+  }
+  EXPECT_EQ(keeper.looks(), 0u);
+  ASSERT_EQ(keeper.renew(kMachine, asked[0], at(now + 90ms)).coverage, Coverage::All);
+  ASSERT_EQ(keeper.renew(kMachine, asked[1], at(now + 90ms)).coverage, Coverage::All);
+  uint64_t dead = 0;
+  while (const auto fired = keeper.collect(at(now + 110ms), 10'000)) dead += fired->timers.size();
+  EXPECT_EQ(dead, asked[2].count);
+  EXPECT_EQ(keeper.looks(), dead + (dead + 9'999) / 10'000 - 1) << "one more where an entry was full";
+}
+
 TEST(TimerKeeperTest, REG_F26_FLT_O04_OneThatIsRenewedLivesAmongAHundredThousandThatDie) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
+#include <string>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -13,7 +15,10 @@ namespace {
 using namespace std::chrono_literals;
 
 Session some(uint64_t node, Duration ttl = 5s) {
-  return {{ReplicaId(node), BootCounter(1), 7, ttl}, Generation(0), std::string(node % 3, 'm')};
+  return {{ReplicaId(node), BootCounter(1), 7, ttl},
+          Generation(0),
+          std::string(node % 3, 'm'),
+          hash_of_secret(std::to_string(node))};
 }
 
 TEST(LeaseTableTest, S29_TheFloorRaisesAndNothingElseChangesATtl) {
@@ -41,25 +46,51 @@ TEST(LeaseTableTest, REG_F76_SessionsThatComeAndGoLeaveNothingEvenWithoutCheckpo
   table.collect([](SessionId, const Session&) { FAIL(); }, [](SessionId) { FAIL(); });
 }
 
-TEST(LeaseTableTest, RandomOpensAndClosesMatchANaiveMapAndSurviveRestores) {
+TEST(LeaseTableTest, S45_ASecretIsKeptAsAHashThatOnlyItGives) {
+  EXPECT_FALSE(SecretHash{});
+  EXPECT_TRUE(hash_of_secret(""));
+  EXPECT_EQ(hash_of_secret("a"), hash_of_secret("a"));
+  EXPECT_NE(hash_of_secret("a"), hash_of_secret("b"));
+  EXPECT_NE(hash_of_secret("a"), hash_of_secret(std::string("a\0", 2)));
+}
+
+TEST(LeaseTableTest, RandomChangesMatchANaiveMapAndSurviveRestores) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
     Table table;
     std::map<SessionId, Session> naive, rows;
     SessionId next(1);
     for (int step = 0; step < 400; ++step) {
-      if (random.below(2) == 0 || naive.empty()) {
+      const auto some_id = [&] { return std::next(naive.begin(), static_cast<long>(random.below(naive.size()))); };
+      if (const uint64_t kind = random.below(4); kind < 2 && !naive.empty()) {
+        const auto changed = some_id();
+        if (kind == 0) {
+          const Former former = random.below(2) == 0 ? Former::IsGone : Former::MayLive;
+          changed->second.group = some(random.below(5)).group;
+          changed->second.generation = changed->second.generation.next();
+          changed->second.contested = former == Former::MayLive;
+          changed->second.resumed_by = Sequence(random.below(3));
+          table.resume(changed->first, changed->second.group, changed->second.resumed_by, former);
+        } else {
+          changed->second.ending = true;
+          table.mark_ending(changed->first);
+        }
+        ASSERT_EQ(table.find(changed->first), changed->second);
+      } else if (random.below(2) == 0 || naive.empty()) {
         const Session session = some(random.below(5));
         naive[next] = session;
         table.open(next, session);
         next = next + random.between(1, 3);
       } else {
-        const auto victim = std::next(naive.begin(), static_cast<long>(random.below(naive.size())));
+        const auto victim = some_id();
         EXPECT_TRUE(table.close(victim->first));
         EXPECT_FALSE(table.close(victim->first));
         naive.erase(victim);
       }
       ASSERT_EQ(table.digest(), table.recomputed_digest());
+      std::set<TimerGroup> groups;
+      for (const auto& [id, session] : naive) groups.insert(session.group);
+      ASSERT_EQ(table.groups(), groups.size()) << "a group lives as long as its sessions";
       if (random.below(7) != 0) continue;
       table.collect([&](SessionId id, const Session& session) { rows[id] = session; },
                     [&](SessionId id) { EXPECT_EQ(rows.erase(id), 1u); });

@@ -14,6 +14,11 @@ const RequestId kSomeRequest{{ReplicaId(2), StoreId(0xfeedULL << 40), BootCounte
 std::vector<Request> requests() {
   return {
       {.body = OpenSession{5s, "meta", ReplicaId(1), BootCounter(2), 9}},
+      {.body = OpenSession{5s, "", ReplicaId(1), BootCounter(2), 9, lease::hash_of_secret("s")}},
+      {.body = ResumeSession{SessionId(4), "s", true}},
+      {.body = ResumeSession{SessionId(4), std::string(kSecretBytesMax, 's'), false}},
+      {.body = KillSession{SessionId(4)}},
+      {.body = ForceRelease{"name", Token(9)}},
       {.body = CloseSession{SessionId(4)}},
       {.body = Acquire{SessionId(4), "tag", "name", Wait::timed(2s), "value", 0}, .prior_releases = {{"other", Token(8)}}},
       {.body = Acquire{SessionId(4), "", std::string("\0n", 2), Wait::none(), "", 0}},
@@ -40,6 +45,7 @@ std::vector<Query> queries() {
           SessionQuery{SessionId(5)},
           SessionsQuery{{}, 7},
           LocksOfQuery{SessionId(5)},
+          LocksOfQuery{SessionId(5), Token(6)},
           TokenStillHeldQuery{"n", Token(6)},
           TryQuery{encode(requests().front())},
           GetQuery{"k"},
@@ -58,21 +64,25 @@ TEST(CodecTest, EveryQuerySurvivesTheRoundTrip) {
 }
 
 TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
-  const Result result{ResultCode::Granted, Revision(3), Token(~0ULL >> 1), Index(9), SessionId(2), 50ms, 4, 1};
+  const Result result{ResultCode::Granted, Revision(3), Token(~0ULL >> 1), Index(9), SessionId(2), 50ms, 4, 1, true};
   EXPECT_EQ(decode_result(encode(result)).value(), result);
   const Event event = SessionEnded{SessionId(3), SessionEnded::Reason::Expired};
   EXPECT_EQ(decode_event(encode(event)).value(), event);
+  for (const Event& each :
+       {Event(SessionResumed{SessionId(3), ReplicaId(1), BootCounter(2), 9}), Event(SessionEnding{SessionId(3)})}) {
+    EXPECT_EQ(decode_event(encode(each)).value(), each);
+  }
   const HoldersReply holders{{{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared}}, 5, true};
   EXPECT_EQ(decode_holders(encode(holders)).value(), holders);
   const QueueReply queue{
       {{0, SessionId(1), "t", Index(3), kSomeRequest}, {1, SessionId(2), "", Index(4), {}, LockMode::Shared}}, true};
   EXPECT_EQ(decode_queue(encode(queue)).value(), queue);
-  const SessionInfo info{SessionId(1), 5s, ReplicaId(1), BootCounter(1), 2, Generation(3), 4, 5, "m"};
+  const SessionInfo info{SessionId(1), 5s, ReplicaId(1), BootCounter(1), 2, Generation(3), 4, 5, "m", true};
   EXPECT_EQ(decode_session(encode(SessionReply{info})).value(), SessionReply{info});
   EXPECT_EQ(decode_session(encode(SessionReply{})).value(), SessionReply{});
   const SessionsReply sessions{{info, info}, true};
   EXPECT_EQ(decode_sessions(encode(sessions)).value(), sessions);
-  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, LockMode::Shared}}, false};
+  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, Index(7), LockMode::Shared, 3, 2}}, false};
   EXPECT_EQ(decode_locks_of(encode(locks)).value(), locks);
   EXPECT_EQ(decode_token_still_held(encode(TokenStillHeldReply{true})).value(), TokenStillHeldReply{true});
   const KeysReply keys{{{"k", "v", Revision(2), Revision(3), 2}}, true, Revision(9)};

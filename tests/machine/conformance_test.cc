@@ -28,10 +28,12 @@ std::string coordkit_command(RandomBits& random) {
   const std::string key = "key-" + std::to_string(below(random, 5));
   const RequestId some{{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(below(random, 600))};
   Request request;
-  switch (below(random, 12)) {
+  switch (below(random, 15)) {
     case 0: return "\xff nonsense";
     case 1:
-    case 2: request.body = OpenSession{std::chrono::seconds(5), "meta", ReplicaId(1), BootCounter(1), below(random, 2)}; break;
+    case 2:
+      request.body = OpenSession{std::chrono::seconds(5), "meta", ReplicaId(1), BootCounter(1), 7, lease::hash_of_secret("s")};
+      break;
     case 3: request.body = CloseSession{SessionId(id())}; break;
     case 4: request.body = Acquire{SessionId(id()), "", lock, Wait::timed(std::chrono::seconds(2)), "value", 0}; break;
     case 5: request.body = Acquire{SessionId(id()), "tag", lock, Wait::forever(), "", 0}; break;
@@ -39,6 +41,9 @@ std::string coordkit_command(RandomBits& random) {
     case 7: request.body = Release{SessionId(id()), std::nullopt, lock, Token(id())}; break;
     case 8: request.body = CancelAcquire{SessionId(id()), "tag", lock, some}; break;
     case 9: request.body = Delete{key}; break;
+    case 10: request.body = ResumeSession{SessionId(id()), "s", below(random, 2) == 0}; break;
+    case 11: request.body = KillSession{SessionId(id())}; break;
+    case 12: request.body = ForceRelease{lock, Token(id())}; break;
     default: request.body = Put{key, std::to_string(below(random, 100))};
   }
   return encode(request);

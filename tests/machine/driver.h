@@ -103,7 +103,7 @@ class Driver {
   }
 
   SessionId open(Duration ttl = std::chrono::seconds(5)) {
-    return submit(OpenSession{ttl, "", ReplicaId(1), BootCounter(1), 1}).session;
+    return submit(OpenSession{ttl, "", kOrigin.replica, kOrigin.boot, kOrigin.store.value()}).session;
   }
   Result acquire(SessionId session, std::string name, Wait wait = Wait::none(), std::string tag = "") {
     return submit(Acquire{session, std::move(tag), std::move(name), wait, "", 0});

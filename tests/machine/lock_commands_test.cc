@@ -328,7 +328,7 @@ TEST(LockCommandsTest, S56_QueriesShowHoldersQueueSessionsAndLocks) {
   EXPECT_EQ(decode_holders(ask(HoldersQuery{"n"})).value(), (HoldersReply{{expected}, 1}));
   EXPECT_EQ(decode_queue(ask(QueueQuery{"n"})).value(), (QueueReply{{{0, b, "", d.index, {kOrigin, d.last_sequence}}}, false}));
   EXPECT_EQ(decode_locks_of(ask(LocksOfQuery{a})).value(),
-            (LocksOfReply{{{"n", "tag", held.token, {kOrigin, held_by}}}, false}));
+            (LocksOfReply{{{"n", "tag", held.token, {kOrigin, held_by}, held.since}}, false}));
   EXPECT_TRUE(decode_token_still_held(ask(TokenStillHeldQuery{"n", held.token})).value().held);
   EXPECT_FALSE(decode_token_still_held(ask(TokenStillHeldQuery{"n", Token(1)})).value().held);
   EXPECT_EQ(decode_session(ask(SessionQuery{b})).value().session->waiters, 1u);

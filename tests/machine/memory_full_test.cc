@@ -46,7 +46,7 @@ TEST(MemoryTest, AMillionSessionsEachWithALockTakeAtMost128BytesEach) {
   std::vector<SessionId> sessions;
   sessions.reserve(kSessions);
   for (uint64_t i = 0; i < kSessions; ++i) {
-    sessions.push_back(filled.apply(OpenSession{5s, "", ReplicaId(1 + i % 5), BootCounter(1), 1}).session);
+    sessions.push_back(filled.apply(OpenSession{Duration(1s * (1 + i % 5)), "", ReplicaId(1), BootCounter(1), 7}).session);
   }
   const size_t with_sessions = filled.settle_and_count() - sessions.capacity() * sizeof(SessionId);
   char name[17];

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "tests/lock/naive_table.h"
 #include "tests/machine/driver.h"
@@ -23,8 +24,13 @@ class Model {
   using Answers = std::map<Sequence, std::pair<Code, Token>>;
   using Claim = lock::NaiveTable::Claim;
 
+  struct Session {
+    Generation generation;
+    bool ending = false;
+    Sequence resumed_by;
+  };
   lock::NaiveTable locks;
-  std::set<SessionId> sessions;
+  std::map<SessionId, Session> sessions;
   std::set<Sequence> cancelled;
   Answers answers;
 
@@ -32,6 +38,8 @@ class Model {
     const bool marked = cancelled.erase(sequence) != 0;
     const SessionId session = session_of(request);
     if (session && !sessions.contains(session)) return answer(sequence, Code::SessionNotFound);
+    if (session && sequence <= sessions.at(session).resumed_by) return answer(sequence, Code::Lost);
+    if (session && sessions.at(session).ending && !lets_go(request)) return answer(sequence, Code::Lost);
     for (const PriorRelease& prior : request.prior_releases) release(session, prior);
     settle();
     if (marked) return answer(sequence, Code::Cancelled);
@@ -42,14 +50,18 @@ class Model {
   void fire(const std::vector<FiredTimer>& timers) {
     std::set<SessionId> dead;
     for (const FiredTimer& timer : timers) {
-      if (sessions.contains(SessionId(timer.id.value()))) dead.insert(SessionId(timer.id.value()));
+      const auto session = sessions.find(SessionId(timer.id.value()));
+      if (session != sessions.end() && session->second.generation == timer.generation) dead.insert(session->first);
     }
     std::erase_if(locks.delays, [&](const auto& delay) {
-      return std::ranges::any_of(timers, [&](const auto& timer) { return timer.id == delay_timer(delay.second.first); });
+      return std::ranges::any_of(timers, [&](const auto& timer) {
+        return timer.id == delay_timer(delay.second.first) && timer.generation == Generation(0);
+      });
     });
     for (const SessionId session : dead) end(session, true);
     for (const FiredTimer& timer : timers) {
-      finish(Code::WaitTimeout, [&](const Claim& c) { return c.timed && wait_timer(c.queued) == timer.id; });
+      finish(Code::WaitTimeout,
+             [&](const Claim& c) { return c.timed && wait_timer(c.queued) == timer.id && timer.generation == Generation(0); });
     }
     settle();
   }
@@ -65,6 +77,39 @@ class Model {
       if (meant(claim)) answer(claim.request, code);
     }
     return std::erase_if(locks.claims, meant) != 0;
+  }
+  static bool lets_go(const Request& request) {
+    return std::get_if<CloseSession>(&request.body) || std::get_if<Release>(&request.body) ||
+           std::get_if<CancelAcquire>(&request.body);
+  }
+  void execute(const ResumeSession& body, Sequence sequence, Index) {
+    const auto found = sessions.find(body.id);
+    if (found == sessions.end()) return answer(sequence, Code::SessionNotFound);
+    if (body.secret != "s") return answer(sequence, Code::PermissionDenied);
+    if (found->second.ending) return answer(sequence, Code::SessionNotFound);
+    found->second.generation = found->second.generation.next();
+    found->second.resumed_by = sequence;
+    end_waits(body.id);
+    answer(sequence, Code::Ok);
+  }
+  void execute(const KillSession& kill, Sequence sequence, Index) {
+    answer(sequence, sessions.contains(kill.victim) ? Code::Ok : Code::SessionNotFound);
+    mark_ending(kill.victim);
+  }
+  void execute(const ForceRelease& force, Sequence sequence, Index) {
+    const Claim* hold = force.token ? locks.find(force.token) : nullptr;
+    const bool there = hold && locks.mode_of(*hold, force.name);
+    const SessionId holder = there ? hold->owner.first : SessionId();
+    answer(sequence, there ? Code::Ok : Code::NotOwner);
+    mark_ending(holder);
+  }
+  void mark_ending(SessionId id) {
+    const auto found = sessions.find(id);
+    if (found == sessions.end() || std::exchange(found->second.ending, true)) return;
+    end_waits(id);
+  }
+  void end_waits(SessionId session) {
+    finish(Code::Lost, [session](const Claim& claim) { return claim.owner.first == session; });
   }
   void end(SessionId session, bool expired) {
     sessions.erase(session);
@@ -98,7 +143,7 @@ class Model {
   }
 
   void execute(const OpenSession&, Sequence sequence, Index) {
-    sessions.insert(SessionId(++locks.last));
+    sessions[SessionId(++locks.last)] = {};
     answer(sequence, Code::Ok);
   }
   void execute(const CloseSession& close, Sequence sequence, Index) {
@@ -280,11 +325,10 @@ class RandomRun {
   void fire() {
     std::vector<FiredTimer> timers;
     for (const TimerOp& op : armed_) {
-      if (random_.below(6) == 0) timers.push_back({op.id, random_.below(4) == 0 ? Generation(3) : op.generation});
+      if (random_.below(6) == 0)
+        timers.push_back({op.id, random_.below(4) == 0 ? Generation(random_.below(5)) : op.generation});
     }
-    std::vector<FiredTimer> sound;
-    std::ranges::copy_if(timers, std::back_inserter(sound), [](const auto& each) { return each.generation == Generation(0); });
-    model_.fire(sound);
+    model_.fire(timers);
     everywhere([&](Machine& machine, ApplyOutput& output) { machine.fire(index_, timers, output); });
   }
 
@@ -308,11 +352,9 @@ class RandomRun {
     const std::string tag = random_.below(4) == 0 ? "t" : "";
     std::vector<PriorRelease> prior;
     if (random_.below(6) == 0) prior.push_back({name, token_on(name), random_.below(3)});
-    switch (random_.below(22)) {
-      case 0: return {OpenSession{5s, "m", ReplicaId(1), BootCounter(1), 1}, {}};
-      case 1:
-        return model_.sessions.size() < 3 ? Request{OpenSession{1s, "", ReplicaId(2), BootCounter(1), 1}, {}}
-                                          : Request{CloseSession{session}, prior};
+    switch (random_.below(24)) {
+      case 0: return {open(5s, "m"), {}};
+      case 1: return model_.sessions.size() < 3 ? Request{open(1s, ""), {}} : Request{CloseSession{session}, prior};
       case 2: keys_.insert(sequence); return {Put{name, tag}, {}};
       case 3: keys_.insert(sequence); return {Delete{name}, {}};
       case 4:
@@ -328,6 +370,12 @@ class RandomRun {
       case 10: return {Upgrade{owner_on(name), std::nullopt, name, token_on(name)}, prior};
       case 11: return {UpdateValue{owner_on(name), std::nullopt, name, token_on(name), tag + "!"}, prior};
       case 12: return {ClearDelay{name}, {}};
+      case 13:
+        if (random_.below(3) != 0) break;
+        return random_.below(2) == 0 ? Request{KillSession{session}, {}} : Request{ForceRelease{name, token_on(name)}, {}};
+      case 14:
+        if (random_.below(2) == 0) return {ResumeSession{session, random_.below(5) == 0 ? "t" : "s", false}, {}};
+        break;
       default: break;
     }
     const Wait wait = random_.below(3) == 0 ? Wait::none() : random_.below(2) == 0 ? Wait::timed(1s) : Wait::forever();
@@ -342,6 +390,10 @@ class RandomRun {
       return {AcquireAll{session, tag, locks, wait, "v", unchecked, delay}, prior};
     }
     return {Acquire{session, tag, name, wait, "v", unchecked | random_.below(2), mode, delay}, prior};
+  }
+
+  static OpenSession open(Duration ttl, std::string metadata) {
+    return {ttl, std::move(metadata), kOrigin.replica, kOrigin.boot, kOrigin.store.value(), lease::hash_of_secret("s")};
   }
 
   LockMode some_mode() { return random_.below(2) == 0 ? LockMode::Shared : LockMode::Exclusive; }

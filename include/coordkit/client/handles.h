@@ -25,18 +25,38 @@ enum class SessionPhase : uint8_t { Valid = 1, Jeopardy = 2, Lost = 3 };
 
 class SessionState {
  public:
-  SessionState(SessionId id, Duration ttl) : id_(id), ttl_(ttl) {}
+  SessionState(SessionId id, Duration ttl, std::string metadata = {}, std::string secret = {})
+      : id_(id), ttl_(ttl), metadata_(std::move(metadata)), secret_(std::move(secret)) {}
   SessionState(const SessionState&) = delete;
   SessionState& operator=(const SessionState&) = delete;
 
   SessionId id() const { return id_; }
   Duration ttl() const { return ttl_; }  // as granted: never below the one asked for
+  const std::string& metadata() const { return metadata_; }
+  // What Client::resume_session() has to be shown to take the session over after a restart. Whoever knows it can. Empty: the
+  // session cannot be resumed.
+  const std::string& secret() const { return secret_; }
   // Is the session live by the holder's own clock? `now` must be a reading made for this question.
-  bool valid(LeadingTime now) const { return phase() == SessionPhase::Valid && now < validity_deadline(); }
+  bool valid(LeadingTime now) const { return phase() == SessionPhase::Valid && remaining(now) > Duration::zero(); }
+  // How long valid() stays true without another renewal; zero in jeopardy, when lost, and when the clock stepped back: no
+  // deadline is further away than the TTL (LT-9).
+  Duration remaining(LeadingTime now) const {
+    const LeadingTime deadline = validity_deadline();
+    if (phase() != SessionPhase::Valid || now >= deadline) return Duration::zero();
+    return deadline == LeadingTime::max() || deadline - now <= ttl_ ? deadline - now : Duration::zero();
+  }
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
   // The moment valid() turns false if no renewal is confirmed before; LeadingTime::min() when nothing is confirmed.
   LeadingTime validity_deadline() const { return LeadingTime(Duration(deadline_.load(std::memory_order_acquire))); }
   bool closed() const { return closed_.load(std::memory_order_acquire); }  // close() or Client::stop() was called
+
+  // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for whoever made
+  // the change, and then has to announce it.
+  bool expire(LeadingTime now) {
+    SessionPhase valid = SessionPhase::Valid;
+    return now >= validity_deadline() &&
+           phase_.compare_exchange_strong(valid, SessionPhase::Jeopardy, std::memory_order_acq_rel);
+  }
 
   // First half of a close (T8): nothing of this session is valid from here on. Any thread; the client sends the close.
   void invalidate() {
@@ -48,6 +68,8 @@ class SessionState {
   friend class SessionWriter;
   const SessionId id_;
   const Duration ttl_;
+  const std::string metadata_;
+  const std::string secret_;
   std::atomic<int64_t> deadline_{LeadingTime::min().time_since_epoch().count()};
   std::atomic<SessionPhase> phase_{SessionPhase::Jeopardy};  // Lost is never left
   std::atomic<bool> closed_{false};
@@ -64,12 +86,15 @@ struct HoldTerms {
 
 class HoldState {
  public:
-  HoldState(SessionRef session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms = {})
+  // `until`: when a hold with a longest time (S-51) ends by itself.
+  HoldState(SessionRef session, std::string name, std::string owner_tag, Token token, Index since,
+            LeadingTime until = LeadingTime::max(), HoldTerms terms = {})
       : session_(std::move(session)),
         name_(std::move(name)),
         owner_tag_(std::move(owner_tag)),
         token_(token),
         since_(since),
+        until_(until),
         terms_(std::move(terms)) {}
   HoldState(const HoldState&) = delete;
   HoldState& operator=(const HoldState&) = delete;
@@ -77,22 +102,27 @@ class HoldState {
   const SessionRef& session() const { return session_; }
   const std::string& name() const { return name_; }
   const std::string& owner_tag() const { return owner_tag_; }
-  Token token() const { return token_; }  // the fencing token; never changes
-  Index since() const { return since_; }  // the entry that granted
+  Token token() const { return token_; }        // the fencing token; never changes
+  Index since() const { return since_; }        // the entry that granted
+  LeadingTime until() const { return until_; }  // max() without a longest time
   const HoldTerms& terms() const { return terms_; }
-  // LT-8: the session is within its deadline and the grant is neither released, nor known lost, nor about to become less
-  // (a downgrade under way).
-  bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && session_->valid(now); }
+  // LT-8: the session is within its deadline, the grant is neither released, nor known lost, nor about to become less (a
+  // downgrade under way), and its own longest time is not over (S-51).
+  bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until_ && session_->valid(now); }
   bool released() const { return released_.load(std::memory_order_acquire); }
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
   bool lost() const { return lost_.load(std::memory_order_acquire) || session_->phase() == SessionPhase::Lost; }
-  // Stops once, when the hold first turned invalid by other means than its release: session in jeopardy or lost. It stays
+  // Stops once, when the hold first turned invalid by other means than its release: session in jeopardy or lost, or its
+  // longest time over. It stays
   // stopped even if the session recovers; valid() then says so.
   std::stop_token lost_token() const { return stop_.get_token(); }
 
   // First half of a release (T8): invalid from here on. Any thread; true for the first caller, who then has the client
   // send the release.
   bool invalidate() { return !released_.exchange(true, std::memory_order_acq_rel); }
+
+  // Stops lost_token(), which runs user code: only where announcements are made. Repeats do nothing.
+  void tell_invalid() { stop_.request_stop(); }
 
  private:
   friend class SessionWriter;
@@ -101,6 +131,7 @@ class HoldState {
   const std::string owner_tag_;
   const Token token_;
   const Index since_;
+  const LeadingTime until_;
   const HoldTerms terms_;
   std::atomic<bool> released_{false};
   std::atomic<bool> suspended_{false};

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/client/handles.h"
+#include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "coordkit/engine.h"
 #include "coordkit/records.h"
@@ -39,12 +40,17 @@ struct ClientOptions {
   Duration slack = std::chrono::milliseconds(1);
   // Of calls without a wait and without a deadline of their own. Legal: above zero.
   Duration call_timeout = std::chrono::seconds(10);
-  // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins. Legal: any.
+  // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins, and the one
+  // of OpenOptions above all. Legal: any.
   Duration give_up_min{};
   // Calls under way; more get TooManyRequests at the door. Legal: 1 and up. Release, cancel and close are not refused.
   size_t calls_max = 65536;
   // Absent: user code runs inline, at the end of before_turn and after_turn.
   Notifier notify;
+  // Gives the secret of a session that is opened: 16 unpredictable bytes and more, at most 64, never the same twice. Absent:
+  // sessions have no secret and cannot be resumed.
+  absl::AnyInvocable<std::string()> draw_secret;
+  ValidityWatch* watch = nullptr;  // outlives the client; absent: holders are told in the client's turns
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -74,6 +80,22 @@ struct OpenOptions {
   CallDeadline deadline;
   // Every change of phase, in order, each once, through the Notifier; the first is the one the session was opened with.
   absl::AnyInvocable<void(SessionPhase)> on_phase;
+  Duration give_up{};  // longest time in jeopardy; zero: as ClientOptions say
+};
+
+struct ResumeOptions {
+  CallDeadline deadline;
+  absl::AnyInvocable<void(SessionPhase)> on_phase;  // the first is Jeopardy
+  // The caller vouches that no other process that ever had the session still runs: saves the wait of one TTL. A restart on the
+  // same data directory needs no voucher.
+  bool former_is_gone = false;
+  Duration give_up{};  // as of OpenOptions
+};
+
+// A session taken over, and what it holds: with the tokens it was granted, in grant order. None of it is valid yet.
+struct ResumedSession {
+  SessionRef session;
+  std::vector<HoldRef> holds;
 };
 
 struct LockWait {
@@ -91,6 +113,7 @@ struct AcquireOptions {
   std::string owner_tag;                // which thread of control; different tags of one session exclude each other
   std::string value;                    // shown to everybody who asks for the holders; at most 4 KiB
   CallDeadline deadline;                // a Forever wait without one ends only by its result
+  Duration max_hold{};                  // S-51: released and not valid this long after the grant became known; zero: no limit
   LockMode mode = LockMode::Exclusive;  // not of acquire_all, where each name has its own
   // Counts up the hold that this owner has, if it was acquired with this option and in the same mode; each of the handles is
   // to be released. Not of acquire_all.
@@ -130,6 +153,7 @@ struct SessionInfo {
   uint64_t holds = 0;
   uint64_t waiters = 0;
   std::string metadata;
+  bool ending = false;  // killed: it is renewed no more and ends within its TTL
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 struct SessionList {

@@ -1,0 +1,224 @@
+// Door 1 for programs built on Boost.Asio: every call as an asynchronous operation with any completion token - a callback,
+// use_future, use_awaitable, a deferred operation. The only public header that names Boost; link coordkit::asio.
+//
+//   absl::StatusOr<Grant> grant = co_await async_acquire(session, "jobs/7", {.timeout = 2s}, use_awaitable);
+//
+// Completion: one argument, an absl::Status or absl::StatusOr, on the handler's associated executor, with outstanding work
+// counted there meanwhile. Without one (a bare callback, use_future) on the engine's thread, as the *_async functions.
+// Cancellation: through the handler's slot. Acquires and reads take every type; what may still take effect takes terminal and
+// partial cancellation. How a cancelled operation ends: call.h. It always ends.
+// Options are small structs that need no destruction, and strings are parameters of their own: g++ 12 destroys a temporary
+// in the operand of co_await twice.
+// Lifetime: the replica outlives the start of an operation, not its end: close() ends it. Threads: as Asio's rules say of the
+// handler's executor.
+#pragma once
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "coordkit/replica.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+// Each field as in the options of the same call without Asio.
+struct LockTimes {
+  Duration timeout = kForever;
+  Duration max_hold{};
+};
+struct SessionTimes {
+  Duration ttl = std::chrono::seconds(5);
+  Duration timeout = std::chrono::seconds(10);
+  Duration give_up{};
+};
+struct ResumeTimes {
+  Duration timeout = std::chrono::seconds(10);
+  Duration give_up{};
+  bool former_is_gone = false;
+};
+struct CallTimes {
+  Duration timeout = std::chrono::seconds(10);
+};
+static_assert(std::is_trivially_destructible_v<LockTimes> && std::is_trivially_destructible_v<SessionTimes> &&
+              std::is_trivially_destructible_v<ResumeTimes> && std::is_trivially_destructible_v<CallTimes>);
+
+namespace asio_detail {
+
+using Cancel = boost::asio::cancellation_type;
+inline constexpr Cancel kWithoutEffect = Cancel::terminal | Cancel::partial | Cancel::total;
+inline constexpr Cancel kMayTakeEffect = Cancel::terminal | Cancel::partial;
+
+template <typename Answer, typename Handler>
+class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>> {
+ public:
+  using Executor = boost::asio::associated_executor_t<Handler, boost::asio::system_executor>;
+
+  explicit Operation(Handler handler)
+      : handler_(std::move(handler)), work_(boost::asio::get_associated_executor(handler_, boost::asio::system_executor())) {}
+
+  // The slot is set before the call begins: afterwards it belongs to the handler's executor, where the end may run already.
+  template <typename Start>
+  void run(Start start, Cancel types) {
+    auto call = std::make_shared<AsyncCall>();
+    if (auto slot = boost::asio::get_associated_cancellation_slot(handler_); slot.is_connected()) {
+      slot.assign([call, types](Cancel type) {
+        if ((type & types) != Cancel::none) call->cancel();
+      });
+    }
+    *call = start([self = this->shared_from_this()](Answer answer) { self->end(std::move(answer)); });
+  }
+
+ private:
+  // A handler with an executor is posted there, never run inside of the call that began it.
+  void end(Answer answer) {
+    auto deliver = [self = this->shared_from_this(), answer = std::move(answer)]() mutable {
+      if (auto slot = boost::asio::get_associated_cancellation_slot(self->handler_); slot.is_connected()) slot.clear();
+      Handler handler(std::move(self->handler_));  // constructed, never assigned: an any_completion_handler cannot be
+      self->work_.reset();
+      std::move(handler)(std::move(answer));
+    };
+    if constexpr (std::is_same_v<Executor, boost::asio::system_executor>) {
+      boost::asio::dispatch(work_.get_executor(), std::move(deliver));
+    } else {
+      boost::asio::post(work_.get_executor(), std::move(deliver));
+    }
+  }
+
+  Handler handler_;
+  boost::asio::executor_work_guard<Executor> work_;
+};
+
+// `start(done)` begins the call and gives its AsyncCall.
+template <typename Answer, typename Start, typename Token>
+auto initiate(Start start, Cancel types, Token&& token) {
+  return boost::asio::async_initiate<Token, void(Answer)>(
+      [types](auto handler, Start begin) {
+        using Handler = std::decay_t<decltype(handler)>;
+        std::make_shared<Operation<Answer, Handler>>(std::move(handler))->run(std::move(begin), types);
+      },
+      token, std::move(start));
+}
+
+}  // namespace asio_detail
+
+// ---- sessions
+
+template <typename Token>
+auto async_open_session(Replica& replica, std::string metadata, SessionTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<Session>>(
+      [&replica, metadata = std::move(metadata), times](Callback<Session> done) mutable {
+        SessionOptions options{.ttl = times.ttl, .metadata = std::move(metadata), .timeout = times.timeout};
+        options.give_up = times.give_up;
+        return replica.open_session_async(std::move(options), std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<Resumed>>(
+      [&replica, session, secret = std::move(secret), times](Callback<Resumed> done) mutable {
+        ResumeSessionOptions options{.timeout = times.timeout, .give_up = times.give_up};
+        options.former_is_gone = times.former_is_gone;
+        return replica.resume_session_async(session, std::move(secret), std::move(options), std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_close(Session session, Token&& token) {
+  return asio_detail::initiate<absl::Status>(
+      [session = std::move(session)](DoneCallback done) mutable { return session.close_async(std::move(done)); },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_kill_session(Replica& replica, SessionId session, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::Status>(
+      [&replica, session, times](DoneCallback done) {
+        return replica.kill_session_async(session, times.timeout, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+// ---- locks
+
+template <typename Token>
+auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<Grant>>(
+      [session = std::move(session), name = std::move(name), owner = std::move(owner), value = std::move(value),
+       times](Callback<Grant> done) mutable {
+        LockOptions options{.timeout = times.timeout, .owner = std::move(owner), .value = std::move(value)};
+        options.max_hold = times.max_hold;
+        return session.acquire_async(std::move(name), std::move(options), std::move(done));
+      },
+      asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+template <typename Token>
+auto async_acquire(Session session, std::string name, LockTimes times, Token&& token) {
+  return async_acquire(std::move(session), std::move(name), std::string(), std::string(), times, std::forward<Token>(token));
+}
+
+// The grant is not valid from this call on; it may be destroyed before the operation ends.
+template <typename Token>
+auto async_release(Grant& grant, Token&& token) {
+  return asio_detail::initiate<absl::Status>([&grant](DoneCallback done) { return grant.release_async(std::move(done)); },
+                                             asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_check(const Grant& grant, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<bool>>(
+      [&grant](Callback<bool> done) { return grant.check_async(std::move(done)); }, asio_detail::kWithoutEffect,
+      std::forward<Token>(token));
+}
+
+// ---- keys and own machines
+
+template <typename Token>
+auto async_put(Replica& replica, std::string key, std::string value, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<PutResult>>(
+      [&replica, key = std::move(key), value = std::move(value), times](Callback<PutResult> done) mutable {
+        return replica.put_async(std::move(key), std::move(value), {.timeout = times.timeout}, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_get(Replica& replica, std::string key, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<GetResult>>(
+      [&replica, key = std::move(key)](Callback<GetResult> done) mutable {
+        return replica.get_async(std::move(key), {}, std::move(done));
+      },
+      asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<ProposeResult>>(
+      [&replica, machine, command = std::move(command), times](Callback<ProposeResult> done) mutable {
+        return replica.propose_async(machine, std::move(command), {.timeout = times.timeout}, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<QueryResult>>(
+      [&replica, machine, question = std::move(question), times](Callback<QueryResult> done) mutable {
+        return replica.query_async(machine, std::move(question), {.timeout = times.timeout}, std::move(done));
+      },
+      asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+}  // namespace coordkit

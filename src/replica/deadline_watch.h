@@ -1,0 +1,68 @@
+// The dedicated timer of S-52: one thread that sleeps until the next validity deadline of this process and tells the holders,
+// through the callback thread. It does not depend on the engine's thread, which a slow apply of the host may hold up.
+//
+// Sleeping: a timer that counts suspend (CLOCK_BOOTTIME), so that it is due at the first step after a resume. Time daemons may
+// slew that clock, the deadlines' clock they may not: so it sleeps seven eighths of the rest and looks again.
+#pragma once
+
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "coordkit/client/validity_watch.h"
+#include "coordkit/clock.h"
+#include "replica/callback_thread.h"
+
+namespace coordkit {
+
+class DeadlineWatch final : public ValidityWatch {
+ public:
+  DeadlineWatch(const Clock& clock, CallbackThread& callbacks);
+  ~DeadlineWatch() override;
+
+  void valid(const SessionRef& session, const OnPhase& on_phase) override;
+  void granted(const HoldRef& hold) override;
+  void gone(const HoldState& hold) override;
+  void lost(SessionId session) override;
+
+  // The client's own announcements, in one order with those made here.
+  void announce(CallbackThread::Task task);
+  void stop();  // idempotent; nothing is announced here after it
+
+ private:
+  struct Watched {
+    SessionRef session;
+    OnPhase on_phase;
+    LeadingTime due = LeadingTime::max();  // its place in due_; max: in jeopardy, or not yet valid
+    absl::btree_map<Token, HoldRef> holds;
+  };
+  struct Due {
+    LeadingTime at;
+    SessionId session;
+    Token hold;  // zero: the session itself
+    friend auto operator<=>(const Due&, const Due&) = default;
+  };
+
+  void run();
+  void sleep(Duration by);
+  void wake();
+  void tell_due(LeadingTime now);
+  void tell_session(Watched& watched, LeadingTime now);
+  void tell_hold(const HoldRef& hold);
+  void schedule(const Due& due);
+
+  const Clock& clock_;
+  CallbackThread& callbacks_;
+  std::mutex mutex_;
+  absl::btree_map<SessionId, Watched> sessions_;
+  std::set<Due> due_;
+  LeadingTime asleep_until_ = LeadingTime::max();
+  bool stopping_ = false;
+  int timer_ = -1;  // timerfd
+  int event_ = -1;  // eventfd: look again
+  std::thread thread_;
+};
+
+}  // namespace coordkit

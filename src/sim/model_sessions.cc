@@ -1,0 +1,77 @@
+// The model of sessions that change hands or are ended by somebody else (docs/semantics.md S-45, S-57).
+#include <algorithm>
+
+#include "sim/model.h"
+
+namespace coordkit::sim {
+
+using machine::Result;
+using machine::ResultCode;
+
+// Whether a request of this session is answered Lost: it belongs to another process now, or is ending and does not let go.
+bool Model::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
+  const Session& session = sessions_.at(id);
+  const Origin bound{session.node, StoreId(session.incarnation), session.boot};
+  const bool lets_go = std::holds_alternative<machine::CloseSession>(request.body) ||
+                       std::holds_alternative<machine::Release>(request.body) ||
+                       std::holds_alternative<machine::CancelAcquire>(request.body);
+  return bound != by.origin || by.sequence <= session.resumed_by || (session.ending && !lets_go);
+}
+
+Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
+  const auto found = sessions_.find(resume.id);
+  if (found == sessions_.end()) return {.code = ResultCode::SessionNotFound};
+  Session& session = found->second;
+  if (!session.secret || session.secret != lease::hash_of_secret(resume.secret)) return {.code = ResultCode::PermissionDenied};
+  if (session.ending) return {.code = ResultCode::SessionNotFound};
+  const Origin& to = id.origin;
+  const bool same_disk = session.node == to.replica && session.incarnation == to.store.value() && session.boot <= to.boot;
+  const bool gone = resume.former_is_gone || (same_disk && !session.contested);
+  session.contested = !gone;
+  session.node = to.replica;
+  session.boot = to.boot;
+  session.incarnation = to.store.value();
+  session.generation = session.generation.next();
+  session.resumed_by = id.sequence;
+  end_waits(resume.id);
+  return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
+}
+
+Result Model::run(const machine::KillSession& kill) {
+  if (!sessions_.contains(kill.victim)) return {.code = ResultCode::SessionNotFound};
+  mark_ending(kill.victim);
+  return {.code = ResultCode::Ok, .session = kill.victim};
+}
+
+Result Model::run(const machine::ForceRelease& force) {
+  const auto lock = locks_.find(force.name);
+  if (lock == locks_.end() || !lock->second.hold || lock->second.hold->token != force.token) {
+    return {.code = ResultCode::NotOwner};
+  }
+  const SessionId holder = lock->second.hold->session;
+  mark_ending(holder);
+  return {.code = ResultCode::Ok, .session = holder};
+}
+
+void Model::mark_ending(SessionId id) {
+  Session& session = sessions_.at(id);
+  if (session.ending) return;
+  session.ending = true;
+  end_waits(id);
+}
+
+void Model::end_waits(SessionId id) {
+  for (auto& [name, lock] : locks_) {
+    for (auto it = lock.waiters.begin(); it != lock.waiters.end();) {
+      if (it->session != id) {
+        ++it;
+        continue;
+      }
+      finish(it->request, {.code = ResultCode::Lost});
+      it = lock.waiters.erase(it);
+      touched_.insert(name);
+    }
+  }
+}
+
+}  // namespace coordkit::sim

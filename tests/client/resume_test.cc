@@ -1,0 +1,423 @@
+// Sessions that change hands, and sessions that somebody else ends, over the real machine (docs/semantics.md S-45, S-57).
+#include "tests/client/bench.h"
+#include "tests/client/fake_cluster.h"
+
+namespace coordkit::test {
+namespace {
+
+using enum SessionPhase;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+constexpr Duration kTtl = 3s;
+
+// A process: one boot of one node. All clocks show true time, so that what one may trust can be compared with the others.
+struct Process {
+  Process(FakeCluster& cluster, uint64_t id, uint64_t boot = 1) : node(cluster, id, boot) {
+    ClientOptions options;
+    options.draw_secret = [count = 0, id]() mutable { return "secret " + std::to_string(id) + "." + std::to_string(++count); };
+    client = std::make_unique<Client>(node, std::move(options));
+  }
+  ~Process() { client->stop(); }
+  static Now at(Duration truth) { return {LaggingTime(truth + 1h), LeadingTime(truth + 2h)}; }
+  void turn(Duration truth) {
+    client->before_turn(at(truth));
+    node.turn(at(truth), effects);
+    client->after_turn(at(truth), effects);
+  }
+  void cut_off() { node.speaks = node.listens = false; }
+
+  FakeNode node;
+  std::unique_ptr<Client> client;
+  EngineEffects effects;
+  std::vector<SessionPhase> phases;
+};
+
+class ResumeTest : public ::testing::Test {
+ public:
+  FakeCluster cluster;
+  std::vector<std::unique_ptr<Process>> processes;
+  Duration truth{};
+
+  Process& start(uint64_t id, uint64_t boot = 1) {
+    processes.push_back(std::make_unique<Process>(cluster, id, boot));
+    return *processes.back();
+  }
+  void die(Process& process) {
+    std::erase_if(processes, [&](const auto& each) { return each.get() == &process; });
+  }
+  void turn() {
+    for (int i = 0; i < 3; ++i) {
+      cluster.tick(LaggingTime(truth));
+      for (const auto& process : processes) process->turn(truth);
+    }
+  }
+  template <typename Check>
+  void run(Duration by, Check check) {
+    for (const Duration end = truth + by; truth < end;) {
+      truth = std::min(end, truth + 10ms);
+      turn();
+      check();
+    }
+  }
+  void run(Duration by) {
+    run(by, [] {});
+  }
+  SessionRef open(Process& process, Duration ttl = kTtl) {
+    Answer<SessionRef> answer;
+    process.client->open_session(
+        {.ttl = ttl, .metadata = "who", .on_phase = [&process](SessionPhase phase) { process.phases.push_back(phase); }},
+        answer.callback());
+    turn();
+    EXPECT_TRUE(answer.ok());
+    return *answer;
+  }
+  HoldRef acquire(Process& process, const SessionRef& session, std::string name, LockWait wait = LockWait::none()) {
+    Answer<HoldRef> answer;
+    process.client->acquire(session, std::move(name), {.wait = wait, .owner_tag = "tag"}, answer.callback());
+    turn();
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return *answer;
+  }
+  Answer<ResumedSession> resume(Process& process, const SessionRef& former, ResumeOptions options = {}) {
+    Answer<ResumedSession> answer;
+    options.on_phase = [&process](SessionPhase phase) { process.phases.push_back(phase); };
+    process.client->resume_session(former->id(), former->secret(), std::move(options), answer.callback());
+    turn();
+    return answer;
+  }
+  bool valid(const HoldRef& hold) const { return hold->valid(Process::at(truth).leading); }
+  bool valid(const SessionRef& session) const { return session->valid(Process::at(truth).leading); }
+  Token holder(const std::string& name) const {
+    Token token;
+    const auto bytes = cluster.machine.query(machine::encode(machine::Query(machine::HoldersQuery{name})));
+    const auto reply = machine::decode_holders(bytes.value());
+    for (const auto& hold : reply->holders) token = hold.token;
+    return token;
+  }
+};
+
+TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeTheFormerProcessMustHaveGivenUp) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  const HoldRef hold = acquire(former, session, "a");
+  run(700ms);
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  ASSERT_THAT((*resumed).holds, SizeIs(1));
+  const HoldRef taken = (*resumed).holds[0];
+  EXPECT_EQ(taken->token(), hold->token());
+  EXPECT_EQ(taken->name(), "a");
+  EXPECT_EQ(taken->owner_tag(), "tag");
+  EXPECT_EQ(taken->since(), hold->since());
+  EXPECT_EQ((*resumed).session->metadata(), "who");
+  EXPECT_EQ((*resumed).session->ttl(), kTtl);
+
+  Duration both{}, former_until{}, heir_from{};
+  const Duration began = truth;
+  run(4s, [&] {
+    if (valid(hold) && valid(taken)) both += 10ms;
+    if (valid(hold)) former_until = truth;
+    if (valid(taken) && heir_from == Duration(0)) heir_from = truth;
+  });
+  EXPECT_EQ(both, 0ms);
+  EXPECT_GT(former_until, began) << "the former process trusted it for a while";
+  EXPECT_GE(heir_from, began + kTtl);
+  EXPECT_LE(heir_from, began + kTtl + 50ms);
+  EXPECT_THAT(heir.phases, ElementsAre(Jeopardy, Valid));
+  EXPECT_FALSE(taken->lost_token().stop_requested()) << "it was never valid before, so nothing was lost";
+}
+
+// What is held in other ways than one lock once comes along too: several locks under one token, a counted hold as one handle
+// that ends all its counts, and a downgrade waits like a release.
+TEST_F(ResumeTest, S45_S53_S38_HoldsOfEveryKindComeAlong) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  Answer<HoldRef> several;
+  former.client->acquire_all(session, {{"x"}, {"y", LockMode::Shared}}, {}, several.callback());
+  turn();
+  ASSERT_TRUE(several.ok());
+  for (int i = 0; i < 4; ++i) {
+    Answer<HoldRef> counted;
+    former.client->acquire(session, "n", {.reentrant = true}, counted.callback());
+    turn();
+    ASSERT_TRUE(counted.ok());
+    if (i == 0) former.client->release_later(*counted);  // the others enter a new hold
+    if (i == 3) former.client->release_later(*counted);
+    turn();
+  }
+  acquire(former, session, "solo");
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  const std::vector<HoldRef>& holds = (*resumed).holds;
+  ASSERT_THAT(holds, SizeIs(3));
+  EXPECT_EQ(holds[0]->terms().others, (std::vector<NamedLock>{{"y", LockMode::Shared}}));
+  EXPECT_EQ(holds[0]->token(), (*several)->token());
+  EXPECT_TRUE(holds[1]->terms().counted);
+  Answer<HoldRef> shared;
+  heir.client->downgrade(holds[2], shared.callback(), LaggingTime(truth + 1h + 60s));
+  heir.client->release_later(holds[0]);
+  heir.client->release_later(holds[1]);
+  run(1s);
+  EXPECT_EQ(cluster.machine.lock_names(), 4u) << "nothing is let go yet";
+  run(5s);
+  EXPECT_EQ(cluster.machine.lock_names(), 1u);
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  EXPECT_EQ((*shared)->terms().mode, LockMode::Shared);
+}
+
+TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  const HoldRef a = acquire(former, session, "a"), b = acquire(former, session, "b");
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  ASSERT_THAT((*resumed).holds, SizeIs(2));
+  Answer<void> released;
+  heir.client->release((*resumed).holds[0], released.callback());
+  heir.client->release_later((*resumed).holds[1]);
+  acquire(heir, (*resumed).session, "c");  // would carry the releases
+  run(kTtl - 100ms, [&] { EXPECT_TRUE(holder("a") && holder("b")) << "let go while the former process may trust it"; });
+  run(300ms);
+  EXPECT_FALSE(holder("a") || holder("b"));
+  EXPECT_TRUE(released.ok());
+  EXPECT_TRUE(valid((*resumed).session));
+}
+
+TEST_F(ResumeTest, S45_TheCloseOfASettlingSessionWaitsToo) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  const HoldRef hold = acquire(former, session, "a");
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  Answer<void> closed;
+  heir.client->close((*resumed).session, closed.callback());
+  run(2500ms, [&] { EXPECT_TRUE(holder("a")); });
+  EXPECT_EQ(closed.times(), 0);
+  run(1s);
+  EXPECT_FALSE(holder("a"));
+  EXPECT_TRUE(closed.ok());
+  EXPECT_EQ(heir.client->status().sessions, 0u);
+}
+
+TEST_F(ResumeTest, S45_REG_F56_TheFormerProcessLosesTheSessionAndCannotEndIt) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  const HoldRef hold = acquire(former, session, "a");
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  EXPECT_THAT(former.phases, ElementsAre(Valid, Lost));
+  EXPECT_FALSE(valid(hold));
+  EXPECT_TRUE(hold->lost_token().stop_requested());
+  run(5s);
+  EXPECT_EQ(holder("a"), hold->token());
+  EXPECT_TRUE(valid((*resumed).session));
+  EXPECT_EQ(former.client->status().sessions, 0u);
+}
+
+// It was cut off when the session changed hands and heard of nothing; what it sends once it is back finds nothing of its own.
+TEST_F(ResumeTest, S45_AFormerProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  const HoldRef hold = acquire(former, session, "a");
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  run(15s);
+  EXPECT_EQ(session->phase(), Lost) << "given up";
+  former.node.speaks = former.node.listens = true;
+  run(5s);
+  EXPECT_EQ(holder("a"), hold->token());
+  EXPECT_TRUE(valid((*resumed).session));
+}
+
+TEST_F(ResumeTest, S45_ARestartOnTheSameDiskNeedsNoWaitAndNoVoucher) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  const HoldRef hold = acquire(former, session, "a");
+  die(former);
+  Process& restarted = start(1, 2);
+  const auto resumed = resume(restarted, session);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  run(100ms);
+  EXPECT_TRUE(valid((*resumed).holds.at(0)));
+  restarted.client->release_later((*resumed).holds.at(0));
+  run(10ms);
+  EXPECT_FALSE(holder("a"));
+}
+
+TEST_F(ResumeTest, S45_AVoucherOfTheCallerSparesTheWait) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session, {.former_is_gone = true});
+  run(100ms);
+  EXPECT_TRUE(valid((*resumed).session));
+}
+
+// Same id, same tokens, other handles: what is left of the first life must not end the third.
+TEST_F(ResumeTest, S45_INV_L02_HandlesOfAFormerLifeTouchNothingOfASessionThatCameBack) {
+  Process& one = start(1);
+  Process& two = start(2);
+  const SessionRef first = open(one);
+  const HoldRef hold = acquire(one, first, "a");
+  const auto away = resume(two, first);
+  ASSERT_TRUE(away.ok());
+  const auto back = resume(one, first, {.former_is_gone = true});
+  ASSERT_TRUE(back.ok()) << back.status();
+  run(100ms);
+  ASSERT_TRUE(valid((*back).holds.at(0)));
+  Answer<void> released, closed;
+  one.client->release_later(hold);
+  one.client->release(hold, released.callback());
+  one.client->close(first, closed.callback());
+  run(1s);
+  EXPECT_EQ(released.reason(), Reason::Lost);
+  EXPECT_TRUE(closed.ok()) << "that life is over";
+  EXPECT_EQ(holder("a"), hold->token());
+  EXPECT_TRUE(valid((*back).holds.at(0)));
+}
+
+TEST_F(ResumeTest, S45_RefusalsSayWhy) {
+  Process& former = start(1);
+  Process& heir = start(2);
+  const SessionRef session = open(former);
+  Answer<ResumedSession> wrong, unknown, empty, here;
+  heir.client->resume_session(session->id(), "guessed", {}, wrong.callback());
+  heir.client->resume_session(SessionId(77), "secret", {}, unknown.callback());
+  heir.client->resume_session(session->id(), "", {}, empty.callback());
+  former.client->resume_session(session->id(), session->secret(), {}, here.callback());
+  turn();
+  EXPECT_EQ(wrong.reason(), Reason::PermissionDenied);
+  EXPECT_EQ(unknown.reason(), Reason::SessionNotFound);
+  EXPECT_EQ(empty.reason(), Reason::InvalidArgument);
+  EXPECT_EQ(here.reason(), Reason::AlreadyExists);
+  EXPECT_TRUE(valid(session));
+}
+
+TEST_F(ResumeTest, S59_AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToBeResumedAgain) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  acquire(former, session, "a");
+  former.cut_off();
+  Process& heir = start(2);
+  open(heir);  // a session of its own, so that there are renewals
+  heir.node.listens = false;
+  Answer<ResumedSession> gone;
+  const CallId call = heir.client->resume_session(session->id(), session->secret(), {}, gone.callback());
+  turn();
+  heir.client->abandon(call);
+  Answer<ResumedSession> under_way;
+  heir.client->resume_session(session->id(), session->secret(), {}, under_way.callback());
+  turn();
+  EXPECT_EQ(gone.reason(), Reason::CancelPending);
+  EXPECT_EQ(under_way.reason(), Reason::AlreadyExists) << "the first is still under way";
+  heir.node.listens = true;
+  run(20ms);
+  EXPECT_TRUE(holder("a"));
+  const auto again = resume(heir, session);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_THAT((*again).holds, SizeIs(1));
+  run(10s);
+  EXPECT_TRUE(valid((*again).session)) << "and is renewed like any other";
+}
+
+TEST_F(ResumeTest, S45_WithoutASourceOfSecretsNothingCanBeResumed) {
+  FakeNode node(cluster, 5);
+  Client client(node, ClientOptions{});
+  Answer<SessionRef> opened;
+  client.open_session({.ttl = kTtl}, opened.callback());
+  EngineEffects effects;
+  for (int i = 0; i < 2; ++i) {
+    client.before_turn(Process::at(truth));
+    node.turn(Process::at(truth), effects);
+    client.after_turn(Process::at(truth), effects);
+  }
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ((*opened)->secret(), "");
+  Process& heir = start(2);
+  Answer<ResumedSession> resumed;
+  heir.client->resume_session((*opened)->id(), "x", {}, resumed.callback());
+  turn();
+  EXPECT_EQ(resumed.reason(), Reason::PermissionDenied);
+}
+
+// ---- S-57
+
+TEST_F(ResumeTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
+  Process& victim = start(1);
+  Process& other = start(2);
+  const SessionRef session = open(victim), waiting = open(other);
+  const HoldRef hold = acquire(victim, session, "a");
+  Answer<HoldRef> next;
+  other.client->acquire(waiting, "a", {.wait = LockWait::forever()}, next.callback());
+  turn();
+  Answer<void> killed;
+  other.client->kill_session(session->id(), killed.callback());
+  run(10ms);
+  EXPECT_TRUE(killed.ok()) << killed.status();
+  EXPECT_THAT(victim.phases, ElementsAre(Valid, Lost));
+  EXPECT_FALSE(valid(hold));
+  ASSERT_TRUE(next.ok());
+  EXPECT_GT((*next)->token(), hold->token());
+  Answer<void> again;
+  other.client->kill_session(session->id(), again.callback());
+  turn();
+  EXPECT_EQ(again.reason(), Reason::SessionNotFound);
+}
+
+TEST_F(ResumeTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
+  Process& victim = start(1);
+  Process& other = start(2);
+  const SessionRef session = open(victim), waiting = open(other);
+  const HoldRef hold = acquire(victim, session, "a");
+  Answer<HoldRef> next;
+  other.client->acquire(waiting, "a", {.wait = LockWait::forever()}, next.callback());
+  turn();
+  victim.node.listens = false;  // its renewals still arrive, and no answer reaches it
+  Answer<SessionId> killed;
+  other.client->force_release("a", hold->token(), killed.callback());
+  const Duration began = truth;
+  run(kTtl - 50ms, [&] { EXPECT_FALSE(next.ok()) << "granted while the victim may trust its hold"; });
+  EXPECT_EQ(*killed, session->id());
+  run(100ms, [&] { EXPECT_FALSE(next.ok() && valid(hold)); });
+  EXPECT_TRUE(next.ok()) << "its renewals did not save it, " << (truth - began).count();
+}
+
+TEST_F(ResumeTest, S57_ForceReleaseOfATokenThatIsNotTheHoldIsNotOwner) {
+  Process& one = start(1);
+  const SessionRef session = open(one);
+  const HoldRef hold = acquire(one, session, "a");
+  Answer<SessionId> stale, free;
+  one.client->force_release("a", Token(hold->token().value() + 1), stale.callback());
+  one.client->force_release("b", hold->token(), free.callback());
+  turn();
+  EXPECT_EQ(stale.reason(), Reason::NotOwner);
+  EXPECT_EQ(free.reason(), Reason::NotOwner);
+  EXPECT_TRUE(valid(hold));
+}
+
+TEST_F(ResumeTest, S57_AVictimThatMissedTheNewsLearnsItFromItsNextRenewal) {
+  Process& victim = start(1);
+  Process& other = start(2);
+  const SessionRef session = open(victim);
+  open(other);
+  victim.cut_off();
+  Answer<void> killed;
+  other.client->kill_session(session->id(), killed.callback());
+  turn();
+  victim.node.skip_news();  // as after a checkpoint of a peer
+  victim.node.speaks = victim.node.listens = true;
+  run(1200ms);
+  EXPECT_EQ(session->phase(), Lost);
+}
+
+}  // namespace
+}  // namespace coordkit::test

@@ -1,0 +1,245 @@
+// Sessions that change hands, and sessions that somebody else ends (docs/semantics.md S-45, S-57).
+#include <gtest/gtest.h>
+
+#include "tests/machine/driver.h"
+
+namespace coordkit::machine {
+namespace {
+
+using namespace std::chrono_literals;
+using Code = ResultCode;
+
+constexpr const char* kSecret = "correct horse battery staple";
+
+// The same node after a restart, another node, and the first node with another disk.
+const Origin kRestarted{kOrigin.replica, kOrigin.store, BootCounter(2)};
+const Origin kElsewhere{ReplicaId(2), StoreId(78), BootCounter(1)};
+const Origin kNewDisk{kOrigin.replica, StoreId(99), BootCounter(2)};
+
+TimerGroup group_of(const Origin& origin, Duration ttl = 5s) {
+  return {origin.replica, origin.boot, origin.store.value(), ttl};
+}
+
+struct SessionResumeTest : ::testing::Test {
+  Driver d;
+  uint64_t sequences = 1000;
+
+  Result from(const Origin& origin, Request::Body body) {
+    const RequestId id{origin, Sequence(++sequences)};
+    return d.apply(encode(Request{std::move(body), {}}), id).of(id.sequence);
+  }
+  SessionId open() {
+    const Origin& o = kOrigin;
+    return d.submit(OpenSession{5s, "meta", o.replica, o.boot, o.store.value(), lease::hash_of_secret(kSecret)}).session;
+  }
+  Result resume(SessionId id, const Origin& origin, bool former_is_gone = false, std::string secret = kSecret) {
+    return from(origin, ResumeSession{id, std::move(secret), former_is_gone});
+  }
+  SessionInfo info(SessionId id) const {
+    return decode_session(d.machine.query(encode(Query(SessionQuery{id}))).value()).value().session.value();
+  }
+};
+
+TEST_F(SessionResumeTest, S45_TheSecretDecidesAndOnlyItsHashIsState) {
+  const SessionId a = open();
+  EXPECT_EQ(resume(a, kRestarted, false, "guessed").code, Code::PermissionDenied);
+  EXPECT_EQ(d.last.timer_ops.size(), 0u);
+  EXPECT_EQ(resume(SessionId(5), kRestarted).code, Code::SessionNotFound);
+  EXPECT_EQ(resume(a, kRestarted).code, Code::Ok);
+  const SessionId without = d.open();
+  EXPECT_EQ(resume(without, kRestarted, false, std::string(1, '\0')).code, Code::PermissionDenied)
+      << "a session opened without a secret cannot be resumed";
+
+  CheckpointBatch batch;
+  d.machine.checkpoint(batch);
+  for (const auto& row : batch.rows) EXPECT_EQ(row.value->find(kSecret), std::string::npos);
+  d.expire({without});
+  EXPECT_EQ(resume(without, kRestarted).code, Code::SessionNotFound);
+}
+
+TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHoldsWithTheirTokens) {
+  const SessionId a = open();
+  const Token token = d.acquire(a, "n").token;
+  const Result resumed = resume(a, kElsewhere);
+  EXPECT_EQ(resumed.code, Code::Ok);
+  EXPECT_EQ(resumed.session, a);
+  EXPECT_EQ(resumed.ttl, 5s);
+  EXPECT_FALSE(resumed.former_gone);
+  EXPECT_EQ(d.last.timer_ops,
+            (std::vector<TimerOp>{{TimerOp::Kind::Arm, session_timer(a), Generation(1), 5s, group_of(kElsewhere)}}));
+  EXPECT_EQ(d.last.events,
+            (std::vector<Event>{SessionResumed{a, kElsewhere.replica, kElsewhere.boot, kElsewhere.store.value()}}));
+  EXPECT_EQ(d.holder("n"), token);
+  EXPECT_EQ(info(a).metadata, "meta");
+
+  // An expiry that was on its way for the former binding ends nothing.
+  d.fire({{session_timer(a), Generation(0)}});
+  EXPECT_EQ(d.machine.sessions(), 1u);
+  d.fire({{session_timer(a), Generation(1)}});
+  EXPECT_EQ(d.machine.sessions(), 0u);
+  EXPECT_EQ(d.holder("n"), Token());
+}
+
+TEST_F(SessionResumeTest, S45_REG_F56_TheFormerProcessIsAnsweredLostWhateverItSends) {
+  const SessionId a = open();
+  const SessionId other = d.open();
+  const Token token = d.acquire(a, "n").token;
+  resume(a, kElsewhere);
+  EXPECT_EQ(d.release(a, "n", token).code, Code::Lost);
+  EXPECT_EQ(d.acquire(a, "m").code, Code::Lost);
+  EXPECT_EQ(d.submit(CancelAcquire{a, "", "n", {kOrigin, Sequence(1)}}).code, Code::Lost);
+  EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), "", 0}, {{"n", token}}).code, Code::Lost);
+  EXPECT_EQ(d.submit(CloseSession{a}).code, Code::Lost);
+  EXPECT_EQ(d.holder("n"), token) << "nothing the former process sends frees what the new one relies on";
+  EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "n", token}).code, Code::Ok);
+  EXPECT_EQ(d.acquire(other, "n").code, Code::Granted);
+}
+
+// The release was sent in the session's first life here and arrives in its third: the hold has its token and its session.
+TEST_F(SessionResumeTest, S45_INV_L02_WhatWasSentBeforeTheSessionCameBackIsLostToo) {
+  const SessionId a = open();
+  const Token token = d.acquire(a, "n").token;
+  resume(a, kElsewhere);
+  resume(a, kOrigin);
+  const RequestId old{kOrigin, Sequence(sequences - 100)};
+  EXPECT_EQ(d.apply(encode(Request{Release{a, std::nullopt, "n", token}, {}}), old).of(old.sequence).code, Code::Lost);
+  EXPECT_EQ(d.holder("n"), token);
+  EXPECT_EQ(from(kOrigin, Release{a, std::nullopt, "n", token}).code, Code::Ok);
+}
+
+TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
+  EXPECT_TRUE(resume(open(), kRestarted).former_gone);
+  EXPECT_FALSE(resume(open(), kElsewhere).former_gone);
+  EXPECT_FALSE(resume(open(), kNewDisk).former_gone) << "a copied or replaced disk says nothing about the other";
+  EXPECT_TRUE(resume(open(), kElsewhere, true).former_gone) << "the caller vouches";
+  const SessionId a = open();
+  EXPECT_TRUE(resume(a, kRestarted).former_gone);
+  EXPECT_FALSE(resume(a, kOrigin).former_gone) << "an earlier boot succeeds nobody";
+}
+
+// The first holder may still trust its deadline when the second one has come and gone.
+TEST_F(SessionResumeTest, S45_ASecondRestartDoesNotSkipTheWaitThatTheFirstResumeOwed) {
+  const SessionId a = open();
+  EXPECT_FALSE(resume(a, kElsewhere).former_gone);
+  const Origin again{kElsewhere.replica, kElsewhere.store, BootCounter(2)};
+  EXPECT_FALSE(resume(a, again).former_gone);
+  EXPECT_FALSE(resume(a, Origin{again.replica, again.store, BootCounter(3)}).former_gone);
+  EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(4)}, true).former_gone);
+  EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(5)}).former_gone);
+}
+
+TEST_F(SessionResumeTest, S45_WaitsOfTheFormerProcessEndAndTheNextOneIsServed) {
+  const SessionId holder = d.open(), a = open(), next = d.open();
+  const Token token = d.acquire(holder, "n").token;
+  d.acquire(a, "n", Wait::forever());
+  const Sequence wait = d.last_sequence;
+  d.acquire(next, "n", Wait::forever());
+  resume(a, kElsewhere);
+  EXPECT_EQ(d.last.of(wait).code, Code::Lost);
+  EXPECT_EQ(d.queue("n"), std::vector<SessionId>{next});
+  d.release(holder, "n", token);
+  EXPECT_EQ(d.queue("n"), std::vector<SessionId>{});
+  d.machine.verify();
+}
+
+TEST_F(SessionResumeTest, S45_REG_F55_BindingSecretAndMarksAreInTheCheckpointAndTheDigest) {
+  const SessionId a = open(), b = open();
+  RowsView stored;
+  const auto store = [&] {
+    CheckpointBatch batch;
+    d.machine.checkpoint(batch);
+    stored.add(batch);
+  };
+  store();
+  const uint64_t before = d.machine.digest();
+  resume(a, kElsewhere);
+  EXPECT_NE(d.machine.digest(), before);
+  d.submit(KillSession{b});
+  store();
+  Machine copy("m1");
+  ASSERT_TRUE(copy.restore(stored).ok());
+  EXPECT_EQ(copy.digest(), d.machine.digest());
+  copy.verify();
+  std::vector<TimerOp> timers;
+  copy.timers(timers);
+  EXPECT_EQ(timers, d.timers());
+}
+
+TEST_F(SessionResumeTest, LocksOfIsReadInPages) {
+  const SessionId a = open();
+  std::vector<Token> tokens;
+  for (const char* name : {"x", "y", "z"}) tokens.push_back(d.acquire(a, name, Wait::none(), "tag").token);
+  const auto after = [&](Token token) {
+    return decode_locks_of(d.machine.query(encode(Query(LocksOfQuery{a, token}))).value()).value().locks;
+  };
+  EXPECT_EQ(after({}).size(), 3u);
+  ASSERT_EQ(after(tokens[0]).size(), 2u);
+  EXPECT_EQ(after(tokens[0])[0], (HeldLock{"y", "tag", tokens[1], {kOrigin, Sequence(3)}, Index(3)}));
+  EXPECT_TRUE(after(tokens[2]).empty());
+}
+
+using SessionKillTest = SessionResumeTest;
+
+TEST_F(SessionKillTest, S57_AKillFreesNothingBeforeTheTtlIsOver) {
+  const SessionId a = open(), b = d.open();
+  const Token token = d.acquire(a, "n").token;
+  d.acquire(b, "n", Wait::forever());
+  const Sequence wait = d.last_sequence;
+  const Result killed = d.submit(KillSession{a});
+  EXPECT_EQ(killed.code, Code::Ok);
+  EXPECT_EQ(killed.session, a);
+  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnding{a}}));
+  EXPECT_EQ(d.holder("n"), token);
+  EXPECT_TRUE(info(a).ending);
+
+  d.fire({{session_timer(a), Generation(0)}});
+  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{a, SessionEnded::Reason::Killed}}));
+  EXPECT_EQ(d.last.of(wait).code, Code::Granted);
+  EXPECT_EQ(d.submit(KillSession{a}).code, Code::SessionNotFound);
+}
+
+TEST_F(SessionKillTest, S57_AMarkedSessionStandsAloneAndItsWaitStartsAnewWithALeader) {
+  const SessionId a = open();
+  d.submit(KillSession{a});
+  const std::vector<TimerOp> alone{{TimerOp::Kind::Arm, session_timer(a), Generation(0), 5s, {}}};
+  EXPECT_EQ(d.last.timer_ops, alone) << "no renewal of its process covers it";
+  EXPECT_EQ(d.timers(), alone) << "what a replica that takes over counts from";
+  d.submit(KillSession{a});
+  EXPECT_TRUE(d.last.timer_ops.empty()) << "a second kill must not put off the end";
+}
+
+TEST_F(SessionKillTest, S57_ForceReleaseNeedsTheCurrentTokenAndEndsTheWholeSession) {
+  const SessionId a = open();
+  const Token first = d.acquire(a, "n").token;
+  d.release(a, "n", first);
+  const Token token = d.acquire(a, "n").token;
+  d.acquire(a, "m");
+  for (const Token stale : {first, Token(token.value() + 1)}) {
+    EXPECT_EQ(d.submit(ForceRelease{"n", stale}).code, Code::NotOwner);
+  }
+  EXPECT_EQ(d.submit(ForceRelease{"unknown", token}).code, Code::NotOwner);
+  EXPECT_FALSE(info(a).ending);
+  EXPECT_EQ(d.submit(ForceRelease{"n", token}).session, a);
+  EXPECT_TRUE(info(a).ending);
+  d.expire({a});
+  EXPECT_EQ(d.machine.lock_names(), 0u);
+}
+
+TEST_F(SessionKillTest, S57_AnEndingSessionMayOnlyLetGo) {
+  const SessionId a = open(), b = d.open();
+  const Token n = d.acquire(a, "n").token, m = d.acquire(a, "m").token;
+  d.acquire(b, "other");
+  d.acquire(a, "other", Wait::forever());
+  const Sequence wait = d.last_sequence;
+  d.submit(KillSession{a});
+  EXPECT_EQ(d.last.of(wait).code, Code::Lost) << "nobody queues behind it";
+  EXPECT_EQ(d.acquire(a, "free").code, Code::Lost);
+  EXPECT_EQ(resume(a, kRestarted).code, Code::SessionNotFound);
+  EXPECT_EQ(d.release(a, "n", n).code, Code::Ok);
+  EXPECT_EQ(d.holder("m"), m);
+  EXPECT_EQ(d.submit(CloseSession{a}).code, Code::Ok) << "its own close needs no wait";
+  EXPECT_EQ(d.holder("m"), Token());
+}
+
+}  // namespace
+}  // namespace coordkit::machine

@@ -1,0 +1,149 @@
+// Every kind of completion token, and cancellation through its slot.
+#include "coordkit/asio.h"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <optional>
+#include <thread>
+
+#include "coordkit/coordkit.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+namespace asio = boost::asio;
+
+class AsioTest : public ::testing::Test {
+ protected:
+  void SetUp() override { cluster_.open_all(); }
+  Replica& replica() { return cluster_[1]; }
+  // Runs a coroutine to its end on this thread.
+  template <typename Body>
+  void run(Body body) {
+    asio::co_spawn(io_, std::move(body), [](std::exception_ptr error) {
+      if (error) std::rethrow_exception(error);
+    });
+    io_.run();
+    io_.restart();
+  }
+
+  Cluster cluster_{1};
+  asio::io_context io_;
+};
+
+TEST_F(AsioTest, ACoroutineOpensLocksWritesAndReads) {
+  bool done = false;
+  run([&]() -> asio::awaitable<void> {
+    absl::StatusOr<Session> me = co_await async_open_session(replica(), "coroutine", {.ttl = 30s}, asio::use_awaitable);
+    EXPECT_THAT(me.status(), IsOk());
+    EXPECT_EQ(me->metadata(), "coroutine");
+    absl::StatusOr<Grant> grant = co_await async_acquire(*me, "jobs", {.timeout = kPatience}, asio::use_awaitable);
+    EXPECT_THAT(grant.status(), IsOk());
+    EXPECT_TRUE(grant->valid());
+    const std::thread::id here = std::this_thread::get_id();
+    absl::StatusOr<bool> held = co_await async_check(*grant, asio::use_awaitable);
+    EXPECT_TRUE(held.ok() && *held);
+    EXPECT_EQ(std::this_thread::get_id(), here) << "completed on the coroutine's own executor";
+    EXPECT_THAT((co_await async_put(replica(), "k", "v", {}, asio::use_awaitable)).status(), IsOk());
+    absl::StatusOr<GetResult> got = co_await async_get(replica(), "k", asio::use_awaitable);
+    EXPECT_TRUE(got.ok() && got->entry && got->entry->value == "v");
+    EXPECT_THAT(co_await async_release(*grant, asio::use_awaitable), IsOk());
+    EXPECT_THAT(co_await async_close(*me, asio::use_awaitable), IsOk());
+    done = true;
+  });
+  EXPECT_TRUE(done);
+}
+
+TEST_F(AsioTest, AFutureAndACallback) {
+  Session me = async_open_session(replica(), "", {}, asio::use_future).get().value();
+  Grant grant = async_acquire(me, "jobs", "owner", "value", {}, asio::use_future).get().value();
+  EXPECT_TRUE(grant.valid());
+  EXPECT_EQ(replica().holders("jobs")->holders.at(0).value, "value");
+
+  std::optional<absl::Status> answered;
+  const std::thread::id here = std::this_thread::get_id();
+  async_release(grant, asio::bind_executor(io_, [&](absl::Status status) {
+                  EXPECT_EQ(std::this_thread::get_id(), here);
+                  answered = std::move(status);
+                }));
+  EXPECT_FALSE(answered) << "never inside of the call";
+  io_.run();  // the operation counts as work until it ends
+  ASSERT_TRUE(answered);
+  EXPECT_THAT(*answered, IsOk());
+}
+
+TEST_F(AsioTest, ADeferredOperationStartsWhenItIsLaunched) {
+  Session me = cluster_.session(1);
+  auto later = async_acquire(me, "jobs", {}, asio::deferred);
+  EXPECT_TRUE(replica().holders("jobs")->holders.empty());
+  Grant grant = std::move(later)(asio::use_future).get().value();
+  EXPECT_TRUE(grant.valid());
+}
+
+TEST_F(AsioTest, S59_ASlotCancelsOneAcquireAndNothingElse) {
+  Session me = cluster_.session(1), other = cluster_.session(1);
+  absl::StatusOr<Grant> held = other.acquire("jobs");
+  ASSERT_THAT(held.status(), IsOk());
+  asio::cancellation_signal signal;
+  std::optional<absl::Status> cancelled, granted;
+  async_acquire(me, "jobs", "one", "", {},
+                asio::bind_cancellation_slot(
+                    signal.slot(), asio::bind_executor(io_, [&](absl::StatusOr<Grant> grant) { cancelled = grant.status(); })));
+  async_acquire(me, "jobs", "two", "", {},
+                asio::bind_executor(io_, [&](absl::StatusOr<Grant> grant) { granted = grant.status(); }));
+  signal.emit(asio::cancellation_type::total);
+  while (!cancelled) io_.run_one();
+  EXPECT_THAT(*cancelled, Is(Reason::Cancelled));
+  EXPECT_FALSE(granted);
+  EXPECT_THAT(held->release(), IsOk());
+  io_.run();
+  ASSERT_TRUE(granted);
+  EXPECT_THAT(*granted, IsOk());
+}
+
+TEST_F(AsioTest, S59_WhatMayTakeEffectIsNotCancelledByATotalCancellation) {
+  asio::cancellation_signal signal;
+  std::optional<absl::Status> written;
+  async_put(replica(), "k", "v", {},
+            asio::bind_cancellation_slot(
+                signal.slot(), asio::bind_executor(io_, [&](absl::StatusOr<PutResult> put) { written = put.status(); })));
+  signal.emit(asio::cancellation_type::total);
+  io_.run();
+  ASSERT_TRUE(written);
+  EXPECT_THAT(*written, IsOk());
+}
+
+TEST_F(AsioTest, S59_TheLoserOfARaceOfCoroutinesIsCancelled) {
+  using namespace asio::experimental::awaitable_operators;
+  Session me = cluster_.session(1), other = cluster_.session(1);
+  absl::StatusOr<Grant> held = other.acquire("jobs");
+  ASSERT_THAT(held.status(), IsOk());
+  size_t winner = 9;
+  run([&]() -> asio::awaitable<void> {
+    asio::steady_timer timer(co_await asio::this_coro::executor, 1ms);
+    const auto first = co_await (async_acquire(me, "jobs", {}, asio::use_awaitable) || timer.async_wait(asio::use_awaitable));
+    winner = first.index();
+  });
+  EXPECT_EQ(winner, 1u);
+  EXPECT_TRUE(replica().queue("jobs")->waiters.empty()) << "its wait has ended, too";
+}
+
+TEST_F(AsioTest, AClosedReplicaEndsOperations) {
+  Session me = cluster_.session(1);
+  std::unique_ptr<Replica> gone = cluster_.take(1);
+  ASSERT_THAT(gone->close(), IsOk());
+  EXPECT_THAT(async_acquire(me, "jobs", {}, asio::use_future).get().status(), Is(Reason::Closed));
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,158 @@
+// The dedicated timer that tells holders of their deadline (docs/semantics.md S-52, INV_L16).
+#include "replica/deadline_watch.h"
+
+#include <condition_variable>
+#include <future>
+#include <latch>
+
+#include "client/lifecycle.h"
+#include "coordkit/coordkit.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+class DeadlineWatchTest : public ::testing::Test {
+ protected:
+  static LeadingTime now() { return system_clock().now().leading; }
+  SessionRef session(Duration left) {
+    auto state = std::make_shared<SessionState>(SessionId(++sessions_), 10s);
+    SessionWriter::set(*state, SessionPhase::Valid, now() + left);
+    return state;
+  }
+  // Runs what was posted to the callback thread, up to here.
+  void drain() {
+    std::promise<void> done;
+    callbacks_.post([&] { done.set_value(); });
+    done.get_future().get();
+  }
+
+  CallbackThread callbacks_;
+  DeadlineWatch watch_{system_clock(), callbacks_};
+  uint64_t sessions_ = 0;
+};
+
+TEST_F(DeadlineWatchTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
+  const SessionRef held = session(30ms);
+  const HoldRef hold = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1));
+  std::promise<std::pair<SessionPhase, bool>> told;
+  watch_.granted(hold);
+  watch_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase phase) {
+                 told.set_value({phase, now() >= held->validity_deadline()});
+               }));
+  const auto [phase, in_time] = told.get_future().get();
+  EXPECT_EQ(phase, SessionPhase::Jeopardy);
+  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(hold->lost_token().stop_requested());
+  EXPECT_EQ(held->phase(), SessionPhase::Jeopardy);
+}
+
+TEST_F(DeadlineWatchTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
+  const SessionRef renewed = session(20ms), other = session(60ms);
+  int told = 0;
+  std::promise<void> other_told;
+  watch_.valid(renewed, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; }));
+  watch_.valid(other, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { other_told.set_value(); }));
+  SessionWriter::set(*renewed, SessionPhase::Valid, now() + 5s);
+  other_told.get_future().get();  // the first deadline of the other is past as well
+  drain();
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(renewed->phase(), SessionPhase::Valid);
+}
+
+TEST_F(DeadlineWatchTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
+  const SessionRef lost = session(20ms), first = session(20ms), last = session(60ms);
+  const HoldRef released = std::make_shared<HoldState>(last, "a", "", Token(5), Index(1));
+  int told = 0;
+  const auto count = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; });
+  watch_.valid(lost, count);
+  watch_.valid(first, count);
+  watch_.granted(released);
+  watch_.gone(*released);
+  watch_.lost(lost->id());
+  SessionWriter::set(*first, SessionPhase::Jeopardy, LeadingTime::min());  // the client was first
+  std::promise<void> end;
+  watch_.valid(last, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
+  end.get_future().get();
+  drain();
+  EXPECT_EQ(told, 0);
+  EXPECT_FALSE(released->lost_token().stop_requested());
+}
+
+TEST_F(DeadlineWatchTest, S51_AHoldWithALongestTimeIsToldAlone) {
+  const SessionRef held = session(5s);
+  const HoldRef brief = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1), now() + 20ms);
+  const HoldRef other = std::make_shared<HoldState>(held, "b", "", Token(6), Index(1));
+  std::promise<void> told;
+  const std::stop_callback on_stop(brief->lost_token(), [&] { told.set_value(); });
+  watch_.valid(held, nullptr);
+  watch_.granted(brief);
+  watch_.granted(other);
+  told.get_future().get();
+  drain();
+  EXPECT_FALSE(brief->valid(now()));
+  EXPECT_FALSE(other->lost_token().stop_requested());
+  EXPECT_EQ(held->phase(), SessionPhase::Valid);
+}
+
+// ---- with a replica whose engine's thread is stuck
+
+std::latch* stuck_until = nullptr;  // set by the one test that uses it
+
+// Answers every command; "stick" holds up the turn that applies it.
+class Sticky final : public StateMachine {
+ public:
+  void found(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    for (const Command& command : commands) {
+      if (command.payload == "stick") stuck_until->wait();
+      output.results.push_back({command.index, command.request, ApplyOutput::Stage::Final, "done"});
+    }
+  }
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+  absl::StatusOr<std::string> query(std::string_view) const override { return ""; }
+  void checkpoint(CheckpointBatch&) override {}
+  absl::Status restore(const CheckpointView&) override { return absl::OkStatus(); }
+  void timers(std::vector<TimerOp>&) const override {}
+  uint64_t digest() const override { return 0; }
+};
+
+TEST(DeadlineWatchReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhileTheEnginesThreadIsStuck) {
+  constexpr MachineId kSticky{20};
+  std::mutex mutex;
+  std::vector<SessionPhase> phases;
+  std::promise<void> recovered, stopped;
+  std::latch told(1);
+  stuck_until = &told;
+  Cluster cluster(1);  // after what its callbacks use, so that it goes first
+  ReplicaOptions options = cluster.options(1);
+  options.machines.push_back({.id = kSticky, .make = [] { return std::make_unique<Sticky>(); }});
+  ASSERT_NO_FATAL_FAILURE(cluster.open(std::move(options)));
+  ASSERT_THAT(cluster[1].wait_ready(kPatience), IsOk());
+
+  absl::StatusOr<Session> me = cluster[1].open_session({.ttl = 1s, .on_phase = [&](SessionPhase phase) {
+                                                          const std::lock_guard lock(mutex);
+                                                          phases.push_back(phase);
+                                                          if (phase == SessionPhase::Jeopardy && phases.size() == 2)
+                                                            told.count_down();
+                                                          if (phase == SessionPhase::Valid && phases.size() == 3)
+                                                            recovered.set_value();
+                                                        }});
+  ASSERT_THAT(me.status(), IsOk());
+  absl::StatusOr<Grant> grant = me->acquire("jobs");
+  ASSERT_THAT(grant.status(), IsOk());
+  const std::stop_callback on_stop(grant->lost(), [&] { stopped.set_value(); });
+
+  // The engine's thread goes on only once the holder has been told: without the timer of its own this would never end.
+  EXPECT_THAT(cluster[1].propose(kSticky, "stick", {.timeout = kPatience}).status(), IsOk());
+  stopped.get_future().get();
+  EXPECT_EQ(recovered.get_future().wait_for(kPatience), std::future_status::ready) << "and again when it is valid again";
+  const std::lock_guard lock(mutex);
+  phases.resize(std::min<size_t>(phases.size(), 3));  // a slow machine may lose it again
+  EXPECT_THAT(phases, ElementsAre(SessionPhase::Valid, SessionPhase::Jeopardy, SessionPhase::Valid));
+}
+
+}  // namespace
+}  // namespace coordkit::testing

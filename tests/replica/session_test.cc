@@ -1,0 +1,220 @@
+// Sessions at door 1: taken over after a restart, ended by an administrator, cancelled calls, forked children.
+#include "coordkit/session.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
+
+#include "coordkit/coordkit.h"
+#include "replica/fork_guard.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::SizeIs;
+
+const absl::Status& status_of(const absl::Status& status) { return status; }
+template <typename T>
+const absl::Status& status_of(const absl::StatusOr<T>& answer) {
+  return answer.status();
+}
+
+class ReplicaSessionTest : public ::testing::Test {
+ protected:
+  void SetUp() override { cluster_.open_all(); }
+
+  void await_queue(const std::string& name, size_t waiters) {
+    absl::StatusOr<QueueInfo> queue = cluster_[1].queue(name);
+    while (queue.ok() && queue->waiters.size() != waiters) queue = cluster_[1].queue(name);
+    ASSERT_THAT(queue.status(), IsOk());
+  }
+
+  Cluster cluster_{1};
+};
+
+TEST_F(ReplicaSessionTest, S45_ASessionTellsItsDeadlineMetadataAndSecret) {
+  absl::StatusOr<Session> me = cluster_[1].open_session({.ttl = 30s, .metadata = "host-7"});
+  ASSERT_THAT(me.status(), IsOk());
+  EXPECT_EQ(me->metadata(), "host-7");
+  EXPECT_THAT(me->secret(), SizeIs(32));
+  EXPECT_NE(me->secret(), cluster_.session(1).secret());
+  EXPECT_GT(me->remaining(), 0s);
+  EXPECT_LT(me->remaining(), me->ttl());
+  EXPECT_GT(me->validity_deadline(), LeadingTime::min());
+  EXPECT_THAT(me->close(), IsOk());
+  EXPECT_EQ(me->remaining(), 0s);
+}
+
+TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOver) {
+  SessionId id;
+  std::string secret;
+  Token token;
+  {
+    absl::StatusOr<Session> me = cluster_[1].open_session({.ttl = 60s});
+    ASSERT_THAT(me.status(), IsOk());
+    absl::StatusOr<Grant> grant = me->acquire("jobs", {.owner = "worker"});
+    ASSERT_THAT(grant.status(), IsOk());
+    id = me->id();
+    secret = me->secret();
+    token = grant->token();
+    // As a crash does: the replica is gone before the handles are, so that nothing is closed or released.
+    cluster_.close(1);
+  }
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
+  ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  EXPECT_THAT(cluster_[1].resume_session(id, "guessed").status(), Is(Reason::PermissionDenied));
+
+  std::promise<void> valid;
+  ResumeSessionOptions options{.timeout = kPatience, .on_phase = [&, told = false](SessionPhase phase) mutable {
+                                 if (phase == SessionPhase::Valid && !std::exchange(told, true)) valid.set_value();
+                               }};
+  absl::StatusOr<Resumed> resumed = cluster_[1].resume_session(id, secret, std::move(options));
+  ASSERT_THAT(resumed.status(), IsOk());
+  EXPECT_EQ(resumed->session.id(), id);
+  EXPECT_EQ(resumed->session.secret(), secret);
+  ASSERT_THAT(resumed->grants, SizeIs(1));
+  Grant& grant = resumed->grants[0];
+  EXPECT_EQ(grant.name(), "jobs");
+  EXPECT_EQ(grant.token(), token);
+  // The same directory at a later boot: the directory lock vouches, and the first renewal makes it valid, not a whole TTL.
+  ASSERT_EQ(valid.get_future().wait_for(30s), std::future_status::ready);
+  EXPECT_TRUE(grant.valid());
+  EXPECT_THAT(cluster_[1].resume_session(id, secret).status(), Is(Reason::AlreadyExists));
+  EXPECT_THAT(grant.release(), IsOk());
+}
+
+TEST_F(ReplicaSessionTest, S57_AKilledSessionIsLostAndItsLockPassesOn) {
+  Session holder = cluster_.session(1), next = cluster_.session(1);
+  absl::StatusOr<Grant> grant = holder.acquire("jobs");
+  ASSERT_THAT(grant.status(), IsOk());
+  EXPECT_THAT(cluster_[1].force_release("jobs", Token(grant->token().value() + 1)).status(), Is(Reason::NotOwner));
+  absl::StatusOr<SessionId> ended = cluster_[1].force_release("jobs", grant->token());
+  ASSERT_THAT(ended.status(), IsOk());
+  EXPECT_EQ(*ended, holder.id());
+  absl::StatusOr<Grant> theirs = next.acquire("jobs", {.timeout = kPatience});
+  ASSERT_THAT(theirs.status(), IsOk());
+  EXPECT_FALSE(grant->valid());
+  EXPECT_TRUE(grant->lost().stop_requested() || holder.phase() == SessionPhase::Lost);
+  EXPECT_THAT(cluster_[1].kill_session(next.id()), IsOk());
+  EXPECT_THAT(cluster_[1].kill_session(SessionId(1)), Is(Reason::SessionNotFound));
+}
+
+TEST_F(ReplicaSessionTest, S51_AHoldEndsByItselfAfterItsLongestTime) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> grant = me.acquire("jobs", {.max_hold = 20ms});
+  ASSERT_THAT(grant.status(), IsOk());
+  absl::StatusOr<Grant> next = me.acquire("jobs", {.timeout = kPatience, .owner = "next"});
+  ASSERT_THAT(next.status(), IsOk());
+  EXPECT_FALSE(grant->valid());
+  EXPECT_TRUE(me.valid());
+}
+
+// ---- cancelling
+
+TEST_F(ReplicaSessionTest, S59_ACancelledAcquireEndsCancelledAndHoldsNothing) {
+  Session me = cluster_.session(1), other = cluster_.session(1);
+  absl::StatusOr<Grant> held = other.acquire("jobs");
+  ASSERT_THAT(held.status(), IsOk());
+  std::promise<absl::Status> answered;
+  AsyncCall call = me.acquire_async("jobs", {}, [&](absl::StatusOr<Grant> grant) { answered.set_value(grant.status()); });
+  await_queue("jobs", 1);
+  call.cancel();
+  EXPECT_THAT(answered.get_future().get(), Is(Reason::Cancelled));
+  await_queue("jobs", 0);
+  call.cancel();  // ended: no effect
+  EXPECT_THAT(held->release(), IsOk());
+  EXPECT_TRUE(cluster_[1].holders("jobs")->holders.empty());
+}
+
+TEST_F(ReplicaSessionTest, S59_ACallCancelledBeforeItsThreadSawItNeverLeaves) {
+  Session me = cluster_.session(1);
+  std::promise<absl::Status> answered;
+  me.acquire_async("jobs", {}, [&](absl::StatusOr<Grant> grant) { answered.set_value(grant.status()); }).cancel();
+  const absl::Status status = answered.get_future().get();
+  EXPECT_TRUE(status.ok() || reason_of(status) == Reason::Cancelled) << status;
+  EXPECT_THAT(me.acquire("jobs", {.timeout = kPatience}).status(), IsOk()) << "whatever it was, nothing is held unknown";
+}
+
+TEST_F(ReplicaSessionTest, S59_AStopTokenEndsABlockingAcquire) {
+  Session me = cluster_.session(1), other = cluster_.session(1);
+  absl::StatusOr<Grant> held = other.acquire("jobs");
+  std::stop_source stop;
+  std::thread canceller([&] {
+    await_queue("jobs", 1);
+    stop.request_stop();
+  });
+  EXPECT_THAT(me.acquire("jobs", {.stop = stop.get_token()}).status(), Is(Reason::Cancelled));
+  canceller.join();
+  EXPECT_THAT(me.acquire("jobs", {.stop = stop.get_token()}).status(), Is(Reason::Cancelled)) << "stopped before it began";
+}
+
+TEST_F(ReplicaSessionTest, S59_EveryOtherCallEndsWhenItIsCancelled) {
+  std::vector<std::promise<absl::Status>> ends(6);
+  const auto note = [&](size_t i) { return [&ends, i](auto answer) { ends[i].set_value(absl::Status(status_of(answer))); }; };
+  Replica& replica = cluster_[1];
+  replica.open_session_async({}, note(0)).cancel();
+  replica.put_async("k", "v", {}, note(1)).cancel();
+  replica.get_async("k", {}, note(2)).cancel();
+  replica.kill_session_async(SessionId(1), 10s, note(3)).cancel();
+  replica.transfer_leadership_async(2, 10s, note(4)).cancel();
+  replica.erase_async("k", {}, note(5)).cancel();
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const absl::Status status = ends[i].get_future().get();
+    const auto reason = reason_of(status);
+    const bool cancelled = reason == Reason::Cancelled || reason == Reason::CancelPending;
+    const bool too_late = status.ok() || reason == Reason::SessionNotFound || reason == Reason::MemberNotFound;
+    EXPECT_TRUE(cancelled || too_late) << i << ": " << status;
+  }
+  EXPECT_THAT(replica.put("k", "w").status(), IsOk()) << "nothing is left in the way";
+}
+
+// ---- forks
+
+TEST(ForkGuardTest, FLT_P19_OnlyTheChildIsAFork) {
+  const ForkGuard guard;
+  EXPECT_FALSE(guard.forked());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(guard.forked() ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_FALSE(guard.forked());
+}
+
+// What a forked child finds; each line that is wrong sets a bit of its exit status.
+int child_of(Replica& replica, Session& session, Grant& grant) {
+  int wrong = 0;
+  if (session.valid() || grant.valid() || session.remaining() != 0s) wrong |= 1;
+  const absl::Status acquired = session.acquire("other").status();
+  if (reason_of(acquired) != Reason::Closed || acquired.message().find("fork") == std::string_view::npos) wrong |= 2;
+  if (reason_of(replica.put("k", "child").status()) != Reason::Closed) wrong |= 4;
+  absl::Status async;
+  session.acquire_async("other", {}, [&](absl::StatusOr<Grant> answer) { async = answer.status(); });
+  if (reason_of(async) != Reason::Closed) wrong |= 8;
+  if (replica.health().reason.find("fork") == std::string::npos) wrong |= 16;
+  grant = Grant();      // releases nothing
+  session = Session();  // closes nothing
+  if (replica.close().ok()) wrong |= 32;
+  return wrong;
+}
+
+TEST_F(ReplicaSessionTest, LT9_FLT_P19_InAForkedChildNothingIsValidEveryCallFailsAndTheParentGoesOn) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> grant = me.acquire("jobs");
+  ASSERT_THAT(grant.status(), IsOk());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(child_of(cluster_[1], me, *grant));
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(grant->valid());
+  EXPECT_THAT(grant->check(), ::testing::ResultOf([](const auto& answer) { return answer.ok() && *answer; }, true));
+  EXPECT_THAT(cluster_[1].put("k", "parent").status(), IsOk());
+}
+
+}  // namespace
+}  // namespace coordkit::testing
