@@ -54,7 +54,7 @@ void Client::Impl::start_convert(CallId id, const HoldRef& hold, LockMode to, No
   }
   const Urgency urgency = to == LockMode::Shared ? Urgency::Reserved : Urgency::Normal;
   submit_for(session, std::move(request), LaggingTime::max(), urgency,
-             [this, id, hold, to](const Completion& completion, Now now) { converted(id, hold, to, completion, now); });
+             [this, id, hold, to](const Completion& completion, Now then) { converted(id, hold, to, completion, then); });
 }
 
 void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now) {
