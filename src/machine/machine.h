@@ -6,7 +6,8 @@
 //
 // Timers. A session's timer has the session's id, its binding as group and its generation. A timed wait has a timer of
 // its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below that bit
-// (TokenCounter::kMax), so the two never meet, whatever the token base. Whatever ends a session or a timed wait also
+// (TokenCounter::kMax), so the two never meet, whatever the token base. A lock-delay's id is drawn from the same counter as
+// the sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a timed wait or a delay also
 // disarms its timer, the firing itself included.
 //
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
@@ -32,6 +33,7 @@ namespace coordkit::machine {
 
 inline constexpr uint64_t kWaitTimerBit = uint64_t{1} << 63;
 constexpr TimerId session_timer(SessionId session) { return TimerId(session.value()); }
+constexpr TimerId delay_timer(uint64_t id) { return TimerId(id); }
 constexpr TimerId wait_timer(Index queued) { return TimerId(queued.value() | kWaitTimerBit); }
 
 class Machine final : public StateMachine {
@@ -75,7 +77,7 @@ class Machine final : public StateMachine {
     Index index;
     RequestId request;
     ApplyOutput& output;
-    std::vector<lock::Decision>& decisions;
+    lock::Decisions& decisions;
   };
 
   void apply_one(const Command& command, ApplyOutput& output);
@@ -90,9 +92,15 @@ class Machine final : public StateMachine {
   Answer execute(Acquire& acquire, Step& step);
   Answer execute(Release& release, Step& step);
   Answer execute(CancelAcquire& cancel, Step& step);
+  Answer execute(AcquireAll& acquire, Step& step);
+  Answer execute(Downgrade& downgrade, Step& step);
+  Answer execute(Upgrade& upgrade, Step& step);
+  Answer execute(UpdateValue& update, Step& step);
+  Answer execute(ClearDelay& clear, Step& step);
   Answer execute(Put& put, Step& step);
   Answer execute(Delete& erase, Step& step);
 
+  Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
   void settle(Step& step);
   void answer(Result result, ApplyOutput::Stage stage, Step& step);
@@ -105,13 +113,14 @@ class Machine final : public StateMachine {
   std::string answer_to(const SessionsQuery& query) const;
   std::string answer_to(const LocksOfQuery& query) const;
   std::string answer_to(const TokenStillHeldQuery& query) const;
+  std::string answer_to(const TryQuery& query) const;
   std::string answer_to(const GetQuery& query) const;
   std::string answer_to(const RangeQuery& query) const;
 
   std::string prefix_;
   State state_;
   std::optional<std::pair<uint64_t, Revision>> stored_counters_;  // as the last checkpoint has them
-  std::vector<lock::Decision> decisions_;                         // scratch of one step
+  lock::Decisions decisions_;                                     // scratch of one step
 };
 
 }  // namespace coordkit::machine

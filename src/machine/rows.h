@@ -18,6 +18,7 @@ namespace coordkit::machine::rows {
 // The byte after the prefix. A scan sees the tables in the order of these letters.
 enum class TableByte : char {
   Counters = 'c',     // one row, id 0
+  Delays = 'd',       // id: of the lock-delay
   Holds = 'h',        // id: token
   Keys = 'k',         // id: revision, then four bytes of sub-number
   Sessions = 's',     // id: session
@@ -50,6 +51,7 @@ absl::StatusOr<ParsedKey> parse_key(std::string_view key);
 std::string encode(const Counters& counters);
 std::string encode(const lease::Session& session);
 std::string encode(const lock::ClaimView& claim);
+std::string encode(const lock::DelayView& delay);
 std::string encode(std::string_view key, const mvcc::Item& item);
 std::string encode(const CancelMarks::Marks& marks);
 
@@ -57,6 +59,7 @@ std::string encode(const CancelMarks::Marks& marks);
 absl::StatusOr<Counters> decode_counters(std::string_view bytes);
 absl::StatusOr<lease::Session> decode_session(std::string_view bytes);
 absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);
+absl::StatusOr<lock::DelayView> decode_delay(std::string_view bytes);
 struct KeyedItem {
   std::string key;
   mvcc::Item item;
