@@ -239,24 +239,22 @@ void Cluster::compare_with_model(uint32_t node) {
   const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
   for (uint32_t i = 0; i < plan_.work.locks; ++i) {
     const std::string name = fmt::format("lock-{}", i);
-    const Model::Lock* expected = model_.lock(name);
     const auto holders_bytes = machine->query(machine::encode(machine::Query(machine::HoldersQuery{name})));
     const auto queue_bytes = machine->query(machine::encode(machine::Query(machine::QueueQuery{name, 0})));
     if (!holders_bytes.ok() || !queue_bytes.ok()) throw Violation("INV_K1", "a look at a lock fails");
     const auto holders = machine::decode_holders(*holders_bytes);
     const auto queue = machine::decode_queue(*queue_bytes);
-    const bool held = expected && expected->hold;
-    if (holders->holders.size() != (held ? 1u : 0u) || (held && holders->holders[0].token != expected->hold->token)) {
+    const auto same_hold = [](const machine::HolderInfo& told, const LockModel::Claim& hold) {
+      return told.token == hold.token && told.count == hold.count;
+    };
+    if (!std::ranges::equal(holders->holders, model_.locks().holds(name), same_hold)) {
       throw Violation(
           "INV_L01",
           fmt::format("n{}: the holder of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
           {.index = model_.applied(), .lock = name});
     }
-    bool same = queue->waiters.size() == (expected ? expected->waiters.size() : 0u);
-    for (size_t w = 0; same && w < queue->waiters.size(); ++w) {
-      same = queue->waiters[w].request == expected->waiters[w].request;
-    }
-    if (!same) {
+    const auto same_wait = [](const WaiterInfo& told, const LockModel::Claim& wait) { return told.request == wait.request; };
+    if (!std::ranges::equal(queue->waiters, model_.locks().queue(name), same_wait)) {
       throw Violation(
           "INV_L05",
           fmt::format("n{}: the queue of {} after {} differs from the log's", node + 1, name, model_.applied().value()),

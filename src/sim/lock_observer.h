@@ -29,7 +29,7 @@ class LockObserver {
   void looked(uint32_t node);  // after each turn of that node
 
   // A protected resource, one for each lock: writes with tokens arrive in any order.
-  void resource_admits(const std::string& lock, Token token, bool accepted);
+  void resource_admits(const std::string& lock, Token token, LockMode mode, bool accepted);
 
  private:
   struct Known {
@@ -48,11 +48,15 @@ class LockObserver {
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  std::map<std::string, std::vector<Known>> holds_;  // not released, by lock; in grant order
-  std::map<SessionId, KnownSession> sessions_;       // not closed
-  std::vector<Known> superseded_;                    // holds of which a later grant was applied
+  std::vector<Known> holds_;                    // not released; in the order in which they became known
+  std::map<SessionId, KnownSession> sessions_;  // not closed
+  std::vector<Known> superseded_;               // holds that a later grant conflicts with
   std::vector<KnownSession> expired_;
-  std::map<std::string, Token> accepted_;
+  struct Accepted {
+    Token highest;
+    Token exclusive;
+  };
+  std::map<std::string, Accepted> accepted_;
 };
 
 }  // namespace coordkit::sim

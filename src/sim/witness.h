@@ -31,7 +31,9 @@ class Witness {
     Holders,
     Queue,
     Sessions,
-    Check
+    Check,
+    Convert,  // a hold to another mode
+    Value
   };
 
   // Judges, or only keeps count of what is pending so that the black-box check stands alone.
@@ -52,6 +54,8 @@ class Witness {
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
   void acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void converted(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void updated(CallNumber call, const absl::Status& answer);
   void released(CallNumber call, const HoldRef& hold, const absl::Status& answer);
   void put(CallNumber call, const absl::StatusOr<PutResult>& answer);
   void erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
@@ -70,6 +74,8 @@ class Witness {
   void finish() const;
 
  private:
+  bool current(const HoldState& hold) const { return model_.locks().hold(hold.name(), hold.token()) != nullptr; }
+
   struct Call {
     uint32_t node = 0;
     Kind kind = Kind::Put;
