@@ -60,6 +60,9 @@ enum class Reason : uint16_t {
   Removed = 39,
   AlreadyExists = 40,
   ResultTooLarge = 41,
+  Delayed = 42,
+  Deadlock = 43,
+  UpgradeConflict = 44,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

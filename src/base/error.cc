@@ -60,6 +60,9 @@ constexpr std::array kRows = {
     Row{Reason::Removed, kFailedPrecondition, Outcome::None, "Removed"},
     Row{Reason::AlreadyExists, kAlreadyExists, Outcome::None, "AlreadyExists"},
     Row{Reason::ResultTooLarge, kResourceExhausted, Outcome::Done, "ResultTooLarge"},
+    Row{Reason::Delayed, kFailedPrecondition, Outcome::None, "Delayed"},
+    Row{Reason::Deadlock, kAborted, Outcome::None, "Deadlock"},
+    Row{Reason::UpgradeConflict, kFailedPrecondition, Outcome::None, "UpgradeConflict"},
 };
 
 constexpr bool rows_are_indexable() {

@@ -27,7 +27,7 @@ AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
   const bool again = attempt.reentrant && own.reentrant && own.one.mode == attempt.names.front().mode;
   if (!again) return {Kind::AlreadyHeld, own.token, own.since};
   if (own.count == kCountMax) return {Kind::TooDeep};
-  return {Kind::Granted, own.token, own.since};
+  return {.kind = Kind::Granted, .token = own.token, .since = own.since, .releases = own.releases};
 }
 
 }  // namespace

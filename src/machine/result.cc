@@ -95,6 +95,7 @@ std::string encode(const Result& result) {
   put_duration(out, 6, result.ttl);
   put_number(out, 7, result.position);
   put_number(out, 8, result.deleted);
+  put_number(out, 20, result.releases);
   return bytes;
 }
 
@@ -112,6 +113,7 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case number(6): get(in, result.ttl); break;
         case number(7): get(in, result.position); break;
         case number(8): get(in, result.deleted); break;
+        case number(20): get(in, result.releases); break;
         default: in.skip();
       }
     }

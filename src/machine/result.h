@@ -59,6 +59,7 @@ struct Result {
   Duration ttl{};         // opened: as granted, never below the one asked for
   uint64_t position = 0;  // Queued: waiters before this one
   uint64_t deleted = 0;   // keys deleted
+  uint64_t releases = 0;  // Granted again: how many releases have counted this hold down so far
   friend bool operator==(const Result&, const Result&) = default;
 };
 
