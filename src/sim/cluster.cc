@@ -41,6 +41,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       in_turn_until_(plan.nodes) {
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
   witness_.set_history_recorder(history_recorder_.get());
+  witness_.set_plain_locks(!plan_.work.lock_family);
   if (options_.machines) {
     std::vector<MachineId> ids;
     for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);

@@ -44,16 +44,20 @@ void Witness::record_begin(CallNumber number, const Call& call) {
     case Kind::Erase: return history_recorder_->begin_erase(number, call.node, call.subject);
     case Kind::Get:
     case Kind::LeaseGet: return history_recorder_->begin_get(number, call.node, call.subject);
-    case Kind::Acquire: return history_recorder_->begin_acquire(number, call.node, call.subject);
+    case Kind::Acquire:
+      if (plain_locks_) history_recorder_->begin_acquire(number, call.node, call.subject);
+      return;
     case Kind::Holders:
-    case Kind::Check: return history_recorder_->begin_holder(number, call.node, call.subject);
+    case Kind::Check:
+      if (plain_locks_) history_recorder_->begin_holder(number, call.node, call.subject);
+      return;
     default: return;  // a release is begun with its hold; the rest no model has
   }
 }
 
 Witness::CallNumber Witness::begin_release(uint32_t node, const HoldRef& hold) {
   const CallNumber number = begin(node, Kind::Release, hold->name());
-  if (history_recorder_) history_recorder_->begin_release(number, node, hold);
+  if (history_recorder_ && plain_locks_) history_recorder_->begin_release(number, node, hold);
   return number;
 }
 

@@ -41,6 +41,8 @@ class Witness {
   Witness(World& world, const Model& model, Duty duty = Duty::Judge) : world_(world), model_(model), duty_(duty) {}
   // Gets every call and answer too, without what the log says about it. Null: none.
   void set_history_recorder(HistoryRecorder* recorder) { history_recorder_ = recorder; }
+  // The black box has a model of exclusive locks: with others in the work it gets the keys alone.
+  void set_plain_locks(bool plain) { plain_locks_ = plain; }
 
   // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
   CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
@@ -101,6 +103,7 @@ class Witness {
   const Model& model_;
   const Duty duty_;
   HistoryRecorder* history_recorder_ = nullptr;
+  bool plain_locks_ = true;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
   Index told_;  // highest index in any answer so far
