@@ -127,7 +127,8 @@ bool Client::Impl::seems_held(const Session& session, const Body& body) const {
 template <typename Body>
 void Client::Impl::confirm_held(CallId id, Body body) {
   Call& call = *find(id);
-  call.ticket = ask_engine({.request = try_query(body), .deadline = call.deadline},
+  std::string query = try_query(body);
+  call.ticket = ask_engine({.request = std::move(query), .deadline = call.deadline},
                            [this, id, body = std::move(body)](const Completion& completion, Now) mutable {
                              if (find(id) == nullptr) return;
                              if (!completion.status.ok()) {

@@ -27,7 +27,10 @@ bool ScriptedEngine::refuses(const EngineInput& input) {
   const auto* submit = std::get_if<Submit>(&input);
   if (!refusal_ || submit == nullptr) return false;
   const absl::StatusOr<machine::Request> request = machine::decode_request(submit->command.view());
-  if (!request.ok() || !std::holds_alternative<machine::Acquire>(request->body)) return false;
+  if (!request.ok()) return false;
+  const bool acquires =
+      std::holds_alternative<machine::Acquire>(request->body) || std::holds_alternative<machine::AcquireAll>(request->body);
+  if (!acquires) return false;
   unheard_.completions.push_back({.ticket = submit->ticket, .status = *std::exchange(refusal_, std::nullopt)});
   return true;
 }
