@@ -235,6 +235,19 @@ void Cluster::answered(uint32_t node) {
   if (nodes_[node]->turns() % 32 == 0 && nodes_[node]->engine()->applied() == model_.applied()) compare_with_model(node);
 }
 
+namespace {
+
+std::string requests_of(const auto& waiters) {
+  std::string text;
+  for (const auto& waiter : waiters) {
+    text += fmt::format("{}n{} boot {} request {}", text.empty() ? "" : ", ", waiter.request.origin.replica.value(),
+                        waiter.request.origin.boot.value(), waiter.request.sequence.value());
+  }
+  return text.empty() ? "empty" : text;
+}
+
+}  // namespace
+
 // INV_L01, L05, L06, L07: what this replica would answer equals the model, lock by lock.
 void Cluster::compare_with_model(uint32_t node) {
   const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
@@ -258,7 +271,8 @@ void Cluster::compare_with_model(uint32_t node) {
     if (!std::ranges::equal(queue->waiters, model_.locks().queue(name), same_wait)) {
       throw Violation(
           "INV_L05",
-          fmt::format("n{}: the queue of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
+          fmt::format("n{}: the queue of {} after {} is {}, by the log it is {}", node + 1, name, model_.applied().value(),
+                      requests_of(queue->waiters), requests_of(model_.locks().queue(name))),
           {.index = model_.applied(), .lock = name});
     }
   }

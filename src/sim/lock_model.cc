@@ -60,13 +60,12 @@ Result LockModel::acquire(Claim claim, const machine::Wait& wait, uint64_t flags
   for (const NamedLock& each : claim.names) position = std::max<uint64_t>(position, queue(each.name).size());
   claim.since = index;
   claim.timed = wait.kind == machine::Wait::Kind::Timed;
-  const Owner owner(claim.session, claim.owner_tag);
   claims_.push_back(std::move(claim));
   if (grantable(claims_.back())) {
     grant(claims_.back(), index);
     return {.code = ResultCode::Granted, .token = claims_.back().token, .since = index};
   }
-  if ((flags & machine::kNoDeadlockCheck) == 0 && waits_for_itself(owner)) {
+  if ((flags & machine::kNoDeadlockCheck) == 0 && closes_circle(claims_.back())) {
     claims_.pop_back();
     return {.code = ResultCode::Deadlock};
   }
@@ -213,6 +212,7 @@ Result LockModel::clear_delay(const std::string& name) {
 
 Result LockModel::regrant(Claim& hold, LockMode mode, Index index) {
   hold.names.front().mode = mode;
+  hold.releases = 0;
   grant(hold, index);
   return {.code = ResultCode::Granted, .token = hold.token, .since = index};
 }
@@ -257,21 +257,26 @@ void LockModel::collect_blockers(const Claim& wait, std::set<const Claim*>& seen
   }
 }
 
-bool LockModel::waits_for_itself(const Owner& owner) const {
-  std::set<Owner> met, pending{owner};
+bool LockModel::closes_circle(const Claim& wait) const {
+  const Owner owner(wait.session, wait.owner_tag);
   std::set<const Claim*> seen;
+  std::set<Owner> met, pending;
+  collect_blockers(wait, seen, pending);
   while (!pending.empty()) {
     const Owner next = pending.extract(pending.begin()).value();
-    std::set<Owner> found;
+    if (next == owner) return true;
+    if (!met.insert(next).second) continue;
     for (const Claim& claim : claims_) {
-      if (!claim.held() && Owner(claim.session, claim.owner_tag) == next) collect_blockers(claim, seen, found);
-    }
-    if (found.contains(owner)) return true;
-    for (const Owner& each : found) {
-      if (met.insert(each).second) pending.insert(each);
+      if (!claim.held() && Owner(claim.session, claim.owner_tag) == next) collect_blockers(claim, seen, pending);
     }
   }
   return false;
+}
+
+bool LockModel::waits_for_itself(const Owner& owner) const {
+  return std::ranges::any_of(claims_, [&](const Claim& claim) {
+    return !claim.held() && Owner(claim.session, claim.owner_tag) == owner && closes_circle(claim);
+  });
 }
 
 bool LockModel::waits_in_a_circle() const {

@@ -87,6 +87,7 @@ class LockModel {
   void grant(Claim& claim, Index index);
   machine::Result regrant(Claim& hold, LockMode mode, Index index);
   void collect_blockers(const Claim& wait, std::set<const Claim*>& seen, std::set<Owner>& owners) const;
+  bool closes_circle(const Claim& wait) const;
   bool waits_for_itself(const Owner& owner) const;
   void touch(const Claim& claim);
 

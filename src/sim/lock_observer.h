@@ -23,6 +23,10 @@ class LockObserver {
   // What a worker of that node was told.
   void opened(uint32_t node, const SessionRef& session);
   void granted(uint32_t node, const HoldRef& hold);
+  // The owner has a hold in another mode in its place.
+  void replaced(const HoldRef& former) {
+    std::erase_if(holds_, [&](const Known& known) { return known.hold == former; });
+  }
   void process_died(uint32_t node);
 
   void entry_applied();        // after each entry the model applied: the first apply anywhere

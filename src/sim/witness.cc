@@ -115,7 +115,10 @@ const Model::Fate& Witness::only_execution(const Call& call) const {
 void Witness::refused(Call& call, const absl::Status& status) {
   const auto reason = reason_of(status);
   if (!reason) fail("INV_R11", call, "an error without a reason: " + status.ToString());
-  if (*reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument) {
+  // Another worker of the same owner may have counted a hold up, which then keeps its mode.
+  const bool keeps_mode = call.kind == Kind::Convert && *reason == Reason::InvalidArgument;
+  const bool impossible = *reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument;
+  if (impossible && !keeps_mode) {
     fail("INV_R11", call, "an impossible answer: " + status.ToString());
   }
   if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);

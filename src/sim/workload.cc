@@ -289,6 +289,7 @@ void Workload::convert(Worker& worker) {
   auto done = then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
     witness_.converted(call, answer);
     if (!answer.ok()) return;
+    locks_.replaced(worker.holds.back());
     locks_.granted(worker.node, *answer);
     worker.holds.back() = *answer;
   });
