@@ -2,6 +2,7 @@
 //
 // A conversion gives the hold a new token and kills the former. So it is pursued until its fate is known, whatever becomes of
 // its caller, and a new hold that nobody waits for is given back: nothing stays held that nobody knows of (S-59).
+#include "base/mutant.h"
 #include "client/impl.h"
 #include "coordkit/error.h"
 
@@ -24,7 +25,7 @@ CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef>
     return refuse(std::move(done), make_error(Reason::InvalidArgument, "another change of this grant is under way"));
   }
   // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
-  if (to == LockMode::Shared) SessionWriter::suspend(*hold, true);
+  if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);
   return enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
                [this, hold, to](CallId id, Now) { start_convert(id, hold, to); });
 }
@@ -68,7 +69,7 @@ void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const 
   client::SessionTable::forget(*session, hold);
   SessionWriter::lose(*hold);
   if (!wanted) {
-    give_back(*session, hold->name(), result->token, /*counted=*/false);
+    if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, /*counted=*/false);
     fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }

@@ -118,7 +118,7 @@ bool Client::Impl::seems_held(const Session& session, const Body& body) const {
     if (names(body, release.name)) return false;
   }
   const StateMachine* machine = engine_.machine(kCoordination);
-  if (machine == nullptr) return false;
+  if (machine == nullptr || mutant(Mutant::RefusedTryLogged)) return false;
   const auto answer = machine->query(try_query(body));
   return answer.ok() && refusal_in(*answer).has_value();
 }
