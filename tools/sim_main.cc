@@ -45,6 +45,7 @@ struct Arguments {
   std::string resume;
   tools::CompareArguments compare;
   sim::BlackBox black_box = sim::BlackBox::Sampled;
+  bool without_witness = false;
 };
 
 sim::SimOptions options_of(const Arguments& arguments, uint64_t seed) {
@@ -83,6 +84,7 @@ class Runner {
     for (uint64_t i = next_++; i < until_ && !stop_; i = next_++) {
       sim::SimOptions options = options_of(arguments_, arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i);
       options.black_box = arguments_.black_box;
+      options.witness = !arguments_.without_witness;
       if (history_) options.on_history = [this](std::string_view line) { *history_ << line << '\n'; };
       if (arguments_.verbose) options.on_event = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
       sim::Report report = sim::simulate(options);
@@ -187,6 +189,8 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, sim::BlackBox>{
           {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Always}, {"never", sim::BlackBox::Never}}))
       ->default_str("sampled");
+  app.add_flag("--without-witness", arguments.without_witness,
+               "do not hold answers against the log; the difference in processor time is what that check costs");
   app.add_option("--resume", arguments.resume,
                  "a file to go on from, written every 500 runs; a stopped set of runs loses no more");
   arguments.compare.add_to(app);
