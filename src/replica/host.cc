@@ -273,7 +273,7 @@ Health Host::health() {
       if (!client.stopped()) publish();
       published->set(true);
     });
-    published->take();
+    published->take(*this);
   }
   const std::lock_guard lock(health_mutex_);
   return health_;
