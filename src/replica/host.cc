@@ -273,7 +273,7 @@ Health Host::health() {
       if (!client.stopped()) publish();
       published->set(true);
     });
-    published->take(*this);
+    published->take();
   }
   const std::lock_guard lock(health_mutex_);
   return health_;

@@ -22,20 +22,17 @@ class Slot {
     value_.emplace(std::move(value));
     wake_.notify_one();
   }
-  // `host`: where what sets it is under way.
-  T take(CallRunner& host) {
-    host.before_waiting([this] { return has_value(); });
+  bool has_value() {
+    const std::lock_guard lock(mutex_);
+    return value_.has_value();
+  }
+  T take() {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return value_.has_value(); });
     return *std::move(value_);
   }
 
  private:
-  bool has_value() {
-    const std::lock_guard lock(mutex_);
-    return value_.has_value();
-  }
-
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<T> value_;
@@ -54,7 +51,8 @@ Answer wait_for_answer(CallRunner& host, Start start) {
   host.call([start = std::move(start), slot](Client& client) mutable {
     start(client, [slot](Answer answer) { slot->set(std::move(answer)); });
   });
-  return slot->take(host);
+  host.before_waiting([&slot] { return slot->has_value(); });
+  return slot->take();
 }
 
 template <typename T, typename Start>
