@@ -32,7 +32,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       network_(world, plan.nodes, world.fork_random()),
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
-      locks_(world, model_, nodes_),
+      locks_(world, model_, nodes_, options.watch_holders ? LockObserver::Duty::Judge : LockObserver::Duty::LookAway),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
       history_recorder_(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),

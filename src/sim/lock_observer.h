@@ -17,8 +17,9 @@ namespace coordkit::sim {
 
 class LockObserver {
  public:
-  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes)
-      : world_(world), model_(model), nodes_(nodes) {}
+  enum class Duty : uint8_t { Judge, LookAway };  // LookAway: holders may believe what they like; tokens may not
+  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Duty duty)
+      : world_(world), model_(model), nodes_(nodes), duty_(duty) {}
 
   // What a worker of that node was told.
   void opened(uint32_t node, const SessionRef& session);
@@ -52,6 +53,7 @@ class LockObserver {
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Duty duty_;
   std::vector<Known> holds_;                    // not released; in the order in which they became known
   std::map<SessionId, KnownSession> sessions_;  // not closed
   std::vector<Known> superseded_;               // holds that a later grant conflicts with
