@@ -158,7 +158,10 @@ void Client::Impl::submit_acquire(CallId id, Body body) {
   call.submitted = true;
   call.flight = flight;
   Session& session = *sessions_.find(body.session);
-  call.ticket = submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
+  // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
+  // cannot tell whether this was one of them.
+  const LaggingTime deadline = flight->terms.counted ? LaggingTime::max() : call.deadline;
+  call.ticket = submit_for(session, {.body = std::move(body)}, deadline, Urgency::Normal,
                            [this, flight](const Completion& completion, Now now) { acquired(flight, completion, now); });
 }
 

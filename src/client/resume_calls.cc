@@ -96,12 +96,12 @@ std::vector<HoldRef> Client::Impl::adopt_holds(Session& session) {
     if (!page) return holds;
     for (size_t i = 0; i < page->locks.size(); ++i) {
       const machine::HeldLock& lock = page->locks[i];
-      HoldTerms terms{.mode = lock.mode, .counted = lock.count > 1 || lock.releases > 0, .others = {}};
+      HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
       for (; i + 1 < page->locks.size() && page->locks[i + 1].token == lock.token; ++i) {
         terms.others.push_back({page->locks[i + 1].name, page->locks[i + 1].mode});
       }
-      // One handle stands for all counts: its release is numbered as the last.
-      if (terms.counted) session.releases_counted[lock.token] = lock.releases + lock.count - 1;
+      // One handle stands for all counts, and it may be counted up again: its release is numbered as the last so far.
+      session.releases_counted[lock.token] = lock.releases + lock.count - 1;
       holds.push_back(sessions_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
     }
     if (!page->more || page->locks.empty()) return holds;

@@ -1,6 +1,4 @@
 // The model of sessions that change hands or are ended by somebody else (docs/semantics.md S-45, S-57).
-#include <algorithm>
-
 #include "sim/model.h"
 
 namespace coordkit::sim {
@@ -44,11 +42,9 @@ Result Model::run(const machine::KillSession& kill) {
 }
 
 Result Model::run(const machine::ForceRelease& force) {
-  const auto lock = locks_.find(force.name);
-  if (lock == locks_.end() || !lock->second.hold || lock->second.hold->token != force.token) {
-    return {.code = ResultCode::NotOwner};
-  }
-  const SessionId holder = lock->second.hold->session;
+  const LockModel::Claim* hold = locks_.hold(force.name, force.token);
+  if (hold == nullptr) return {.code = ResultCode::NotOwner};
+  const SessionId holder = hold->session;
   mark_ending(holder);
   return {.code = ResultCode::Ok, .session = holder};
 }
@@ -60,18 +56,6 @@ void Model::mark_ending(SessionId id) {
   end_waits(id);
 }
 
-void Model::end_waits(SessionId id) {
-  for (auto& [name, lock] : locks_) {
-    for (auto it = lock.waiters.begin(); it != lock.waiters.end();) {
-      if (it->session != id) {
-        ++it;
-        continue;
-      }
-      finish(it->request, {.code = ResultCode::Lost});
-      it = lock.waiters.erase(it);
-      touched_.insert(name);
-    }
-  }
-}
+void Model::end_waits(SessionId id) { locks_.end_waits(id, waits_ended_); }
 
 }  // namespace coordkit::sim
