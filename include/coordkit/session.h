@@ -136,7 +136,8 @@ class Session {
   LeadingTime validity_deadline() const;
   Duration remaining() const;
   const std::string& metadata() const;
-  // What Replica::resume_session() has to be shown: keep it, with id(), where only this service can read it.
+  // What Replica::resume_session() has to be shown: keep it, with id(), where only this service can read it. A session whose
+  // last handle goes is closed; one that is to outlive its process must still be there when the replica is closed.
   const std::string& secret() const;
 
   // Waits in line for the lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the

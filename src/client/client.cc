@@ -71,7 +71,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty()) return Duration::zero();
   Duration next =
       std::min(client::until(now.leading, sessions_.next_timer()), client::until(now.leading, renewals_.next_due()));
-  if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first.first));
+  if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first));
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
   return next;

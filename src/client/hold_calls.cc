@@ -74,7 +74,7 @@ void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const 
                           : client::status_of(*result, hold->name()));
     return;
   }
-  long_holds_.erase({hold->until(), hold->token()});
+  unlimit_hold(hold);
   if (find(id) == nullptr || hold->released()) {  // the owner is to hear that what it held is over
     sessions_.lose(*session, hold->token());
     if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, /*counted=*/false);

@@ -184,6 +184,7 @@ class Client::Impl {
 
   // ---- longest holds (max_hold.cc)
   void limit_hold(const HoldRef& hold);
+  void unlimit_hold(const HoldRef& hold);
   void end_long_holds(LeadingTime now);
 
   // ---- locks (lock_calls.cc)
@@ -234,7 +235,7 @@ class Client::Impl {
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> later_;
   absl::btree_map<uint64_t, Open> opens_;                                 // fate not known; resumes too
   absl::btree_set<SessionId> resuming_;                                   // by resumes whose fate is not known
-  absl::btree_map<std::pair<LeadingTime, Token>, SessionId> long_holds_;  // by the end of their longest time
+  absl::btree_multimap<LeadingTime, HoldRef> long_holds_;  // by the end of their longest time
   absl::btree_set<SessionId> releasing_;                                  // have releases that were never posted
   uint64_t last_call_ = 0;
   uint64_t last_ticket_ = uint64_t{1} << 63;

@@ -3,25 +3,29 @@
 // in the first turn after that. There is no such timer at the leader: if this process is dead or cut off, its session expires.
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "client/impl.h"
 
 namespace coordkit {
 
 void Client::Impl::limit_hold(const HoldRef& hold) {
-  if (hold->until() == LeadingTime::max()) return;
-  long_holds_.emplace(std::pair(hold->until(), hold->token()), hold->session()->id());
+  if (hold->until() == LeadingTime::max() || mutant(Mutant::LongHoldsStay)) return;
+  long_holds_.emplace(hold->until(), hold);
 }
 
+void Client::Impl::unlimit_hold(const HoldRef& hold) {
+  const auto [first, last] = long_holds_.equal_range(hold->until());
+  const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
+  if (found != last) long_holds_.erase(found);
+}
+
+// Of a counted hold the handle alone: the others have times of their own.
 void Client::Impl::end_long_holds(LeadingTime now) {
-  while (!long_holds_.empty() && long_holds_.begin()->first.first <= now) {
-    const auto [key, id] = *long_holds_.begin();
+  while (!long_holds_.empty() && long_holds_.begin()->first <= now) {
+    const HoldRef hold = long_holds_.begin()->second;
     long_holds_.erase(long_holds_.begin());
-    Session* session = sessions_.find(id);
-    if (session == nullptr) continue;
-    const auto [first, last] = session->holds.equal_range(key.second);
-    const auto due = std::find_if(first, last, [&key](const auto& each) { return each.second->until() == key.first; });
-    if (due == last) continue;  // lost before
-    const HoldRef hold = due->second;
+    Session* session = same_life(hold->session());
+    if (session == nullptr || !client::SessionTable::holds(*session, hold)) continue;  // lost before
     sessions_.lose(*session, hold);
     give_back(*session, hold->name(), hold->token(), hold->terms().counted);
   }

@@ -36,7 +36,7 @@ void Client::Impl::release_later(const HoldRef& hold) {
 
 void Client::Impl::give_back(Session& session, const HoldRef& hold) {
   if (!client::SessionTable::holds(session, hold)) return;
-  long_holds_.erase({hold->until(), hold->token()});
+  unlimit_hold(hold);
   sessions_.forget(session, hold);
   give_back(session, hold->name(), hold->token(), hold->terms().counted);
   session.releases.back().hold = hold;

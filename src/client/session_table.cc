@@ -157,6 +157,7 @@ void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
 // The watch has taken the session to jeopardy, and told so.
 void SessionTable::catch_up(Session& session, LeadingTime now) {
   if (session.phase != SessionPhase::Valid || session.state->phase() != SessionPhase::Jeopardy) return;
+  if (mutant(Mutant::JeopardyToldTwice)) return;
   session.phase = SessionPhase::Jeopardy;
   session.jeopardy_since = now;
 }
@@ -173,7 +174,8 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   session.phase = next;
   session.jeopardy_since = next == SessionPhase::Jeopardy ? now : LeadingTime::max();
   const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline);
-  if (next == SessionPhase::Jeopardy && published == next) return;  // the watch was first
+  const bool told = next == SessionPhase::Jeopardy && published == next;  // by the watch
+  if (told && !mutant(Mutant::JeopardyToldTwice)) return;
   if (next == SessionPhase::Valid) watch_validity(session);
   if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session.id());
   if (next != SessionPhase::Valid) {

@@ -54,7 +54,8 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   const Origin& origin = step.request.origin;
   const bool gone = resume.former_is_gone || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
-  state_.sessions.resume(resume.id, group, step.request.sequence, gone ? lease::Former::IsGone : lease::Former::MayLive);
+  const Sequence since = mutant(Mutant::FormerLifeIsHeard) ? Sequence() : step.request.sequence;
+  state_.sessions.resume(resume.id, group, since, gone ? lease::Former::IsGone : lease::Former::MayLive);
   // A wait belongs to the process that asked; a grant to it would be held by nobody.
   state_.locks.end_waits(resume.id, step.decisions);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));

@@ -60,15 +60,15 @@ void DeadlineWatch::valid(const SessionRef& session, const OnPhase& on_phase) {
 
 void DeadlineWatch::granted(const HoldRef& hold) {
   const std::lock_guard lock(mutex_);
-  sessions_[hold->session()->id()].holds[hold->token()] = hold;
-  if (hold->until() != LeadingTime::max()) schedule({hold->until(), hold->session()->id(), hold->token()});
+  sessions_[hold->session()->id()].holds[hold.get()] = hold;
+  if (hold->until() != LeadingTime::max()) schedule({hold->until(), hold->session()->id(), hold.get()});
 }
 
 void DeadlineWatch::gone(const HoldState& hold) {
   const std::lock_guard lock(mutex_);
-  due_.erase({hold.until(), hold.session()->id(), hold.token()});
+  due_.erase({hold.until(), hold.session()->id(), &hold});
   const auto watched = sessions_.find(hold.session()->id());
-  if (watched != sessions_.end()) watched->second.holds.erase(hold.token());
+  if (watched != sessions_.end()) watched->second.holds.erase(&hold);
 }
 
 void DeadlineWatch::lost(SessionId session) {
@@ -76,7 +76,7 @@ void DeadlineWatch::lost(SessionId session) {
   const auto watched = sessions_.find(session);
   if (watched == sessions_.end()) return;
   due_.erase({watched->second.due, session, {}});
-  for (const auto& [token, hold] : watched->second.holds) due_.erase({hold->until(), session, token});
+  for (const auto& [handle, hold] : watched->second.holds) due_.erase({hold->until(), session, handle});
   sessions_.erase(watched);
 }
 
@@ -144,7 +144,7 @@ void DeadlineWatch::tell_session(Watched& watched, LeadingTime now) {
     due_.insert({watched.due, session.id(), {}});
     return;
   }
-  for (const auto& [token, hold] : watched.holds) tell_hold(hold);
+  for (const auto& [handle, hold] : watched.holds) tell_hold(hold);
   if (watched.on_phase) callbacks_.post([tell = watched.on_phase] { (*tell)(SessionPhase::Jeopardy); });
 }
 

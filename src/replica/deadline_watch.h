@@ -36,12 +36,12 @@ class DeadlineWatch final : public ValidityWatch {
     SessionRef session;
     OnPhase on_phase;
     LeadingTime due = LeadingTime::max();  // its place in due_; max: in jeopardy, or not yet valid
-    absl::btree_map<Token, HoldRef> holds;
+    absl::btree_map<const HoldState*, HoldRef> holds;  // a counted hold has several handles
   };
   struct Due {
     LeadingTime at;
     SessionId session;
-    Token hold;  // zero: the session itself
+    const HoldState* hold = nullptr;  // none: the session itself
     friend auto operator<=>(const Due&, const Due&) = default;
   };
 

@@ -1,4 +1,9 @@
 // The life of any call: the door, the deadline, exactly one answer, and the end of the client.
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "base/random.h"
 #include "tests/client/bench.h"
 
 namespace coordkit::test {
@@ -169,6 +174,44 @@ TEST_F(CallTest, S59_EveryCancelledCallEndsAndOnlyThatOne) {
   for (const CallId call : calls) client.cancel(call);  // they have ended
   turn();
   EXPECT_EQ(put.times(), 1);
+}
+
+TEST_F(CallTest, S59_REG_F16_OfManyCallsCancelledInAnyOrderOnlyTheRightOnesEnd) {
+  constexpr size_t kCalls = 200;
+  const SessionRef session = open(1000, 1h);
+  std::vector<Answer<HoldRef>> answers(kCalls);
+  std::vector<CallId> calls;
+  for (size_t i = 0; i < kCalls; ++i) {
+    calls.push_back(client.acquire(session, "a" + std::to_string(i), {.wait = LockWait::forever()}, answers[i].callback()));
+  }
+  client.before_turn(now);
+  std::map<Sequence, Ticket> by_request;
+  for (const auto& [submit, request] : engine.take_commands<machine::Acquire>()) {
+    engine.complete(submit.ticket, {.code = machine::ResultCode::Queued}, ApplyOutput::Stage::Queued);
+    by_request[engine.request_of(submit.ticket).sequence] = submit.ticket;
+  }
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+
+  Random random(16);
+  std::vector<size_t> order(kCalls);
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = kCalls - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  order.resize(kCalls / 2);
+  for (const size_t i : order) client.cancel(calls[i]);
+  client.before_turn(now);
+  for (const auto& [submit, request] : engine.take_commands<machine::CancelAcquire>()) {
+    const auto& cancel = std::get<machine::CancelAcquire>(request.body);
+    engine.complete(by_request.at(cancel.acquire.sequence), {.code = machine::ResultCode::Cancelled});
+    engine.complete(submit.ticket, {.code = machine::ResultCode::Cancelled});
+  }
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  const std::set<size_t> meant(order.begin(), order.end());
+  for (size_t i = 0; i < kCalls; ++i) {
+    EXPECT_EQ(answers[i].times(), meant.contains(i) ? 1 : 0) << i;
+    if (meant.contains(i)) EXPECT_EQ(answers[i].reason(), Reason::Cancelled) << i;
+  }
 }
 
 TEST_F(CallTest, KeysAndLooksReturnWhatTheMachineAnswers) {
