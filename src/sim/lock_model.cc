@@ -289,12 +289,6 @@ bool LockModel::waits_for_itself(const Owner& owner) const {
   });
 }
 
-bool LockModel::waits_in_a_circle() const {
-  return std::ranges::any_of(claims_, [this](const Claim& claim) {
-    return !claim.held() && waits_for_itself({claim.session, claim.owner_tag});
-  });
-}
-
 // ---- looks
 
 const LockModel::Claim* LockModel::hold(const std::string& name, Token token) const {

@@ -72,7 +72,6 @@ class LockModel {
   bool delayed(const std::string& name) const { return delays_.contains(name); }
   std::set<std::string> names() const;  // with a hold, a waiter or a delay
   uint64_t releases() const { return releases_; }
-  bool waits_in_a_circle() const;  // INV_L17
 
  private:
   struct Delay {
