@@ -169,13 +169,14 @@ const std::map<std::string, Folders>& floors() {
         {"mvcc", {"base"}},
         {"lease", {"base"}},
         {"lock", {"base"}},
+        {"coordination", {"base"}},
         {"check", {"base"}},
         {"engine", {"raft", "base"}},
-        {"machine", {"mvcc", "lease", "lock", "base"}},
-        {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "base"}},
+        {"machine", {"mvcc", "lease", "lock", "coordination", "base"}},
+        {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "coordination", "base"}},
         {"storage", {"log", "base"}},
         {"transport", {"base"}},  // and engine/wire.h alone
-        {"sim", {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "check", "base"}},
+        {"sim", {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "base"}},
     };
     Folders all;
     for (const auto& row : rows) all.insert(row.first);
