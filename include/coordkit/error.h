@@ -60,6 +60,9 @@ enum class Reason : uint16_t {
   Removed = 39,
   AlreadyExists = 40,
   ResultTooLarge = 41,
+  CounterOverflow = 42,
+  Broken = 43,
+  TooManyParties = 44,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -60,6 +60,9 @@ constexpr std::array kRows = {
     Row{Reason::Removed, kFailedPrecondition, Outcome::None, "Removed"},
     Row{Reason::AlreadyExists, kAlreadyExists, Outcome::None, "AlreadyExists"},
     Row{Reason::ResultTooLarge, kResourceExhausted, Outcome::Done, "ResultTooLarge"},
+    Row{Reason::CounterOverflow, kOutOfRange, Outcome::None, "CounterOverflow"},
+    Row{Reason::Broken, kAborted, Outcome::Done, "Broken"},
+    Row{Reason::TooManyParties, kResourceExhausted, Outcome::None, "TooManyParties"},
 };
 
 constexpr bool rows_are_indexable() {

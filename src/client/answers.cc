@@ -31,13 +31,13 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::Queued: return absl::OkStatus();
     case ResultCode::Held:
     case ResultCode::Delayed:
-      return refusal(Reason::Held, subject, "somebody else holds the lock or waits for it; try later or acquire with a wait");
+      return refusal(Reason::Held, subject, "it cannot be had without waiting: somebody else holds it or is before; try later or with a wait");
     case ResultCode::WaitTimeout:
-      return refusal(Reason::WaitTimeout, subject, "the lock was not granted within the wait; the caller does not hold it");
+      return refusal(Reason::WaitTimeout, subject, "the wait was over before it was granted; the caller does not hold it");
     case ResultCode::Cancelled:
-      return refusal(Reason::Cancelled, subject, "the acquire was cancelled; the caller does not hold the lock");
+      return refusal(Reason::Cancelled, subject, "the wait was cancelled; the caller holds nothing");
     case ResultCode::Lost:
-      return refusal(Reason::Lost, subject, "the session ended while the acquire waited; open a new session");
+      return refusal(Reason::Lost, subject, "the session ended during the wait; open a new session");
     case ResultCode::AlreadyHeld:
       return refusal(Reason::AlreadyHeld, subject,
                      absl::StrCat("this owner holds the lock already, with token ", result.token.value(),
@@ -56,9 +56,15 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
       return refusal(Reason::LimitExceeded, subject, "a part of the request is larger than its limit");
     case ResultCode::TtlTooLarge: return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
     case ResultCode::InvalidArgument: return refusal(Reason::InvalidArgument, subject, "the request is malformed");
+    case ResultCode::CounterOverflow:
+      return refusal(Reason::CounterOverflow, subject, "the counter would leave the range of 64 bits; it is unchanged");
+    case ResultCode::Broken:
+      return refusal(Reason::Broken, subject, "the barrier broke, because a session it depended on has ended");
+    case ResultCode::TooManyParties:
+      return refusal(Reason::TooManyParties, subject, "all parties have entered and not all have left; try when they have");
+    case ResultCode::AlreadyExists: return refusal(Reason::AlreadyExists, subject, "it is there already");
     case ResultCode::Deadlock:
     case ResultCode::UpgradeConflict:
-    case ResultCode::CounterOverflow:
     case ResultCode::Unsupported: break;
   }
   return refusal(Reason::Unsupported, subject, "the cluster does not know this kind of request yet");

@@ -43,7 +43,7 @@ bool Semaphores::release(SessionId session, std::string_view name, Token token) 
 Verdict Semaphores::erase(Step& step, std::string_view name) {
   const std::optional<Index> semaphore = semaphores_.named(name);
   if (!semaphore) return {.kind = Result::NotFound};
-  if (held(*semaphore) != 0 || step.waits.line(*semaphore) != 0) return {.kind = Result::InUse};
+  if (held(*semaphore) != 0 || step.waits.line(*semaphore) != 0) return {.kind = Result::Held};
   semaphores_.remove(*semaphore);
   return {};
 }

@@ -47,7 +47,7 @@ class Semaphores {
   Verdict acquire(Step& step, const Attempt& attempt, uint64_t count, std::optional<uint64_t> initial_limit);
   // All permits of this grant of the session; false: there is none.
   bool release(SessionId session, std::string_view name, Token token);
-  Verdict erase(Step& step, std::string_view name);  // InUse: somebody holds or waits
+  Verdict erase(Step& step, std::string_view name);  // Held: somebody holds or waits
 
   void end(SessionId session);
   void touch(Index object) { touched_.insert(object); }

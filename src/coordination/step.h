@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -31,7 +32,7 @@ struct Verdict {
     Ok,
     Granted,  // `token` is the new hold
     Queued,   // waits; a Decision comes later
-    Held,     // a try that would have to wait
+    Held,     // a try that would have to wait; of a deletion: somebody holds or waits
     WaitTimeout,
     Cancelled,
     Lost,    // the session ended
@@ -42,7 +43,6 @@ struct Verdict {
     TooManyParties,
     InvalidArgument,
     Overflow,
-    InUse,  // it cannot be deleted now
   };
   Kind kind = Kind::Ok;
   Token token;
@@ -74,6 +74,12 @@ struct Change {
   SessionId session;
   std::string owner;
   std::string value;
+
+  static constexpr auto fields() {
+    return std::tuple(&Change::kind, &Change::what, &Change::name, &Change::number, &Change::member, &Change::session,
+                      &Change::owner, &Change::value);
+  }
+  friend bool operator==(const Change&, const Change&) = default;
 };
 
 // The timer of a claim on an item, armed with a duration above zero, else disarmed. Named by the entry of the claim's

@@ -15,7 +15,9 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/types.h"
+#include "machine/coordination_command.h"
 #include "machine/result.h"
+#include "machine/wait.h"
 
 namespace coordkit::machine {
 
@@ -46,18 +48,6 @@ struct CloseSession {
   friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-// How long an acquire waits in the queue. The timeout is decided in the log, and counts from the apply of the acquire.
-struct Wait {
-  enum class Kind : uint8_t { None = 1, Timed = 2, Forever = 3 };
-  Kind kind = Kind::None;
-  Duration timeout{};  // above zero if and only if Timed
-
-  static Wait none() { return {}; }
-  static Wait timed(Duration timeout) { return {Kind::Timed, timeout}; }
-  static Wait forever() { return {Kind::Forever, {}}; }
-  friend bool operator==(const Wait&, const Wait&) = default;
-};
-
 struct Acquire {
   SessionId session;
   std::string owner_tag;
@@ -76,9 +66,10 @@ struct Release {
   friend bool operator==(const Release&, const Release&) = default;
 };
 
-// Ends the wait of an acquire of this session. Answers Granted with the token if the grant came first, else Cancelled:
-// the acquire holds nothing and never will, even if it has not arrived yet (see cancel_marks.h for how long that is kept).
-// Tag and name repeat the acquire's, so that it is found without an index by request.
+// Ends the wait of an acquire of this session, or of a wait for permits, a latch, a barrier or an item. Answers Granted with
+// the token if the grant came first, else Cancelled: the acquire holds nothing and never will, even if it has not arrived yet
+// (see cancel_marks.h for how long that is kept). Tag and name repeat the acquire's, so that it is found without an index by
+// request.
 struct CancelAcquire {
   SessionId session;
   std::string owner_tag;
@@ -107,7 +98,8 @@ struct PriorRelease {
 
 struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
-  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete>;
+  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete,
+                            CoordinationCommand>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

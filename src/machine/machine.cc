@@ -72,7 +72,9 @@ ResultCode Machine::admit(const absl::StatusOr<Request>& request) const {
 // nothing left and answers NotOwner by itself.
 void Machine::perform_prior_releases(const Request& request, Step& step) {
   for (const PriorRelease& prior : request.prior_releases) {
-    state_.locks.release(session_of(request), std::nullopt, prior.name, prior.token);
+    const SessionId session = session_of(request);
+    if (state_.locks.release(session, std::nullopt, prior.name, prior.token)) continue;
+    release_coordinated(session, prior.name, prior.token, step);
   }
   settle(step);
 }
@@ -118,8 +120,10 @@ Machine::Answer Machine::execute(Acquire& acquire, Step& step) {
   return std::nullopt;
 }
 
-Machine::Answer Machine::execute(Release& release, Step&) {
-  const bool released = state_.locks.release(release.session, release.owner_tag, release.name, release.token);
+// Tokens are unique over all kinds of holds.
+Machine::Answer Machine::execute(Release& release, Step& step) {
+  const bool released = state_.locks.release(release.session, release.owner_tag, release.name, release.token) ||
+                        release_coordinated(release.session, release.name, release.token, step);
   return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
 }
 
@@ -133,6 +137,7 @@ Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
     case lock::CancelVerdict::Kind::Cancelled: return Result{.code = ResultCode::Cancelled};
     case lock::CancelVerdict::Kind::Absent: break;
   }
+  if (Answer answer = cancel_coordinated(cancel.session, cancel.acquire, step)) return answer;
   const bool noted = state_.cancels.mark(cancel.acquire, step.request);
   return Result{.code = noted ? ResultCode::Cancelled : ResultCode::NotFound};
 }
@@ -150,10 +155,10 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
   decisions_.clear();
   Step step{index, {}, output, decisions_};
   std::vector<SessionId> dead;
-  std::vector<Index> waits;
+  std::vector<FiredTimer> waits;
   for (const FiredTimer& timer : timers) {
     if (timer.id.value() & kWaitTimerBit) {
-      if (timer.generation == Generation(0)) waits.emplace_back(timer.id.value() & ~kWaitTimerBit);
+      waits.push_back(timer);
       continue;
     }
     const SessionId id(timer.id.value());
@@ -166,7 +171,11 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     end_session(id, SessionEnded::Reason::Expired, step);
     if (mutant(Mutant::GrantsBetweenDeaths)) settle(step);
   }
-  for (const Index queued : waits) state_.locks.time_out(queued, step.decisions);
+  for (const FiredTimer& timer : waits) {
+    const bool of_lock =
+        timer.generation == Generation(0) && state_.locks.time_out(Index(timer.id.value() & ~kWaitTimerBit), step.decisions);
+    if (!of_lock) time_out_coordinated(timer, step);
+  }
   settle(step);
 }
 
@@ -176,6 +185,7 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   step.output.timer_ops.push_back(disarm(session_timer(id), session->generation));
   state_.sessions.close(id);
   if (reason == SessionEnded::Reason::Closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, step.decisions);
+  end_coordinated(id, step);
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
 
@@ -184,6 +194,7 @@ void Machine::settle(Step& step) {
   state_.locks.settle(step.index, state_.counter, step.decisions);
   for (const lock::Decision& decision : step.decisions) announce(decision, step);
   step.decisions.clear();
+  settle_coordination(step);
 }
 
 void Machine::announce(const lock::Decision& decision, Step& step) {
@@ -202,16 +213,19 @@ void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
   step.output.results.push_back({step.index, step.request, stage, encode(result)});
 }
 
-// Only an acquire is ever queued. Its claim is found by its owner; one of another request came later, so this one is over.
+// Only what acquires or awaits is ever queued. A lock's claim is found by its owner; one of another request came later, so this
+// one is over.
 std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
   const absl::StatusOr<Request> request = decode_request(queued.payload);
-  const auto* acquire = request.ok() ? std::get_if<Acquire>(&request->body) : nullptr;
-  if (!acquire) return std::nullopt;
+  const SessionId session = request.ok() ? session_of(*request) : SessionId();
+  if (!session) return std::nullopt;
   Result result{.revision = state_.keys.revision()};
-  if (!state_.sessions.find(acquire->session)) {
+  if (!state_.sessions.find(session)) {
     result.code = ResultCode::Lost;
     return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
   }
+  const auto* acquire = std::get_if<Acquire>(&request->body);
+  if (!acquire) return standing_of(session, queued.request);
   const auto claim = state_.locks.claim(acquire->name, acquire->session, acquire->owner_tag);
   if (!claim || claim->request != queued.request) return std::nullopt;
   if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
@@ -228,6 +242,8 @@ void Machine::timers(std::vector<TimerOp>& out) const {
   });
   state_.locks.timed_waits(
       [&](const lock::ClaimView& wait) { out.push_back(arm(wait_timer(wait.since), Generation(0), wait.timeout)); });
+  coordination_timers(out);
+  std::ranges::sort(out, {}, &TimerOp::id);
 }
 
 }  // namespace coordkit::machine

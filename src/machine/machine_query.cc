@@ -121,7 +121,8 @@ std::string Machine::answer_to(const LocksOfQuery& query) const {
 }
 
 std::string Machine::answer_to(const TokenStillHeldQuery& query) const {
-  return encode(TokenStillHeldReply{state_.locks.still_held(query.name, query.token)});
+  return encode(TokenStillHeldReply{state_.locks.still_held(query.name, query.token) ||
+                                    state_.coordination.still_held(query.name, query.token)});
 }
 
 std::string Machine::answer_to(const GetQuery& query) const {

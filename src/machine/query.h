@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
+#include "machine/coordination_query.h"
 
 namespace coordkit::machine {
 
@@ -57,7 +58,7 @@ struct RangeQuery {
 };
 
 using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
-                           TokenStillHeldQuery, GetQuery, RangeQuery>;
+                           TokenStillHeldQuery, GetQuery, RangeQuery, ObjectQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;

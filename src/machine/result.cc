@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "machine/fields.h"
+#include "machine/record_codec.h"
 
 namespace coordkit::machine {
 namespace {
@@ -41,6 +42,9 @@ constexpr CodeRow kCodes[] = {
     {ResultCode::Unsupported, "Unsupported", StatusCode::kUnimplemented, ResultOutcome::None},
     {ResultCode::KeyNotFound, "KeyNotFound", StatusCode::kNotFound, ResultOutcome::None},
     {ResultCode::CounterOverflow, "CounterOverflow", StatusCode::kOutOfRange, ResultOutcome::None},
+    {ResultCode::Broken, "Broken", StatusCode::kAborted, ResultOutcome::Done},
+    {ResultCode::TooManyParties, "TooManyParties", StatusCode::kResourceExhausted, ResultOutcome::None},
+    {ResultCode::AlreadyExists, "AlreadyExists", StatusCode::kAlreadyExists, ResultOutcome::None},
 };
 
 const CodeRow* row_of(ResultCode code) {
@@ -95,6 +99,10 @@ std::string encode(const Result& result) {
   put_duration(out, 6, result.ttl);
   put_number(out, 7, result.position);
   put_number(out, 8, result.deleted);
+  put_number(out, 40, result.id);
+  put_field(out, 41, result.number);
+  put_field(out, 42, result.swapped);
+  put_bytes(out, 43, result.value);
   return bytes;
 }
 
@@ -112,6 +120,10 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case number(6): get(in, result.ttl); break;
         case number(7): get(in, result.position); break;
         case number(8): get(in, result.deleted); break;
+        case number(40): get(in, result.id); break;
+        case number(41): get(in, result.number); break;
+        case number(42): get(in, result.swapped); break;
+        case bytes(43): get(in, result.value); break;
         default: in.skip();
       }
     }
@@ -130,6 +142,8 @@ std::string encode(const Event& event) {
     pbf_writer body(out, 1);
     put_number(body, 1, ended->session);
     put_number(body, 2, static_cast<uint64_t>(ended->reason));
+  } else if (const auto* change = std::get_if<coordination::Change>(&event)) {
+    put_field(out, 30, *change);
   }
   return bytes;
 }
@@ -140,6 +154,7 @@ absl::StatusOr<Event> decode_event(std::string_view encoded) {
     while (in.next()) {
       switch (in.tag_and_type()) {
         case bytes(1): event = read_session_ended(in.get_message()); break;
+        case bytes(30): get(in, event.emplace<coordination::Change>()); break;
         default: in.skip();
       }
     }

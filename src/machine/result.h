@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordination/step.h"
 #include "coordkit/types.h"
 
 namespace coordkit::machine {
@@ -38,8 +39,12 @@ enum class ResultCode : uint8_t {
   LimitExceeded = 32,
   TtlTooLarge = 33,
   Unsupported = 34,
-  KeyNotFound = 35,      // reserved
-  CounterOverflow = 36,  // reserved
+  KeyNotFound = 35,  // reserved
+  CounterOverflow = 36,
+
+  Broken = 70,          // the barrier broke while the caller waited
+  TooManyParties = 71,  // the cycle before has not ended
+  AlreadyExists = 72,   // `id` names the member that is there
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
@@ -52,13 +57,17 @@ ResultOutcome outcome_of(ResultCode code);
 // One shape for all answers; zero where it does not apply.
 struct Result {
   ResultCode code = ResultCode::Ok;
-  Revision revision;      // always: the store's revision after this entry (docs/semantics.md S-04)
-  Token token;            // Granted, AlreadyHeld
-  Index since;            // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
-  SessionId session;      // opened
-  Duration ttl{};         // opened: as granted, never below the one asked for
-  uint64_t position = 0;  // Queued: waiters before this one
-  uint64_t deleted = 0;   // keys deleted
+  Revision revision;       // always: the store's revision after this entry (docs/semantics.md S-04)
+  Token token;             // Granted, AlreadyHeld
+  Index since;             // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
+  SessionId session;       // opened
+  Duration ttl{};          // opened: as granted, never below the one asked for
+  uint64_t position = 0;   // Queued: waiters before this one
+  uint64_t deleted = 0;    // keys deleted
+  Index id;                // of a member, of an item
+  int64_t number = 0;      // of a counter, a latch; deliveries of an item before this one
+  bool swapped = false;    // a compare-and-set did set
+  std::string value = {};  // of an item
   friend bool operator==(const Result&, const Result&) = default;
 };
 
@@ -74,7 +83,7 @@ struct SessionEnded {
 };
 
 // std::monostate: a kind this version does not know; skip it.
-using Event = std::variant<std::monostate, SessionEnded>;
+using Event = std::variant<std::monostate, SessionEnded, coordination::Change>;
 
 std::string encode(const Event& event);
 absl::StatusOr<Event> decode_event(std::string_view bytes);  // kDataLoss: malformed

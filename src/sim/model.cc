@@ -124,8 +124,8 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
   return std::visit(
       [&](const auto& body) -> Result {
         using Body = std::decay_t<decltype(body)>;
-        if constexpr (std::is_same_v<Body, std::monostate>) {
-          return {.code = ResultCode::Unsupported};
+        if constexpr (std::is_same_v<Body, std::monostate> || std::is_same_v<Body, machine::CoordinationCommand>) {
+          return {.code = ResultCode::Unsupported};  // of the latter no workload makes any
         } else if constexpr (std::is_same_v<Body, machine::Acquire>) {
           return run(body, id);
         } else {

@@ -109,11 +109,11 @@ TEST_F(SemaphoresTest, REG_F58_WhoWaitsForSeveralPermitsHoldsNoneOfThem) {
 TEST_F(SemaphoresTest, S50_ItStaysUntilItIsDeletedWhichNeedsNoHoldsAndNoWaits) {
   EXPECT_EQ(erase().kind, Result::NotFound);
   const Token token = acquire(Rig::wait(kA, "s"), 1, 1).token;
-  EXPECT_EQ(erase().kind, Result::InUse);
+  EXPECT_EQ(erase().kind, Result::Held);
   rig.release(kA, "s", token);
   EXPECT_EQ(rig.state.records(), 1u);
   acquire(Rig::wait(kA, "s"), 2);
-  EXPECT_EQ(erase().kind, Result::InUse);
+  EXPECT_EQ(erase().kind, Result::Held);
   rig.end({kA});
   EXPECT_EQ(erase().kind, Result::Ok);
   EXPECT_EQ(rig.state.records(), 0u);

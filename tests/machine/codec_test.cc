@@ -23,6 +23,27 @@ std::vector<Request> requests() {
       {.body = CancelAcquire{SessionId(4), "tag", "name", kSomeRequest}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
+      {.body = SetSemaphoreLimit{SessionId(4), "s", 0}},
+      {.body = AcquirePermits{SessionId(4), "s", Wait::timed(2s), 3, 0}, .prior_releases = {{"other", Token(8)}}},
+      {.body = AcquirePermits{SessionId(4), "s", Wait::forever(), 3, std::nullopt}},
+      {.body = DeleteSemaphore{SessionId(4), "s"}},
+      {.body = CreateLatch{SessionId(4), "l", 2}},
+      {.body = CountDown{SessionId(4), "l", 1}},
+      {.body = AwaitLatch{SessionId(4), "l", Wait::none()}},
+      {.body = DeleteLatch{SessionId(4), "l"}},
+      {.body = CloseBarrier{SessionId(4), "b", AtSessionEnd::Breaks}},
+      {.body = OpenBarrier{SessionId(4), "b"}},
+      {.body = AwaitBarrier{SessionId(4), "b", Wait::forever()}},
+      {.body = EnterBarrier{SessionId(4), "d", Wait::forever(), 3, AtPartyEnd::Shrinks}},
+      {.body = LeaveBarrier{SessionId(4), "d", Wait::timed(1s), Token(7)}},
+      {.body = Enqueue{"q", -3, "item"}},
+      {.body = ClaimItem{SessionId(4), "q", Wait::forever(), 5s}},
+      {.body = AcknowledgeItem{SessionId(4), "q", Token(7)}},
+      {.body = ChangeCounter{"c", ChangeCounter::Operation::CompareAndSet, -5, INT64_MIN}},
+      {.body = ChangeCounter{"c", ChangeCounter::Operation::Delete, 0, 0}},
+      {.body = JoinGroup{SessionId(4), "tag", "g", "value"}},
+      {.body = UpdateMember{SessionId(4), "", "g", "value"}},
+      {.body = LeaveGroup{SessionId(4), "tag", "g"}},
   };
 }
 
@@ -34,7 +55,9 @@ std::vector<Query> queries() {
           LocksOfQuery{SessionId(5)},
           TokenStillHeldQuery{"n", Token(6)},
           GetQuery{"k"},
-          RangeQuery{"a", std::string(1, '\0'), 10}};
+          RangeQuery{"a", std::string(1, '\0'), 10},
+          ObjectQuery{coordination::Kind::Semaphore, "s", 0},
+          ObjectQuery{coordination::Kind::Group, "g", 7}};
 }
 
 TEST(CodecTest, EveryRequestSurvivesTheRoundTripAndIsValid) {
@@ -53,6 +76,13 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   EXPECT_EQ(decode_result(encode(result)).value(), result);
   const Event event = SessionEnded{SessionId(3), SessionEnded::Reason::Expired};
   EXPECT_EQ(decode_event(encode(event)).value(), event);
+  const Result claimed{.code = ResultCode::Granted, .id = Index(4), .number = -1, .swapped = true, .value = "item"};
+  EXPECT_EQ(decode_result(encode(claimed)).value(), claimed);
+  const Event change = coordination::Change{
+      coordination::Kind::Group, coordination::Change::What::Left, "g", -2, Index(3), SessionId(4), "owner", "value"};
+  EXPECT_EQ(decode_event(encode(change)).value(), change);
+  const ObjectReply object{true, -1, 2, 3, 4, true, {{Index(1), Token(2), SessionId(3), "o", 4, -5, "v"}, {}}};
+  EXPECT_EQ(decode_object(encode(object)).value(), object);
   const HoldersReply holders{{{SessionId(1), "t", Token(2), 1, Index(3), kSomeRequest, "v"}}, 5};
   EXPECT_EQ(decode_holders(encode(holders)).value(), holders);
   const QueueReply queue{{{0, SessionId(1), "t", Index(3), kSomeRequest}, {1, SessionId(2), "", Index(4), {}}}, true};
@@ -87,6 +117,7 @@ TEST(CodecTest, NoTruncationOrFlippedByteOfARequestOrQueryCrashes) {
       (void)decode_result(damaged);
       (void)decode_event(damaged);
       (void)decode_holders(damaged);
+      (void)decode_object(damaged);
       (void)decode_keys(damaged);
     }
   }
@@ -122,6 +153,39 @@ TEST(CodecTest, LimitsOfSection12AreRefusedAtTheDoor) {
   many.prior_releases.assign(kPriorReleasesMax + 1, {"n", Token(1)});
   EXPECT_EQ(validate(many), ResultCode::LimitExceeded);
   EXPECT_FALSE(decode_request(encode(many)).ok());
+}
+
+TEST(CodecTest, AmountsAndKindsOfCoordinationAreJudgedAtTheDoor) {
+  const auto code = [](CoordinationCommand body) { return validate({.body = std::move(body)}); };
+  const SessionId s(1);
+  const uint64_t huge = uint64_t{1} << 63;
+  EXPECT_EQ(code(SetSemaphoreLimit{s, "n", 0}), ResultCode::Ok);
+  EXPECT_EQ(code(SetSemaphoreLimit{s, "n", huge}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(SetSemaphoreLimit{s, "", 1}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(SetSemaphoreLimit{s, std::string(kNameBytesMax + 1, 'n'), 1}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(SetSemaphoreLimit{{}, "n", 1}), ResultCode::InvalidArgument) << "it needs a session";
+  EXPECT_EQ(code(AcquirePermits{s, "n", {}, 0, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {}, huge, {}}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {}, 1, huge}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(AcquirePermits{s, "n", Wait::timed(0ns), 1, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {Wait::Kind::Forever, 1ns}, 1, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {Wait::Kind(0), 0ns}, 1, {}}), ResultCode::Unsupported);
+  EXPECT_EQ(code(CreateLatch{s, "n", 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(CountDown{s, "n", 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(CloseBarrier{s, "n", AtSessionEnd(3)}), ResultCode::Unsupported);
+  EXPECT_EQ(code(EnterBarrier{s, "n", {}, 0, AtPartyEnd::Breaks}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(EnterBarrier{s, "n", {}, 1, AtPartyEnd(0)}), ResultCode::Unsupported);
+  EXPECT_EQ(code(LeaveBarrier{s, "n", {}, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(Enqueue{"n", 0, std::string(kItemBytesMax + 1, 'v')}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(ClaimItem{s, "n", {}, -1ns}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcknowledgeItem{s, "n", {}}), ResultCode::InvalidArgument);
+  using Operation = ChangeCounter::Operation;
+  EXPECT_EQ(code(ChangeCounter{"n", Operation::Allocate, 0, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(ChangeCounter{"n", Operation::Delete, 1, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(ChangeCounter{"n", Operation::Add, 1, 1}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(ChangeCounter{"n", Operation(6), 1, 0}), ResultCode::Unsupported);
+  EXPECT_EQ(code(JoinGroup{s, std::string(kOwnerTagBytesMax + 1, 't'), "n", ""}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(JoinGroup{s, "", "n", std::string(kMemberValueBytesMax + 1, 'v')}), ResultCode::LimitExceeded);
 }
 
 TEST(CodecTest, S29_REG_F22_TtlBoundsAreJudgedWithoutOverflow) {
