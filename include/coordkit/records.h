@@ -8,6 +8,9 @@
 
 namespace coordkit {
 
+// How a lock is held: by one owner alone, or by any number of owners that share it.
+enum class LockMode : uint8_t { Exclusive = 1, Shared = 2 };
+
 // Somebody in line for a lock.
 struct WaiterInfo {
   uint64_t position = 0;  // from 0
@@ -15,6 +18,7 @@ struct WaiterInfo {
   std::string owner_tag;
   Index since;        // the entry that queued it
   RequestId request;  // of the acquire
+  LockMode mode = LockMode::Exclusive;
   friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
 

@@ -24,7 +24,8 @@ namespace coordkit::coordination {
 
 class Waits;
 
-enum class Kind : uint8_t { Semaphore = 1, Latch = 2, Barrier = 3, DoubleBarrier = 4, Queue = 5, Counter = 6, Group = 7 };
+// Lock: only in a Change. Its holder is who leads an election of that name.
+enum class Kind : uint8_t { Semaphore = 1, Latch = 2, Barrier = 3, DoubleBarrier = 4, Queue = 5, Counter = 6, Group = 7, Lock = 8 };
 
 // How a command or a wait ended.
 struct Verdict {
@@ -69,8 +70,8 @@ struct Change {
   Kind kind = Kind::Counter;
   What what = What::Set;
   std::string name;
-  int64_t number = 0;  // of a counter, a latch
-  Index member;
+  int64_t number = 0;  // of a counter, a latch; of a lock its token
+  Index member;        // its number; of a lock the entry that granted
   SessionId session;
   std::string owner;
   std::string value;

@@ -1,15 +1,20 @@
-// The records of the lock table: a Lock per name in use, a Claim per acquire that waits or holds.
+// The records of the lock table: a Lock per name in use, an Owner per thread of control with a claim, a Claim per acquire
+// that waits or holds.
 //
-// A claim is first a waiter, then a hold: the same object moves from the queue of its lock to its holds. It stands in a
-// lock through a Place; today every claim has exactly one, a multi-lock will have several (docs/semantics.md S-53), and all
-// code goes through places(). Records are linked by pointers and owned by the table; none of this leaves the folder.
+// A claim is first a waiter, then a hold: the same object moves from the queues of its locks to their holds. It stands in
+// each of its locks through a Place; nearly every claim has exactly one, a multi-lock has several (docs/semantics.md S-53).
+// Records are linked by pointers and owned by the table; none of this leaves the folder.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
+#include "base/mutant.h"
 #include "coordkit/types.h"
-#include "lock/packed_text.h"
+#include "lock/linked.h"
+#include "lock/short_text.h"
+#include "lock/terms.h"
 
 namespace coordkit::lock {
 
@@ -20,56 +25,69 @@ struct Lock;
 struct Place {
   Claim* claim = nullptr;
   Lock* lock = nullptr;
+  Mode mode = Mode::Exclusive;
   Place* before = nullptr;
   Place* after = nullptr;
 };
+using PlaceList = Linked<Place, &Place::before, &Place::after>;
 
-struct PlaceList {
-  Place* first = nullptr;
-  Place* last = nullptr;
-
-  void append(Place& place) {
-    place.before = last;
-    place.after = nullptr;
-    (last ? last->after : first) = &place;
-    last = &place;
-  }
-  void remove(Place& place) {
-    (place.before ? place.before->after : first) = place.after;
-    (place.after ? place.after->before : last) = place.before;
-    place.before = place.after = nullptr;
-  }
-  bool empty() const { return first == nullptr; }
-};
-
-// Exists while it has a hold or a waiter (later: a delay); afterwards nothing remains.
+// Exists while it has a hold, a waiter or a delay; afterwards nothing remains.
 struct Lock {
   explicit Lock(std::string_view of) : name(of) {}
-  PackedText name;       // first()
-  PlaceList holds;       // INV_L01: at most one exclusive, and then no other; in grant order
+  ShortText name;
+  PlaceList holds;       // INV_L01: one exclusive and no other, or all shared; in grant order
   PlaceList queue;       // INV_L05: in the order of Claim::since
+  uint64_t delay = 0;    // S-40: id of the lock-delay that runs; zero: none
   uint32_t waiting = 0;  // length of the queue
   bool touched = false;  // listed for settle()
 };
 
+// Could one more hold of this mode stand beside those there are?
+inline bool admits(const Lock& lock, Mode mode) {
+  return lock.holds.empty() || compatible(lock.holds.first->mode, mode) || mutant(Mutant::TwoHolders);
+}
+
+// Session and tag: whatever it has on one lock, it has at most once.
+struct Owner;
 struct Claim {
-  Place place;
-  Claim* session_before = nullptr;  // the other claims of the session, in no meaningful order
-  Claim* session_after = nullptr;
-  SessionId session;
-  RequestId request;        // of the acquire: names it for ever
-  Index since;              // waiting: the entry that queued it, unique; held: the entry that granted it
-  Token token;              // zero: waiting
-  Duration timeout{};       // of a timed wait, else zero; zero once held
-  PackedText text;          // owner tag and value
-  uint32_t dirty_slot = 0;  // position in the table's list of changed claims, plus one; zero: unchanged
-  bool stored = false;      // its present row is in the checkpoint
+  Owner* owner = nullptr;
+  Claim* owner_before = nullptr;  // in Owner::holds or Owner::waits
+  Claim* owner_after = nullptr;
+  RequestId request;   // of the acquire: names it for ever
+  Index since;         // waiting: the entry that queued it, unique; held: the entry that granted it
+  Token token;         // zero: waiting
+  Duration timeout{};  // of a timed wait, else zero; zero once held
+  Duration delay{};    // S-40: what the expiry of its session brings upon its locks
+  uint64_t releases = 0;
+  ShortText value;
+  bool reentrant = false;
+  bool stored = false;               // its present row is in the checkpoint
+  uint32_t count = 1;                // 1 to kCountMax; above 1 only if held and reentrant
+  uint32_t dirty_slot = 0;           // position in the table's list of changed claims, plus one; zero: unchanged
+  uint32_t extent = 1;               // number of places
+  Place one;                         // the place, if there is one
+  std::unique_ptr<Place[]> several;  // the places, if there are more
 
   bool held() const { return static_cast<bool>(token); }
-  std::string_view tag() const { return text.first(); }
-  std::string_view value() const { return text.second(); }
-  std::span<Place> places() { return {&place, 1}; }
-  std::span<const Place> places() const { return {&place, 1}; }
+  std::span<Place> places() { return {several ? several.get() : &one, extent}; }
+  std::span<const Place> places() const { return {several ? several.get() : &one, extent}; }
+  Lock& lock() const { return *places().front().lock; }  // the first
 };
+using ClaimList = Linked<Claim, &Claim::owner_before, &Claim::owner_after>;
+
+// Exists while it has a claim.
+struct Owner {
+  Owner(SessionId of, std::string_view with) : session(of), tag(with) {}
+  SessionId session;
+  ShortText tag;
+  ClaimList holds;                  // in no meaningful order
+  ClaimList waits;                  // likewise
+  Owner* session_before = nullptr;  // the other owners of the session
+  Owner* session_after = nullptr;
+};
+using OwnerList = Linked<Owner, &Owner::session_before, &Owner::session_after>;
+
+// S-48: nobody stands before it in any of its queues, no hold is in the way, and no delay runs.
+bool grantable(const Claim& waiter);
 
 }  // namespace coordkit::lock

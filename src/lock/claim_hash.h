@@ -1,26 +1,35 @@
-// The hash of one claim as a logical row. The table's digest is the sum over all claims, so it does not depend on the
-// order of history.
+// The hashes of a claim and of a delay as logical rows. The table's digest is the sum over all of them, so it does not depend
+// on the order of history, nor on how a claim is kept in memory.
 #pragma once
 
 #include <cstdint>
 
 #include "base/sums.h"
-#include "lock/claim.h"
+#include "lock/terms.h"
 
 namespace coordkit::lock {
 
-inline uint64_t claim_hash(const Claim& claim) {
+inline uint64_t claim_hash(const ClaimView& claim) {
   uint64_t hash = claim.held() ? 0x686f6c64 : 0x77616974;
-  for (const Place& place : claim.places()) hash = hash_bytes(place.lock->name.first(), hash);
-  hash = hash_bytes(claim.tag(), hash);
-  hash = hash_bytes(claim.value(), hash);
+  hash = hash_bytes(claim.name, hash_mix(hash, static_cast<uint64_t>(claim.mode)));
+  for (const Wanted& other : claim.others) {
+    hash = hash_bytes(other.name, hash_mix(hash, static_cast<uint64_t>(other.mode)));
+  }
+  hash = hash_bytes(claim.tag, hash);
+  hash = hash_bytes(claim.value, hash);
   const RequestId& request = claim.request;
   for (const uint64_t field :
        {claim.session.value(), request.origin.replica.value(), request.origin.store.value(), request.origin.boot.value(),
-        request.sequence.value(), claim.since.value(), claim.token.value(), static_cast<uint64_t>(claim.timeout.count())}) {
+        request.sequence.value(), claim.since.value(), claim.token.value(), static_cast<uint64_t>(claim.timeout.count()),
+        static_cast<uint64_t>(claim.delay.count()), uint64_t{claim.reentrant}, uint64_t{claim.count}, claim.releases}) {
     hash = hash_mix(hash, field);
   }
   return hash;
+}
+
+inline uint64_t delay_hash(const DelayView& delay) {
+  const uint64_t hash = hash_bytes(delay.name, 0x64656c61);
+  return hash_mix(hash_mix(hash, delay.id), static_cast<uint64_t>(delay.duration.count()));
 }
 
 }  // namespace coordkit::lock

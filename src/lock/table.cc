@@ -1,237 +1,250 @@
 #include "lock/table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
 #include "base/mutant.h"
-#include "lock/claim_hash.h"
+#include "lock/deadlock.h"
 
 namespace coordkit::lock {
 namespace {
 
-// Exclusive is the only mode so far: compatible with nothing.
-bool compatible_with_holds(const Lock& lock) { return lock.holds.empty() || mutant(Mutant::TwoHolders); }
-
-// S-48: nobody stands before it in any of its queues, and no hold is in the way.
-bool grantable(const Claim& waiter) {
-  const auto next_in_line = [](const Place& place) { return place.before == nullptr && compatible_with_holds(*place.lock); };
-  return std::ranges::all_of(waiter.places(), next_in_line);
-}
-
-// Heap order: the wait queued first comes out first.
-bool queued_later(const Claim* a, const Claim* b) {
-  return mutant(Mutant::YoungestWaitFirst) ? a->since < b->since : a->since > b->since;
+// Heap order: the wait queued first comes out first. A multi-lock may be in the heap several times, and the wait of one that
+// is granted by then is over; so the order is kept beside it.
+bool queued_later(const std::pair<Index, Claim*>& a, const std::pair<Index, Claim*>& b) {
+  return mutant(Mutant::YoungestWaitFirst) ? a.first < b.first : a.first > b.first;
 }
 
 Decision decided(Decision::Kind kind, const Claim& waiter) {
-  return {kind, waiter.request, waiter.session, waiter.since, waiter.timeout > Duration::zero(), {}};
+  return {kind, waiter.request, waiter.owner->session, waiter.since, waiter.timeout > Duration::zero(), {}};
+}
+
+// S-38: the answer to an owner that has a claim already. Granted: count it up.
+AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
+  using Kind = AcquireVerdict::Kind;
+  if (!own.held()) return {Kind::AlreadyWaiting, {}, own.since};
+  const bool again = attempt.reentrant && own.reentrant && own.one.mode == attempt.names.front().mode;
+  if (!again) return {Kind::AlreadyHeld, own.token, own.since};
+  if (own.count == kCountMax) return {Kind::TooDeep};
+  return {Kind::Granted, own.token, own.since};
 }
 
 }  // namespace
+
+bool grantable(const Claim& waiter) {
+  const auto next_in_line = [](const Place& place) {
+    return place.before == nullptr && admits(*place.lock, place.mode) && place.lock->delay == 0;
+  };
+  if (mutant(Mutant::MultiLockInPart)) return next_in_line(waiter.places().front());
+  return std::ranges::all_of(waiter.places(), next_in_line);
+}
 
 Table::Table() = default;
 Table::~Table() = default;
 Table::Table(Table&&) noexcept = default;
 Table& Table::operator=(Table&&) noexcept = default;
 
-// A try and a free lock are decided at once; everybody else joins the end of the queue (S-36, S-38).
+// A try and a free lock are decided at once; everybody else joins the end of each of its queues (S-36, S-38, S-53).
 AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   using Kind = AcquireVerdict::Kind;
   COORDKIT_CHECK_MSG(touched_.empty(), "a step without settle()");
-  Lock* existing = find(attempt.name);
-  if (existing) {
-    if (const Claim* own = find(*existing, attempt.session, attempt.tag)) {
-      if (own->held()) return {Kind::AlreadyHeld, own->token, own->since};
-      return {Kind::AlreadyWaiting, {}, own->since};
-    }
-    if (!attempt.waits) return {Kind::Held};  // it exists, so somebody holds it or stands before
+  if (Claim* own = own_claim(attempt)) {
+    const AcquireVerdict verdict = repeated(*own, attempt);
+    if (verdict.kind == Kind::Granted) rewrite(*own, [](Claim& claim) { ++claim.count; });
+    return verdict;
   }
-  Lock& lock = lock_of(attempt.name);
-  const uint64_t position = lock.waiting;
-  Claim& claim = add(lock, {.name = attempt.name,
-                            .tag = attempt.tag,
-                            .value = attempt.value,
-                            .session = attempt.session,
-                            .request = attempt.request,
-                            .since = attempt.index,
-                            .timeout = attempt.timeout});
-  if (!grantable(claim)) return {Kind::Queued, {}, attempt.index, position};
-  hold(claim, Token(tokens.next()), attempt.index);
-  return {Kind::Granted, claim.token, claim.since};
+  if (!attempt.waits) {
+    if (std::optional<AcquireVerdict> verdict = refused_try(attempt)) return *verdict;
+  }
+  uint64_t position = 0;
+  for (const Wanted& wanted : attempt.names) position = std::max<uint64_t>(position, waiting(wanted.name));
+  const Wanted& first = attempt.names.front();
+  Claim& claim = add({.name = first.name,
+                      .mode = first.mode,
+                      .tag = attempt.tag,
+                      .value = attempt.value,
+                      .session = attempt.session,
+                      .request = attempt.request,
+                      .since = attempt.index,
+                      .timeout = attempt.timeout,
+                      .delay = attempt.delay,
+                      .reentrant = attempt.reentrant,
+                      .others = {attempt.names.begin() + 1, attempt.names.end()}});
+  if (grantable(claim)) {
+    hold(claim, Token(tokens.next()), attempt.index);
+    return {Kind::Granted, claim.token, claim.since};
+  }
+  if (!attempt.may_close_cycle && !mutant(Mutant::CyclesUnseen) && closes_cycle(claim)) {
+    remove(claim);
+    return {Kind::Deadlock};
+  }
+  return {Kind::Queued, {}, attempt.index, position};
 }
 
-bool Table::release(SessionId session, std::optional<std::string_view> tag, std::string_view name, Token token) {
-  const Lock* lock = find(name);
-  if (!lock) return false;
-  for (const Place* place = lock->holds.first; place; place = place->after) {
-    Claim& claim = *place->claim;
-    if (claim.token != token) continue;
-    const bool owner = claim.session == session || mutant(Mutant::AnyoneReleases);
-    if (!owner || (tag && claim.tag() != *tag)) return false;
-    remove(claim);
-    return true;
+// The claim that this owner has on one of the names already.
+Claim* Table::own_claim(const Attempt& attempt) const {
+  const auto owner = owners_.find(OwnerKey{attempt.session, attempt.tag});
+  if (owner == owners_.end()) return nullptr;
+  for (const Wanted& wanted : attempt.names) {
+    const Lock* lock = find(wanted.name);
+    if (Claim* own = lock ? find(*lock, **owner) : nullptr) return own;
   }
-  return false;
+  return nullptr;
+}
+
+std::optional<AcquireVerdict> Table::refusal(const Attempt& attempt) const {
+  const Claim* own = own_claim(attempt);
+  if (!own) return refused_try(attempt);
+  const AcquireVerdict verdict = repeated(*own, attempt);
+  return verdict.kind == AcquireVerdict::Kind::Granted ? std::nullopt : std::optional(verdict);
+}
+
+// A try overtakes nobody: it is refused if anything is in its way on one of the names.
+std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
+  using Kind = AcquireVerdict::Kind;
+  for (const Wanted& wanted : attempt.names) {
+    const Lock* lock = find(wanted.name);
+    if (!lock) continue;
+    if (lock->delay != 0) return AcquireVerdict{Kind::Delayed};
+    const bool behind = !lock->queue.empty() && !mutant(Mutant::SharedTryOvertakes);
+    if (behind || !admits(*lock, wanted.mode)) return AcquireVerdict{Kind::Held};
+  }
+  return std::nullopt;
+}
+
+bool Table::release(const HoldKey& key, uint64_t number) {
+  Claim* claim = find_hold(key);
+  if (!claim) return false;
+  const bool known = number != 0 && !mutant(Mutant::ReleaseRepeats);
+  const uint64_t counts = !known ? 1 : number > claim->releases ? number - claim->releases : 0;
+  if (counts >= claim->count) {
+    remove(*claim);
+  } else if (counts > 0) {
+    rewrite(*claim, [counts](Claim& hold) {
+      hold.count -= static_cast<uint32_t>(counts);
+      hold.releases += counts;
+    });
+  }
+  return true;
 }
 
 CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string_view name, const RequestId& acquire,
-                            std::vector<Decision>& decisions) {
+                            Decisions& decisions) {
   const Lock* lock = find(name);
   Claim* claim = lock ? find(*lock, session, tag) : nullptr;
   if (!claim || claim->request != acquire) return {};
   if (claim->held()) return {CancelVerdict::Kind::Granted, claim->token, claim->since};
-  decisions.push_back(decided(Decision::Kind::Cancelled, *claim));
+  decisions.waits.push_back(decided(Decision::Kind::Cancelled, *claim));
   if (!mutant(Mutant::CancelledStays)) remove(*claim);
   return {CancelVerdict::Kind::Cancelled, {}, {}};
 }
 
-bool Table::time_out(Index queued, std::vector<Decision>& decisions) {
+bool Table::time_out(Index queued, Decisions& decisions) {
   const auto found = waiters_.find(queued);
   if (found == waiters_.end() || found->second->timeout <= Duration::zero()) return false;
-  decisions.push_back(decided(Decision::Kind::WaitTimeout, *found->second));
+  decisions.waits.push_back(decided(Decision::Kind::WaitTimeout, *found->second));
   remove(*found->second);
   return true;
 }
 
-// The order of the session's list depends on history, so it is sorted away: waits by entry, then holds by token.
-void Table::end(SessionId session, std::vector<Decision>& decisions) {
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end()) return;
+// The order of the session's lists depends on history, so it is sorted away: waits by entry, then holds by token.
+std::vector<Claim*> Table::claims_of(SessionId session, Which which) const {
   std::vector<Claim*> claims;
-  claims.reserve(found->second.counts.holds + found->second.counts.waiters);
-  for (Claim* claim = found->second.first; claim; claim = claim->session_after) claims.push_back(claim);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return claims;
+  for (const Owner* owner = found->second.owners.first; owner; owner = owner->session_after) {
+    for (Claim* claim = owner->waits.first; claim; claim = claim->owner_after) claims.push_back(claim);
+    if (which == Which::Waits) continue;
+    for (Claim* claim = owner->holds.first; claim; claim = claim->owner_after) claims.push_back(claim);
+  }
   std::ranges::sort(
       claims, [](const Claim* a, const Claim* b) { return std::pair(a->token, a->since) < std::pair(b->token, b->since); });
-  for (Claim* claim : claims) {
-    if (!claim->held() && mutant(Mutant::DeadWaitersStay)) continue;
-    if (!claim->held()) decisions.push_back(decided(Decision::Kind::Lost, *claim));
+  return claims;
+}
+
+void Table::end_waits(SessionId session, Decisions& decisions) {
+  for (Claim* wait : claims_of(session, Which::Waits)) {
+    decisions.waits.push_back(decided(Decision::Kind::Lost, *wait));
+    remove(*wait);
+  }
+}
+
+void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions) {
+  if (!mutant(Mutant::DeadWaitersStay)) end_waits(session, decisions);
+  const bool delays = how == Ending::Expired || mutant(Mutant::CloseDelays);
+  for (Claim* claim : claims_of(session, Which::All)) {
+    if (!claim->held()) continue;
+    if (delays && claim->delay > Duration::zero()) {
+      for (const Place& place : claim->places()) begin_delay(*place.lock, claim->delay, tokens, decisions);
+    }
     remove(*claim);
   }
   COORDKIT_CHECK_MSG(!sessions_.contains(session), "INV_L07");
 }
 
+// Another delay of the same name may have run for any part of its time: the longer of the two begins anew.
+void Table::begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions) {
+  if (mutant(Mutant::DelayForgotten)) return;
+  if (lock.delay != 0) {
+    duration = std::max(duration, delays_.at(lock.delay).duration);
+    end_delay(lock.delay, decisions);
+  }
+  lock.delay = tokens.next();
+  delays_.emplace(lock.delay, Delay{&lock, duration});
+  digest_ += delay_hash({lock.delay, lock.name.view(), duration});
+  decisions.delays.push_back({DelayChange::Kind::Begun, lock.delay, duration});
+}
+
+bool Table::end_delay(uint64_t id, Decisions& decisions) {
+  const auto found = delays_.find(id);
+  if (found == delays_.end()) return false;
+  const Delay& delay = found->second;
+  digest_ -= delay_hash({id, delay.lock->name.view(), delay.duration});
+  if (delay.stored) erased_.push_back({RowId::Kind::Delay, id});
+  delay.lock->delay = 0;
+  touch(*delay.lock);
+  delays_.erase(found);
+  decisions.delays.push_back({DelayChange::Kind::Over, id});
+  return true;
+}
+
+bool Table::clear_delay(std::string_view name, Decisions& decisions) {
+  const Lock* lock = find(name);
+  return lock && lock->delay != 0 && end_delay(lock->delay, decisions);
+}
+
 // A grant can make only the next ones in the same queues grantable, so the candidates are the heads of touched queues,
 // refilled after each grant; the heap keeps the order of S-48 over all names.
-void Table::settle(Index index, TokenCounter& tokens, std::vector<Decision>& decisions) {
+void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
   const auto nominate = [this](const Lock& lock) {
     if (lock.queue.empty()) return;
-    candidates_.push_back(lock.queue.first->claim);
+    Claim& head = *lock.queue.first->claim;
+    candidates_.emplace_back(head.since, &head);
     std::ranges::push_heap(candidates_, queued_later);
   };
   for (const Lock* lock : touched_) nominate(*lock);
   while (!candidates_.empty()) {
     std::ranges::pop_heap(candidates_, queued_later);
-    Claim& next = *candidates_.back();
+    Claim& next = *candidates_.back().second;
     candidates_.pop_back();
     if (next.held() || !grantable(next)) continue;
     Decision decision = decided(Decision::Kind::Granted, next);
     decision.token = Token(mutant(Mutant::TokenRepeats) ? tokens.last() : tokens.next());
     hold(next, decision.token, index);
-    decisions.push_back(decision);
+    decisions.waits.push_back(decision);
+    if (mutant(Mutant::OneReaderAtATime)) continue;
     for (const Place& place : next.places()) nominate(*place.lock);
   }
   for (Lock* lock : touched_) {
     lock->touched = false;
     COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(*lock->queue.first->claim), "INV_L06");
-    if (lock->holds.empty() && lock->queue.empty() && !mutant(Mutant::NamesAreKept)) locks_.erase(lock->name.first());
+    const bool empty = lock->holds.empty() && lock->queue.empty() && lock->delay == 0;
+    if (empty && !mutant(Mutant::NamesAreKept)) locks_.erase(locks_.find(lock->name.view()));
   }
   touched_.clear();
-}
-
-Lock* Table::find(std::string_view name) const {
-  const auto found = locks_.find(name);
-  return found == locks_.end() ? nullptr : found->get();
-}
-
-Claim* Table::find(const Lock& lock, SessionId session, std::string_view tag) const {
-  const auto found = owners_.find(OwnerKey{&lock, session, tag});
-  return found == owners_.end() ? nullptr : found->get();
-}
-
-Lock& Table::lock_of(std::string_view name) {
-  if (Lock* lock = find(name)) return *lock;
-  return **locks_.insert(std::make_unique<Lock>(name)).first;
-}
-
-// Queues a claim at the end. INV_L05: a queue is ordered by entry.
-Claim& Table::add(Lock& lock, const ClaimView& row) {
-  auto fresh = std::make_unique<Claim>();
-  Claim& claim = *fresh;
-  claim.place.claim = &claim;
-  claim.place.lock = &lock;
-  claim.session = row.session;
-  claim.request = row.request;
-  claim.since = row.since;
-  claim.timeout = row.timeout;
-  claim.text = PackedText(row.tag, row.value);
-  COORDKIT_CHECK_MSG(lock.queue.empty() || lock.queue.last->claim->since < claim.since, "INV_L05");
-  owners_.insert(std::move(fresh));
-  link(claim);
-  lock.queue.append(claim.place);
-  ++lock.waiting;
-  COORDKIT_CHECK_MSG(waiters_.emplace(claim.since, &claim).second, "two acquires in one entry");
-  ++sessions_[claim.session].counts.waiters;
-  digest_ += claim_hash(claim);
-  changed(claim);
-  return claim;
-}
-
-// Turns a waiter into a hold.
-void Table::hold(Claim& claim, Token token, Index index) {
-  digest_ -= claim_hash(claim);
-  forget_row(claim);
-  waiters_.erase(claim.since);
-  for (Place& place : claim.places()) {
-    Lock& lock = *place.lock;
-    COORDKIT_CHECK_MSG(compatible_with_holds(lock), "INV_L01");
-    COORDKIT_CHECK_MSG(place.before == nullptr, "INV_L05");
-    lock.queue.remove(place);
-    --lock.waiting;
-    lock.holds.append(place);
-  }
-  OfSession& session = sessions_[claim.session];
-  --session.counts.waiters;
-  ++session.counts.holds;
-  claim.token = token;
-  claim.since = index;
-  claim.timeout = Duration::zero();
-  digest_ += claim_hash(claim);
-  changed(claim);
-}
-
-void Table::remove(Claim& claim) {
-  digest_ -= claim_hash(claim);
-  forget_row(claim);
-  unchanged(claim);
-  if (!claim.held()) waiters_.erase(claim.since);
-  for (Place& place : claim.places()) {
-    (claim.held() ? place.lock->holds : place.lock->queue).remove(place);
-    if (!claim.held()) --place.lock->waiting;
-    if (!mutant(Mutant::NobodyIsWoken)) touch(*place.lock);
-  }
-  unlink(claim);
-  owners_.erase(OwnerKey{claim.place.lock, claim.session, claim.tag()});
-}
-
-void Table::link(Claim& claim) {
-  OfSession& session = sessions_[claim.session];
-  claim.session_after = session.first;
-  if (session.first) session.first->session_before = &claim;
-  session.first = &claim;
-}
-
-void Table::unlink(Claim& claim) {
-  const auto session = sessions_.find(claim.session);
-  --(claim.held() ? session->second.counts.holds : session->second.counts.waiters);
-  (claim.session_before ? claim.session_before->session_after : session->second.first) = claim.session_after;
-  if (claim.session_after) claim.session_after->session_before = claim.session_before;
-  if (!session->second.first) sessions_.erase(session);
-}
-
-void Table::touch(Lock& lock) {
-  if (std::exchange(lock.touched, true)) return;
-  touched_.push_back(&lock);
+  std::ranges::move(std::exchange(led_, {}), std::back_inserter(decisions.led));
 }
 
 }  // namespace coordkit::lock

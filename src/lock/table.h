@@ -1,14 +1,18 @@
 // The lock table: who holds what, who waits for what, who is next. Pure and deterministic; it knows nothing of sessions
 // but their ids (the machine above asks it only for live ones), of clocks, bytes or the log.
 //
-// One step is: any number of changes (acquire, release, cancel, time_out, end), then settle(), which applies the grant
-// rule S-48 of docs/semantics.md and forgets locks that became empty. After settle() no waiter is grantable (INV_L06). Work
-// is proportional to the claims touched, whatever exists besides.
+// One step is: any number of changes, then settle(), which applies the grant rule S-48 of docs/semantics.md and forgets locks
+// that became empty. After settle() no waiter is grantable (INV_L06). Work is proportional to the claims touched, whatever
+// exists besides; only deadlock detection looks further, along the waits it follows (deadlock.h).
+//
+// Implemented by concern: table.cc (acquire, release, grants), table_holds.cc (changes of a hold that stays), table_records.cc
+// (how records are linked), table_rows.cc (queries and checkpoints).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,72 +23,17 @@
 #include "absl/status/status.h"
 #include "coordkit/types.h"
 #include "lock/claim.h"
+#include "lock/claim_view.h"
+#include "lock/terms.h"
 #include "lock/token_counter.h"
 
 namespace coordkit::lock {
-
-// An acquire as it arrives.
-struct Attempt {
-  Index index;  // of its entry: the place in the queue
-  RequestId request;
-  SessionId session;
-  std::string_view tag;
-  std::string_view name;
-  std::string_view value;
-  bool waits = false;  // false: a try
-  Duration timeout{};  // of a timed wait, else zero
-};
-
-struct AcquireVerdict {
-  enum class Kind : uint8_t { Granted, Queued, Held, AlreadyHeld, AlreadyWaiting };
-  Kind kind = Kind::Held;
-  Token token;            // Granted, AlreadyHeld
-  Index since;            // of the hold or of the wait in the way
-  uint64_t position = 0;  // Queued: waiters before it
-};
-
-struct CancelVerdict {
-  enum class Kind : uint8_t { Cancelled, Granted, Absent };
-  Kind kind = Kind::Absent;
-  Token token;  // Granted
-  Index since;  // Granted
-};
-
-// How a wait ended. Each waiting acquire gets exactly one (INV_L08).
-struct Decision {
-  enum class Kind : uint8_t { Granted, WaitTimeout, Cancelled, Lost };
-  Kind kind = Kind::Lost;
-  RequestId request;
-  SessionId session;
-  Index queued;        // the entry that queued it
-  bool timed = false;  // it had a timeout
-  Token token;         // Granted
-};
-
-// A claim as seen from outside; the views live until the next change.
-struct ClaimView {
-  std::string_view name;
-  std::string_view tag;
-  std::string_view value;
-  SessionId session;
-  RequestId request;
-  Index since;
-  Token token;  // zero: waiting
-  Duration timeout{};
-  bool held() const { return static_cast<bool>(token); }
-};
-
-// Names the row of a claim in a checkpoint: a hold by its token, a waiter by its entry.
-struct ClaimRowId {
-  bool held = false;
-  uint64_t id = 0;
-  friend auto operator<=>(const ClaimRowId&, const ClaimRowId&) = default;
-};
 
 class Table {
  public:
   using Visitor = absl::FunctionRef<void(const ClaimView&)>;
   using WhileVisitor = absl::FunctionRef<bool(const ClaimView&)>;  // false: enough
+  using DelayVisitor = absl::FunctionRef<void(const DelayView&)>;
   struct Counts {
     uint32_t holds = 0;
     uint32_t waiters = 0;
@@ -97,34 +46,51 @@ class Table {
 
   // ---- changes; settle() ends every step
   AcquireVerdict acquire(const Attempt& attempt, TokenCounter& tokens);
-  // Ends the hold with this token if it belongs to the session, and to the tag if one is given. False: NotOwner.
-  bool release(SessionId session, std::optional<std::string_view> tag, std::string_view name, Token token);
+  // Ends one count of the hold, at zero the hold, a multi-lock as a whole. False: NotOwner. `number` names the release, so that
+  // the same one performed twice counts once: the n-th of a hold includes all before it. Zero: it is performed only once.
+  bool release(const HoldKey& key, uint64_t number = 0);
   CancelVerdict cancel(SessionId session, std::string_view tag, std::string_view name, const RequestId& acquire,
-                       std::vector<Decision>& decisions);
+                       Decisions& decisions);
   // Ends the timed wait that this entry queued; false: there is none any more.
-  bool time_out(Index queued, std::vector<Decision>& decisions);
-  // Ends all waits (Lost, oldest first) and holds of a session. INV_L07: afterwards nothing of it remains.
-  void end(SessionId session, std::vector<Decision>& decisions);
+  bool time_out(Index queued, Decisions& decisions);
+  // Ends all waits (Lost, oldest first) and holds of a session. INV_L07: afterwards nothing of it remains. S-40: if it expired,
+  // the locks it held are delayed as its acquires asked.
+  enum class Ending : uint8_t { Closed, Expired };
+  void end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions);
+  void end_waits(SessionId session, Decisions& decisions);  // Lost, oldest first; its holds stay
+  // Ends a lock-delay because its time is over, or because an administrator says so. False: there is none.
+  bool end_delay(uint64_t id, Decisions& decisions);
+  bool clear_delay(std::string_view name, Decisions& decisions);
+  // S-46. A new token; the former one is dead.
+  ModeVerdict downgrade(const HoldKey& key, Index index, TokenCounter& tokens);
+  ModeVerdict upgrade(const HoldKey& key, Index index, TokenCounter& tokens);
+  bool update_value(const HoldKey& key, std::string_view value);  // false: NotOwner
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
-  void settle(Index index, TokenCounter& tokens, std::vector<Decision>& decisions);
+  void settle(Index index, TokenCounter& tokens, Decisions& decisions);
 
   // ---- looks
   size_t names() const { return locks_.size(); }
-  size_t claims() const { return owners_.size(); }
+  size_t claims() const { return claims_.size(); }
+  std::optional<AcquireVerdict> refusal(const Attempt& attempt) const;  // of a try like this one, if it came now
   uint32_t waiting(std::string_view name) const;
+  bool delayed(std::string_view name) const;
+  bool free(std::string_view name) const;                                                                // S-54: no hold
   void holders(std::string_view name, Visitor visit) const;                                              // in grant order
   void queue(std::string_view name, WhileVisitor visit) const;                                           // first waiter first
   std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag) const;  // hold or wait
-  bool still_held(std::string_view name, Token token) const;
+  std::optional<Mode> held(std::string_view name, Token token) const;  // how, if a hold with this token is on this lock
   Counts counts(SessionId session) const;
   std::vector<ClaimView> holds_of(SessionId session) const;            // in grant order
   void timed_waits(Visitor visit) const;                               // in queueing order
+  void delays(DelayVisitor visit) const;                               // ascending ids
   void every_session(absl::FunctionRef<void(SessionId)> visit) const;  // of a claim; unordered: only for checks
 
   // ---- checkpoint: what changed since the call before, rows in ascending order of their ids
-  void collect(Visitor put, absl::FunctionRef<void(ClaimRowId)> erase);
-  // Adds one row to an empty or half-restored table: holds before waiters, each in ascending order. kDataLoss: impossible.
+  void collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(RowId)> erase);
+  // Adds one row to an empty or half-restored table: delays, then holds, then waiters, each in ascending order. kDataLoss:
+  // impossible.
   absl::Status restore(const ClaimView& row);
+  absl::Status restore(const DelayView& row);
   absl::Status restored() const;  // kDataLoss: the rows together make no sense (INV_L06)
 
   uint64_t digest() const { return digest_; }
@@ -132,55 +98,96 @@ class Table {
 
  private:
   struct OwnerKey {
-    const Lock* lock;
     SessionId session;
     std::string_view tag;
     friend bool operator==(const OwnerKey&, const OwnerKey&) = default;
-  };
-  struct ByName {
-    using is_transparent = void;
-    static std::string_view key(std::string_view name) { return name; }
-    static std::string_view key(const std::unique_ptr<Lock>& lock) { return lock->name.first(); }
-    size_t operator()(const auto& of) const { return absl::Hash<std::string_view>()(key(of)); }
-    bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
-  };
-  struct ByOwner {
-    using is_transparent = void;
-    static OwnerKey key(const OwnerKey& owner) { return owner; }
-    static OwnerKey key(const std::unique_ptr<Claim>& claim) { return {claim->place.lock, claim->session, claim->tag()}; }
-    size_t operator()(const auto& of) const {
-      const OwnerKey owner = key(of);
-      return absl::HashOf(owner.lock, owner.session, owner.tag);
+    template <typename H>
+    friend H AbslHashValue(H state, const OwnerKey& key) {
+      return H::combine(std::move(state), key.session, key.tag);
     }
+  };
+  struct PlaceKey {
+    const Lock* lock;
+    const Owner* owner;
+    friend bool operator==(const PlaceKey&, const PlaceKey&) = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const PlaceKey& key) {
+      return H::combine(std::move(state), key.lock, key.owner);
+    }
+  };
+  // Hashes and compares records by their keys, and finds them by a key alone.
+  struct Keyed {
+    using is_transparent = void;
+    static std::string_view key(const std::unique_ptr<Lock>& lock) { return lock->name.view(); }
+    static OwnerKey key(const std::unique_ptr<Owner>& owner) { return {owner->session, owner->tag.view()}; }
+    static PlaceKey key(const std::unique_ptr<Claim>& claim) { return {&claim->lock(), claim->owner}; }
+    static const auto& key(const auto& itself) { return itself; }
+    size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
     bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
   };
+  template <typename Record>
+  using Records = absl::flat_hash_set<std::unique_ptr<Record>, Keyed, Keyed>;
   struct OfSession {
-    Claim* first = nullptr;
+    OwnerList owners;
     Counts counts;
   };
+  struct Delay {
+    Lock* lock = nullptr;
+    Duration duration{};
+    bool stored = false;  // its row is in the checkpoint
+  };
+
+  Claim* own_claim(const Attempt& attempt) const;
+  std::optional<AcquireVerdict> refused_try(const Attempt& attempt) const;
+  Claim* find_hold(const HoldKey& key) const;
+  Claim* find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict) const;
+  ModeVerdict regrant(Claim& claim, Mode mode, Index index, TokenCounter& tokens);
+  enum class Which : uint8_t { All, Waits };
+  std::vector<Claim*> claims_of(SessionId session, Which which) const;
+  void begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions);
 
   Lock* find(std::string_view name) const;
+  Claim* find(const Lock& lock, const Owner& owner) const;
   Claim* find(const Lock& lock, SessionId session, std::string_view tag) const;
   Lock& lock_of(std::string_view name);
-  Claim& add(Lock& lock, const ClaimView& row);
+  Owner& owner_of(SessionId session, std::string_view tag);
+  Claim& add(const ClaimView& row);
   void hold(Claim& claim, Token token, Index index);
   void remove(Claim& claim);
-  void link(Claim& claim);
-  void unlink(Claim& claim);
+  void forget(Owner& owner);
   void touch(Lock& lock);
+  void note_leader(const Lock& lock) { led_.emplace_back(lock.name.view()); }
+  // Changes what the claim's row says.
+  template <typename Change>
+  void rewrite(Claim& claim, Change change);
   void changed(Claim& claim);
   void unchanged(Claim& claim);
   void forget_row(Claim& claim);
+  absl::Status check(const ClaimView& row) const;
+  absl::Status check_place(const ClaimView& row, const Wanted& place);
 
-  absl::flat_hash_set<std::unique_ptr<Lock>, ByName, ByName> locks_;
-  absl::flat_hash_set<std::unique_ptr<Claim>, ByOwner, ByOwner> owners_;  // all claims; one per name and owner (S-36)
-  absl::flat_hash_map<SessionId, OfSession> sessions_;                    // those with a claim
-  absl::btree_map<Index, Claim*> waiters_;                                // by Claim::since
-  std::vector<Lock*> touched_;                                            // in this step, each once
-  std::vector<Claim*> candidates_;                                        // scratch of settle()
-  std::vector<Claim*> dirty_;                                             // changed since the last collect()
-  std::vector<ClaimRowId> erased_;                                        // stored rows that are gone since then
-  uint64_t digest_ = 0;                                                   // sum of the claims' hashes
+  Records<Lock> locks_;
+  Records<Owner> owners_;
+  Records<Claim> claims_;                                 // by owner and first lock
+  absl::flat_hash_map<PlaceKey, Claim*> further_places_;  // of multi-locks, by owner and lock: all but the first
+  absl::flat_hash_map<Token, Claim*> holds_;
+  absl::flat_hash_map<SessionId, OfSession> sessions_;  // those with a claim
+  absl::btree_map<Index, Claim*> waiters_;              // by Claim::since
+  absl::btree_map<uint64_t, Delay> delays_;
+  std::vector<Lock*> touched_;                        // in this step, each once
+  std::vector<std::string> led_;                      // Decisions::led of this step
+  std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of settle()
+  std::vector<Claim*> dirty_;                         // changed since the last collect()
+  std::vector<RowId> erased_;                         // stored rows that are gone since then
+  uint64_t digest_ = 0;                               // sum of the hashes of claims and delays
 };
+
+template <typename Change>
+void Table::rewrite(Claim& claim, Change change) {
+  digest_ -= claim_hash(view_of(claim));
+  change(claim);
+  digest_ += claim_hash(view_of(claim));
+  changed(claim);
+}
 
 }  // namespace coordkit::lock

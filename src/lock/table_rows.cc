@@ -2,32 +2,31 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "lock/claim_hash.h"
+#include "lock/claim_view.h"
 #include "lock/table.h"
 
 namespace coordkit::lock {
-namespace {
 
-ClaimView view_of(const Claim& claim) {
-  return {claim.place.lock->name.first(),
-          claim.tag(),
-          claim.value(),
-          claim.session,
-          claim.request,
-          claim.since,
-          claim.token,
-          claim.timeout};
+Mode mode_on(const ClaimView& claim, std::string_view name) {
+  for (const Wanted& other : claim.others) {
+    if (other.name == name) return other.mode;
+  }
+  return claim.mode;
 }
-
-ClaimRowId row_of(const Claim& claim) {
-  return claim.held() ? ClaimRowId{true, claim.token.value()} : ClaimRowId{false, claim.since.value()};
-}
-
-}  // namespace
 
 uint32_t Table::waiting(std::string_view name) const {
   const Lock* lock = find(name);
   return lock ? lock->waiting : 0;
+}
+
+bool Table::delayed(std::string_view name) const {
+  const Lock* lock = find(name);
+  return lock && lock->delay != 0;
+}
+
+bool Table::free(std::string_view name) const {
+  const Lock* lock = find(name);
+  return !lock || lock->holds.empty();
 }
 
 void Table::holders(std::string_view name, Visitor visit) const {
@@ -51,10 +50,13 @@ std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, 
   return view_of(*claim);
 }
 
-bool Table::still_held(std::string_view name, Token token) const {
-  bool held = false;
-  holders(name, [&](const ClaimView& hold) { held |= hold.token == token; });
-  return held;
+std::optional<Mode> Table::held(std::string_view name, Token token) const {
+  const auto found = holds_.find(token);
+  if (found == holds_.end()) return std::nullopt;
+  for (const Place& place : found->second->places()) {
+    if (place.lock->name.view() == name) return place.mode;
+  }
+  return std::nullopt;
 }
 
 Table::Counts Table::counts(SessionId session) const {
@@ -66,8 +68,8 @@ std::vector<ClaimView> Table::holds_of(SessionId session) const {
   std::vector<ClaimView> holds;
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return holds;
-  for (const Claim* claim = found->second.first; claim; claim = claim->session_after) {
-    if (claim->held()) holds.push_back(view_of(*claim));
+  for (const Owner* owner = found->second.owners.first; owner; owner = owner->session_after) {
+    for (const Claim* claim = owner->holds.first; claim; claim = claim->owner_after) holds.push_back(view_of(*claim));
   }
   std::ranges::sort(holds, {}, &ClaimView::token);
   return holds;
@@ -79,36 +81,23 @@ void Table::timed_waits(Visitor visit) const {
   }
 }
 
+void Table::delays(DelayVisitor visit) const {
+  for (const auto& [id, delay] : delays_) visit({id, delay.lock->name.view(), delay.duration});
+}
+
 void Table::every_session(absl::FunctionRef<void(SessionId)> visit) const {
   for (const auto& [session, claims] : sessions_) visit(session);
 }
 
-void Table::changed(Claim& claim) {
-  if (claim.dirty_slot != 0) return;
-  dirty_.push_back(&claim);
-  claim.dirty_slot = static_cast<uint32_t>(dirty_.size());
-}
-
-// The last one of the list takes its slot, so that claims which come and go leave nothing behind (REG_F76).
-void Table::unchanged(Claim& claim) {
-  if (claim.dirty_slot == 0) return;
-  dirty_.back()->dirty_slot = claim.dirty_slot;
-  dirty_[claim.dirty_slot - 1] = dirty_.back();
-  dirty_.pop_back();
-  claim.dirty_slot = 0;
-}
-
-// Its row, if a checkpoint has it, is to go: the claim ends or becomes another row.
-void Table::forget_row(Claim& claim) {
-  if (claim.stored) erased_.push_back(row_of(claim));
-  claim.stored = false;
-}
-
-// A claim that came and went between two calls is in neither list.
-void Table::collect(Visitor put, absl::FunctionRef<void(ClaimRowId)> erase) {
+// A claim that came and went between two calls is in neither list. Delays are few, and never change.
+void Table::collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(RowId)> erase) {
   std::ranges::sort(erased_);
-  for (const ClaimRowId& row : erased_) erase(row);
+  for (const RowId& row : erased_) erase(row);
   erased_.clear();
+  for (auto& [id, delay] : delays_) {
+    if (std::exchange(delay.stored, true)) continue;
+    put_delay({id, delay.lock->name.view(), delay.duration});
+  }
   std::ranges::sort(dirty_, {}, [](const Claim* claim) { return row_of(*claim); });
   for (Claim* claim : dirty_) {
     put(view_of(*claim));
@@ -118,30 +107,76 @@ void Table::collect(Visitor put, absl::FunctionRef<void(ClaimRowId)> erase) {
   dirty_.clear();
 }
 
-absl::Status Table::restore(const ClaimView& row) {
-  Lock& lock = lock_of(row.name);
+// What a claim must be, whatever else there is.
+absl::Status Table::check(const ClaimView& row) const {
+  if (row.delay < Duration::zero() || row.delay > kDelayMax) return absl::DataLossError("a lock-delay out of range");
+  if (row.timeout < Duration::zero()) return absl::DataLossError("a wait of less than no time");
+  if (row.others.size() >= kNamesMax) return absl::DataLossError("a claim on too many locks");
+  if (row.reentrant && !row.others.empty()) return absl::DataLossError("a re-entrant claim on several locks");
+  if (row.count == 0 || row.count > kCountMax) return absl::DataLossError("a hold counted out of range");
+  const bool counted = row.count > 1 || row.releases > 0;
+  if (counted && (!row.held() || !row.reentrant)) return absl::DataLossError("a count on a claim that has none");
+  if (row.held()) {
+    if (row.timeout != Duration::zero()) return absl::DataLossError("a hold with a timeout");
+    return holds_.contains(row.token) ? absl::DataLossError("two holds with one token") : absl::OkStatus();
+  }
+  return waiters_.contains(row.since) ? absl::DataLossError("two waiters of one entry") : absl::OkStatus();
+}
+
+absl::Status Table::check_place(const ClaimView& row, const Wanted& place) {
+  const Lock& lock = lock_of(place.name);
   if (find(lock, row.session, row.tag)) return absl::DataLossError("two claims of one owner on one lock");
-  if (waiters_.contains(row.since)) return absl::DataLossError("two waiters of one entry");
-  if (row.held() && !lock.holds.empty()) return absl::DataLossError("two exclusive holds of one lock");
-  if (row.held() && !lock.queue.empty()) return absl::DataLossError("a hold restored after a waiter");
-  if (!lock.queue.empty() && lock.queue.last->claim->since >= row.since) return absl::DataLossError("a queue out of order");
-  Claim& claim = add(lock, row);
+  if (row.held()) {
+    if (!lock.queue.empty()) return absl::DataLossError("a hold restored after a waiter");
+    if (!lock.holds.empty() && !compatible(lock.holds.first->mode, place.mode)) {
+      return absl::DataLossError("two holds of one lock that exclude each other");
+    }
+    if (!lock.holds.empty() && lock.holds.last->claim->token > row.token) return absl::DataLossError("holds out of order");
+  } else if (!lock.queue.empty() && lock.queue.last->claim->since >= row.since) {
+    return absl::DataLossError("a queue out of order");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Table::restore(const ClaimView& row) {
+  if (absl::Status status = check(row); !status.ok()) return status;
+  if (absl::Status status = check_place(row, {row.name, row.mode}); !status.ok()) return status;
+  std::vector<std::string_view> names{row.name};
+  for (const Wanted& other : row.others) {
+    if (absl::Status status = check_place(row, other); !status.ok()) return status;
+    names.push_back(other.name);
+  }
+  std::ranges::sort(names);
+  if (std::ranges::adjacent_find(names) != names.end()) return absl::DataLossError("a claim twice on one lock");
+  Claim& claim = add(row);
   if (row.held()) hold(claim, row.token, row.since);
   unchanged(claim);
   claim.stored = true;
+  led_.clear();  // nothing happened, a state came back
+  return absl::OkStatus();
+}
+
+absl::Status Table::restore(const DelayView& row) {
+  if (row.duration <= Duration::zero() || row.duration > kDelayMax) return absl::DataLossError("a lock-delay out of range");
+  Lock& lock = lock_of(row.name);
+  if (lock.delay != 0 || delays_.contains(row.id)) return absl::DataLossError("two delays of one lock");
+  lock.delay = row.id;
+  delays_.emplace(row.id, Delay{&lock, row.duration, true});
+  digest_ += delay_hash(row);
   return absl::OkStatus();
 }
 
 absl::Status Table::restored() const {
   for (const auto& [queued, claim] : waiters_) {
-    if (claim->place.lock->holds.empty()) return absl::DataLossError("a waiter for a free lock");
+    if (grantable(*claim)) return absl::DataLossError("a waiter that nothing keeps waiting");
   }
   return absl::OkStatus();
 }
 
 uint64_t Table::recomputed_digest() const {
-  uint64_t sum = 0;
-  for (const auto& claim : owners_) sum += claim_hash(*claim);  // a sum: the order of the hash table is of no account
+  uint64_t sum = 0;  // a sum: the order of the hash table is of no account
+  for (const auto& claim : claims_) sum += claim_hash(view_of(*claim));
+  delays([&sum](const DelayView& delay) { sum += delay_hash(delay); });
   return sum;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using namespace fields;  // the vocabulary of this file
 
 // Numbers of Request's fields: one per kind, never reused.
-enum Kind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kAcquire = 4, kRelease = 5, kCancel = 6, kPut = 16, kDelete = 17 };
+enum Kind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kPut = 16, kDelete = 17 };
 
 void write(pbf_writer&, std::monostate) {}
 void write(pbf_writer& request, const OpenSession& open) {
@@ -26,30 +26,6 @@ void write(pbf_writer& request, const OpenSession& open) {
 void write(pbf_writer& request, const CloseSession& close) {
   pbf_writer out(request, kClose);
   put_number(out, 1, close.session);
-}
-void write(pbf_writer& request, const Acquire& acquire) {
-  pbf_writer out(request, kAcquire);
-  put_number(out, 1, acquire.session);
-  put_bytes(out, 2, acquire.owner_tag);
-  put_bytes(out, 3, acquire.name);
-  put_number(out, 4, static_cast<uint64_t>(acquire.wait.kind));
-  put_duration(out, 5, acquire.wait.timeout);
-  put_bytes(out, 6, acquire.value);
-  put_number(out, 7, acquire.flags);
-}
-void write(pbf_writer& request, const Release& release) {
-  pbf_writer out(request, kRelease);
-  put_number(out, 1, release.session);
-  if (release.owner_tag) out.add_bytes(2, *release.owner_tag);
-  put_bytes(out, 3, release.name);
-  put_number(out, 4, release.token);
-}
-void write(pbf_writer& request, const CancelAcquire& cancel) {
-  pbf_writer out(request, kCancel);
-  put_number(out, 1, cancel.session);
-  put_bytes(out, 2, cancel.owner_tag);
-  put_bytes(out, 3, cancel.name);
-  put_request_id(out, 4, cancel.acquire);
 }
 void write(pbf_writer& request, const Put& put) {
   pbf_writer out(request, kPut);
@@ -89,53 +65,6 @@ CloseSession read_close(pbf_reader in) {
     }
   }
   return close;
-}
-
-Acquire read_acquire(pbf_reader in) {
-  Acquire acquire;
-  uint64_t wait = 0;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case number(1): get(in, acquire.session); break;
-      case bytes(2): get(in, acquire.owner_tag); break;
-      case bytes(3): get(in, acquire.name); break;
-      case number(4): get(in, wait); break;
-      case number(5): get(in, acquire.wait.timeout); break;
-      case bytes(6): get(in, acquire.value); break;
-      case number(7): get(in, acquire.flags); break;
-      default: in.skip();
-    }
-  }
-  acquire.wait.kind = Wait::Kind(static_cast<uint8_t>(std::min<uint64_t>(wait, 0xff)));  // validate() judges it
-  return acquire;
-}
-
-Release read_release(pbf_reader in) {
-  Release release;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case number(1): get(in, release.session); break;
-      case bytes(2): get(in, release.owner_tag.emplace()); break;
-      case bytes(3): get(in, release.name); break;
-      case number(4): get(in, release.token); break;
-      default: in.skip();
-    }
-  }
-  return release;
-}
-
-CancelAcquire read_cancel(pbf_reader in) {
-  CancelAcquire cancel;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case number(1): get(in, cancel.session); break;
-      case bytes(2): get(in, cancel.owner_tag); break;
-      case bytes(3): get(in, cancel.name); break;
-      case bytes(4): get(in, cancel.acquire); break;
-      default: in.skip();
-    }
-  }
-  return cancel;
 }
 
 Put read_put(pbf_reader in) {
@@ -179,15 +108,11 @@ PriorRelease read_prior(pbf_reader in) {
     switch (in.tag_and_type()) {
       case bytes(1): get(in, prior.name); break;
       case number(2): get(in, prior.token); break;
+      case number(3): get(in, prior.number); break;
       default: in.skip();
     }
   }
   return prior;
-}
-
-ResultCode check_name(std::string_view name) {
-  if (name.empty()) return ResultCode::InvalidArgument;
-  return name.size() <= kNameBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 
 ResultCode check_key(std::string_view key) {
@@ -202,26 +127,6 @@ ResultCode check(const OpenSession& open) {
   return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 ResultCode check(const CloseSession&) { return ResultCode::Ok; }
-ResultCode check(const Acquire& acquire) {
-  if (const ResultCode name = check_name(acquire.name); name != ResultCode::Ok) return name;
-  if (acquire.flags != 0) return ResultCode::Unsupported;
-  if (acquire.wait.kind < Wait::Kind::None || acquire.wait.kind > Wait::Kind::Forever) return ResultCode::Unsupported;
-  const bool timed = acquire.wait.kind == Wait::Kind::Timed;
-  if (timed != (acquire.wait.timeout > Duration::zero())) return ResultCode::InvalidArgument;
-  if (!timed && acquire.wait.timeout != Duration::zero()) return ResultCode::InvalidArgument;
-  const bool fits = acquire.owner_tag.size() <= kOwnerTagBytesMax && acquire.value.size() <= kLockValueBytesMax;
-  return fits ? ResultCode::Ok : ResultCode::LimitExceeded;
-}
-ResultCode check(const Release& release) {
-  if (const ResultCode name = check_name(release.name); name != ResultCode::Ok) return name;
-  if (!release.token) return ResultCode::InvalidArgument;
-  return !release.owner_tag || release.owner_tag->size() <= kOwnerTagBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
-}
-ResultCode check(const CancelAcquire& cancel) {
-  if (const ResultCode name = check_name(cancel.name); name != ResultCode::Ok) return name;
-  if (!cancel.acquire.sequence) return ResultCode::InvalidArgument;
-  return cancel.owner_tag.size() <= kOwnerTagBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
-}
 ResultCode check(const Put& put) {
   if (const ResultCode key = check_key(put.key); key != ResultCode::Ok) return key;
   return put.value.size() <= kValueBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
@@ -271,6 +176,7 @@ std::string encode(const Request& request) {
     pbf_writer body(out, kPrior);
     put_bytes(body, 1, prior.name);
     put_number(body, 2, prior.token);
+    put_number(body, 3, prior.number);
   }
   std::visit([&out](const auto& body) { write(out, body); }, request.body);
   return bytes;
@@ -290,9 +196,14 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
           break;
         case bytes(kOpen): request.body = read_open(in.get_message()); break;
         case bytes(kClose): request.body = read_close(in.get_message()); break;
-        case bytes(kAcquire): request.body = read_acquire(in.get_message()); break;
-        case bytes(kRelease): request.body = read_release(in.get_message()); break;
-        case bytes(kCancel): request.body = read_cancel(in.get_message()); break;
+        case bytes(kAcquireField): request.body = read_acquire(in.get_message()); break;
+        case bytes(kReleaseField): request.body = read_release(in.get_message()); break;
+        case bytes(kCancelField): request.body = read_cancel(in.get_message()); break;
+        case bytes(kAcquireAllField): request.body = read_acquire_all(in.get_message()); break;
+        case bytes(kDowngradeField): request.body = read_downgrade(in.get_message()); break;
+        case bytes(kUpgradeField): request.body = read_upgrade(in.get_message()); break;
+        case bytes(kUpdateValueField): request.body = read_update_value(in.get_message()); break;
+        case bytes(kClearDelayField): request.body = read_clear_delay(in.get_message()); break;
         case bytes(kPut): request.body = read_put(in.get_message()); break;
         case bytes(kDelete): request.body = read_delete(in.get_message()); break;
         default:

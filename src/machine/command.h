@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,15 +15,13 @@
 #include "absl/status/statusor.h"
 #include "coordkit/types.h"
 #include "machine/coordination_command.h"
+#include "machine/lock_commands.h"
 #include "machine/result.h"
 #include "machine/wait.h"
 
 namespace coordkit::machine {
 
 // Limits, as in docs/semantics.md. They are part of the replicated behaviour: changing one needs a feature level.
-inline constexpr size_t kNameBytesMax = 1024;       // of a lock, at least 1
-inline constexpr size_t kLockValueBytesMax = 4096;  // of a hold
-inline constexpr size_t kOwnerTagBytesMax = 256;
 inline constexpr size_t kMetadataBytesMax = 4096;  // of a session
 inline constexpr size_t kKeyBytesMax = 8192;
 inline constexpr size_t kValueBytesMax = 1 << 20;
@@ -48,36 +45,6 @@ struct CloseSession {
   friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-struct Acquire {
-  SessionId session;
-  std::string owner_tag;
-  std::string name;
-  Wait wait;
-  std::string value;   // shown to everybody who looks at the holder
-  uint64_t flags = 0;  // none defined yet: must be zero
-  friend bool operator==(const Acquire&, const Acquire&) = default;
-};
-
-struct Release {
-  SessionId session;
-  std::optional<std::string> owner_tag;  // absent: whichever owner of the session holds it
-  std::string name;
-  Token token;
-  friend bool operator==(const Release&, const Release&) = default;
-};
-
-// Ends the wait of an acquire of this session, or of a wait for permits, a latch, a barrier or an item. Answers Granted with
-// the token if the grant came first, else Cancelled: the acquire holds nothing and never will, even if it has not arrived yet
-// (see cancel_marks.h for how long that is kept). Tag and name repeat the acquire's, so that it is found without an index by
-// request.
-struct CancelAcquire {
-  SessionId session;
-  std::string owner_tag;
-  std::string name;
-  RequestId acquire;  // an earlier one than this request; NotFound if of another origin and not there
-  friend bool operator==(const CancelAcquire&, const CancelAcquire&) = default;
-};
-
 struct Put {
   std::string key;
   std::string value;
@@ -89,17 +56,10 @@ struct Delete {
   friend bool operator==(const Delete&, const Delete&) = default;
 };
 
-// A release of the request's session that is under way by itself. One that finds nothing to release is silently skipped.
-struct PriorRelease {
-  std::string name;
-  Token token;
-  friend bool operator==(const PriorRelease&, const PriorRelease&) = default;
-};
-
 struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
-  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete,
-                            CoordinationCommand>;
+  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
+                            Downgrade, Upgrade, UpdateValue, ClearDelay, CoordinationCommand>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

@@ -13,10 +13,22 @@ LockHeld read_lock_held(pbf_reader in) {
     switch (in.tag_and_type()) {
       case bytes(1): get(in, held.name); break;
       case number(2): get(in, held.token); break;
+      case number(3): get(in, held.exclusive); break;
       default: in.skip();
     }
   }
   return held;
+}
+
+LockFree read_lock_free(pbf_reader in) {
+  LockFree free;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case bytes(1): get(in, free.name); break;
+      default: in.skip();
+    }
+  }
+  return free;
 }
 
 }  // namespace
@@ -28,6 +40,10 @@ std::string encode(const Guard& guard) {
     pbf_writer body(out, 1);
     put_bytes(body, 1, held->name);
     put_number(body, 2, held->token);
+    put_number(body, 3, uint64_t{held->exclusive});
+  } else if (const auto* free = std::get_if<LockFree>(&guard)) {
+    pbf_writer body(out, 20);
+    put_bytes(body, 1, free->name);
   }
   return encoded;
 }
@@ -36,10 +52,10 @@ absl::StatusOr<Guard> decode_guard(std::string_view encoded) {
   Guard guard;
   const absl::Status status = guarded(encoded, absl::StatusCode::kDataLoss, "guard", [&](pbf_reader in) {
     while (in.next()) {
-      if (in.tag_and_type() == bytes(1)) {
-        guard = read_lock_held(in.get_message());
-      } else {
-        in.skip();
+      switch (in.tag_and_type()) {
+        case bytes(1): guard = read_lock_held(in.get_message()); break;
+        case bytes(20): guard = read_lock_free(in.get_message()); break;
+        default: in.skip();
       }
     }
     return absl::OkStatus();

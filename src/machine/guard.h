@@ -11,15 +11,23 @@
 
 namespace coordkit::machine {
 
-// The lock is held, and by the grant with this token.
+// The lock is held, and by the grant with this token: in any mode, or as the exclusive hold. In any mode also: permits of the
+// semaphore, a place inside the double barrier, an item of the queue of this name, held under this token.
 struct LockHeld {
   std::string name;
   Token token;
+  bool exclusive = false;
   friend bool operator==(const LockHeld&, const LockHeld&) = default;
 };
 
+// Nobody holds the lock. Somebody may wait for it, and a lock-delay may run.
+struct LockFree {
+  std::string name;
+  friend bool operator==(const LockFree&, const LockFree&) = default;
+};
+
 // std::monostate: a kind this version does not know; never met.
-using Guard = std::variant<std::monostate, LockHeld>;
+using Guard = std::variant<std::monostate, LockHeld, LockFree>;
 
 std::string encode(const Guard& guard);
 absl::StatusOr<Guard> decode_guard(std::string_view bytes);  // kDataLoss: malformed

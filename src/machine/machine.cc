@@ -45,7 +45,7 @@ void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
 
 // The order of docs/semantics.md S-42 from its fourth rule on; the first three are the router's.
 void Machine::apply_one(const Command& command, ApplyOutput& output) {
-  decisions_.clear();
+  decisions_ = {};
   Step step{command.index, command.request, output, decisions_};
   const bool cancelled = state_.cancels.arrived(command.request);
   absl::StatusOr<Request> request = decode_request(command.payload);
@@ -58,6 +58,7 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
                       : std::visit([&](auto& body) { return execute(body, step); }, request->body);
   if (result) answer(*result, ApplyOutput::Stage::Final, step);
   settle(step);
+  announce_leaders(step);
 }
 
 // Ok if the request is well-formed and its session, if it names one, is live.
@@ -66,17 +67,6 @@ ResultCode Machine::admit(const absl::StatusOr<Request>& request) const {
   if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
   const SessionId session = session_of(*request);
   return !session || state_.sessions.find(session) ? ResultCode::Ok : ResultCode::SessionNotFound;
-}
-
-// S-43: a release that was posted before this request takes effect before it, whichever arrives first; it then finds
-// nothing left and answers NotOwner by itself.
-void Machine::perform_prior_releases(const Request& request, Step& step) {
-  for (const PriorRelease& prior : request.prior_releases) {
-    const SessionId session = session_of(request);
-    if (state_.locks.release(session, std::nullopt, prior.name, prior.token)) continue;
-    release_coordinated(session, prior.name, prior.token, step);
-  }
-  settle(step);
 }
 
 Machine::Answer Machine::execute(std::monostate, Step&) { return Result{.code = ResultCode::Unsupported}; }
@@ -95,53 +85,6 @@ Machine::Answer Machine::execute(CloseSession& close, Step& step) {
   return Result{};
 }
 
-Machine::Answer Machine::execute(Acquire& acquire, Step& step) {
-  using Kind = lock::AcquireVerdict::Kind;
-  const lock::Attempt attempt{.index = step.index,
-                              .request = step.request,
-                              .session = acquire.session,
-                              .tag = acquire.owner_tag,
-                              .name = acquire.name,
-                              .value = acquire.value,
-                              .waits = acquire.wait.kind != Wait::Kind::None,
-                              .timeout = acquire.wait.timeout};
-  const lock::AcquireVerdict verdict = state_.locks.acquire(attempt, state_.counter);
-  switch (verdict.kind) {
-    case Kind::Granted: return Result{.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
-    case Kind::Held: return Result{.code = ResultCode::Held};
-    case Kind::AlreadyHeld: return Result{.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
-    case Kind::AlreadyWaiting: return Result{.code = ResultCode::AlreadyWaiting, .since = verdict.since};
-    case Kind::Queued: break;
-  }
-  answer({.code = ResultCode::Queued, .position = verdict.position}, ApplyOutput::Stage::Queued, step);
-  if (acquire.wait.kind == Wait::Kind::Timed) {
-    step.output.timer_ops.push_back(arm(wait_timer(step.index), Generation(0), acquire.wait.timeout));
-  }
-  return std::nullopt;
-}
-
-// Tokens are unique over all kinds of holds.
-Machine::Answer Machine::execute(Release& release, Step& step) {
-  const bool released = state_.locks.release(release.session, release.owner_tag, release.name, release.token) ||
-                        release_coordinated(release.session, release.name, release.token, step);
-  return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
-}
-
-// Whichever entry comes first decides: the grant, or this.
-Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
-  const lock::CancelVerdict verdict =
-      state_.locks.cancel(cancel.session, cancel.owner_tag, cancel.name, cancel.acquire, step.decisions);
-  switch (verdict.kind) {
-    case lock::CancelVerdict::Kind::Granted:
-      return Result{.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
-    case lock::CancelVerdict::Kind::Cancelled: return Result{.code = ResultCode::Cancelled};
-    case lock::CancelVerdict::Kind::Absent: break;
-  }
-  if (Answer answer = cancel_coordinated(cancel.session, cancel.acquire, step)) return answer;
-  const bool noted = state_.cancels.mark(cancel.acquire, step.request);
-  return Result{.code = noted ? ResultCode::Cancelled : ResultCode::NotFound};
-}
-
 Machine::Answer Machine::execute(Put& put, Step&) {
   if (!mutant(Mutant::PutsLost)) state_.keys.put(put.key, std::move(put.value));
   return Result{};
@@ -152,10 +95,11 @@ Machine::Answer Machine::execute(Delete& erase, Step&) { return Result{.deleted 
 // S-39: all deaths of the entry come first, then everything they held is freed, then the next owners are chosen, so that
 // nothing is granted to a session, or to a wait, that ends in the same entry.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
-  decisions_.clear();
+  decisions_ = {};
   Step step{index, {}, output, decisions_};
   std::vector<SessionId> dead;
   std::vector<FiredTimer> waits;
+  std::vector<uint64_t> delays;
   for (const FiredTimer& timer : timers) {
     if (timer.id.value() & kWaitTimerBit) {
       waits.push_back(timer);
@@ -163,6 +107,7 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     }
     const SessionId id(timer.id.value());
     const lease::Session* session = state_.sessions.find(id);
+    if (!session && timer.generation == Generation(0)) delays.push_back(id.value());
     if (session && (session->generation == timer.generation || mutant(Mutant::GenerationIgnored))) dead.push_back(id);
   }
   std::sort(dead.begin(), dead.end());
@@ -176,7 +121,9 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
         timer.generation == Generation(0) && state_.locks.time_out(Index(timer.id.value() & ~kWaitTimerBit), step.decisions);
     if (!of_lock) time_out_coordinated(timer, step);
   }
+  for (const uint64_t delay : delays) state_.locks.end_delay(delay, step.decisions);
   settle(step);
+  announce_leaders(step);
 }
 
 void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step) {
@@ -184,7 +131,9 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   COORDKIT_CHECK_MSG(session, "INV_L07");
   step.output.timer_ops.push_back(disarm(session_timer(id), session->generation));
   state_.sessions.close(id);
-  if (reason == SessionEnded::Reason::Closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, step.decisions);
+  const bool closed = reason == SessionEnded::Reason::Closed;
+  const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
+  if (closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, ending, state_.counter, step.decisions);
   end_coordinated(id, step);
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
@@ -192,8 +141,14 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
 // Grants what became grantable and announces every wait that ended.
 void Machine::settle(Step& step) {
   state_.locks.settle(step.index, state_.counter, step.decisions);
-  for (const lock::Decision& decision : step.decisions) announce(decision, step);
-  step.decisions.clear();
+  for (const lock::DelayChange& change : step.decisions.delays) {
+    const bool begun = change.kind == lock::DelayChange::Kind::Begun;
+    step.output.timer_ops.push_back(begun ? arm(delay_timer(change.id), Generation(0), change.duration)
+                                          : disarm(delay_timer(change.id)));
+  }
+  for (const lock::Decision& decision : step.decisions.waits) announce(decision, step);
+  coordinated_.led.insert(step.decisions.led.begin(), step.decisions.led.end());
+  step.decisions = {};
   settle_coordination(step);
 }
 
@@ -213,33 +168,13 @@ void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
   step.output.results.push_back({step.index, step.request, stage, encode(result)});
 }
 
-// Only what acquires or awaits is ever queued. A lock's claim is found by its owner; one of another request came later, so this
-// one is over.
-std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
-  const absl::StatusOr<Request> request = decode_request(queued.payload);
-  const SessionId session = request.ok() ? session_of(*request) : SessionId();
-  if (!session) return std::nullopt;
-  Result result{.revision = state_.keys.revision()};
-  if (!state_.sessions.find(session)) {
-    result.code = ResultCode::Lost;
-    return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
-  }
-  const auto* acquire = std::get_if<Acquire>(&request->body);
-  if (!acquire) return standing_of(session, queued.request);
-  const auto claim = state_.locks.claim(acquire->name, acquire->session, acquire->owner_tag);
-  if (!claim || claim->request != queued.request) return std::nullopt;
-  if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
-  result.code = ResultCode::Granted;
-  result.token = claim->token;
-  result.since = claim->since;
-  return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Final, encode(result)};
-}
-
 void Machine::timers(std::vector<TimerOp>& out) const {
   state_.sessions.each_after({}, [&](SessionId id, const lease::Session& session) {
     out.push_back(arm(session_timer(id), session.generation, session.group.ttl, session.group));
     return true;
   });
+  state_.locks.delays(
+      [&](const lock::DelayView& delay) { out.push_back(arm(delay_timer(delay.id), Generation(0), delay.duration)); });
   state_.locks.timed_waits(
       [&](const lock::ClaimView& wait) { out.push_back(arm(wait_timer(wait.since), Generation(0), wait.timeout)); });
   coordination_timers(out);

@@ -8,8 +8,9 @@
 // Timers. A session's timer has the session's id, its binding as group and its generation. A timed wait has a timer of
 // its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below that bit
 // (TokenCounter::kMax), so the two never meet, whatever the token base. A claim on an item that has a term goes on with the
-// timer of its wait, under its token as generation. Whatever ends a session, a timed wait or a claim also disarms its timer,
-// the firing itself included.
+// timer of its wait, under its token as generation. A lock-delay's id is drawn from the same counter as the sessions', and so
+// is never one of theirs; its generation is 0. Whatever ends a session, a timed wait, a claim or a delay also disarms its
+// timer, the firing itself included.
 //
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
 #pragma once
@@ -35,6 +36,7 @@ namespace coordkit::machine {
 
 inline constexpr uint64_t kWaitTimerBit = uint64_t{1} << 63;
 constexpr TimerId session_timer(SessionId session) { return TimerId(session.value()); }
+constexpr TimerId delay_timer(uint64_t id) { return TimerId(id); }
 constexpr TimerId wait_timer(Index queued) { return TimerId(queued.value() | kWaitTimerBit); }
 
 class Machine final : public StateMachine {
@@ -80,7 +82,7 @@ class Machine final : public StateMachine {
     Index index;
     RequestId request;
     ApplyOutput& output;
-    std::vector<lock::Decision>& decisions;
+    lock::Decisions& decisions;
   };
 
   void apply_one(const Command& command, ApplyOutput& output);
@@ -95,10 +97,16 @@ class Machine final : public StateMachine {
   Answer execute(Acquire& acquire, Step& step);
   Answer execute(Release& release, Step& step);
   Answer execute(CancelAcquire& cancel, Step& step);
+  Answer execute(AcquireAll& acquire, Step& step);
+  Answer execute(Downgrade& downgrade, Step& step);
+  Answer execute(Upgrade& upgrade, Step& step);
+  Answer execute(UpdateValue& update, Step& step);
+  Answer execute(ClearDelay& clear, Step& step);
   Answer execute(Put& put, Step& step);
   Answer execute(Delete& erase, Step& step);
   Answer execute(CoordinationCommand& command, Step& step);
 
+  Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
   void settle(Step& step);
   void answer(Result result, ApplyOutput::Stage stage, Step& step);
@@ -112,7 +120,8 @@ class Machine final : public StateMachine {
   void end_coordinated(SessionId session, Step& step);
   void time_out_coordinated(const FiredTimer& timer, Step& step);  // of a wait or a claim
   void settle_coordination(Step& step);
-  std::optional<ApplyOutput::Result> standing_of(SessionId session, const RequestId& request) const;
+  void announce_leaders(Step& step);  // ends every entry
+  std::optional<ApplyOutput::Result> coordinated_standing(const Request& request, const Command& queued) const;
   void coordination_timers(std::vector<TimerOp>& out) const;
 
   static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
@@ -122,6 +131,7 @@ class Machine final : public StateMachine {
   std::string answer_to(const SessionsQuery& query) const;
   std::string answer_to(const LocksOfQuery& query) const;
   std::string answer_to(const TokenStillHeldQuery& query) const;
+  std::string answer_to(const TryQuery& query) const;
   std::string answer_to(const GetQuery& query) const;
   std::string answer_to(const RangeQuery& query) const;
   std::string answer_to(const ObjectQuery& query) const;
@@ -129,12 +139,13 @@ class Machine final : public StateMachine {
   std::string prefix_;
   State state_;
   std::optional<std::pair<uint64_t, Revision>> stored_counters_;  // as the last checkpoint has them
-  std::vector<lock::Decision> decisions_;                         // scratch of one step
+  lock::Decisions decisions_;                                     // scratch of one step
   struct {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;
     std::vector<coordination::ClaimTimer> timers;
-  } coordinated_;  // the same
+    absl::btree_set<std::string> led;  // locks whose exclusive holder changed
+  } coordinated_;                      // the same
 };
 
 }  // namespace coordkit::machine

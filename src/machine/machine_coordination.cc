@@ -190,16 +190,40 @@ void Machine::settle_coordination(Step& step) {
   coordinated_.changes.clear();
 }
 
-std::optional<ApplyOutput::Result> Machine::standing_of(SessionId session, const RequestId& request) const {
-  if (const std::optional<Index> wait = state_.coordination.waits.rows().requested(request)) {
-    return ApplyOutput::Result{*wait, request, ApplyOutput::Stage::Queued, {}};
+// An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
+// is followed by another in the same entry leaves no vacancy between.
+void Machine::announce_leaders(Step& step) {
+  for (const std::string& name : coordinated_.led) {
+    coordination::Change change{.kind = coordination::Kind::Lock, .what = coordination::Change::What::Deleted, .name = name};
+    state_.locks.holders(name, [&](const lock::ClaimView& hold) {
+      if (lock::mode_on(hold, name) != lock::Mode::Exclusive) return;
+      change.what = coordination::Change::What::Set;
+      change.number = static_cast<int64_t>(hold.token.value());
+      change.member = hold.since;
+      change.session = hold.session;
+      change.owner = std::string(hold.tag);
+      change.value = std::string(hold.value);
+    });
+    step.output.events.push_back({step.index, encode(Event(std::move(change)))});
   }
-  std::optional<Verdict> granted = state_.coordination.granted(session, request);
+  coordinated_.led.clear();
+}
+
+std::optional<ApplyOutput::Result> Machine::coordinated_standing(const Request& request, const Command& queued) const {
+  const SessionId session = session_of(request);
+  if (!session) return std::nullopt;
+  const auto final = [&](Index index, Result result) {
+    result.revision = state_.keys.revision();
+    return ApplyOutput::Result{index, queued.request, ApplyOutput::Stage::Final, encode(result)};
+  };
+  if (!state_.sessions.find(session)) return final(queued.index, {.code = ResultCode::Lost});
+  if (const std::optional<Index> wait = state_.coordination.waits.rows().requested(queued.request)) {
+    return ApplyOutput::Result{*wait, queued.request, ApplyOutput::Stage::Queued, {}};
+  }
+  std::optional<Verdict> granted = state_.coordination.granted(session, queued.request);
   if (!granted) return std::nullopt;
   const Index since = granted->since;
-  Result result = result_of(*std::move(granted));
-  result.revision = state_.keys.revision();
-  return ApplyOutput::Result{since, request, ApplyOutput::Stage::Final, encode(result)};
+  return final(since, result_of(*std::move(granted)));
 }
 
 void Machine::coordination_timers(std::vector<TimerOp>& out) const {
@@ -300,6 +324,7 @@ ObjectReply look(const Coordination& state, const ObjectQuery& query) {
     case Kind::Queue: return look(state, state.queues.queues(), query);
     case Kind::Counter: return look(state, state.counters.counters(), query);
     case Kind::Group: return look(state, state.groups.groups(), query);
+    case Kind::Lock: break;  // HoldersQuery
   }
   return {};
 }

@@ -55,8 +55,13 @@ absl::StatusOr<std::string> Machine::query(std::string_view request) const {
 bool Machine::holds(std::string_view bytes) const {
   const absl::StatusOr<Guard> guard = decode_guard(bytes);
   if (!guard.ok()) return false;
-  const auto* held = std::get_if<LockHeld>(&*guard);
-  return held != nullptr && state_.locks.still_held(held->name, held->token);
+  if (const auto* held = std::get_if<LockHeld>(&*guard)) {
+    const std::optional<LockMode> mode = state_.locks.held(held->name, held->token);
+    if (!mode && !held->exclusive) return state_.coordination.still_held(held->name, held->token);
+    return mode && (!held->exclusive || *mode == LockMode::Exclusive);
+  }
+  const auto* free = std::get_if<LockFree>(&*guard);
+  return free != nullptr && state_.locks.free(free->name);
 }
 
 std::string Machine::answer_to(const HoldersQuery& query) const {
@@ -64,10 +69,11 @@ std::string Machine::answer_to(const HoldersQuery& query) const {
   Room room(0);
   state_.locks.holders(query.name, [&](const lock::ClaimView& hold) {
     if (!room.take(hold.tag.size() + hold.value.size())) return;
-    reply.holders.push_back(
-        {hold.session, std::string(hold.tag), hold.token, 1, hold.since, hold.request, std::string(hold.value)});
+    reply.holders.push_back({hold.session, std::string(hold.tag), hold.token, hold.count, hold.since, hold.request,
+                             std::string(hold.value), lock::mode_on(hold, query.name)});
   });
   reply.waiters = state_.locks.waiting(query.name);
+  reply.delayed = state_.locks.delayed(query.name);
   return encode(reply);
 }
 
@@ -76,7 +82,8 @@ std::string Machine::answer_to(const QueueQuery& query) const {
   Room room(query.limit);
   state_.locks.queue(query.name, [&](const lock::ClaimView& wait) {
     if (!room.take(wait.tag.size())) return false;
-    reply.waiters.push_back({reply.waiters.size(), wait.session, std::string(wait.tag), wait.since, wait.request});
+    reply.waiters.push_back(
+        {reply.waiters.size(), wait.session, std::string(wait.tag), wait.since, wait.request, lock::mode_on(wait, query.name)});
     return true;
   });
   reply.more = room.more();
@@ -112,16 +119,21 @@ std::string Machine::answer_to(const SessionsQuery& query) const {
 std::string Machine::answer_to(const LocksOfQuery& query) const {
   LocksOfReply reply;
   Room room(0);
+  const auto add = [&](const lock::ClaimView& hold, const lock::Wanted& on) {
+    if (!room.take(on.name.size() + hold.tag.size())) return;
+    reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, on.mode});
+  };
   for (const lock::ClaimView& hold : state_.locks.holds_of(query.session)) {
-    if (!room.take(hold.name.size() + hold.tag.size())) break;
-    reply.locks.push_back({std::string(hold.name), std::string(hold.tag), hold.token, hold.request});
+    add(hold, {hold.name, hold.mode});
+    for (const lock::Wanted& other : hold.others) add(hold, other);
+    if (room.more()) break;
   }
   reply.more = room.more();
   return encode(reply);
 }
 
 std::string Machine::answer_to(const TokenStillHeldQuery& query) const {
-  return encode(TokenStillHeldReply{state_.locks.still_held(query.name, query.token) ||
+  return encode(TokenStillHeldReply{state_.locks.held(query.name, query.token).has_value() ||
                                     state_.coordination.still_held(query.name, query.token)});
 }
 

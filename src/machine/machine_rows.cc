@@ -13,15 +13,25 @@ namespace {
 
 using rows::TableByte;
 
+TableByte table_of(lock::RowId::Kind kind) {
+  switch (kind) {
+    case lock::RowId::Kind::Delay: return TableByte::Delays;
+    case lock::RowId::Kind::Hold: return TableByte::Holds;
+    case lock::RowId::Kind::Wait: break;
+  }
+  return TableByte::Waiters;
+}
+
 // Each table's rows change rarely together, so only what changed is encoded; the tables give it in ascending order.
-void collect_claims(lock::Table& locks, std::string_view prefix, CheckpointBatch& batch) {
-  const auto table_of = [](bool held) { return held ? TableByte::Holds : TableByte::Waiters; };
+void collect_locks(lock::Table& locks, std::string_view prefix, CheckpointBatch& batch) {
   locks.collect(
       [&](const lock::ClaimView& claim) {
         const uint64_t id = claim.held() ? claim.token.value() : claim.since.value();
-        batch.put(rows::key(prefix, table_of(claim.held()), id), rows::encode(claim));
+        const auto table = claim.held() ? TableByte::Holds : TableByte::Waiters;
+        batch.put(rows::key(prefix, table, id), rows::encode(claim));
       },
-      [&](lock::ClaimRowId row) { batch.erase(rows::key(prefix, table_of(row.held), row.id)); });
+      [&](const lock::DelayView& delay) { batch.put(rows::key(prefix, TableByte::Delays, delay.id), rows::encode(delay)); },
+      [&](lock::RowId row) { batch.erase(rows::key(prefix, table_of(row.kind), row.id)); });
 }
 
 }  // namespace
@@ -33,7 +43,7 @@ void Machine::checkpoint(CheckpointBatch& batch) {
               rows::encode(rows::Counters{rows::kFormat, state_.cluster, counters.first, counters.second}));
     stored_counters_ = counters;
   }
-  collect_claims(state_.locks, prefix_, batch);
+  collect_locks(state_.locks, prefix_, batch);
   state_.keys.collect(
       [&](std::string_view key, const mvcc::Item& item) { batch.put(rows::key(prefix_, item.mod), rows::encode(key, item)); },
       [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
@@ -52,8 +62,8 @@ void Machine::checkpoint(CheckpointBatch& batch) {
 
 namespace {
 
-// Fills an empty state row by row, in the order of the table bytes: coordination, counters, holds, keys, sessions, waiters,
-// marks.
+// Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, sessions,
+// waiters, marks.
 template <typename State>
 class Restorer {
  public:
@@ -62,6 +72,7 @@ class Restorer {
   absl::Status add(const rows::ParsedKey& key, std::string_view value) {
     switch (key.table) {
       case TableByte::Counters: return add_counters(key, value);
+      case TableByte::Delays: return add_delay(key, value);
       case TableByte::Holds: return add_claim(key, value, Token(key.id));
       case TableByte::Waiters: return add_claim(key, value, Token());
       case TableByte::Keys: return add_key(key, value);
@@ -86,6 +97,9 @@ class Restorer {
     };
     state_.locks.every_session(look);
     state_.coordination.every_session(look);
+    state_.locks.delays([&](const lock::DelayView& delay) {
+      if (state_.sessions.find(SessionId(delay.id))) orphans = absl::DataLossError("a lock-delay and a session of one id");
+    });
     return orphans.ok() ? check_timers() : orphans;
   }
 
@@ -118,11 +132,19 @@ class Restorer {
     absl::StatusOr<lock::ClaimView> claim = rows::decode_claim(value);
     if (!claim.ok()) return claim.status();
     if (!token && claim->since.value() != key.id) return absl::DataLossError("a waiter under a foreign index");
-    if (token && claim->timeout != Duration::zero()) return absl::DataLossError("a hold with a timeout");
     claim->token = token;
     highest_id_ = std::max(highest_id_, token.value());
     any_ = true;
     return state_.locks.restore(*claim);
+  }
+
+  absl::Status add_delay(const rows::ParsedKey& key, std::string_view value) {
+    absl::StatusOr<lock::DelayView> delay = rows::decode_delay(value);
+    if (!delay.ok()) return delay.status();
+    delay->id = key.id;
+    highest_id_ = std::max(highest_id_, key.id);
+    any_ = true;
+    return delay->id == 0 ? absl::DataLossError("a lock-delay without an id") : state_.locks.restore(*delay);
   }
 
   absl::Status add_key(const rows::ParsedKey& key, std::string_view value) {

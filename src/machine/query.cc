@@ -19,6 +19,7 @@ enum Kind : uint32_t {
   kTokenStillHeld = 6,
   kGet = 16,
   kRange = 17,
+  kTry = 20,
   kObjects = 40  // and the kind of object added to it
 };
 
@@ -69,6 +70,7 @@ void write(pbf_writer& out, const LocksOfQuery& q) { write_fields(out, kLocksOf,
 void write(pbf_writer& out, const TokenStillHeldQuery& q) {
   write_fields(out, kTokenStillHeld, {.first = q.name, .id = q.token.value()});
 }
+void write(pbf_writer& out, const TryQuery& q) { write_fields(out, kTry, {.first = q.request}); }
 void write(pbf_writer& out, const GetQuery& q) { write_fields(out, kGet, {.first = q.key}); }
 void write(pbf_writer& out, const RangeQuery& q) {
   write_fields(out, kRange, {.first = q.key, .second = q.end, .limit = q.limit});
@@ -89,6 +91,7 @@ Query query_of(uint32_t kind, const Fields& fields) {
     case kSessions: return SessionsQuery{SessionId(fields.id), fields.limit};
     case kLocksOf: return LocksOfQuery{SessionId(fields.id)};
     case kTokenStillHeld: return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
+    case kTry: return TryQuery{std::string(fields.first)};
     case kGet: return GetQuery{std::string(fields.first)};
     case kRange: return RangeQuery{std::string(fields.first), std::string(fields.second), fields.limit};
     default: return std::monostate{};

@@ -45,6 +45,12 @@ struct TokenStillHeldQuery {
   Token token;
   friend bool operator==(const TokenStillHeldQuery&, const TokenStillHeldQuery&) = default;
 };
+// What would become of this encoded Request, an acquire as a try, if it were applied now (S-36). Answered with an encoded
+// Result: Ok if it is worth an entry, else why it would be refused.
+struct TryQuery {
+  std::string request;
+  friend bool operator==(const TryQuery&, const TryQuery&) = default;
+};
 struct GetQuery {
   std::string key;
   friend bool operator==(const GetQuery&, const GetQuery&) = default;
@@ -58,7 +64,7 @@ struct RangeQuery {
 };
 
 using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
-                           TokenStillHeldQuery, GetQuery, RangeQuery, ObjectQuery>;
+                           TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery, ObjectQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;
@@ -71,6 +77,7 @@ struct HolderInfo {
   Index since;
   RequestId request;  // of the acquire
   std::string value;
+  LockMode mode = LockMode::Exclusive;
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
 struct SessionInfo {
@@ -90,12 +97,14 @@ struct HeldLock {
   std::string owner_tag;
   Token token;
   RequestId request;
+  LockMode mode = LockMode::Exclusive;
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
 };
 
 struct HoldersReply {
   std::vector<HolderInfo> holders;
   uint64_t waiters = 0;
+  bool delayed = false;  // a lock-delay runs (S-40)
   friend bool operator==(const HoldersReply&, const HoldersReply&) = default;
 };
 struct QueueReply {

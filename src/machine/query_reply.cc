@@ -8,6 +8,14 @@ namespace {
 
 using namespace fields;  // the vocabulary of this file
 
+// Exclusive is the usual mode, and written as nothing.
+void put_mode(pbf_writer& out, LockMode mode) {
+  put_number(out, 20, mode == LockMode::Exclusive ? 0 : static_cast<uint64_t>(mode));
+}
+LockMode get_mode(pbf_reader& in) {
+  return in.get_uint64() == static_cast<uint64_t>(LockMode::Shared) ? LockMode::Shared : LockMode::Exclusive;
+}
+
 void write(pbf_writer& out, const HolderInfo& holder) {
   put_number(out, 1, holder.session);
   put_bytes(out, 2, holder.owner_tag);
@@ -16,6 +24,7 @@ void write(pbf_writer& out, const HolderInfo& holder) {
   put_number(out, 5, holder.since);
   put_request_id(out, 6, holder.request);
   put_bytes(out, 7, holder.value);
+  put_mode(out, holder.mode);
 }
 HolderInfo read_holder(pbf_reader in) {
   HolderInfo holder;
@@ -29,6 +38,7 @@ HolderInfo read_holder(pbf_reader in) {
       case number(5): get(in, holder.since); break;
       case bytes(6): get(in, holder.request); break;
       case bytes(7): get(in, holder.value); break;
+      case number(20): holder.mode = get_mode(in); break;
       default: in.skip();
     }
   }
@@ -41,6 +51,7 @@ void write(pbf_writer& out, const WaiterInfo& waiter) {
   put_bytes(out, 3, waiter.owner_tag);
   put_number(out, 4, waiter.since);
   put_request_id(out, 5, waiter.request);
+  put_mode(out, waiter.mode);
 }
 WaiterInfo read_waiter(pbf_reader in) {
   WaiterInfo waiter;
@@ -51,6 +62,7 @@ WaiterInfo read_waiter(pbf_reader in) {
       case bytes(3): get(in, waiter.owner_tag); break;
       case number(4): get(in, waiter.since); break;
       case bytes(5): get(in, waiter.request); break;
+      case number(20): waiter.mode = get_mode(in); break;
       default: in.skip();
     }
   }
@@ -92,6 +104,7 @@ void write(pbf_writer& out, const HeldLock& lock) {
   put_bytes(out, 2, lock.owner_tag);
   put_number(out, 3, lock.token);
   put_request_id(out, 4, lock.request);
+  put_mode(out, lock.mode);
 }
 HeldLock read_held_lock(pbf_reader in) {
   HeldLock lock;
@@ -101,6 +114,7 @@ HeldLock read_held_lock(pbf_reader in) {
       case bytes(2): get(in, lock.owner_tag); break;
       case number(3): get(in, lock.token); break;
       case bytes(4): get(in, lock.request); break;
+      case number(20): lock.mode = get_mode(in); break;
       default: in.skip();
     }
   }
@@ -176,7 +190,7 @@ std::string encode_reply(const std::vector<Row>& rows, Tail tail) {
 
 }  // namespace
 
-std::string encode(const HoldersReply& reply) { return encode_reply(reply.holders, {reply.waiters, 0}); }
+std::string encode(const HoldersReply& reply) { return encode_reply(reply.holders, {reply.waiters, reply.delayed}); }
 std::string encode(const QueueReply& reply) { return encode_reply(reply.waiters, {reply.more, 0}); }
 std::string encode(const SessionReply& reply) {
   return encode_reply(reply.session ? &*reply.session : nullptr, reply.session ? 1 : 0, {});
@@ -191,6 +205,7 @@ absl::StatusOr<HoldersReply> decode_holders(std::string_view bytes) {
   const absl::StatusOr<Tail> tail = decode_reply(bytes, reply.holders, read_holder);
   if (!tail.ok()) return tail.status();
   reply.waiters = tail->second;
+  reply.delayed = tail->third != 0;
   return reply;
 }
 

@@ -21,7 +21,7 @@ enum class ResultCode : uint8_t {
   Queued = 3,   // only with Stage::Queued: the final answer comes later under the same request id
 
   Held = 10,     // a try that cannot be granted now
-  Delayed = 11,  // a lock-delay runs (reserved)
+  Delayed = 11,  // a lock-delay runs
   WaitTimeout = 12,
   Cancelled = 13,
   Lost = 14,         // the session ended while the acquire waited
@@ -29,8 +29,8 @@ enum class ResultCode : uint8_t {
   AlreadyWaiting = 16,
   NotOwner = 17,
   SessionNotFound = 18,
-  Deadlock = 19,         // reserved
-  UpgradeConflict = 20,  // reserved
+  Deadlock = 19,         // the wait would have closed a cycle
+  UpgradeConflict = 20,  // the hold is not the only one
   Fenced = 21,           // reserved
   NotFound = 22,
 
@@ -58,7 +58,7 @@ ResultOutcome outcome_of(ResultCode code);
 struct Result {
   ResultCode code = ResultCode::Ok;
   Revision revision;       // always: the store's revision after this entry (docs/semantics.md S-04)
-  Token token;             // Granted, AlreadyHeld
+  Token token;             // Granted, AlreadyHeld; the new one of an upgrade or downgrade
   Index since;             // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
   SessionId session;       // opened
   Duration ttl{};          // opened: as granted, never below the one asked for

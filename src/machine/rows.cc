@@ -3,28 +3,12 @@
 #include <utility>
 
 #include "base/fixed.h"
-#include "machine/fields.h"
+#include "machine/row_fields.h"
 
 namespace coordkit::machine::rows {
 namespace {
 
 using namespace fields;  // the vocabulary of this file
-
-std::string_view view(pbf_reader& in) {
-  const auto bytes = in.get_view();
-  return {bytes.data(), bytes.size()};
-}
-
-// Runs over all fields of a row; `field` returns false for one it does not know.
-template <typename Field>
-absl::Status each_field(std::string_view encoded, Field field) {
-  return guarded(encoded, absl::StatusCode::kDataLoss, "checkpoint row", [&](pbf_reader in) {
-    while (in.next()) {
-      if (!field(in)) in.skip();
-    }
-    return absl::OkStatus();
-  });
-}
 
 bool known(TableByte table) {
   switch (table) {
@@ -42,6 +26,7 @@ bool known(TableByte table) {
     case TableByte::Semaphores:
     case TableByte::Waits:
     case TableByte::Counters:
+    case TableByte::Delays:
     case TableByte::Holds:
     case TableByte::Keys:
     case TableByte::Sessions:
@@ -131,40 +116,6 @@ absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
   });
   if (!status.ok()) return status;
   return session;
-}
-
-std::string encode(const lock::ClaimView& claim) {
-  std::string bytes;
-  pbf_writer out(bytes);
-  put_bytes(out, 1, claim.name);
-  put_bytes(out, 2, claim.tag);
-  put_bytes(out, 3, claim.value);
-  put_number(out, 4, claim.session);
-  put_request_id(out, 5, claim.request);
-  put_number(out, 6, claim.since);
-  put_duration(out, 7, claim.timeout);
-  return bytes;
-}
-
-absl::StatusOr<lock::ClaimView> decode_claim(std::string_view encoded) {
-  lock::ClaimView claim;
-  const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
-    switch (in.tag_and_type()) {
-      case bytes(1): claim.name = view(in); return true;
-      case bytes(2): claim.tag = view(in); return true;
-      case bytes(3): claim.value = view(in); return true;
-      case number(4): get(in, claim.session); return true;
-      case bytes(5): get(in, claim.request); return true;
-      case number(6): get(in, claim.since); return true;
-      case number(7): get(in, claim.timeout); return true;
-      default: return false;
-    }
-  });
-  if (!status.ok()) return status;
-  const bool sound = !claim.name.empty() && claim.name.size() <= 0xffff && claim.tag.size() <= 0xffff &&
-                     claim.value.size() <= 0xffff && claim.session && claim.since && claim.timeout >= Duration::zero();
-  if (!sound) return absl::DataLossError("an impossible claim on a lock");
-  return claim;
 }
 
 std::string encode(std::string_view key, const mvcc::Item& item) {

@@ -33,6 +33,7 @@ enum class TableByte : char {
   Waits = 'W',
 
   Counters = 'c',     // one row, id 0
+  Delays = 'd',       // id: of the lock-delay
   Holds = 'h',        // id: token
   Keys = 'k',         // id: revision, then four bytes of sub-number
   Sessions = 's',     // id: session
@@ -65,6 +66,7 @@ absl::StatusOr<ParsedKey> parse_key(std::string_view key);
 std::string encode(const Counters& counters);
 std::string encode(const lease::Session& session);
 std::string encode(const lock::ClaimView& claim);
+std::string encode(const lock::DelayView& delay);
 std::string encode(std::string_view key, const mvcc::Item& item);
 std::string encode(const CancelMarks::Marks& marks);
 
@@ -72,6 +74,7 @@ std::string encode(const CancelMarks::Marks& marks);
 absl::StatusOr<Counters> decode_counters(std::string_view bytes);
 absl::StatusOr<lease::Session> decode_session(std::string_view bytes);
 absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);
+absl::StatusOr<lock::DelayView> decode_delay(std::string_view bytes);
 struct KeyedItem {
   std::string key;
   mvcc::Item item;

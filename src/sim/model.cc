@@ -128,8 +128,10 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
           return {.code = ResultCode::Unsupported};  // of the latter no workload makes any
         } else if constexpr (std::is_same_v<Body, machine::Acquire>) {
           return run(body, id);
-        } else {
+        } else if constexpr (requires { run(body); }) {
           return run(body);
+        } else {
+          return {.code = ResultCode::Unsupported};  // the simulated work does not use it
         }
       },
       request.body);

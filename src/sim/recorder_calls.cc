@@ -66,6 +66,13 @@ struct Reading {
             release_key(release.token)};
   }
   Request operator()(const machine::CancelAcquire& cancel) const { return {"cancel an acquire of " + cancel.name, {}}; }
+  Request operator()(const machine::AcquireAll& all) const {
+    return {fmt::format("acquire {} locks, {} first", all.locks.size(), all.locks.empty() ? "" : all.locks[0].name), all.value};
+  }
+  Request operator()(const machine::Downgrade& down) const { return {"downgrade " + down.name, {}}; }
+  Request operator()(const machine::Upgrade& up) const { return {"upgrade " + up.name, {}}; }
+  Request operator()(const machine::UpdateValue& update) const { return {"set the value of " + update.name, update.value}; }
+  Request operator()(const machine::ClearDelay& clear) const { return {"clear the delay of " + clear.name, {}}; }
   Request operator()(const machine::Put& put) const { return {"put " + put.key, put.value}; }
   Request operator()(const machine::Delete& erase) const { return {"erase " + erase.key, {}}; }
 };

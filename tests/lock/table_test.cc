@@ -1,279 +1,506 @@
-// The lock table against a naive twin, under random steps; the cases by name are in tests/machine/lock_commands_test.cc.
+// The rules of the lock family by name (docs/semantics.md, Locks); random steps against a naive twin are in
+// table_random_test.cc, the commands of the log in tests/machine.
 #include "lock/table.h"
 
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <map>
-#include <set>
-
 #include "base/check.h"
-#include "base/random.h"
+#include "lock/short_text.h"
 
 namespace coordkit::lock {
 namespace {
 
 using namespace std::chrono_literals;
+using Acquired = AcquireVerdict::Kind;
+using Changed = ModeVerdict::Kind;
 
-// Ten lines of truth: per name one holder and a queue. Everything is looked for by walking.
-struct Naive {
-  struct Claim {
-    SessionId session;
-    std::string tag;
-    Index queued;
-    Token token;
-    bool timed = false;
-  };
-  struct Lock {
-    std::deque<Claim> hold, queue;
-  };
-  std::map<std::string, Lock> locks;
-  uint64_t last = 0;
-
-  // Grants to the oldest grantable waiter until there is none; forgets empty names.
-  std::vector<std::pair<Index, Token>> settle() {
-    std::vector<std::pair<Index, Token>> grants;
-    for (;;) {
-      Lock* best = nullptr;
-      for (auto& [name, lock] : locks) {
-        if (!lock.hold.empty() || lock.queue.empty()) continue;
-        if (!best || lock.queue.front().queued < best->queue.front().queued) best = &lock;
-      }
-      if (!best) break;
-      best->queue.front().token = Token(++last);
-      best->hold.push_back(best->queue.front());
-      best->queue.pop_front();
-      grants.emplace_back(best->hold.front().queued, best->hold.front().token);
-    }
-    std::erase_if(locks, [](const auto& each) { return each.second.hold.empty() && each.second.queue.empty(); });
-    return grants;
-  }
-  template <typename Match>
-  size_t remove(Match match) {
-    size_t count = 0;
-    for (auto& [name, lock] : locks) count += std::erase_if(lock.hold, match) + std::erase_if(lock.queue, match);
-    return count;
-  }
-};
-
-class Twins {
+// One table with its counter; every call is one entry. Owners are sessions without a tag.
+class Desk {
  public:
-  explicit Twins(uint64_t seed) : random_(seed) {}
-
-  void step() {
-    index_ = index_.next();
-    decisions_.clear();
-    switch (random_.below(10)) {
-      case 0: return end();
-      case 1: return cancel();
-      case 2: return time_out();
-      case 3:
-      case 4:
-      case 5: return release();
-      default: return acquire();
-    }
-  }
-
-  void compare() {
-    ASSERT_EQ(table_.names(), naive_.locks.size());
-    ASSERT_EQ(counter_.last(), naive_.last) << "S-47";
-    ASSERT_EQ(table_.digest(), table_.recomputed_digest());
-    for (const auto& [name, lock] : naive_.locks) {
-      std::vector<std::pair<SessionId, Token>> holds;
-      table_.holders(name, [&](const ClaimView& hold) { holds.emplace_back(hold.session, hold.token); });
-      ASSERT_EQ(holds, (std::vector<std::pair<SessionId, Token>>{{lock.hold.at(0).session, lock.hold.at(0).token}}));
-      std::vector<Index> queue, expected;
-      table_.queue(name, [&](const ClaimView& wait) {
-        queue.push_back(wait.since);
-        return true;
-      });
-      for (const auto& claim : lock.queue) expected.push_back(claim.queued);
-      ASSERT_EQ(queue, expected) << "S-48";
-    }
-  }
-
-  // Goes on from the rows of a checkpoint.
-  void checkpoint_and_restore() {
-    table_.collect(
-        [&](const ClaimView& row) {
-          const ClaimRowId id{row.held(), row.held() ? row.token.value() : row.since.value()};
-          rows_[id] = {std::string(row.name), std::string(row.tag), std::string(row.value), row};
-        },
-        [&](ClaimRowId id) { ASSERT_EQ(rows_.erase(id), 1u); });
-    Table copy;
-    for (const bool held : {true, false}) {
-      for (auto& [id, row] : rows_) {
-        if (id.held != held) continue;
-        row.view.name = row.name;
-        row.view.tag = row.tag;
-        row.view.value = row.value;
-        ASSERT_TRUE(copy.restore(row.view).ok());
-      }
-    }
-    ASSERT_TRUE(copy.restored().ok());
-    ASSERT_EQ(copy.digest(), table_.digest());
-    ASSERT_EQ(copy.claims(), rows_.size());
-    if (random_.below(2) == 0) table_ = std::move(copy);
-  }
-
- private:
-  SessionId some_session() { return SessionId(random_.between(1, 6)); }
-  std::string some_name() { return std::string(1, static_cast<char>('a' + random_.below(4))); }
-  std::string some_tag() { return random_.below(3) == 0 ? "t" : ""; }
-
-  void settle() {
-    table_.settle(index_, counter_, decisions_);
-    std::vector<std::pair<Index, Token>> grants;
-    for (const Decision& decision : decisions_) {
-      if (decision.kind == Decision::Kind::Granted) grants.emplace_back(decision.queued, decision.token);
-    }
-    ASSERT_EQ(grants, naive_.settle());
-  }
-
-  void acquire() {
-    const SessionId session = some_session();
-    const std::string name = some_name(), tag = some_tag();
-    const bool waits = random_.below(4) != 0;
-    const Duration timeout = waits && random_.below(2) == 0 ? Duration(1s) : Duration(0);
-    const AcquireVerdict verdict = table_.acquire({index_, request(index_), session, tag, name, "v", waits, timeout}, counter_);
-    auto& lock = naive_.locks[name];
-    const auto same = [&](const Naive::Claim& claim) { return claim.session == session && claim.tag == tag; };
-    if (std::ranges::any_of(lock.hold, same)) {
-      ASSERT_EQ(verdict.kind, AcquireVerdict::Kind::AlreadyHeld);
-      ASSERT_EQ(verdict.token, lock.hold.front().token);
-    } else if (std::ranges::any_of(lock.queue, same)) {
-      ASSERT_EQ(verdict.kind, AcquireVerdict::Kind::AlreadyWaiting);
-    } else if (!lock.hold.empty() && !waits) {
-      ASSERT_EQ(verdict.kind, AcquireVerdict::Kind::Held);
-    } else if (!lock.hold.empty()) {
-      ASSERT_EQ(verdict.kind, AcquireVerdict::Kind::Queued);
-      ASSERT_EQ(verdict.position, lock.queue.size());
-      lock.queue.push_back({session, tag, index_, {}, timeout > Duration(0)});
-    } else {
-      lock.hold.push_back({session, tag, index_, Token(++naive_.last)});
-      ASSERT_EQ(verdict.kind, AcquireVerdict::Kind::Granted);
-      ASSERT_EQ(verdict.token, lock.hold.front().token);
-    }
-    settle();
-  }
-
-  void release() {
-    const std::string name = some_name();
-    const SessionId session = some_session();
-    const auto found = naive_.locks.find(name);
-    const Token token = found == naive_.locks.end() ? Token(~uint64_t{0}) : found->second.hold.front().token;
-    const size_t expected = naive_.remove([&](const auto& claim) { return claim.token == token && claim.session == session; });
-    ASSERT_EQ(table_.release(session, std::nullopt, name, token), expected == 1);
-    settle();
-  }
-
-  void end() {
-    const SessionId session = some_session();
-    std::set<Index> lost;
-    for (const auto& [name, lock] : naive_.locks) {
-      for (const auto& claim : lock.queue) {
-        if (claim.session == session) lost.insert(claim.queued);
-      }
-    }
-    naive_.remove([&](const auto& claim) { return claim.session == session; });
-    table_.end(session, decisions_);
-    std::vector<Index> told;
-    for (const Decision& decision : decisions_) told.push_back(decision.queued);
-    ASSERT_EQ(told, std::vector<Index>(lost.begin(), lost.end()));
-    settle();
-    ASSERT_EQ(table_.counts(session).holds + table_.counts(session).waiters, 0u) << "INV_L07";
-  }
-
-  void cancel() {
-    const Index queued(random_.between(index_.value() > 40 ? index_.value() - 40 : 1, index_.value()));
-    const std::string name = some_name(), tag = some_tag();
-    const SessionId session = some_session();
-    size_t expected = 0;
-    if (const auto found = naive_.locks.find(name); found != naive_.locks.end()) {
-      const auto meant = [&](const auto& claim) {
-        return claim.queued == queued && claim.session == session && claim.tag == tag;
-      };
-      expected = std::erase_if(found->second.queue, meant);
-    }
-    const CancelVerdict verdict = table_.cancel(session, tag, name, request(queued), decisions_);
-    ASSERT_EQ(verdict.kind == CancelVerdict::Kind::Cancelled, expected == 1);
-    settle();
-  }
-
-  void time_out() {
-    const Index queued(random_.between(index_.value() > 20 ? index_.value() - 20 : 1, index_.value()));
-    const size_t expected =
-        naive_.remove([&](const auto& claim) { return !claim.token && claim.timed && claim.queued == queued; });
-    ASSERT_EQ(table_.time_out(queued, decisions_), expected == 1);
-    settle();
-  }
-
-  static RequestId request(Index index) { return {{ReplicaId(1), {}, {}}, Sequence(index.value())}; }
-
-  struct Row {
-    std::string name, tag, value;
-    ClaimView view;
+  struct Extra {
+    std::string_view tag = {};
+    bool waits = true;
+    Duration delay{};
+    bool reentrant = false;
+    bool may_close_cycle = false;
   };
-  Random random_;
-  Table table_;
-  Naive naive_;
-  TokenCounter counter_;
-  Index index_;
-  std::vector<Decision> decisions_;
-  std::map<ClaimRowId, Row> rows_;
+
+  AcquireVerdict acquire(uint64_t session, std::vector<Wanted> names, Extra extra) {
+    begin();
+    return settled(table.acquire({.index = index,
+                                  .request = {{}, Sequence(index.value())},
+                                  .session = SessionId(session),
+                                  .tag = extra.tag,
+                                  .names = names,
+                                  .value = "",
+                                  .waits = extra.waits,
+                                  .timeout = {},
+                                  .delay = extra.delay,
+                                  .reentrant = extra.reentrant,
+                                  .may_close_cycle = extra.may_close_cycle},
+                                 counter));
+  }
+  AcquireVerdict acquire(uint64_t session, std::vector<Wanted> names) { return acquire(session, std::move(names), {}); }
+  AcquireVerdict exclusive(uint64_t session, std::string_view name) { return acquire(session, {{name, Mode::Exclusive}}); }
+  AcquireVerdict shared(uint64_t session, std::string_view name) { return acquire(session, {{name, Mode::Shared}}); }
+  bool release(uint64_t session, std::string_view name, Token token, uint64_t number = 0) {
+    begin();
+    return settled(table.release(key(session, name, token), number));
+  }
+  void end(uint64_t session, Table::Ending how) {
+    begin();
+    table.end(SessionId(session), how, counter, decisions);
+    settled(true);
+  }
+  ModeVerdict upgrade(uint64_t session, std::string_view name, Token token) {
+    begin();
+    return settled(table.upgrade(key(session, name, token), index, counter));
+  }
+  ModeVerdict downgrade(uint64_t session, std::string_view name, Token token) {
+    begin();
+    return settled(table.downgrade(key(session, name, token), index, counter));
+  }
+
+  // Sessions that hold it, in grant order.
+  std::vector<uint64_t> holders(std::string_view name) const {
+    std::vector<uint64_t> sessions;
+    table.holders(name, [&](const ClaimView& hold) { sessions.push_back(hold.session.value()); });
+    return sessions;
+  }
+  std::vector<uint64_t> queue(std::string_view name) const {
+    std::vector<uint64_t> sessions;
+    table.queue(name, [&](const ClaimView& wait) {
+      sessions.push_back(wait.session.value());
+      return true;
+    });
+    return sessions;
+  }
+  Token token(std::string_view name) const {
+    Token token;
+    table.holders(name, [&](const ClaimView& hold) { token = hold.token; });
+    return token;
+  }
+
+  void begin() {
+    index = index.next();
+    decisions = {};
+  }
+  template <typename Verdict>
+  Verdict settled(Verdict verdict) {
+    table.settle(index, counter, decisions);
+    return verdict;
+  }
+  static HoldKey key(uint64_t session, std::string_view name, Token token) {
+    return {SessionId(session), std::nullopt, name, token};
+  }
+
+  Table table;
+  TokenCounter counter{100};
+  Index index;
+  Decisions decisions;
 };
 
-TEST(LockTableTest, S48_RandomStepsMatchTheNaiveTwinOverCheckpointsAndRestores) {
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
-    SCOPED_TRACE(seed);
-    Twins twins(seed);
-    for (int step = 0; step < 500; ++step) {
-      ASSERT_NO_FATAL_FAILURE(twins.step()) << step;
-      ASSERT_NO_FATAL_FAILURE(twins.compare()) << step;
-      if (step % 7 != 0) continue;
-      ASSERT_NO_FATAL_FAILURE(twins.checkpoint_and_restore()) << step;
-    }
+using Sessions = std::vector<uint64_t>;
+
+TEST(LockTableTest, S46_SharedWaitersAtTheHeadAreGrantedTogetherAndAWriterStopsLaterOnes) {
+  Desk d;
+  const Token writer = d.exclusive(1, "n").token;
+  for (const uint64_t reader : {2, 3, 4}) EXPECT_EQ(d.shared(reader, "n").kind, Acquired::Queued);
+  EXPECT_EQ(d.exclusive(5, "n").position, 3u);
+  EXPECT_EQ(d.shared(6, "n").kind, Acquired::Queued);
+  EXPECT_TRUE(d.release(1, "n", writer));
+  EXPECT_EQ(d.holders("n"), (Sessions{2, 3, 4}));
+  EXPECT_EQ(d.queue("n"), (Sessions{5, 6}));
+  ASSERT_EQ(d.decisions.waits.size(), 3u);
+  EXPECT_LT(d.decisions.waits[0].token, d.decisions.waits[1].token) << "S-47: in grant order";
+  EXPECT_LT(d.decisions.waits[1].token, d.decisions.waits[2].token);
+  EXPECT_EQ(d.shared(7, "n").kind, Acquired::Queued) << "the writer is before it";
+  d.end(2, Table::Ending::Closed);
+  d.end(3, Table::Ending::Closed);
+  EXPECT_EQ(d.holders("n"), Sessions{4});
+  d.end(4, Table::Ending::Closed);
+  EXPECT_EQ(d.holders("n"), Sessions{5});
+  EXPECT_TRUE(d.release(5, "n", d.token("n")));
+  EXPECT_EQ(d.holders("n"), (Sessions{6, 7}));
+}
+
+TEST(LockTableTest, REG_F07_AWaitingReaderOrWriterOfADeadSessionIsNeverGranted) {
+  Desk d;
+  const Token reader = d.shared(1, "n").token;
+  d.exclusive(2, "n");
+  d.shared(3, "n");
+  d.shared(4, "n");
+  d.end(2, Table::Ending::Expired);
+  EXPECT_EQ(d.holders("n"), (Sessions{1, 3, 4})) << "the writer's death lets the readers behind it in";
+  d.exclusive(5, "n");
+  d.exclusive(6, "n");
+  d.end(5, Table::Ending::Expired);
+  d.end(3, Table::Ending::Expired);
+  d.end(4, Table::Ending::Expired);
+  EXPECT_TRUE(d.release(1, "n", reader));
+  EXPECT_EQ(d.holders("n"), Sessions{6});
+}
+
+TEST(LockTableTest, S36_ATryOvertakesNobodyEvenIfItCouldShare) {
+  Desk d;
+  d.shared(1, "n");
+  EXPECT_EQ(d.acquire(2, {{"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Granted);
+  d.exclusive(3, "n");
+  const uint64_t digest = d.table.digest();
+  EXPECT_EQ(d.acquire(4, {{"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Held);
+  EXPECT_EQ(d.acquire(4, {{"m", Mode::Shared}, {"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Held);
+  EXPECT_EQ(d.table.digest(), digest) << "a failed try leaves no trace";
+  EXPECT_EQ(d.table.names(), 1u);
+}
+
+TEST(LockTableTest, S46_REG_F53_OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
+  Desk d;
+  const Token first = d.shared(1, "n").token, second = d.shared(2, "n").token;
+  d.exclusive(3, "n");
+  EXPECT_EQ(d.upgrade(1, "n", first).kind, Changed::Conflict);
+  EXPECT_TRUE(d.table.held("n", first)) << "nothing changed";
+  EXPECT_TRUE(d.release(2, "n", second));
+  const ModeVerdict upgraded = d.upgrade(1, "n", first);
+  ASSERT_EQ(upgraded.kind, Changed::Done);
+  EXPECT_GT(upgraded.token, second);
+  EXPECT_EQ(upgraded.since, d.index);
+  EXPECT_EQ(d.table.held("n", upgraded.token), Mode::Exclusive);
+  EXPECT_FALSE(d.table.held("n", first)) << "the former token is dead";
+  EXPECT_EQ(d.upgrade(1, "n", first).kind, Changed::NotOwner);
+  EXPECT_EQ(d.upgrade(1, "n", upgraded.token).kind, Changed::Impossible) << "it is exclusive";
+  EXPECT_EQ(d.queue("n"), Sessions{3});
+}
+
+TEST(LockTableTest, S46_REG_F53_ADowngradeTakesANewTokenAndLetsReadersIn) {
+  Desk d;
+  const Token writer = d.exclusive(1, "n").token;
+  d.shared(2, "n");
+  d.exclusive(3, "n");
+  d.shared(4, "n");
+  const ModeVerdict down = d.downgrade(1, "n", writer);
+  ASSERT_EQ(down.kind, Changed::Done);
+  EXPECT_GT(down.token, writer);
+  EXPECT_EQ(d.table.held("n", down.token), Mode::Shared);
+  EXPECT_EQ(d.holders("n"), (Sessions{1, 2}));
+  EXPECT_EQ(d.queue("n"), (Sessions{3, 4}));
+  EXPECT_FALSE(d.release(1, "n", writer)) << "the former token is dead";
+  EXPECT_EQ(d.downgrade(1, "n", down.token).kind, Changed::Impossible) << "it is shared";
+  EXPECT_EQ(d.downgrade(2, "n", down.token).kind, Changed::NotOwner);
+  EXPECT_EQ(d.upgrade(1, "n", down.token).kind, Changed::Conflict);
+  d.end(2, Table::Ending::Closed);
+  EXPECT_EQ(d.upgrade(1, "n", down.token).kind, Changed::Done) << "write again after reading";
+}
+
+TEST(LockTableTest, S38_ReentryCountsOneHoldAndKeepsItsTokenEvenIfOthersWait) {
+  Desk d;
+  const Desk::Extra again{.reentrant = true};
+  const AcquireVerdict first = d.acquire(1, {{"n", Mode::Exclusive}}, again);
+  d.exclusive(2, "n");
+  const AcquireVerdict second = d.acquire(1, {{"n", Mode::Exclusive}}, again);
+  EXPECT_EQ(second.kind, Acquired::Granted);
+  EXPECT_EQ(second.token, first.token);
+  EXPECT_EQ(second.since, first.since);
+  EXPECT_EQ(d.exclusive(1, "n").kind, Acquired::AlreadyHeld) << "both calls must say so";
+  EXPECT_EQ(d.acquire(1, {{"n", Mode::Shared}}, again).kind, Acquired::AlreadyHeld) << "never another mode";
+  EXPECT_EQ(d.acquire(2, {{"n", Mode::Exclusive}}, again).kind, Acquired::AlreadyWaiting);
+  EXPECT_EQ(d.acquire(1, {{"n", Mode::Exclusive}}, {.tag = "t", .reentrant = true}).kind, Acquired::Queued)
+      << "another owner of the session";
+  EXPECT_EQ(d.downgrade(1, "n", first.token).kind, Changed::Impossible) << "S-46: counted";
+  EXPECT_TRUE(d.release(1, "n", first.token));
+  EXPECT_EQ(d.holders("n"), Sessions{1});
+  EXPECT_TRUE(d.release(1, "n", first.token));
+  EXPECT_EQ(d.holders("n"), Sessions{2});
+  EXPECT_FALSE(d.release(1, "n", first.token));
+}
+
+TEST(LockTableTest, S38_REG_F67_ANumberedReleaseCountsOnceHoweverOftenItIsPerformed) {
+  Desk d;
+  Token token;
+  for (int i = 0; i < 4; ++i) token = d.acquire(1, {{"n", Mode::Exclusive}}, {.reentrant = true}).token;
+  const auto count = [&d] { return d.table.claim("n", SessionId(1), "")->count; };
+  EXPECT_TRUE(d.release(1, "n", token, 1));
+  EXPECT_TRUE(d.release(1, "n", token, 1)) << "performed before";
+  EXPECT_EQ(count(), 3u);
+  EXPECT_TRUE(d.release(1, "n", token, 3)) << "includes the second";
+  EXPECT_TRUE(d.release(1, "n", token, 2));
+  EXPECT_EQ(count(), 1u);
+  EXPECT_TRUE(d.release(1, "n", token, 4));
+  EXPECT_EQ(d.table.names(), 0u);
+}
+
+TEST(LockTableTest, S38_REG_F76_ReentryBeyondTheLimitIsRefusedAndTheHoldStays) {
+  Desk d;
+  const Desk::Extra again{.reentrant = true};
+  Token token;
+  for (uint32_t i = 0; i < kCountMax; ++i) token = d.acquire(1, {{"n", Mode::Shared}}, again).token;
+  EXPECT_EQ(d.acquire(1, {{"n", Mode::Shared}}, again).kind, Acquired::TooDeep);
+  EXPECT_EQ(d.table.claim("n", SessionId(1), "")->count, kCountMax);
+  EXPECT_TRUE(d.release(1, "n", token, kCountMax));
+  EXPECT_EQ(d.table.claims(), 0u);
+}
+
+TEST(LockTableTest, S53_REG_F66_AMultiLockWaitsForAllItsNamesAndHoldsNothingMeanwhile) {
+  Desk d;
+  const Token b = d.exclusive(1, "b").token;
+  EXPECT_EQ(d.acquire(2, {{"a", Mode::Exclusive}, {"b", Mode::Shared}, {"c", Mode::Shared}}).kind, Acquired::Queued);
+  EXPECT_TRUE(d.holders("a").empty());
+  EXPECT_EQ(d.exclusive(3, "a").kind, Acquired::Queued) << "it stands in every queue";
+  EXPECT_EQ(d.shared(4, "c").kind, Acquired::Queued) << "nobody overtakes it";
+  EXPECT_TRUE(d.release(1, "b", b));
+  ASSERT_EQ(d.decisions.waits.size(), 2u);
+  for (const char* name : {"a", "b", "c"}) EXPECT_EQ(d.holders(name).front(), 2u) << name;
+  EXPECT_EQ(d.holders("c"), (Sessions{2, 4}));
+  const Token token = d.token("b");
+  EXPECT_EQ(d.table.held("a", token), Mode::Exclusive) << "one token";
+  EXPECT_EQ(d.table.held("c", token), Mode::Shared);
+  EXPECT_EQ(d.downgrade(2, "a", token).kind, Changed::Impossible) << "it is released together, and changed not at all";
+  EXPECT_TRUE(d.release(2, "c", token)) << "under any of its names";
+  EXPECT_EQ(d.holders("a"), Sessions{3});
+  EXPECT_TRUE(d.holders("b").empty());
+  EXPECT_EQ(d.holders("c"), Sessions{4});
+}
+
+TEST(LockTableTest, S53_AMultiLockIsRefusedAsAWholeIfItsOwnerHasOneOfTheNames) {
+  Desk d;
+  const Token token = d.exclusive(1, "b").token;
+  d.exclusive(2, "b");
+  const uint64_t digest = d.table.digest();
+  const AcquireVerdict held = d.acquire(1, {{"a", Mode::Exclusive}, {"b", Mode::Exclusive}});
+  EXPECT_EQ(held.kind, Acquired::AlreadyHeld);
+  EXPECT_EQ(held.token, token);
+  EXPECT_EQ(d.acquire(2, {{"a", Mode::Exclusive}, {"b", Mode::Exclusive}}).kind, Acquired::AlreadyWaiting);
+  EXPECT_EQ(d.table.digest(), digest);
+  EXPECT_EQ(d.table.names(), 1u);
+}
+
+TEST(LockTableTest, S49_WhoeverClosesACycleIsRefusedAndLeavesNoTrace) {
+  Desk d;
+  d.exclusive(1, "a");
+  d.exclusive(2, "b");
+  d.exclusive(3, "c");
+  EXPECT_EQ(d.exclusive(1, "b").kind, Acquired::Queued);
+  EXPECT_EQ(d.exclusive(2, "c").kind, Acquired::Queued);
+  const uint64_t digest = d.table.digest(), last = d.counter.last();
+  EXPECT_EQ(d.exclusive(3, "a").kind, Acquired::Deadlock);
+  EXPECT_EQ(d.shared(3, "a").kind, Acquired::Deadlock);
+  EXPECT_EQ(d.acquire(3, {{"x", Mode::Exclusive}, {"a", Mode::Shared}}).kind, Acquired::Deadlock);
+  EXPECT_EQ(d.table.digest(), digest);
+  EXPECT_EQ(d.counter.last(), last);
+  EXPECT_EQ(d.table.names(), 3u);
+  EXPECT_EQ(d.acquire(3, {{"a", Mode::Exclusive}}, {.tag = "another"}).kind, Acquired::Queued)
+      << "another owner of the session, who holds nothing";
+  EXPECT_EQ(d.acquire(3, {{"a", Mode::Exclusive}}, {.may_close_cycle = true}).kind, Acquired::Queued);
+  EXPECT_EQ(d.queue("a"), (Sessions{3, 3}));
+}
+
+struct CycleRow {
+  const char* what;
+  std::vector<std::pair<uint64_t, std::vector<Wanted>>> before;
+  std::pair<uint64_t, std::vector<Wanted>> last;
+  Acquired expected;
+};
+
+TEST(LockTableTest, S49_WhatIsAnEdgeAndWhatIsNot) {
+  constexpr Mode kX = Mode::Exclusive, kS = Mode::Shared;
+  const CycleRow rows[] = {
+      {"a reader waits for a writer that waits for it",
+       {{1, {{"a", kS}}}, {2, {{"b", kX}}}, {2, {{"a", kX}}}},
+       {1, {{"b", kS}}},
+       Acquired::Deadlock},
+      {"readers wait for nobody", {{1, {{"a", kS}}}, {2, {{"b", kS}}}, {2, {{"a", kS}}}}, {1, {{"b", kS}}}, Acquired::Granted},
+      {"each of many readers is in a writer's way",
+       {{1, {{"a", kS}}}, {2, {{"a", kS}}}, {3, {{"b", kX}}}, {2, {{"b", kX}}}},
+       {3, {{"a", kX}}},
+       Acquired::Deadlock},
+      {"an earlier writer that waits",
+       {{1, {{"a", kS}}}, {3, {{"b", kX}}}, {2, {{"a", kX}}}, {2, {{"b", kX}}}},
+       {3, {{"a", kS}}},
+       Acquired::Deadlock},
+      {"an earlier reader that waits is not in a reader's way",
+       {{1, {{"a", kX}}}, {3, {{"b", kX}}}, {2, {{"a", kS}}}, {2, {{"b", kX}}}},
+       {3, {{"a", kS}}},
+       Acquired::Queued},
+      {"but what keeps it waiting on its other names is",
+       {{1, {{"p", kX}}}, {2, {{"n", kS}, {"p", kX}}}},
+       {1, {{"n", kS}}},
+       Acquired::Deadlock},
+      {"through the parts of a multi-lock",
+       {{1, {{"a", kX}}}, {2, {{"b", kX}}}, {3, {{"c", kX}}}, {1, {{"x", kX}, {"b", kX}, {"c", kX}}}},
+       {3, {{"y", kX}, {"a", kX}}},
+       Acquired::Deadlock},
+      {"one that holds nothing closes nothing", {{1, {{"a", kX}}}, {2, {{"a", kX}}}}, {3, {{"a", kX}}}, Acquired::Queued},
+  };
+  for (const CycleRow& row : rows) {
+    SCOPED_TRACE(row.what);
+    Desk d;
+    for (const auto& [session, names] : row.before) EXPECT_NE(d.acquire(session, names).kind, Acquired::Deadlock);
+    EXPECT_EQ(d.acquire(row.last.first, row.last.second).kind, row.expected);
   }
+}
+
+TEST(LockTableTest, S49_INV_L17_AnUpgradeThatWouldCloseACycleIsRefused) {
+  Desk d;
+  const Token reader = d.shared(1, "n").token;
+  d.exclusive(2, "q");
+  d.exclusive(3, "p");
+  EXPECT_EQ(d.acquire(2, {{"n", Mode::Shared}, {"p", Mode::Exclusive}}).kind, Acquired::Queued) << "for p alone";
+  EXPECT_EQ(d.exclusive(1, "q").kind, Acquired::Queued);
+  EXPECT_EQ(d.upgrade(1, "n", reader).kind, Changed::Deadlock);
+  EXPECT_EQ(d.table.held("n", reader), Mode::Shared);
+}
+
+TEST(LockTableTest, S40_ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
+  Desk d;
+  d.acquire(1, {{"n", Mode::Exclusive}}, {.delay = 2s});
+  d.exclusive(2, "n");
+  d.end(1, Table::Ending::Expired);
+  ASSERT_EQ(d.decisions.delays.size(), 1u);
+  const DelayChange begun = d.decisions.delays.front();
+  EXPECT_EQ(begun.kind, DelayChange::Kind::Begun);
+  EXPECT_EQ(begun.duration, 2s);
+  EXPECT_TRUE(d.holders("n").empty());
+  EXPECT_EQ(d.acquire(3, {{"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Delayed);
+  EXPECT_EQ(d.shared(4, "n").position, 1u);
+  EXPECT_TRUE(d.table.delayed("n"));
+  d.begin();
+  EXPECT_TRUE(d.settled(d.table.end_delay(begun.id, d.decisions)));
+  EXPECT_EQ(d.holders("n"), Sessions{2});
+  EXPECT_EQ(d.queue("n"), Sessions{4});
+  d.begin();
+  EXPECT_FALSE(d.settled(d.table.end_delay(begun.id, d.decisions))) << "it ends once";
+}
+
+TEST(LockTableTest, S40_NeitherReleaseNorCloseDelays) {
+  Desk d;
+  const Token token = d.acquire(1, {{"n", Mode::Exclusive}}, {.delay = 2s}).token;
+  EXPECT_TRUE(d.release(1, "n", token));
+  d.acquire(1, {{"n", Mode::Exclusive}}, {.delay = 2s});
+  d.end(1, Table::Ending::Closed);
+  EXPECT_TRUE(d.decisions.delays.empty());
+  EXPECT_EQ(d.table.names(), 0u);
+}
+
+TEST(LockTableTest, S40_TheLongerOfTwoDelaysBeginsAnewAndOneOfAMultiLockIsForEachName) {
+  Desk d;
+  d.acquire(1, {{"n", Mode::Shared}}, {.delay = 5s});
+  d.acquire(2, {{"n", Mode::Shared}, {"m", Mode::Exclusive}}, {.delay = 2s});
+  const Token reader = d.shared(3, "n").token;
+  d.end(1, Table::Ending::Expired);
+  const uint64_t first = d.decisions.delays.front().id;
+  EXPECT_EQ(d.upgrade(3, "n", reader).kind, Changed::Conflict);
+  d.end(2, Table::Ending::Expired);
+  ASSERT_EQ(d.decisions.delays.size(), 3u);
+  EXPECT_EQ(d.decisions.delays[0].kind, DelayChange::Kind::Over) << "its timer is silenced";
+  EXPECT_EQ(d.decisions.delays[0].id, first);
+  EXPECT_EQ(d.decisions.delays[1].duration, 5s);
+  EXPECT_EQ(d.decisions.delays[2].duration, 2s);
+  EXPECT_EQ(d.upgrade(3, "n", reader).kind, Changed::Delayed) << "an expired reader may still read";
+  d.begin();
+  EXPECT_TRUE(d.settled(d.table.clear_delay("n", d.decisions)));
+  EXPECT_TRUE(d.settled(d.table.clear_delay("m", d.decisions)));
+  EXPECT_FALSE(d.settled(d.table.clear_delay("m", d.decisions)));
+  EXPECT_EQ(d.upgrade(3, "n", reader).kind, Changed::Done);
+  EXPECT_EQ(d.table.names(), 1u);
+}
+
+TEST(LockTableTest, ANewValueKeepsTheToken) {
+  Desk d;
+  const Token token = d.exclusive(1, "n").token;
+  EXPECT_TRUE(d.table.update_value(Desk::key(1, "n", token), "elsewhere"));
+  EXPECT_FALSE(d.table.update_value(Desk::key(2, "n", token), "stranger"));
+  const auto claim = d.table.claim("n", SessionId(1), "");
+  EXPECT_EQ(claim->value, "elsewhere");
+  EXPECT_EQ(claim->token, token);
 }
 
 TEST(LockTableTest, ImpossibleRowsAreRefused) {
-  const ClaimView hold{"n", "", "", SessionId(1), {}, Index(5), Token(9), {}};
-  const ClaimView wait{"n", "", "", SessionId(2), {}, Index(6), {}, 1s};
-  const auto bad = absl::StatusCode::kDataLoss;
+  const ClaimView hold{.name = "n", .session = SessionId(1), .request = {}, .since = Index(5), .token = Token(9)};
+  const ClaimView wait{.name = "n", .session = SessionId(2), .request = {}, .since = Index(6), .timeout = 1s};
+  const auto refused = [](const std::vector<ClaimView>& good, ClaimView row, auto spoil) {
+    Table table;
+    for (const ClaimView& each : good) EXPECT_TRUE(table.restore(each).ok());
+    spoil(row);
+    return table.restore(row).code() == absl::StatusCode::kDataLoss;
+  };
+  ClaimView reader = hold;
+  reader.mode = Mode::Shared;
+  ClaimView other = hold;
+  other.session = SessionId(3);
+  other.token = Token(10);
+  EXPECT_TRUE(refused({hold}, other, [](ClaimView& row) { row.session = SessionId(1); })) << "one owner twice";
+  EXPECT_TRUE(refused({hold}, other, [](ClaimView&) {})) << "INV_L01";
+  EXPECT_TRUE(refused({hold}, other, [](ClaimView& row) { row.mode = Mode::Shared; })) << "INV_L01";
+  EXPECT_TRUE(refused({reader}, other, [](ClaimView&) {})) << "INV_L01";
+  EXPECT_TRUE(refused({reader}, other, [](ClaimView& row) {
+    row.mode = Mode::Shared;
+    row.token = Token(8);
+  })) << "grant order";
+  EXPECT_TRUE(refused({reader}, other, [](ClaimView& row) {
+    row.name = "m";
+    row.token = Token(9);
+  })) << "one token twice";
+  EXPECT_TRUE(refused({hold, wait}, wait, [](ClaimView& row) { row.session = SessionId(4); })) << "two waiters of one entry";
+  EXPECT_TRUE(refused({hold, wait}, wait, [](ClaimView& row) {
+    row.session = SessionId(4);
+    row.since = Index(4);
+  })) << "INV_L05";
+  EXPECT_TRUE(refused({reader, wait}, reader, [](ClaimView& row) {
+    row.session = SessionId(4);
+    row.token = Token(11);
+  })) << "a hold after a waiter";
+  EXPECT_TRUE(refused({}, hold, [](ClaimView& row) { row.count = 0; }));
+  EXPECT_TRUE(refused({}, hold, [](ClaimView& row) { row.count = 2; })) << "not re-entrant";
+  EXPECT_TRUE(refused({}, wait, [](ClaimView& row) {
+    row.reentrant = true;
+    row.releases = 1;
+  })) << "a wait is not released";
+  EXPECT_TRUE(refused({}, hold, [](ClaimView& row) { row.delay = 61s; }));
+  EXPECT_TRUE(refused({}, hold, [](ClaimView& row) { row.timeout = 1s; }));
+  EXPECT_TRUE(refused({}, hold, [](ClaimView& row) { row.others = {{"m", Mode::Shared}, {"n", Mode::Shared}}; }));
+  EXPECT_TRUE(refused({}, hold, [](ClaimView& row) {
+    row.reentrant = true;
+    row.others = {{"m", Mode::Shared}};
+  }));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < kNamesMax; ++i) names.push_back("m" + std::to_string(i));
+  EXPECT_TRUE(refused({}, hold, [&](ClaimView& row) {
+    for (const std::string& name : names) row.others.push_back({name, Mode::Shared});
+  })) << "more names than one acquire has";
+  EXPECT_FALSE(refused({hold}, wait, [](ClaimView&) {}));
+}
+
+TEST(LockTableTest, AWaiterThatNothingKeepsWaitingIsNoState) {
+  const ClaimView wait{.name = "n", .session = SessionId(2), .request = {}, .since = Index(6)};
   Table table;
-  ASSERT_TRUE(table.restore(hold).ok());
-  ClaimView second = hold;
-  EXPECT_EQ(table.restore(second).code(), bad) << "one owner twice";
-  second.session = SessionId(3);
-  second.token = Token(10);
-  EXPECT_EQ(table.restore(second).code(), bad) << "INV_L01";
   ASSERT_TRUE(table.restore(wait).ok());
-  ClaimView early = wait;
-  early.session = SessionId(4);
-  EXPECT_EQ(table.restore(early).code(), bad) << "two waiters of one entry";
-  early.since = Index(4);
-  EXPECT_EQ(table.restore(early).code(), bad) << "INV_L05";
-  Table free;
-  ASSERT_TRUE(free.restore(wait).ok());
-  EXPECT_EQ(free.restored().code(), bad) << "INV_L06";
+  EXPECT_EQ(table.restored().code(), absl::StatusCode::kDataLoss) << "INV_L06";
+  Table delayed;
+  ASSERT_TRUE(delayed.restore(DelayView{7, "n", 1s}).ok());
+  ASSERT_TRUE(delayed.restore(wait).ok());
+  EXPECT_TRUE(delayed.restored().ok()) << "the delay does";
+  EXPECT_EQ(delayed.restore(DelayView{8, "n", 1s}).code(), absl::StatusCode::kDataLoss) << "two delays of a lock";
+  EXPECT_EQ(delayed.restore(DelayView{7, "m", 1s}).code(), absl::StatusCode::kDataLoss) << "two delays of an id";
+  EXPECT_EQ(delayed.restore(DelayView{9, "m", 0s}).code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(LockTableTest, AStepThatDoesNotSettleIsFound) {
-  Table table;
-  TokenCounter counter;
-  const auto attempt = [](uint64_t index) { return Attempt{Index(index), {}, SessionId(1), "", "n", "", true, {}}; };
-  const Token token = table.acquire(attempt(1), counter).token;
-  EXPECT_TRUE(table.release(SessionId(1), std::nullopt, "n", token));
-  EXPECT_THROW(table.acquire(attempt(2), counter), CheckFailure);
+  Desk d;
+  const Token token = d.exclusive(1, "n").token;
+  EXPECT_TRUE(d.table.release(Desk::key(1, "n", token)));
+  EXPECT_THROW(d.exclusive(1, "n"), CheckFailure);
 }
 
-TEST(PackedTextTest, HoldsTwoStringsAndCostsNothingWhenBothAreEmpty) {
-  const PackedText both("tag", std::string(4096, 'v')), none;
-  EXPECT_EQ(both.first(), "tag");
-  EXPECT_EQ(both.second(), std::string(4096, 'v'));
-  EXPECT_EQ(none.first(), "");
-  EXPECT_EQ(none.second(), "");
-  EXPECT_EQ(PackedText("", "x").first(), "");
+TEST(ShortTextTest, HoldsAnyTextAndIsMovedWithIt) {
+  for (const size_t size : {0, 1, 15, 16, 17, 4096, 0xffff}) {
+    const std::string text(size, 'x');
+    ShortText first(text);
+    EXPECT_EQ(first.view(), text);
+    ShortText second(std::move(first));
+    EXPECT_EQ(second.view(), text);
+    ShortText third("something longer than it");
+    third = std::move(second);
+    EXPECT_EQ(third.view(), text);
+  }
 }
 
 }  // namespace

@@ -22,6 +22,14 @@ Driver populated() {
   d.acquire(a, "n");
   d.acquire(b, "n", Wait::timed(3s), "tag");
   d.acquire(a, "m");
+  d.submit(AcquireAll{.session = a, .owner_tag = "", .locks = {{"x"}, {"y", LockMode::Shared}}, .wait = {}, .value = ""});
+  const Acquire counted{.session = b, .owner_tag = "", .name = "z", .wait = {}, .value = "v", .flags = kReentrant};
+  for (int i = 0; i < 3; ++i) d.submit(counted);
+  d.submit(Release{b, std::nullopt, "z", d.holder("z"), 1});
+  const SessionId c = d.open();
+  d.submit(Acquire{.session = c, .owner_tag = "", .name = "late", .wait = {}, .value = "", .delay = 2s});
+  d.expire({c});
+  d.acquire(b, "late", Wait::forever());
   d.submit(Put{"key", "value"});
   d.submit(Request{CancelAcquire{a, "", "q", {kOrigin, Sequence(500)}}, {}}, Sequence(501));
   return d;
@@ -29,7 +37,8 @@ Driver populated() {
 
 TEST(CheckpointTest, OnlyWhatChangedIsWritten) {
   Driver d = populated();
-  EXPECT_EQ(checkpoint(d.machine).rows.size(), 1u + 2 + 2 + 1 + 1 + 1);
+  EXPECT_EQ(checkpoint(d.machine).rows.size(), 1u + 1 + 4 + 1 + 2 + 2 + 1)
+      << "counters, delay, holds, key, sessions, waiters, marks";
   EXPECT_TRUE(checkpoint(d.machine).rows.empty());
   d.submit(Put{"key", "other"});
   EXPECT_EQ(checkpoint(d.machine).rows.size(), 3u) << "counters, the new row, the old row";

@@ -21,6 +21,14 @@ std::vector<Request> requests() {
       {.body = Release{SessionId(4), std::nullopt, "name", Token(9)}},
       {.body = Release{SessionId(4), "", "name", Token(9)}},
       {.body = CancelAcquire{SessionId(4), "tag", "name", kSomeRequest}},
+      {.body = Acquire{SessionId(4), "", "n", Wait::none(), "", kReentrant | kNoDeadlockCheck, LockMode::Shared, 60s}},
+      {.body = AcquireAll{SessionId(4), "t", {{"a"}, {"b", LockMode::Shared}}, Wait::timed(1s), "v", kNoDeadlockCheck, 1ns}},
+      {.body = Release{SessionId(4), "", "name", Token(9), 3}, .prior_releases = {{"other", Token(8), 2}}},
+      {.body = Downgrade{SessionId(4), "t", "name", Token(9)}},
+      {.body = Upgrade{SessionId(4), std::nullopt, "name", Token(9)}},
+      {.body = UpdateValue{SessionId(4), "", "name", Token(9), "v"}},
+      {.body = UpdateValue{SessionId(4), std::nullopt, "name", Token(9), ""}},
+      {.body = ClearDelay{"name"}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
       {.body = SetSemaphoreLimit{SessionId(4), "s", 0}},
@@ -54,6 +62,7 @@ std::vector<Query> queries() {
           SessionsQuery{{}, 7},
           LocksOfQuery{SessionId(5)},
           TokenStillHeldQuery{"n", Token(6)},
+          TryQuery{encode(requests().front())},
           GetQuery{"k"},
           RangeQuery{"a", std::string(1, '\0'), 10},
           ObjectQuery{coordination::Kind::Semaphore, "s", 0},
@@ -83,16 +92,17 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   EXPECT_EQ(decode_event(encode(change)).value(), change);
   const ObjectReply object{true, -1, 2, 3, 4, true, {{Index(1), Token(2), SessionId(3), "o", 4, -5, "v"}, {}}};
   EXPECT_EQ(decode_object(encode(object)).value(), object);
-  const HoldersReply holders{{{SessionId(1), "t", Token(2), 1, Index(3), kSomeRequest, "v"}}, 5};
+  const HoldersReply holders{{{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared}}, 5, true};
   EXPECT_EQ(decode_holders(encode(holders)).value(), holders);
-  const QueueReply queue{{{0, SessionId(1), "t", Index(3), kSomeRequest}, {1, SessionId(2), "", Index(4), {}}}, true};
+  const QueueReply queue{
+      {{0, SessionId(1), "t", Index(3), kSomeRequest}, {1, SessionId(2), "", Index(4), {}, LockMode::Shared}}, true};
   EXPECT_EQ(decode_queue(encode(queue)).value(), queue);
   const SessionInfo info{SessionId(1), 5s, ReplicaId(1), BootCounter(1), 2, Generation(3), 4, 5, "m"};
   EXPECT_EQ(decode_session(encode(SessionReply{info})).value(), SessionReply{info});
   EXPECT_EQ(decode_session(encode(SessionReply{})).value(), SessionReply{});
   const SessionsReply sessions{{info, info}, true};
   EXPECT_EQ(decode_sessions(encode(sessions)).value(), sessions);
-  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest}}, false};
+  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, LockMode::Shared}}, false};
   EXPECT_EQ(decode_locks_of(encode(locks)).value(), locks);
   EXPECT_EQ(decode_token_still_held(encode(TokenStillHeldReply{true})).value(), TokenStillHeldReply{true});
   const KeysReply keys{{{"k", "v", Revision(2), Revision(3), 2}}, true, Revision(9)};
@@ -139,7 +149,7 @@ TEST(CodecTest, LimitsOfSection12AreRefusedAtTheDoor) {
   EXPECT_EQ(acquire({s, "", "", {}, "", 0}), ResultCode::InvalidArgument);
   EXPECT_EQ(acquire({s, "", "n", {}, std::string(kLockValueBytesMax + 1, 'v'), 0}), ResultCode::LimitExceeded);
   EXPECT_EQ(acquire({s, std::string(kOwnerTagBytesMax + 1, 't'), "n", {}, "", 0}), ResultCode::LimitExceeded);
-  EXPECT_EQ(acquire({s, "", "n", {}, "", 1}), ResultCode::Unsupported);
+  EXPECT_EQ(acquire({s, "", "n", {}, "", kAcquireFlags + 1}), ResultCode::Unsupported);
   EXPECT_EQ(acquire({s, "", "n", Wait::timed(0ns), "", 0}), ResultCode::InvalidArgument);
   EXPECT_EQ(acquire({s, "", "n", {Wait::Kind::None, -1ns}, "", 0}), ResultCode::InvalidArgument);
   EXPECT_EQ(acquire({s, "", "n", {Wait::Kind(9), 0ns}, "", 0}), ResultCode::Unsupported);
@@ -186,6 +196,85 @@ TEST(CodecTest, AmountsAndKindsOfCoordinationAreJudgedAtTheDoor) {
   EXPECT_EQ(code(ChangeCounter{"n", Operation(6), 1, 0}), ResultCode::Unsupported);
   EXPECT_EQ(code(JoinGroup{s, std::string(kOwnerTagBytesMax + 1, 't'), "n", ""}), ResultCode::LimitExceeded);
   EXPECT_EQ(code(JoinGroup{s, "", "n", std::string(kMemberValueBytesMax + 1, 'v')}), ResultCode::LimitExceeded);
+}
+
+TEST(CodecTest, S53_S40_WhatAnAcquireMustBeIsJudgedAtTheDoor) {
+  const SessionId s(1);
+  const auto many = [&](size_t count, uint64_t flags = 0) {
+    AcquireAll body{.session = s, .owner_tag = "", .locks = {}, .wait = {}, .value = "", .flags = flags};
+    for (size_t i = 0; i < count; ++i) body.locks.push_back({std::to_string(i)});
+    return body;
+  };
+  EXPECT_EQ(validate({.body = many(kLocksMax)}), ResultCode::Ok);
+  EXPECT_EQ(validate({.body = many(kLocksMax + 1)}), ResultCode::LimitExceeded);
+  EXPECT_EQ(validate(decode_request(encode({.body = many(500)})).value()), ResultCode::LimitExceeded);
+  EXPECT_EQ(validate({.body = many(0)}), ResultCode::InvalidArgument);
+  EXPECT_EQ(validate({.body = many(2, kReentrant)}), ResultCode::InvalidArgument);
+  AcquireAll twice = many(3);
+  twice.locks.push_back({"1", LockMode::Shared});
+  EXPECT_EQ(validate({.body = twice}), ResultCode::InvalidArgument);
+  twice.locks.back() = {"", LockMode::Shared};
+  EXPECT_EQ(validate({.body = twice}), ResultCode::InvalidArgument);
+  twice.locks.back() = {"q", LockMode(3)};
+  EXPECT_EQ(validate({.body = twice}), ResultCode::Unsupported);
+  const auto single = [&](LockMode mode, Duration delay) {
+    return validate({.body = Acquire{s, "", "n", {}, "", 0, mode, delay}});
+  };
+  EXPECT_EQ(single(LockMode::Shared, kLockDelayMax), ResultCode::Ok);
+  EXPECT_EQ(single(LockMode(3), 0s), ResultCode::Unsupported);
+  EXPECT_EQ(single(LockMode::Exclusive, kLockDelayMax + 1ns), ResultCode::InvalidArgument);
+  EXPECT_EQ(single(LockMode::Exclusive, -1ns), ResultCode::InvalidArgument);
+  EXPECT_EQ(validate({.body = UpdateValue{s, std::nullopt, "n", Token(1), std::string(kLockValueBytesMax + 1, 'v')}}),
+            ResultCode::LimitExceeded);
+  EXPECT_EQ(validate({.body = Upgrade{s, std::nullopt, "n", Token()}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(validate({.body = ClearDelay{""}}), ResultCode::InvalidArgument);
+}
+
+// The bytes of the formats are what other replicas have in their logs and checkpoints.
+TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
+  const auto hex = [](const std::string& bytes) {
+    std::string out;
+    for (const char byte : bytes) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += kDigits[static_cast<uint8_t>(byte) >> 4];
+      out += kDigits[byte & 15];
+    }
+    return out;
+  };
+  const SessionId s(4);
+  EXPECT_EQ(hex(encode({.body = Acquire{s, "t", "n", Wait::timed(1ns), "v", 1, LockMode::Shared, 2ns}})),
+            "221508041201741a016e20022802320176380140024804");
+  EXPECT_EQ(hex(encode({.body = AcquireAll{s, "", {{"a"}, {"b", LockMode::Shared}}, Wait::forever(), "", 0, 0ns}})),
+            "a2011008041a030a01611a050a016210022003");
+  EXPECT_EQ(hex(encode({.body = Release{s, std::nullopt, "n", Token(9), 2}, .prior_releases = {{"m", Token(8), 1}}})),
+            "0a070a016d100818012a0908041a016e20092802");
+  EXPECT_EQ(hex(encode({.body = Downgrade{s, "", "n", Token(9)}})), "aa0109080412001a016e2009");
+  EXPECT_EQ(hex(encode({.body = Upgrade{s, std::nullopt, "n", Token(9)}})), "b2010708041a016e2009");
+  EXPECT_EQ(hex(encode({.body = UpdateValue{s, std::nullopt, "n", Token(9), "v"}})), "ba010a08041a016e20092a0176");
+  EXPECT_EQ(hex(encode({.body = ClearDelay{"n"}})), "c201030a016e");
+}
+
+TEST(CodecTest, BytesOfTheCoordinationCommandsArePinned) {
+  const auto hex = [](const std::string& bytes) {
+    std::string out;
+    for (const char byte : bytes) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += kDigits[static_cast<uint8_t>(byte) >> 4];
+      out += kDigits[byte & 15];
+    }
+    return out;
+  };
+  const SessionId s(4);
+  EXPECT_EQ(hex(encode(Request{.body = SetSemaphoreLimit{s, "s", 3}})), "c2020708041201731803");
+  EXPECT_EQ(hex(encode(Request{.body = AcquirePermits{s, "s", Wait::timed(1ns), 2, 5}})),
+            "ca020f08041201731a040802100220022805");
+  EXPECT_EQ(hex(encode(Request{.body = EnterBarrier{s, "d", Wait::forever(), 2, AtPartyEnd::Shrinks}})),
+            "92030d08041201641a02080320022802");
+  EXPECT_EQ(hex(encode(Request{.body = Enqueue{"q", -1, "v"}})), "a203080a017110011a0176");
+  EXPECT_EQ(hex(encode(Request{.body = ClaimItem{s, "q", Wait::none(), 1ns}})), "aa030b08041201711a0208012002");
+  EXPECT_EQ(hex(encode(Request{.body = ChangeCounter{"c", ChangeCounter::Operation::CompareAndSet, 1, -1}})),
+            "ba03090a0163100318022001");
+  EXPECT_EQ(hex(encode(Request{.body = JoinGroup{s, "t", "g", "v"}})), "c2030b08041201741a0167220176");
 }
 
 TEST(CodecTest, S29_REG_F22_TtlBoundsAreJudgedWithoutOverflow) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "machine/guard.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {
@@ -168,6 +169,33 @@ TEST_F(CoordinationCommandsTest, S42_CommandsOfADeadSessionAreRefusedAndThoseWit
   EXPECT_EQ(driver.submit(ChangeCounter{"c", ChangeCounter::Operation::Add, INT64_MAX, 0}).code, Code::CounterOverflow);
   EXPECT_EQ(look(Kind::Counter, "c").number, 10);
   EXPECT_EQ(driver.submit(Enqueue{"q", 0, "v"}).code, Code::Ok);
+}
+
+TEST_F(CoordinationCommandsTest, S54_AGuardMayNameAClaimOnAnItem) {
+  driver.submit(Enqueue{"q", 0, "v"});
+  const Token claim = driver.submit(ClaimItem{a, "q", Wait::none(), {}}).token;
+  EXPECT_TRUE(driver.machine.holds(encode(Guard(LockHeld{"q", claim}))));
+  EXPECT_FALSE(driver.machine.holds(encode(Guard(LockHeld{"other", claim}))));
+  EXPECT_FALSE(driver.machine.holds(encode(Guard(LockHeld{"q", claim, true})))) << "an exclusive hold is a lock's";
+  driver.submit(AcknowledgeItem{a, "q", claim});
+  EXPECT_FALSE(driver.machine.holds(encode(Guard(LockHeld{"q", claim}))));
+}
+
+TEST_F(CoordinationCommandsTest, S37_AnElectionsLeaderIsAnnouncedOncePerEntry) {
+  const Token first = driver.acquire(a, "e").token;
+  ASSERT_EQ(driver.last.led.size(), 1u);
+  EXPECT_EQ(driver.last.led[0].number, static_cast<int64_t>(first.value()));
+  driver.acquire(b, "e", Wait::forever());
+  EXPECT_TRUE(driver.last.led.empty());
+  driver.submit(UpdateValue{a, std::nullopt, "e", first, "said"});
+  ASSERT_EQ(driver.last.led.size(), 1u);
+  EXPECT_EQ(driver.last.led[0].value, "said");
+  driver.release(a, "e", first);
+  ASSERT_EQ(driver.last.led.size(), 1u) << "no vacancy between";
+  EXPECT_EQ(driver.last.led[0].session, b);
+  driver.submit(CloseSession{b});
+  ASSERT_EQ(driver.last.led.size(), 1u);
+  EXPECT_EQ(driver.last.led[0].what, coordination::Change::What::Deleted);
 }
 
 TEST_F(CoordinationCommandsTest, S03_TheyChangeNoRevision) {

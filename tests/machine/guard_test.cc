@@ -21,6 +21,12 @@ TEST(GuardTest, EveryGuardSurvivesTheRoundTrip) {
   }
 }
 
+TEST(GuardTest, S54_TheOtherGuardsSurviveTheRoundTripToo) {
+  for (const Guard& guard : {Guard(LockHeld{"billing", Token(7), true}), Guard(LockFree{"billing"})}) {
+    EXPECT_EQ(decode_guard(encode(guard)).value(), guard);
+  }
+}
+
 TEST(GuardTest, AKindOfALaterVersionIsReadAndNeverMet) {
   std::string bytes;
   protozero::pbf_writer(bytes).add_bytes(15, "later");

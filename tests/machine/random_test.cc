@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 
+#include "tests/lock/naive_table.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {
@@ -17,59 +17,39 @@ namespace {
 using namespace std::chrono_literals;
 using Code = ResultCode;
 
-// What docs/semantics.md says of sessions and locks, by walking everything. It predicts the final answers of every entry.
+// Sessions, requests and answers over the naive lock table. It predicts the final answers of every entry.
 class Model {
  public:
-  struct Claim {
-    SessionId session;
-    std::string tag;
-    Sequence request;
-    Index queued;
-    Token token;
-    bool timed = false;
-  };
-  struct Lock {
-    std::deque<Claim> hold, queue;
-  };
   using Answers = std::map<Sequence, std::pair<Code, Token>>;
+  using Claim = lock::NaiveTable::Claim;
 
-  std::map<std::string, Lock> locks;
+  lock::NaiveTable locks;
   std::set<SessionId> sessions;
   std::set<Sequence> cancelled;
-  uint64_t last = kBase;
   Answers answers;
 
   void run(const Request& request, Sequence sequence, Index index) {
     const bool marked = cancelled.erase(sequence) != 0;
     const SessionId session = session_of(request);
     if (session && !sessions.contains(session)) return answer(sequence, Code::SessionNotFound);
-    for (const PriorRelease& prior : request.prior_releases) release(session, prior.name, prior.token);
+    for (const PriorRelease& prior : request.prior_releases) release(session, prior);
     settle();
     if (marked) return answer(sequence, Code::Cancelled);
-    if (std::get_if<OpenSession>(&request.body)) {
-      sessions.insert(SessionId(++last));
-      answer(sequence, Code::Ok);
-    } else if (std::get_if<CloseSession>(&request.body)) {
-      end(session);
-      answer(sequence, Code::Ok);
-    } else if (const auto* ending = std::get_if<Release>(&request.body)) {
-      answer(sequence, release(session, ending->name, ending->token) ? Code::Ok : Code::NotOwner);
-    } else if (const auto* starting = std::get_if<Acquire>(&request.body)) {
-      acquire(*starting, sequence, index);
-    } else if (const auto* undoing = std::get_if<CancelAcquire>(&request.body)) {
-      cancel(*undoing, sequence);
-    }
+    std::visit([&](const auto& body) { execute(body, sequence, index); }, request.body);
     settle();
   }
 
   void fire(const std::vector<FiredTimer>& timers) {
+    std::set<SessionId> dead;
     for (const FiredTimer& timer : timers) {
-      if (sessions.contains(SessionId(timer.id.value()))) end(SessionId(timer.id.value()));
+      if (sessions.contains(SessionId(timer.id.value()))) dead.insert(SessionId(timer.id.value()));
     }
+    std::erase_if(locks.delays, [&](const auto& delay) {
+      return std::ranges::any_of(timers, [&](const auto& timer) { return timer.id == delay_timer(delay.second.first); });
+    });
+    for (const SessionId session : dead) end(session, true);
     for (const FiredTimer& timer : timers) {
-      for (auto& [name, lock] : locks) {
-        finish(lock.queue, Code::WaitTimeout, [&](const Claim& c) { return c.timed && wait_timer(c.queued) == timer.id; });
-      }
+      finish(Code::WaitTimeout, [&](const Claim& c) { return c.timed && wait_timer(c.queued) == timer.id; });
     }
     settle();
   }
@@ -79,68 +59,139 @@ class Model {
     ASSERT_TRUE(answers.emplace(sequence, std::pair(code, token)).second) << "INV_L08: a second answer";
   }
   template <typename Match>
-  void finish(std::deque<Claim>& queue, Code code, Match match) {
-    for (const Claim& claim : queue) {
-      if (match(claim)) answer(claim.request, code);
+  bool finish(Code code, Match match) {
+    const auto meant = [&](const Claim& claim) { return !claim.held() && match(claim); };
+    for (const Claim& claim : locks.claims) {
+      if (meant(claim)) answer(claim.request, code);
     }
-    std::erase_if(queue, match);
+    return std::erase_if(locks.claims, meant) != 0;
   }
-  bool release(SessionId session, const std::string& name, Token token) {
-    const auto found = locks.find(name);
-    if (found == locks.end()) return false;
-    return std::erase_if(found->second.hold, [&](const Claim& c) { return c.session == session && c.token == token; }) != 0;
-  }
-  void end(SessionId session) {
+  void end(SessionId session, bool expired) {
     sessions.erase(session);
-    const auto of_session = [&](const Claim& claim) { return claim.session == session; };
-    for (auto& [name, lock] : locks) {
-      finish(lock.queue, Code::Lost, of_session);
-      std::erase_if(lock.hold, of_session);
+    finish(Code::Lost, [session](const Claim& claim) { return claim.owner.first == session; });
+    locks.end(session, expired);
+  }
+  void settle() {
+    const std::vector<Claim> before = locks.claims;
+    for (const auto& [queued, token] : locks.settle()) {
+      for (const Claim& claim : before) {
+        if (!claim.held() && claim.queued == queued) answer(claim.request, Code::Granted, token);
+      }
     }
   }
-  void acquire(const Acquire& body, Sequence sequence, Index index) {
-    Lock& lock = locks[body.name];
-    const auto same = [&](const Claim& c) { return c.session == body.session && c.tag == body.owner_tag; };
-    if (const auto own = std::ranges::find_if(lock.hold, same); own != lock.hold.end()) {
-      return answer(sequence, Code::AlreadyHeld, own->token);
-    }
-    if (std::ranges::any_of(lock.queue, same)) return answer(sequence, Code::AlreadyWaiting);
-    if (!lock.hold.empty() && body.wait.kind == Wait::Kind::None) return answer(sequence, Code::Held);
-    const bool timed = body.wait.kind == Wait::Kind::Timed;
-    lock.queue.push_back({body.session, body.owner_tag, sequence, index, {}, timed});
+  Claim* hold_of(SessionId session, const std::string& name, Token token) {
+    Claim* claim = token ? locks.find(token) : nullptr;
+    return claim && claim->owner.first == session && locks.mode_of(*claim, name) ? claim : nullptr;
   }
-  void cancel(const CancelAcquire& body, Sequence sequence) {
-    const auto meant = [&](const Claim& c) {
-      return c.session == body.session && c.tag == body.owner_tag && c.request == body.acquire.sequence;
-    };
-    if (const auto found = locks.find(body.name); found != locks.end()) {
-      if (const auto hold = std::ranges::find_if(found->second.hold, meant); hold != found->second.hold.end()) {
-        return answer(sequence, Code::Granted, hold->token);
-      }
-      if (std::ranges::any_of(found->second.queue, meant)) {
-        finish(found->second.queue, Code::Cancelled, meant);
-        return answer(sequence, Code::Cancelled);
-      }
+  bool release(SessionId session, const auto& named) {
+    Claim* hold = hold_of(session, named.name, named.token);
+    if (!hold) return false;
+    const uint64_t done = named.number == 0 ? hold->releases + 1 : std::max(named.number, hold->releases);
+    const uint64_t counts = done - hold->releases;
+    if (counts >= hold->count) {
+      std::erase_if(locks.claims, [&](const Claim& each) { return each.token == named.token; });
+    } else {
+      hold->count -= static_cast<uint32_t>(counts);
+      hold->releases = done;
+    }
+    return true;
+  }
+
+  void execute(const OpenSession&, Sequence sequence, Index) {
+    sessions.insert(SessionId(++locks.last));
+    answer(sequence, Code::Ok);
+  }
+  void execute(const CloseSession& close, Sequence sequence, Index) {
+    end(close.session, false);
+    answer(sequence, Code::Ok);
+  }
+  void execute(const Release& body, Sequence sequence, Index) {
+    answer(sequence, release(body.session, body) ? Code::Ok : Code::NotOwner);
+  }
+  void execute(const UpdateValue& update, Sequence sequence, Index) {
+    answer(sequence, hold_of(update.session, update.name, update.token) ? Code::Ok : Code::NotOwner);
+  }
+  void execute(const ClearDelay& clear, Sequence sequence, Index) {
+    answer(sequence, locks.delays.erase(clear.name) != 0 ? Code::Ok : Code::NotFound);
+  }
+  void execute(const Acquire& acquire, Sequence sequence, Index index) {
+    attempt({{acquire.name, acquire.mode}}, acquire, sequence, index);
+  }
+  void execute(const AcquireAll& acquire, Sequence sequence, Index index) {
+    std::vector<std::pair<std::string, LockMode>> names;
+    for (const LockWanted& wanted : acquire.locks) names.emplace_back(wanted.name, wanted.mode);
+    attempt(names, acquire, sequence, index);
+  }
+  void attempt(const std::vector<std::pair<std::string, LockMode>>& names, const auto& body, Sequence sequence, Index index) {
+    const lock::NaiveTable::Owner owner{body.session, body.owner_tag};
+    const bool reentrant = (body.flags & kReentrant) != 0;
+    for (const auto& [name, mode] : names) {
+      Claim* own = locks.find(owner, name);
+      if (!own) continue;
+      if (!own->held()) return answer(sequence, Code::AlreadyWaiting);
+      const bool again = reentrant && own->reentrant && own->names.front().second == mode;
+      if (again) ++own->count;
+      return answer(sequence, again ? Code::Granted : Code::AlreadyHeld, own->token);
+    }
+    Claim claim{.owner = owner,
+                .names = names,
+                .queued = index,
+                .timed = body.wait.kind == Wait::Kind::Timed,
+                .delay = body.delay,
+                .reentrant = reentrant,
+                .request = sequence};
+    if (!locks.grantable(claim)) {
+      if (body.wait.kind == Wait::Kind::None) return answer(sequence, refusal(claim));
+      const bool checked = (body.flags & kNoDeadlockCheck) == 0;
+      if (checked && locks.cycle(owner, locks.in_the_way(claim))) return answer(sequence, Code::Deadlock);
+    }
+    locks.claims.push_back(claim);
+  }
+  // The first name that is in the way decides.
+  Code refusal(const Claim& claim) const {
+    for (const auto& name : claim.names) {
+      if (locks.delays.contains(name.first)) return Code::Delayed;
+      if (!locks.grantable({.names = {name}, .queued = claim.queued})) return Code::Held;
+    }
+    return Code::Granted;
+  }
+  void execute(const Downgrade& down, Sequence sequence, Index) {
+    convert(hold_of(down.session, down.name, down.token), LockMode::Exclusive, Code::Granted, sequence);
+  }
+  void execute(const Upgrade& up, Sequence sequence, Index) {
+    Claim* hold = hold_of(up.session, up.name, up.token);
+    Code code = locks.delays.contains(up.name) ? Code::Delayed : Code::Granted;
+    for (const Claim& other : locks.claims) {
+      if (other.held() && other.token != up.token && locks.mode_of(other, up.name)) code = Code::UpgradeConflict;
+    }
+    if (hold && code == Code::Granted && hold->names.front().second == LockMode::Shared) {
+      hold->names.front().second = LockMode::Exclusive;
+      if (locks.cycle(hold->owner, locks.all_in_the_way(hold->owner))) code = Code::Deadlock;
+      hold->names.front().second = LockMode::Shared;
+    }
+    convert(hold, LockMode::Shared, code, sequence);
+  }
+  void convert(Claim* hold, LockMode from, Code code, Sequence sequence) {
+    if (!hold) return answer(sequence, Code::NotOwner);
+    const bool simple = hold->count == 1 && hold->names.size() == 1 && hold->names.front().second == from;
+    if (!simple) return answer(sequence, Code::InvalidArgument);
+    if (code != Code::Granted) return answer(sequence, code);
+    hold->names.front().second = from == LockMode::Shared ? LockMode::Exclusive : LockMode::Shared;
+    hold->token = Token(++locks.last);
+    answer(sequence, code, hold->token);
+  }
+  void execute(const CancelAcquire& body, Sequence sequence, Index) {
+    const Claim* claim = locks.find({body.session, body.owner_tag}, body.name);
+    if (claim && claim->request == body.acquire.sequence) {
+      if (claim->held()) return answer(sequence, Code::Granted, claim->token);
+      finish(Code::Cancelled, [&](const Claim& each) { return each.request == body.acquire.sequence; });
+      return answer(sequence, Code::Cancelled);
     }
     if (body.acquire.sequence >= sequence) return answer(sequence, Code::NotFound);
     cancelled.insert(body.acquire.sequence);
     answer(sequence, Code::Cancelled);
   }
-  void settle() {
-    for (;;) {
-      Lock* best = nullptr;
-      for (auto& [name, lock] : locks) {
-        if (!lock.hold.empty() || lock.queue.empty()) continue;
-        if (!best || lock.queue.front().queued < best->queue.front().queued) best = &lock;
-      }
-      if (!best) break;
-      best->hold.push_back(best->queue.front());
-      best->queue.pop_front();
-      best->hold.back().token = Token(++last);
-      answer(best->hold.back().request, Code::Granted, best->hold.back().token);
-    }
-    std::erase_if(locks, [](const auto& each) { return each.second.hold.empty() && each.second.queue.empty(); });
-  }
+  void execute(const auto&, Sequence, Index) {}  // of the key-value part, which is left out
 };
 
 class RandomRun {
@@ -165,9 +216,9 @@ class RandomRun {
   void compare() {
     ASSERT_EQ(machine_.digest(), machine_.recomputed_digest());
     ASSERT_EQ(machine_.digest(), never_stored_.digest()) << "checkpoints must not show";
-    ASSERT_EQ(machine_.lock_names(), model_.locks.size());
+    ASSERT_EQ(machine_.lock_names(), model_.locks.names().size());
     ASSERT_EQ(machine_.sessions(), model_.sessions.size());
-    ASSERT_EQ(machine_.last_token(), model_.last);
+    ASSERT_EQ(machine_.last_token(), model_.locks.last);
     // A copy restored from the incremental rows is the same machine.
     CheckpointBatch batch;
     machine_.checkpoint(batch);
@@ -188,6 +239,7 @@ class RandomRun {
   }
 
   void found() {
+    model_.locks.last = kBase;
     machine_.found(ClusterId(5), kBase);
     never_stored_.found(ClusterId(5), kBase);
     copy_.found(ClusterId(5), kBase);
@@ -255,8 +307,8 @@ class RandomRun {
     const std::string name(1, static_cast<char>('a' + random_.below(4)));
     const std::string tag = random_.below(4) == 0 ? "t" : "";
     std::vector<PriorRelease> prior;
-    if (random_.below(6) == 0) prior.push_back({name, token_on(name)});
-    switch (random_.below(16)) {
+    if (random_.below(6) == 0) prior.push_back({name, token_on(name), random_.below(3)});
+    switch (random_.below(22)) {
       case 0: return {OpenSession{5s, "m", ReplicaId(1), BootCounter(1), 1}, {}};
       case 1:
         return model_.sessions.size() < 3 ? Request{OpenSession{1s, "", ReplicaId(2), BootCounter(1), 1}, {}}
@@ -271,16 +323,43 @@ class RandomRun {
       }
       case 6:
       case 7:
-      case 8: return {Release{session, std::nullopt, name, token_on(name)}, prior};
+      case 8: return {Release{owner_on(name), std::nullopt, name, token_on(name), random_.below(4)}, prior};
+      case 9: return {Downgrade{owner_on(name), std::nullopt, name, token_on(name)}, prior};
+      case 10: return {Upgrade{owner_on(name), std::nullopt, name, token_on(name)}, prior};
+      case 11: return {UpdateValue{owner_on(name), std::nullopt, name, token_on(name), tag + "!"}, prior};
+      case 12: return {ClearDelay{name}, {}};
       default: break;
     }
     const Wait wait = random_.below(3) == 0 ? Wait::none() : random_.below(2) == 0 ? Wait::timed(1s) : Wait::forever();
-    return {Acquire{session, tag, name, wait, "v", 0}, prior};
+    const LockMode mode = some_mode();
+    const Duration delay = random_.below(3) == 0 ? Duration(1s) : Duration(0);
+    const uint64_t unchecked = random_.below(4) == 0 ? kNoDeadlockCheck : 0;
+    if (random_.below(3) == 0) {
+      std::vector<LockWanted> locks{{name, mode}};
+      for (uint64_t more = random_.below(3); more > 0; --more) {
+        locks.push_back({std::string(1, static_cast<char>(locks.back().name[0] + 1)), some_mode()});
+      }
+      return {AcquireAll{session, tag, locks, wait, "v", unchecked, delay}, prior};
+    }
+    return {Acquire{session, tag, name, wait, "v", unchecked | random_.below(2), mode, delay}, prior};
   }
 
-  Token token_on(const std::string& name) {
-    const auto found = model_.locks.find(name);
-    return found == model_.locks.end() ? Token(7) : found->second.hold.front().token;
+  LockMode some_mode() { return random_.below(2) == 0 ? LockMode::Shared : LockMode::Exclusive; }
+  const Model::Claim* hold_on(const std::string& name) const {
+    for (const Model::Claim& claim : model_.locks.claims) {
+      if (claim.held() && lock::NaiveTable::mode_of(claim, name)) return &claim;
+    }
+    return nullptr;
+  }
+  Token token_on(const std::string& name) const {
+    const Model::Claim* hold = hold_on(name);
+    return hold ? hold->token : Token(7);
+  }
+  // Mostly who holds it.
+  SessionId owner_on(const std::string& name) {
+    const Model::Claim* hold = hold_on(name);
+    if (hold && random_.below(4) != 0) return hold->owner.first;
+    return sessions_.empty() ? SessionId(1) : sessions_[random_.below(sessions_.size())];
   }
 
   Random random_;

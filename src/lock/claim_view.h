@@ -1,0 +1,33 @@
+// A claim's record as a view, and as the id of its row.
+#pragma once
+
+#include "lock/claim.h"
+#include "lock/claim_hash.h"
+
+namespace coordkit::lock {
+
+inline ClaimView view_of(const Claim& claim) {
+  const Place& first = claim.places().front();
+  ClaimView view{.name = first.lock->name.view(),
+                 .mode = first.mode,
+                 .tag = claim.owner->tag.view(),
+                 .value = claim.value.view(),
+                 .session = claim.owner->session,
+                 .request = claim.request,
+                 .since = claim.since,
+                 .token = claim.token,
+                 .timeout = claim.timeout,
+                 .delay = claim.delay,
+                 .reentrant = claim.reentrant,
+                 .count = claim.count,
+                 .releases = claim.releases,
+                 .others = {}};
+  for (const Place& place : claim.places().subspan(1)) view.others.push_back({place.lock->name.view(), place.mode});
+  return view;
+}
+
+inline RowId row_of(const Claim& claim) {
+  return claim.held() ? RowId{RowId::Kind::Hold, claim.token.value()} : RowId{RowId::Kind::Wait, claim.since.value()};
+}
+
+}  // namespace coordkit::lock

@@ -1,0 +1,87 @@
+#include "lock/deadlock.h"
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
+namespace coordkit::lock {
+namespace {
+
+class Search {
+ public:
+  explicit Search(const Owner& owner) : owner_(owner) {}
+
+  void follow(const Claim& wait) {
+    if (seen_.insert(&wait).second) pending_.push_back(&wait);
+  }
+  bool closes() {
+    while (!pending_.empty() && !closed_) {
+      const Claim& wait = *pending_.back();
+      pending_.pop_back();
+      for (const Place& place : wait.places()) look_at(place);
+    }
+    return closed_;
+  }
+
+ private:
+  // Of a queue, the part that was looked at before for the same or a stronger mode: what stands in the way of an earlier
+  // waiter stands in the way of a later one too.
+  struct Walked {
+    Index exclusive;
+    Index shared;
+  };
+
+  void look_at(const Place& place) {
+    Walked& walked = walked_[place.lock];
+    const bool exclusive = place.mode == Mode::Exclusive;
+    Index& until = exclusive ? walked.exclusive : walked.shared;
+    if (place.claim->since <= until) return;
+    const Index done = until;
+    until = place.claim->since;
+    if (!done) {
+      for (const Place* hold = place.lock->holds.first; hold; hold = hold->after) {
+        if (!compatible(place.mode, hold->mode)) visit(*hold->claim->owner);
+      }
+    }
+    for (const Place* earlier = place.before; earlier && earlier->claim->since >= done; earlier = earlier->before) {
+      if (!compatible(place.mode, earlier->mode)) {
+        visit(*earlier->claim->owner);
+      } else if (earlier->claim->extent > 1) {
+        follow(*earlier->claim);
+      }
+    }
+  }
+
+  void visit(const Owner& owner) {
+    if (&owner == &owner_) closed_ = true;
+    if (!visited_.insert(&owner).second) return;
+    for (const Claim* wait = owner.waits.first; wait; wait = wait->owner_after) follow(*wait);
+  }
+
+  const Owner& owner_;
+  std::vector<const Claim*> pending_;
+  absl::flat_hash_set<const Claim*> seen_;  // these three are only looked up, never walked
+  absl::flat_hash_set<const Owner*> visited_;
+  absl::flat_hash_map<const Lock*, Walked> walked_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+// Nobody waits for an owner that has nothing else, which is the usual case.
+bool closes_cycle(const Claim& wait) {
+  const Owner& owner = *wait.owner;
+  if (owner.holds.empty() && owner.waits.first == owner.waits.last) return false;
+  Search search(owner);
+  search.follow(wait);
+  return search.closes();
+}
+
+bool waits_for_itself(const Owner& owner) {
+  Search search(owner);
+  for (const Claim* wait = owner.waits.first; wait; wait = wait->owner_after) search.follow(*wait);
+  return search.closes();
+}
+
+}  // namespace coordkit::lock

@@ -1,0 +1,25 @@
+// A list through members of its elements: nothing is allocated, and removal from the middle costs O(1).
+#pragma once
+
+namespace coordkit::lock {
+
+template <typename T, T* T::*kBefore, T* T::*kAfter>
+struct Linked {
+  T* first = nullptr;
+  T* last = nullptr;
+
+  bool empty() const { return first == nullptr; }
+  void append(T& element) {
+    element.*kBefore = last;
+    element.*kAfter = nullptr;
+    (last ? last->*kAfter : first) = &element;
+    last = &element;
+  }
+  void remove(T& element) {
+    (element.*kBefore ? element.*kBefore->*kAfter : first) = element.*kAfter;
+    (element.*kAfter ? element.*kAfter->*kBefore : last) = element.*kBefore;
+    element.*kBefore = element.*kAfter = nullptr;
+  }
+};
+
+}  // namespace coordkit::lock

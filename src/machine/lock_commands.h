@@ -1,0 +1,164 @@
+// The commands about locks: part of machine::Request; see command.h for the rules of the encoding, docs/semantics.md for what
+// they do. What a command says of the hold it acts on: its name and token, and the owner if that is to be checked too.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/records.h"
+#include "coordkit/types.h"
+#include "machine/result.h"
+#include "machine/wait.h"
+
+namespace coordkit::machine {
+
+// Limits, as in docs/semantics.md. They are part of the replicated behaviour: changing one needs a feature level.
+inline constexpr size_t kNameBytesMax = 1024;       // of a lock, at least 1
+inline constexpr size_t kLockValueBytesMax = 4096;  // of a hold
+inline constexpr size_t kOwnerTagBytesMax = 256;
+inline constexpr size_t kLocksMax = 128;                             // of one acquire (S-53)
+inline constexpr Duration kLockDelayMax = std::chrono::seconds(60);  // S-40
+
+// Bits of an acquire's flags. Unknown ones are refused: what they ask for would not be done.
+inline constexpr uint64_t kReentrant = 1;        // S-38: counts up a hold of this owner that was acquired with it too
+inline constexpr uint64_t kNoDeadlockCheck = 2;  // S-49
+inline constexpr uint64_t kAcquireFlags = kReentrant | kNoDeadlockCheck;
+
+struct Acquire {
+  SessionId session;
+  std::string owner_tag;
+  std::string name;
+  Wait wait;
+  std::string value;  // shown to everybody who looks at the holder
+  uint64_t flags = 0;
+  LockMode mode = LockMode::Exclusive;
+  Duration delay{};  // S-40: how long nobody gets the lock after this session expired
+  friend bool operator==(const Acquire&, const Acquire&) = default;
+};
+
+struct LockWanted {
+  std::string name;
+  LockMode mode = LockMode::Exclusive;
+  friend bool operator==(const LockWanted&, const LockWanted&) = default;
+};
+
+// S-53: all of them or none, under one token. Not re-entrant.
+struct AcquireAll {
+  SessionId session;
+  std::string owner_tag;
+  std::vector<LockWanted> locks;  // 1 to kLocksMax, distinct
+  Wait wait;
+  std::string value;
+  uint64_t flags = 0;
+  Duration delay{};
+  friend bool operator==(const AcquireAll&, const AcquireAll&) = default;
+};
+
+struct Release {
+  SessionId session;
+  std::optional<std::string> owner_tag;  // absent: whichever owner of the session holds it
+  std::string name;
+  Token token;
+  // Of a counted hold: its n-th release, which includes all before it, so that performing it again changes nothing (another
+  // request of the session may carry it, S-43). Zero: not numbered.
+  uint64_t number = 0;
+  friend bool operator==(const Release&, const Release&) = default;
+};
+
+// Ends the wait of an acquire of this session, or of one for permits, a latch, a barrier or an item. Answers Granted with the
+// token if the grant came first, else Cancelled: the acquire holds nothing and never will, even if it has not arrived yet (see
+// cancel_marks.h for how long that is kept). Tag and name repeat the acquire's (of several names: any), so that it is found
+// without an index by request.
+struct CancelAcquire {
+  SessionId session;
+  std::string owner_tag;
+  std::string name;
+  RequestId acquire;  // an earlier one than this request; NotFound if of another origin and not there
+  friend bool operator==(const CancelAcquire&, const CancelAcquire&) = default;
+};
+
+// S-46: the hold becomes a shared, or the exclusive one. Answers Granted with its new token.
+struct Downgrade {
+  SessionId session;
+  std::optional<std::string> owner_tag;
+  std::string name;
+  Token token;
+  friend bool operator==(const Downgrade&, const Downgrade&) = default;
+};
+struct Upgrade {
+  SessionId session;
+  std::optional<std::string> owner_tag;
+  std::string name;
+  Token token;
+  friend bool operator==(const Upgrade&, const Upgrade&) = default;
+};
+
+struct UpdateValue {
+  SessionId session;
+  std::optional<std::string> owner_tag;
+  std::string name;
+  Token token;
+  std::string value;
+  friend bool operator==(const UpdateValue&, const UpdateValue&) = default;
+};
+
+// An administrator ends the lock-delay of a name (S-40). NotFound: none runs.
+struct ClearDelay {
+  std::string name;
+  friend bool operator==(const ClearDelay&, const ClearDelay&) = default;
+};
+
+// A release of the request's session that is under way by itself. One that finds nothing to release is silently skipped.
+struct PriorRelease {
+  std::string name;
+  Token token;
+  uint64_t number = 0;  // as in Release
+  friend bool operator==(const PriorRelease&, const PriorRelease&) = default;
+};
+
+// Their numbers among Request's fields, never reused.
+enum LockCommandField : uint32_t {
+  kAcquireField = 4,
+  kReleaseField = 5,
+  kCancelField = 6,
+  kAcquireAllField = 20,
+  kDowngradeField = 21,
+  kUpgradeField = 22,
+  kUpdateValueField = 23,
+  kClearDelayField = 24,
+};
+
+void write(protozero::pbf_writer& request, const Acquire& acquire);
+void write(protozero::pbf_writer& request, const AcquireAll& acquire);
+void write(protozero::pbf_writer& request, const Release& release);
+void write(protozero::pbf_writer& request, const CancelAcquire& cancel);
+void write(protozero::pbf_writer& request, const Downgrade& downgrade);
+void write(protozero::pbf_writer& request, const Upgrade& upgrade);
+void write(protozero::pbf_writer& request, const UpdateValue& update);
+void write(protozero::pbf_writer& request, const ClearDelay& clear);
+
+Acquire read_acquire(protozero::pbf_reader in);
+AcquireAll read_acquire_all(protozero::pbf_reader in);
+Release read_release(protozero::pbf_reader in);
+CancelAcquire read_cancel(protozero::pbf_reader in);
+Downgrade read_downgrade(protozero::pbf_reader in);
+Upgrade read_upgrade(protozero::pbf_reader in);
+UpdateValue read_update_value(protozero::pbf_reader in);
+ClearDelay read_clear_delay(protozero::pbf_reader in);
+
+ResultCode check_name(std::string_view name);
+ResultCode check(const Acquire& acquire);
+ResultCode check(const AcquireAll& acquire);
+ResultCode check(const Release& release);
+ResultCode check(const CancelAcquire& cancel);
+ResultCode check(const Downgrade& downgrade);
+ResultCode check(const Upgrade& upgrade);
+ResultCode check(const UpdateValue& update);
+ResultCode check(const ClearDelay& clear);
+
+}  // namespace coordkit::machine

@@ -1,0 +1,200 @@
+// Machine as the door of the lock table: what a command asks of it, and how its verdicts are answered.
+#include <utility>
+
+#include "machine/machine.h"
+
+namespace coordkit::machine {
+namespace {
+
+Result answer_of(const lock::AcquireVerdict& verdict) {
+  using Kind = lock::AcquireVerdict::Kind;
+  switch (verdict.kind) {
+    case Kind::Granted: return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case Kind::Held: return {.code = ResultCode::Held};
+    case Kind::Delayed: return {.code = ResultCode::Delayed};
+    case Kind::AlreadyHeld: return {.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
+    case Kind::AlreadyWaiting: return {.code = ResultCode::AlreadyWaiting, .since = verdict.since};
+    case Kind::Deadlock: return {.code = ResultCode::Deadlock};
+    case Kind::TooDeep: return {.code = ResultCode::LimitExceeded};
+    case Kind::Queued: break;
+  }
+  return {.code = ResultCode::Queued, .position = verdict.position};
+}
+
+Result answer_of(const lock::ModeVerdict& verdict) {
+  using Kind = lock::ModeVerdict::Kind;
+  switch (verdict.kind) {
+    case Kind::Done: return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case Kind::NotOwner: return {.code = ResultCode::NotOwner};
+    case Kind::Impossible: return {.code = ResultCode::InvalidArgument};
+    case Kind::Conflict: return {.code = ResultCode::UpgradeConflict};
+    case Kind::Delayed: return {.code = ResultCode::Delayed};
+    case Kind::Deadlock: break;
+  }
+  return {.code = ResultCode::Deadlock};
+}
+
+std::vector<lock::Wanted> names_of(const Acquire& acquire) { return {{acquire.name, acquire.mode}}; }
+std::vector<lock::Wanted> names_of(const AcquireAll& acquire) {
+  std::vector<lock::Wanted> names;
+  for (const LockWanted& wanted : acquire.locks) names.push_back({wanted.name, wanted.mode});
+  return names;
+}
+
+lock::Attempt attempt_of(const auto& acquire, const std::vector<lock::Wanted>& names) {
+  return {.session = acquire.session,
+          .tag = acquire.owner_tag,
+          .names = names,
+          .value = acquire.value,
+          .waits = acquire.wait.kind != Wait::Kind::None,
+          .timeout = acquire.wait.timeout,
+          .delay = acquire.delay,
+          .reentrant = (acquire.flags & kReentrant) != 0,
+          .may_close_cycle = (acquire.flags & kNoDeadlockCheck) != 0};
+}
+
+lock::HoldKey key_of(const auto& command) {
+  std::optional<std::string_view> tag;
+  if (command.owner_tag) tag = *command.owner_tag;
+  return {command.session, tag, command.name, command.token};
+}
+
+}  // namespace
+
+// S-43: a release that was posted before this request takes effect before it, whichever arrives first; it then finds
+// nothing left and answers NotOwner by itself.
+void Machine::perform_prior_releases(const Request& request, Step& step) {
+  for (const PriorRelease& prior : request.prior_releases) {
+    const SessionId session = session_of(request);
+    if (state_.locks.release({session, std::nullopt, prior.name, prior.token}, prior.number)) continue;
+    release_coordinated(session, prior.name, prior.token, step);
+  }
+  settle(step);
+}
+
+Machine::Answer Machine::execute(Acquire& acquire, Step& step) {
+  const auto names = names_of(acquire);
+  return attempt(attempt_of(acquire, names), step);
+}
+
+Machine::Answer Machine::execute(AcquireAll& acquire, Step& step) {
+  const auto names = names_of(acquire);
+  return attempt(attempt_of(acquire, names), step);
+}
+
+Machine::Answer Machine::attempt(lock::Attempt attempt, Step& step) {
+  attempt.index = step.index;
+  attempt.request = step.request;
+  const lock::AcquireVerdict verdict = state_.locks.acquire(attempt, state_.counter);
+  if (verdict.kind != lock::AcquireVerdict::Kind::Queued) return answer_of(verdict);
+  answer(answer_of(verdict), ApplyOutput::Stage::Queued, step);
+  if (attempt.timeout > Duration::zero()) {
+    step.output.timer_ops.push_back({TimerOp::Kind::Arm, wait_timer(step.index), Generation(0), attempt.timeout, TimerGroup{}});
+  }
+  return std::nullopt;
+}
+
+// Tokens are unique over all kinds of holds, so that this also gives back permits, an item or a place inside a barrier.
+Machine::Answer Machine::execute(Release& release, Step& step) {
+  const bool released = state_.locks.release(key_of(release), release.number) ||
+                        release_coordinated(release.session, release.name, release.token, step);
+  return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
+}
+
+// Whichever entry comes first decides: the grant, or this.
+Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
+  const lock::CancelVerdict verdict =
+      state_.locks.cancel(cancel.session, cancel.owner_tag, cancel.name, cancel.acquire, step.decisions);
+  switch (verdict.kind) {
+    case lock::CancelVerdict::Kind::Granted:
+      return Result{.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case lock::CancelVerdict::Kind::Cancelled: return Result{.code = ResultCode::Cancelled};
+    case lock::CancelVerdict::Kind::Absent: break;
+  }
+  if (Answer answer = cancel_coordinated(cancel.session, cancel.acquire, step)) return answer;
+  const bool noted = state_.cancels.mark(cancel.acquire, step.request);
+  return Result{.code = noted ? ResultCode::Cancelled : ResultCode::NotFound};
+}
+
+Machine::Answer Machine::execute(Downgrade& downgrade, Step& step) {
+  return answer_of(state_.locks.downgrade(key_of(downgrade), step.index, state_.counter));
+}
+
+Machine::Answer Machine::execute(Upgrade& upgrade, Step& step) {
+  return answer_of(state_.locks.upgrade(key_of(upgrade), step.index, state_.counter));
+}
+
+Machine::Answer Machine::execute(UpdateValue& update, Step&) {
+  const bool updated = state_.locks.update_value(key_of(update), update.value);
+  return Result{.code = updated ? ResultCode::Ok : ResultCode::NotOwner};
+}
+
+Machine::Answer Machine::execute(ClearDelay& clear, Step& step) {
+  const bool cleared = state_.locks.clear_delay(clear.name, step.decisions);
+  return Result{.code = cleared ? ResultCode::Ok : ResultCode::NotFound};
+}
+
+// S-36: a try that would be refused needs no entry. Ok: it is worth one, and whatever it asks for is for apply to decide.
+std::string Machine::answer_to(const TryQuery& query) const {
+  const absl::StatusOr<Request> request = decode_request(query.request);
+  Result result{.code = ResultCode::Ok, .revision = state_.keys.revision()};
+  const auto judge = [&](const auto& acquire) {
+    const auto names = names_of(acquire);
+    if (const auto refusal = state_.locks.refusal(attempt_of(acquire, names))) {
+      const Revision revision = std::exchange(result, answer_of(*refusal)).revision;
+      result.revision = revision;
+    }
+  };
+  if (!request.ok() || validate(*request) != ResultCode::Ok) {
+    result.code = ResultCode::InvalidArgument;
+  } else if (const auto* acquire = std::get_if<Acquire>(&request->body)) {
+    judge(*acquire);
+  } else if (const auto* all = std::get_if<AcquireAll>(&request->body)) {
+    judge(*all);
+  } else {
+    result.code = ResultCode::Unsupported;
+  }
+  return encode(result);
+}
+
+namespace {
+
+// Whose claim, and where, an acquire of any kind is.
+struct Claimant {
+  SessionId session;
+  std::string_view tag;
+  std::string_view name;
+};
+
+std::optional<Claimant> claimant_of(const Request& request) {
+  if (const auto* acquire = std::get_if<Acquire>(&request.body)) {
+    return Claimant{acquire->session, acquire->owner_tag, acquire->name};
+  }
+  const auto* all = std::get_if<AcquireAll>(&request.body);
+  if (!all || all->locks.empty()) return std::nullopt;
+  return Claimant{all->session, all->owner_tag, all->locks.front().name};
+}
+
+}  // namespace
+
+// Only an acquire is ever queued. Its claim is found by its owner; one of another request came later, so this one is over.
+std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
+  const absl::StatusOr<Request> request = decode_request(queued.payload);
+  if (request.ok() && std::holds_alternative<CoordinationCommand>(request->body)) return coordinated_standing(*request, queued);
+  const std::optional<Claimant> claimant = request.ok() ? claimant_of(*request) : std::nullopt;
+  if (!claimant) return std::nullopt;
+  Result result{.revision = state_.keys.revision()};
+  if (!state_.sessions.find(claimant->session)) {
+    result.code = ResultCode::Lost;
+    return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
+  }
+  const auto claim = state_.locks.claim(claimant->name, claimant->session, claimant->tag);
+  if (!claim || claim->request != queued.request) return std::nullopt;
+  if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
+  result.code = ResultCode::Granted;
+  result.token = claim->token;
+  result.since = claim->since;
+  return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Final, encode(result)};
+}
+
+}  // namespace coordkit::machine

@@ -1,0 +1,272 @@
+// Shared locks, several locks at once, re-entry, lock-delay and deadlocks, as the log sees them (docs/semantics.md, Locks).
+// The rules by themselves are in tests/lock.
+#include <gtest/gtest.h>
+
+#include "machine/guard.h"
+#include "tests/machine/driver.h"
+
+namespace coordkit::machine {
+namespace {
+
+using namespace std::chrono_literals;
+using Code = ResultCode;
+using Stage = ApplyOutput::Stage;
+constexpr LockMode kShared = LockMode::Shared;
+
+Acquire shared(SessionId session, std::string name, Wait wait = Wait::none()) {
+  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = wait, .value = "", .mode = kShared};
+}
+AcquireAll all(SessionId session, std::vector<LockWanted> locks, Wait wait = Wait::none()) {
+  return {.session = session, .owner_tag = "", .locks = std::move(locks), .wait = wait, .value = ""};
+}
+Acquire counted(SessionId session, std::string name) {
+  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = {}, .value = "", .flags = kReentrant};
+}
+Acquire delayed(SessionId session, std::string name, Duration delay) {
+  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = {}, .value = "", .delay = delay};
+}
+
+template <typename Kind>
+auto ask(const Driver& d, const Kind& kind) {
+  return d.machine.query(encode(Query(kind))).value();
+}
+Result judge(const Driver& d, Request::Body body) {
+  return decode_result(ask(d, TryQuery{encode(Request{std::move(body), {}})})).value();
+}
+
+TEST(LockFamilyTest, S46_ReadersShareAndAReleasedWriterLetsThemInTogether) {
+  Driver d;
+  const SessionId writer = d.open(), a = d.open(), b = d.open();
+  const Token token = d.acquire(writer, "n").token;
+  EXPECT_EQ(d.submit(shared(a, "n")).code, Code::Held);
+  EXPECT_EQ(d.submit(shared(a, "n", Wait::timed(1s))).code, Code::Queued);
+  const Sequence first = d.last_sequence;
+  EXPECT_EQ(d.submit(shared(b, "n", Wait::forever())).position, 1u);
+  const Sequence second = d.last_sequence;
+  d.release(writer, "n", token);
+  EXPECT_EQ(d.last.of(first).code, Code::Granted);
+  EXPECT_LT(d.last.of(first).token, d.last.of(second).token);
+  EXPECT_EQ(d.last.timer_ops.size(), 1u) << "the timed wait is over";
+  EXPECT_EQ(d.submit(shared(writer, "n")).code, Code::Granted);
+}
+
+TEST(LockFamilyTest, S46_DowngradeAndUpgradeAnswerTheNewTokenAndKillTheOldOne) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  const Token token = d.acquire(a, "n").token;
+  d.submit(shared(b, "n", Wait::forever()));
+  const Sequence waiting = d.last_sequence;
+  const Result down = d.submit(Downgrade{a, std::nullopt, "n", token});
+  EXPECT_EQ(down.code, Code::Granted);
+  EXPECT_EQ(down.since, d.index);
+  EXPECT_EQ(d.last.of(waiting).code, Code::Granted) << "in the same apply";
+  EXPECT_LT(down.token, d.last.of(waiting).token);
+  EXPECT_EQ(d.release(a, "n", token).code, Code::NotOwner);
+  EXPECT_EQ(d.submit(Upgrade{a, std::nullopt, "n", down.token}).code, Code::UpgradeConflict);
+  EXPECT_EQ(d.submit(Upgrade{a, "other", "n", down.token}).code, Code::NotOwner);
+  EXPECT_EQ(d.submit(CloseSession{b}).code, Code::Ok);
+  const Result up = d.submit(Upgrade{a, "", "n", down.token});
+  EXPECT_EQ(up.code, Code::Granted);
+  EXPECT_GT(up.token, down.token);
+  EXPECT_EQ(d.submit(Upgrade{a, "", "n", up.token}).code, Code::InvalidArgument) << "exclusive already";
+}
+
+TEST(LockFamilyTest, S53_REG_F58_SeveralLocksAreOneEntryOneTokenAndOneRelease) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  const Result both = d.submit(all(a, {{"x"}, {"y", kShared}}));
+  ASSERT_EQ(both.code, Code::Granted);
+  EXPECT_EQ(d.holder("x"), both.token);
+  EXPECT_EQ(d.holder("y"), both.token);
+  EXPECT_EQ(d.submit(all(b, {{"y", kShared}, {"z"}})).code, Code::Granted);
+  EXPECT_EQ(d.submit(all(b, {{"q"}, {"x"}})).code, Code::Held);
+  EXPECT_EQ(d.holder("q"), Token()) << "nothing in part";
+  EXPECT_EQ(d.submit(all(b, {{"q"}, {"x"}}, Wait::timed(1s))).code, Code::Queued);
+  const Sequence waiting = d.last_sequence;
+  const FiredTimer timer{wait_timer(d.index), Generation(0)};
+  const auto locks = decode_locks_of(ask(d, LocksOfQuery{a})).value().locks;
+  ASSERT_EQ(locks.size(), 2u);
+  EXPECT_EQ(locks[1].mode, kShared);
+  EXPECT_EQ(d.fire({timer}).of(waiting).code, Code::WaitTimeout);
+  EXPECT_EQ(d.queue("q").size() + d.queue("x").size(), 0u);
+  EXPECT_EQ(d.release(a, "y", both.token).code, Code::Ok);
+  EXPECT_EQ(d.holder("x"), Token());
+}
+
+TEST(LockFamilyTest, S53_ACancelledMultiLockLeavesNoQueue) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open(), c = d.open();
+  const Token token = d.acquire(a, "y").token;
+  d.submit(all(b, {{"x"}, {"y"}}, Wait::forever()));
+  const Sequence multi = d.last_sequence;
+  d.acquire(c, "x", Wait::forever());
+  const Sequence behind = d.last_sequence;
+  EXPECT_EQ(d.submit(CancelAcquire{b, "", "y", {kOrigin, multi}}).code, Code::Cancelled);
+  EXPECT_EQ(d.last.of(multi).code, Code::Cancelled);
+  EXPECT_EQ(d.last.of(behind).code, Code::Granted);
+  d.release(a, "y", token);
+  EXPECT_EQ(d.machine.lock_names(), 1u);
+}
+
+TEST(LockFamilyTest, S49_DeadlockIsAnAnswerAndTheOtherWaitsGoOn) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  d.acquire(a, "x");
+  const Token y = d.acquire(b, "y").token;
+  d.acquire(a, "y", Wait::forever());
+  const Sequence waiting = d.last_sequence;
+  const uint64_t digest = d.machine.digest();
+  EXPECT_EQ(d.acquire(b, "x", Wait::timed(1s)).code, Code::Deadlock);
+  EXPECT_EQ(d.machine.digest(), digest);
+  EXPECT_TRUE(d.last.timer_ops.empty());
+  EXPECT_EQ(outcome_of(Code::Deadlock), ResultOutcome::None);
+  EXPECT_EQ(d.submit(Acquire{b, "", "x", Wait::timed(1s), "", kNoDeadlockCheck}).code, Code::Queued);
+  d.release(b, "y", y);
+  EXPECT_EQ(d.last.of(waiting).code, Code::Granted);
+}
+
+TEST(LockFamilyTest, S38_S43_ANumberedReleaseThatAnotherCommandCarriesCountsOnce) {
+  Driver d;
+  const SessionId a = d.open();
+  const Token token = d.submit(counted(a, "n")).token;
+  const Result again = d.submit(counted(a, "n"));
+  EXPECT_EQ(again.code, Code::Granted);
+  EXPECT_EQ(again.token, token);
+  d.submit(counted(a, "n"));
+  const auto count = [&d] { return decode_holders(ask(d, HoldersQuery{"n"})).value().holders.at(0).count; };
+  EXPECT_EQ(count(), 3u);
+  EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), "", 0}, {{"n", token, 1}}).code, Code::Granted);
+  EXPECT_EQ(count(), 2u);
+  EXPECT_EQ(d.submit(Release{a, std::nullopt, "n", token, 1}).code, Code::Ok) << "done by the command before";
+  EXPECT_EQ(count(), 2u);
+  EXPECT_EQ(d.submit(Release{a, std::nullopt, "n", token, 2}, {{"n", token, 1}}).code, Code::Ok);
+  EXPECT_EQ(d.submit(Release{a, std::nullopt, "n", token, 3}, {{"n", token, 2}}).code, Code::Ok);
+  EXPECT_EQ(d.holder("n"), Token());
+  EXPECT_EQ(d.submit(Release{a, std::nullopt, "n", token, 3}).code, Code::NotOwner);
+}
+
+TEST(LockFamilyTest, ANewValueIsShownAndKeepsTheToken) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  const Token token = d.acquire(a, "n").token;
+  EXPECT_EQ(d.submit(UpdateValue{a, std::nullopt, "n", token, "host:2"}).code, Code::Ok);
+  EXPECT_EQ(d.submit(UpdateValue{b, std::nullopt, "n", token, "mine"}).code, Code::NotOwner);
+  const HolderInfo holder = decode_holders(ask(d, HoldersQuery{"n"})).value().holders.at(0);
+  EXPECT_EQ(holder.value, "host:2");
+  EXPECT_EQ(holder.token, token);
+}
+
+TEST(LockFamilyTest, S40_LT7_ExpiryStartsADelayWhoseTimerEndsIt) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open(), c = d.open();
+  EXPECT_EQ(d.submit(delayed(a, "n", 3s)).code, Code::Granted);
+  d.acquire(b, "n", Wait::forever());
+  const Sequence waiting = d.last_sequence;
+  d.expire({a});
+  ASSERT_EQ(d.last.timer_ops.size(), 2u);
+  const TimerOp armed = d.last.timer_ops.back();
+  EXPECT_EQ(armed.kind, TimerOp::Kind::Arm);
+  EXPECT_EQ(armed.duration, 3s);
+  EXPECT_TRUE(armed.group.alone());
+  EXPECT_TRUE(d.last.answers.empty());
+  EXPECT_TRUE(decode_holders(ask(d, HoldersQuery{"n"})).value().delayed);
+  EXPECT_EQ(d.acquire(c, "n").code, Code::Delayed);
+  const std::vector<TimerOp> timers = d.timers();
+  EXPECT_TRUE(std::ranges::is_sorted(timers, {}, &TimerOp::id));
+  EXPECT_EQ(std::ranges::count(timers, armed), 1) << "it starts anew at a takeover";
+  EXPECT_TRUE(d.fire({{armed.id, Generation(1)}}).answers.empty()) << "another generation";
+  EXPECT_EQ(d.fire({{armed.id, Generation(0)}}).of(waiting).code, Code::Granted);
+  EXPECT_EQ(d.last.timer_ops.size(), 1u);
+  EXPECT_EQ(d.last.timer_ops.front().kind, TimerOp::Kind::Disarm);
+  EXPECT_TRUE(d.fire({{armed.id, Generation(0)}}).timer_ops.empty()) << "stale";
+}
+
+TEST(LockFamilyTest, S40_AnAdministratorClearsADelayAndCloseStartsNone) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  d.submit(delayed(a, "n", 60s));
+  d.submit(delayed(b, "m", 60s));
+  d.submit(CloseSession{b});
+  EXPECT_EQ(d.machine.lock_names(), 1u);
+  EXPECT_EQ(d.submit(ClearDelay{"n"}).code, Code::NotFound);
+  d.expire({a});
+  EXPECT_EQ(d.submit(ClearDelay{"n"}).code, Code::Ok);
+  EXPECT_EQ(d.last.timer_ops.size(), 1u) << "its timer is disarmed";
+  EXPECT_EQ(d.machine.lock_names(), 0u);
+  EXPECT_TRUE(d.timers().empty());
+}
+
+TEST(LockFamilyTest, S36_ALookJudgesATryAsApplyWould) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  const Result held = d.submit(Acquire{a, "", "n", Wait::none(), "", kReentrant, kShared});
+  d.acquire(b, "n", Wait::forever());
+  d.submit(delayed(b, "m", 3s));
+  const SessionId c = d.open();
+  EXPECT_EQ(judge(d, shared(c, "n")).code, Code::Held) << "it would overtake the writer";
+  EXPECT_EQ(judge(d, shared(c, "free")).code, Code::Ok) << "worth an entry";
+  EXPECT_EQ(judge(d, all(c, {{"free"}, {"n", kShared}})).code, Code::Held);
+  EXPECT_EQ(judge(d, shared(a, "n")).code, Code::AlreadyHeld);
+  EXPECT_EQ(judge(d, shared(a, "n")).token, held.token);
+  EXPECT_EQ(judge(d, Acquire{a, "", "n", Wait::none(), "", kReentrant, kShared}).code, Code::Ok) << "counts up";
+  EXPECT_EQ(judge(d, shared(b, "n")).code, Code::AlreadyWaiting);
+  d.expire({b});
+  EXPECT_EQ(judge(d, shared(c, "m")).code, Code::Delayed);
+  EXPECT_EQ(judge(d, shared(c, "n")).code, Code::Ok);
+  EXPECT_EQ(judge(d, shared(c, "")).code, Code::InvalidArgument);
+  EXPECT_EQ(judge(d, Put{"k", "v"}).code, Code::Unsupported);
+  EXPECT_EQ(decode_result(ask(d, TryQuery{"\xff"})).value().code, Code::InvalidArgument);
+}
+
+TEST(LockFamilyTest, S54_GuardsAskForTheExclusiveHoldOrForNone) {
+  Driver d;
+  const SessionId a = d.open();
+  const auto met = [&d](const Guard& guard) { return d.machine.holds(encode(guard)); };
+  EXPECT_TRUE(met(LockFree{"n"}));
+  const Token reader = d.submit(shared(a, "n")).token;
+  EXPECT_TRUE(met(LockHeld{"n", reader}));
+  EXPECT_FALSE(met(LockHeld{"n", reader, true}));
+  EXPECT_FALSE(met(LockFree{"n"}));
+  const Token writer = d.submit(Upgrade{a, std::nullopt, "n", reader}).token;
+  EXPECT_TRUE(met(LockHeld{"n", writer, true}));
+  EXPECT_FALSE(met(LockHeld{"n", reader})) << "the former token is dead";
+  const Token both = d.submit(all(a, {{"x", kShared}, {"y"}})).token;
+  EXPECT_FALSE(met(LockHeld{"x", both, true}));
+  EXPECT_TRUE(met(LockHeld{"y", both, true}));
+}
+
+TEST(LockFamilyTest, S56_ModesCountsAndPositionsAreShown) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open(), c = d.open();
+  d.submit(shared(a, "n"));
+  d.submit(shared(b, "n"));
+  d.acquire(c, "n", Wait::forever());
+  d.submit(all(a, {{"x"}, {"n", kShared}}, Wait::forever()));
+  EXPECT_EQ(d.last.answers.front().result.code, Code::AlreadyHeld);
+  const auto holders = decode_holders(ask(d, HoldersQuery{"n"})).value();
+  ASSERT_EQ(holders.holders.size(), 2u);
+  EXPECT_EQ(holders.holders[1].mode, kShared);
+  EXPECT_FALSE(holders.delayed);
+  const auto queue = decode_queue(ask(d, QueueQuery{"n"})).value().waiters;
+  ASSERT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue[0].mode, LockMode::Exclusive);
+  EXPECT_EQ(queue[0].position, 0u);
+}
+
+TEST(LockFamilyTest, REG_R73_ASkippedMultiLockIsFoundByItsFirstName) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  const Token token = d.acquire(a, "y").token;
+  const std::string payload = encode(Request{all(b, {{"x"}, {"y"}}, Wait::forever()), {}});
+  const RequestId id{kOrigin, Sequence(900)};
+  d.apply(payload, id);
+  const Command command{d.index, id, payload};
+  EXPECT_EQ(d.machine.standing(command)->stage, Stage::Queued);
+  d.release(a, "y", token);
+  const auto standing = d.machine.standing(command);
+  ASSERT_TRUE(standing);
+  EXPECT_EQ(decode_result(standing->bytes)->token, d.holder("x"));
+}
+
+}  // namespace
+}  // namespace coordkit::machine
