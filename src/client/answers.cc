@@ -31,13 +31,12 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::Queued: return absl::OkStatus();
     case ResultCode::Held:
     case ResultCode::Delayed:
-      return refusal(Reason::Held, subject, "it cannot be had without waiting: somebody else holds it or is before; try later or with a wait");
+      return refusal(Reason::Held, subject,
+                     "it cannot be had without waiting: somebody else holds it or is before; try later or with a wait");
     case ResultCode::WaitTimeout:
       return refusal(Reason::WaitTimeout, subject, "the wait was over before it was granted; the caller does not hold it");
-    case ResultCode::Cancelled:
-      return refusal(Reason::Cancelled, subject, "the wait was cancelled; the caller holds nothing");
-    case ResultCode::Lost:
-      return refusal(Reason::Lost, subject, "the session ended during the wait; open a new session");
+    case ResultCode::Cancelled: return refusal(Reason::Cancelled, subject, "the wait was cancelled; the caller holds nothing");
+    case ResultCode::Lost: return refusal(Reason::Lost, subject, "the session ended during the wait; open a new session");
     case ResultCode::AlreadyHeld:
       return refusal(Reason::AlreadyHeld, subject,
                      absl::StrCat("this owner holds the lock already, with token ", result.token.value(),
@@ -157,6 +156,12 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::SessionNotFound: return false;
     default: return true;
   }
+}
+
+std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply) {
+  if (reply.holders.empty() || reply.holders.front().mode != LockMode::Exclusive) return std::nullopt;
+  const machine::HolderInfo& holder = reply.holders.front();
+  return LeaderInfo{holder.session, holder.owner_tag, holder.token, holder.since, holder.value};
 }
 
 }  // namespace coordkit::client

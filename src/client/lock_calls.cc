@@ -2,27 +2,14 @@
 #include "base/mutant.h"
 #include "client/impl.h"
 #include "client/times.h"
+#include "client/waits.h"
 #include "coordkit/error.h"
 
 namespace coordkit {
 namespace {
 
-machine::Wait wait_of(const LockWait& wait) {
-  switch (wait.kind) {
-    case LockWait::Kind::None: return machine::Wait::none();
-    case LockWait::Kind::Timed: return machine::Wait::timed(wait.timeout);
-    case LockWait::Kind::Forever: return machine::Wait::forever();
-  }
-  return machine::Wait::none();
-}
-
-// docs/semantics.md S-59: how long a call without a deadline may last.
-Duration patience_of(const LockWait& wait, const ClientOptions& options) {
-  if (wait.kind == LockWait::Kind::Forever) return Duration::max();
-  if (wait.kind == LockWait::Kind::None) return options.call_timeout;
-  const Duration grace = 2 * options.election_timeout;
-  return wait.timeout > Duration::max() - grace ? Duration::max() : wait.timeout + grace;
-}
+using client::patience_of;
+using client::wait_of;
 
 // Would a try by this owner be refused as Held? Not if it is the holder itself: that answer is AlreadyHeld.
 bool held_by_other(const machine::HoldersReply& reply, const machine::Acquire& body) {
@@ -98,12 +85,16 @@ void Client::Impl::confirm_held(CallId id, machine::Acquire body) {
 }
 
 void Client::Impl::submit_acquire(CallId id, machine::Acquire body) {
-  Call& call = *find(id);
-  auto flight =
-      std::make_shared<Flight>(Flight{.call = id, .session = body.session, .name = body.name, .owner_tag = body.owner_tag});
+  Flight flight{.call = id, .session = body.session, .name = body.name, .owner_tag = body.owner_tag};
+  submit_flight(std::move(flight), std::move(body));
+}
+
+void Client::Impl::submit_flight(Flight of, machine::Request::Body body) {
+  Call& call = *find(of.call);
+  auto flight = std::make_shared<Flight>(std::move(of));
   call.submitted = true;
   call.flight = flight;
-  Session& session = *sessions_.find(body.session);
+  Session& session = *sessions_.find(flight->session);
   call.ticket = submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
                            [this, flight](const Completion& completion, Now) { acquired(flight, completion); });
 }
@@ -117,7 +108,11 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
     if (call == nullptr || call->cancelled) post_cancel(flight);
     return;
   }
-  if (result->code == machine::ResultCode::Granted) return granted(*flight, result->token, result->since);
+  if (result->code == machine::ResultCode::Granted) return granted(*flight, *result);
+  if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
+    answer<client::Executed>(flight->call, client::Executed{*result, completion.index, nullptr});
+    return;
+  }
   fail(flight->call, client::status_of(*result, flight->name));
 }
 
@@ -136,15 +131,20 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
   fail(flight->call, std::move(status));
 }
 
-void Client::Impl::granted(const Flight& flight, Token token, Index since) {
+void Client::Impl::granted(const Flight& flight, const machine::Result& result) {
   Session* session = sessions_.find(flight.session);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     // The close that is under way, or the end of the session, takes the hold with it.
     fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way"));
   } else if (find(flight.call) == nullptr) {
-    if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, token);
+    if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, result.token);
   } else {
-    answer<HoldRef>(flight.call, sessions_.grant(*session, flight.name, flight.owner_tag, token, since));
+    HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since);
+    if (std::holds_alternative<Callback<HoldRef>>(find(flight.call)->done)) {
+      answer<HoldRef>(flight.call, std::move(hold));
+    } else {
+      answer<client::Executed>(flight.call, client::Executed{result, result.since, std::move(hold)});
+    }
   }
 }
 

@@ -118,11 +118,12 @@ void Client::Impl::ended(SessionId id) {
   sessions_.erase(id);
 }
 
-void Client::Impl::session_event(const MachineEvent& event) {
+void Client::Impl::machine_event(const MachineEvent& event) {
   if (event.machine != kCoordination) return;
   const auto decoded = machine::decode_event(event.bytes);
   if (!decoded.ok()) return;
   if (const auto* end = std::get_if<machine::SessionEnded>(&*decoded)) ended(end->session);
+  if (const auto* change = std::get_if<coordination::Change>(&*decoded)) observers_.changed(*change, event.index);
 }
 
 // A renewal did not cover a session that it meant. Perhaps its end is near, perhaps it ended while this replica took over
