@@ -179,6 +179,7 @@ class Replica {
   absl::Status close();
 
  private:
+  friend struct HandleAccess;
   explicit Replica(std::shared_ptr<Host> host);
   std::shared_ptr<Host> host_;
 };

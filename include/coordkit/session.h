@@ -68,6 +68,7 @@ class Grant {
 
  private:
   friend class Session;
+  friend struct HandleAccess;
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
   std::shared_ptr<class SessionHandle> session_;
@@ -103,6 +104,7 @@ class Session {
 
  private:
   friend class Grant;
+  friend struct HandleAccess;
   friend class Replica;
   friend class Mutex;
   explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}

@@ -19,6 +19,7 @@ class SessionHandle {
   SessionHandle& operator=(const SessionHandle&) = delete;
 
   Host& host() const { return *host_; }
+  const std::shared_ptr<Host>& shared_host() const { return host_; }
   const SessionRef& state() const { return state_; }
   LeadingTime now() const { return host_->clock().now().leading; }
 
