@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "coordkit/sim/options.h"
+#include "tools/sim_compare.h"
 #include "tools/sim_failures.h"
 #include "tools/sim_totals.h"
 
@@ -42,7 +43,9 @@ struct Arguments {
   unsigned jobs = 2;
   std::string history;
   std::string resume;
+  tools::CompareArguments compare;
   sim::BlackBox black_box = sim::BlackBox::Sampled;
+  bool without_witness = false;
 };
 
 sim::SimOptions options_of(const Arguments& arguments, uint64_t seed) {
@@ -81,6 +84,7 @@ class Runner {
     for (uint64_t i = next_++; i < until_ && !stop_; i = next_++) {
       sim::SimOptions options = options_of(arguments_, arguments_.replay != 0 ? arguments_.replay : arguments_.seed + i);
       options.black_box = arguments_.black_box;
+      options.witness = !arguments_.without_witness;
       if (history_) options.on_history = [this](std::string_view line) { *history_ << line << '\n'; };
       if (arguments_.verbose) options.on_event = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
       sim::Report report = sim::simulate(options);
@@ -138,7 +142,7 @@ class Runner {
 std::string profile_names() {
   std::string names;
   for (std::string_view name : sim::profiles()) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
+  return names + "; compare: beside other recipes";
 }
 
 // What the file says was done; nothing if there is none yet. A sentence if it cannot be gone on from.
@@ -185,8 +189,11 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, sim::BlackBox>{
           {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Always}, {"never", sim::BlackBox::Never}}))
       ->default_str("sampled");
+  app.add_flag("--without-witness", arguments.without_witness,
+               "do not hold answers against the log; the difference in processor time is what that check costs");
   app.add_option("--resume", arguments.resume,
                  "a file to go on from, written every 500 runs; a stopped set of runs loses no more");
+  arguments.compare.add_to(app);
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
@@ -194,6 +201,16 @@ int main(int argc, char** argv) {
   if (const std::string why = arguments.failures.settle(); !why.empty()) {
     std::fprintf(stderr, "coordkit-sim: %s\n", why.c_str());
     return 2;
+  }
+  if (arguments.profile == "compare") {
+    tools::CompareArguments compare = arguments.compare;
+    compare.runs = arguments.runs;
+    compare.seed = arguments.seed;
+    compare.replay = arguments.replay;
+    compare.seconds = arguments.seconds;
+    compare.jobs = arguments.jobs;
+    compare.json = arguments.json;
+    return tools::compare(compare);
   }
   if (arguments.shrink != 0) return tools::shrink(options_of(arguments, arguments.shrink), arguments.failures.trace);
   std::ofstream history;

@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
@@ -53,9 +54,13 @@ class Client {
   CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline = {});
 
   // ---- locks
-  // Answers the grant, or Held, WaitTimeout, Cancelled, Lost, AlreadyHeld, AlreadyWaiting; CallTimeout, CancelPending
+  // Answers the grant, or Held, WaitTimeout, Cancelled, Lost, AlreadyHeld, AlreadyWaiting, Delayed,
+  // Deadlock; CallTimeout, CancelPending
   // (UNKNOWN; what arrives late is released). A session in jeopardy may acquire; a lost one gets Lost.
   CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done);
+  // All of them or none, in one entry, under one token; 1 to 128 distinct names. Waits for all at once and holds nothing
+  // meanwhile. Released together. AlreadyHeld, AlreadyWaiting: this owner has one of the names.
+  CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   // Asks to end a pending acquire. Its own callback tells what was decided: Cancelled or the grant; at its deadline
   // CancelPending. For any other call this is abandon(). Unknown or ended calls: no effect.
   void cancel(CallId call);
@@ -66,6 +71,14 @@ class Client {
   // NotOwner: released before. Lost: the session ended first.
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline = {});
   void release_later(const HoldRef& hold);  // the same, nobody waits; no effect on a released hold
+  // Makes an exclusive hold a shared one, or the only shared one the exclusive one, and answers the new hold with its new
+  // token; the former is over. A downgrade suspends the hold until it is decided: refused without effect, it is valid again.
+  // UpgradeConflict: others share it. Delayed, Deadlock, NotOwner; InvalidArgument: held several times over, on several
+  // names, or in that mode already. CallTimeout: what comes of it later is given back.
+  CallId downgrade(const HoldRef& hold, Callback<HoldRef> done, CallDeadline deadline = {});
+  CallId upgrade(const HoldRef& hold, Callback<HoldRef> done, CallDeadline deadline = {});
+  // Replaces the value shown to everybody. The token stays. NotOwner: released or lost before.
+  CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline = {});
   // Is the token still the hold, as of a moment after this call? Linearizable. False marks the hold lost.
   CallId check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline = {});
 

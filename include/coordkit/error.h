@@ -60,9 +60,12 @@ enum class Reason : uint16_t {
   Removed = 39,
   AlreadyExists = 40,
   ResultTooLarge = 41,
-  CounterOverflow = 42,
-  Broken = 43,
-  TooManyParties = 44,
+  Delayed = 42,
+  Deadlock = 43,
+  UpgradeConflict = 44,
+  CounterOverflow = 45,
+  Broken = 46,
+  TooManyParties = 47,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -11,6 +11,13 @@ namespace coordkit {
 // How a lock is held: by one owner alone, or by any number of owners that share it.
 enum class LockMode : uint8_t { Exclusive = 1, Shared = 2 };
 
+// One of the locks that are wanted or held together.
+struct NamedLock {
+  std::string name;
+  LockMode mode = LockMode::Exclusive;
+  friend bool operator==(const NamedLock&, const NamedLock&) = default;
+};
+
 // Somebody in line for a lock.
 struct WaiterInfo {
   uint64_t position = 0;  // from 0

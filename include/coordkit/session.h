@@ -11,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -21,8 +22,10 @@
 
 namespace coordkit {
 
-class Host;
 class Session;
+namespace testing {
+class FakeService;
+}
 
 inline constexpr Duration kForever = Duration::max();
 
@@ -38,9 +41,19 @@ struct LockOptions {
   Duration timeout = kForever;  // how long to wait in line; zero: not at all
   std::string owner = {};       // which thread of control of this session: different owners exclude each other
   std::string value = {};       // shown to whoever asks for the holder; at most 4 KiB
+  // Alone, or together with others who share. Not of acquire_all, where each name has its own.
+  LockMode mode = LockMode::Exclusive;
+  // Counts up the hold that this owner has, if that was acquired with this option and in the same mode; the token stays, and
+  // each grant is to be released. At most 65,535 times. Not of acquire_all.
+  bool reentrant = false;
+  // How long nobody gets the lock if this session should expire while it holds it: for work that goes on beyond its
+  // control. 0 to 60 s. Not after a release or a close.
+  Duration delay = {};
+  // Wait even if that closes a circle of owners that wait for each other, instead of kAborted (Deadlock).
+  bool no_deadlock_check = false;
 };
 
-// One granted lock. Move-only; going out of scope releases it without waiting.
+// A grant: one lock, or several that were acquired together. Move-only; going out of scope releases it without waiting.
 class Grant {
  public:
   Grant() = default;  // holds nothing: valid() is false
@@ -52,7 +65,8 @@ class Grant {
   bool valid() const;
   // Fencing token: every later grant of any lock of this cluster has a larger one. Never changes.
   Token token() const;
-  const std::string& name() const;
+  const std::string& name() const;  // of several: the first
+  LockMode mode() const;            // likewise
   // Stops once when the hold first turns invalid by other means than its release. A session that recovers from jeopardy
   // keeps its holds; valid() then says so, this token stays stopped. Runs stop callbacks on the callback thread.
   std::stop_token lost() const;
@@ -63,6 +77,15 @@ class Grant {
   // The same without waiting.
   void release_later();
   void release_async(absl::AnyInvocable<void(absl::Status)> done);
+  // Makes an exclusive grant a shared one, letting in whoever waits to share; not valid until it is decided. Makes the only
+  // shared grant the exclusive one, ahead of all who wait. Both give it a new, larger token; the former is worth nothing.
+  // kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed), released or lost before (NotOwner).
+  // kAborted: the upgrade would close a circle (Deadlock). kInvalidArgument: it has that mode already, is held several times
+  // over, or is on several names. After these it is as it was. Unknown outcome (kDeadlineExceeded): lost.
+  absl::Status downgrade();
+  absl::Status upgrade();
+  // Replaces the value that others see, keeping lock and token. kFailedPrecondition (NotOwner): released or lost before.
+  absl::Status update_value(std::string value);
   // Asks the cluster, linearizably, whether this token is still the hold.
   absl::StatusOr<bool> check() const;
 
@@ -71,6 +94,7 @@ class Grant {
   friend struct HandleAccess;
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
+  absl::Status convert(LockMode to);
   std::shared_ptr<class SessionHandle> session_;
   HoldRef hold_;
 };
@@ -89,11 +113,17 @@ class Session {
   bool valid() const;    // by this machine's own clock
   SessionPhase phase() const;
 
-  // Waits in line for the exclusive lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
-  // session ended. kFailedPrecondition (Held): timeout zero and somebody has it. kAlreadyExists: this owner holds it or
-  // waits for it already. kUnavailable: no leader, no effect. kInvalidArgument: empty name.
-  // kResourceExhausted (LimitExceeded): oversize name or value.
+  // Waits in line for the lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
+  // session ended. kFailedPrecondition (Held, Delayed): timeout zero and somebody has it, or its delay runs. kAlreadyExists:
+  // this owner holds it or waits for it already. kAborted (Deadlock): the wait would close a circle. kUnavailable: no leader,
+  // no effect. kInvalidArgument: empty name. kResourceExhausted (LimitExceeded): oversize name or value.
   absl::StatusOr<Grant> acquire(std::string name, LockOptions options = {});
+  absl::StatusOr<Grant> acquire_shared(std::string name, LockOptions options = {});
+  // All of them or none, in one log entry; at most 128 distinct names. Waits in every line at once and holds nothing
+  // meanwhile; one grant, one token, released together.
+  absl::StatusOr<Grant> acquire_all(std::vector<NamedLock> locks, LockOptions options = {});
+  void acquire_all_async(std::vector<NamedLock> locks, LockOptions options,
+                         absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   // acquire() without waiting in line.
   absl::StatusOr<Grant> try_acquire(std::string name, LockOptions options = {});
   // The same, answered on the engine's thread: the callback must not block or call blocking methods.
@@ -107,8 +137,13 @@ class Session {
   friend struct HandleAccess;
   friend class Replica;
   friend class Mutex;
+  friend class SharedMutex;
+  friend class testing::FakeService;
   explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}
   std::shared_ptr<SessionHandle> handle_;
 };
+
+// Session::acquire_all as a function: what std::scoped_lock is to several mutexes, without any order to agree on.
+absl::StatusOr<Grant> acquire_all(Session session, std::vector<NamedLock> locks, LockOptions options = {});
 
 }  // namespace coordkit

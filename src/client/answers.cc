@@ -1,6 +1,8 @@
 #include "client/answers.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "coordkit/error.h"
@@ -30,9 +32,18 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::Granted:
     case ResultCode::Queued: return absl::OkStatus();
     case ResultCode::Held:
-    case ResultCode::Delayed:
       return refusal(Reason::Held, subject,
                      "it cannot be had without waiting: somebody else holds it or is before; try later or with a wait");
+    case ResultCode::Delayed:
+      return refusal(Reason::Delayed, subject,
+                     "a holder's session expired, and the delay that it asked for runs; try later or acquire with a wait");
+    case ResultCode::Deadlock:
+      return refusal(Reason::Deadlock, subject,
+                     "to wait would close a circle of owners that wait for each other; release what this owner holds, then "
+                     "acquire again, best all locks at once");
+    case ResultCode::UpgradeConflict:
+      return refusal(Reason::UpgradeConflict, subject,
+                     "others share the lock, so this grant cannot become exclusive; release it and acquire exclusively");
     case ResultCode::WaitTimeout:
       return refusal(Reason::WaitTimeout, subject, "the wait was over before it was granted; the caller does not hold it");
     case ResultCode::Cancelled: return refusal(Reason::Cancelled, subject, "the wait was cancelled; the caller holds nothing");
@@ -52,7 +63,8 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::Fenced: return refusal(Reason::Fenced, subject, "the token given as a guard does not hold the lock");
     case ResultCode::EmptyKey: return refusal(Reason::EmptyKey, subject, "the key is empty");
     case ResultCode::LimitExceeded:
-      return refusal(Reason::LimitExceeded, subject, "a part of the request is larger than its limit");
+      return refusal(Reason::LimitExceeded, subject,
+                     "a part of the request is larger than its limit, or the hold is counted 65,535 times already");
     case ResultCode::TtlTooLarge: return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
     case ResultCode::InvalidArgument: return refusal(Reason::InvalidArgument, subject, "the request is malformed");
     case ResultCode::CounterOverflow:
@@ -62,8 +74,6 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::TooManyParties:
       return refusal(Reason::TooManyParties, subject, "all parties have entered and not all have left; try when they have");
     case ResultCode::AlreadyExists: return refusal(Reason::AlreadyExists, subject, "it is there already");
-    case ResultCode::Deadlock:
-    case ResultCode::UpgradeConflict:
     case ResultCode::Unsupported: break;
   }
   return refusal(Reason::Unsupported, subject, "the cluster does not know this kind of request yet");
@@ -104,8 +114,8 @@ absl::Status check_body(const machine::OpenSession& open) {
   return absl::OkStatus();
 }
 
-absl::Status check_body(const machine::Acquire& acquire) {
-  if (absl::Status name = check_lock_name(acquire.name); !name.ok()) return name;
+// What both kinds of acquire have in common.
+absl::Status check_terms(const auto& acquire) {
   if (acquire.value.size() > machine::kLockValueBytesMax) {
     return too_large("hold's value", acquire.value.size(), machine::kLockValueBytesMax);
   }
@@ -115,7 +125,41 @@ absl::Status check_body(const machine::Acquire& acquire) {
   if (acquire.wait.kind == machine::Wait::Kind::Timed && acquire.wait.timeout <= Duration::zero()) {
     return make_error(Reason::InvalidArgument, "a timed wait must be above zero; use LockWait::none() to try once");
   }
+  if (acquire.delay < Duration::zero() || acquire.delay > machine::kLockDelayMax) {
+    return make_error(Reason::InvalidArgument, "the lock-delay must be between zero and 60 s");
+  }
   return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::Acquire& acquire) {
+  if (absl::Status name = check_lock_name(acquire.name); !name.ok()) return name;
+  return check_terms(acquire);
+}
+
+absl::Status check_body(const machine::AcquireAll& acquire) {
+  if (acquire.locks.empty()) return make_error(Reason::InvalidArgument, "no lock is named; give 1 to 128 names");
+  if (acquire.locks.size() > machine::kLocksMax) {
+    return make_error(Reason::LimitExceeded,
+                      absl::StrCat(acquire.locks.size(), " locks are named; at most 128 are acquired at once"));
+  }
+  std::vector<std::string_view> names;
+  for (const NamedLock& lock : acquire.locks) {
+    if (absl::Status name = check_lock_name(lock.name); !name.ok()) return name;
+    names.push_back(lock.name);
+  }
+  std::ranges::sort(names);
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
+    return make_error(Reason::InvalidArgument, quoted(*twice) + " is named twice; name each lock once");
+  }
+  if ((acquire.flags & machine::kReentrant) != 0) {
+    return make_error(Reason::InvalidArgument, "several locks at once cannot be re-entrant; acquire them one by one, or once");
+  }
+  return check_terms(acquire);
+}
+
+absl::Status check_body(const machine::UpdateValue& update) {
+  if (update.value.size() <= machine::kLockValueBytesMax) return absl::OkStatus();
+  return too_large("hold's value", update.value.size(), machine::kLockValueBytesMax);
 }
 
 absl::Status check_body(const machine::Put& put) {

@@ -280,26 +280,26 @@ Ticket Client::Impl::post_submit(Submit submit, OnCompletion on_completion) {
 Ticket Client::Impl::submit_for(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
                                 OnCompletion on_completion) {
   const auto* release = std::get_if<machine::Release>(&request.body);
-  std::vector<Token> carried;
+  std::vector<client::ReleaseId> carried;
   for (client::PendingRelease& pending : session.releases) {
-    if (release != nullptr && release->token == pending.token) continue;
+    if (release != nullptr && client::ReleaseId{release->token, release->number} == pending.id) continue;
     if (carried.size() == machine::kPriorReleasesMax) break;
     pending.repeated = true;
-    carried.push_back(pending.token);
-    request.prior_releases.push_back({pending.name, pending.token});
+    carried.push_back(pending.id);
+    request.prior_releases.push_back({pending.name, pending.id.token, pending.id.number});
   }
   return submit(request, deadline, urgency,
-                [this, id = session.id(), carried = std::move(carried), on_completion = std::move(on_completion)](
+                [this, session_id = session.id(), carried = std::move(carried), on_completion = std::move(on_completion)](
                     const Completion& completion, Now now) mutable {
                   const auto result = client::result_of(completion);
-                  Session* owner = sessions_.find(id);
+                  Session* owner = sessions_.find(session_id);
                   if (owner != nullptr && result.ok() && client::was_executed(*result)) {
-                    for (const Token token : carried) release_done(*owner, token, absl::OkStatus());
+                    for (const client::ReleaseId& id : carried) release_done(*owner, id, absl::OkStatus());
                   }
                   on_completion(completion, now);
                   const bool gone = result.ok() && (result->code == machine::ResultCode::SessionNotFound ||
                                                     result->code == machine::ResultCode::Lost);
-                  if (gone) ended(id);
+                  if (gone) ended(session_id);
                 });
 }
 
@@ -344,6 +344,19 @@ CallId Client::close(const SessionRef& session, DoneCallback done, CallDeadline 
 }
 CallId Client::acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done) {
   return impl_->acquire(session, std::move(name), std::move(options), std::move(done));
+}
+CallId Client::acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options,
+                           Callback<HoldRef> done) {
+  return impl_->acquire_all(session, std::move(locks), std::move(options), std::move(done));
+}
+CallId Client::downgrade(const HoldRef& hold, Callback<HoldRef> done, CallDeadline deadline) {
+  return impl_->convert(hold, LockMode::Shared, std::move(done), deadline);
+}
+CallId Client::upgrade(const HoldRef& hold, Callback<HoldRef> done, CallDeadline deadline) {
+  return impl_->convert(hold, LockMode::Exclusive, std::move(done), deadline);
+}
+CallId Client::update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline) {
+  return impl_->update_value(hold, std::move(value), std::move(done), deadline);
 }
 void Client::cancel(CallId call) { impl_->cancel(call); }
 void Client::abandon(CallId call) { impl_->abandon(call); }

@@ -159,8 +159,8 @@ CallId Client::Impl::leave(const HoldRef& place, LockWait wait, DoneCallback don
                  const absl::Status status = executed.status();
                  Session* session = stopped_ ? nullptr : sessions_.find(place->session()->id());
                  if (session != nullptr && session->phase != SessionPhase::Lost) {
-                   if (!has_left(status)) give_back(*session, place->name(), place->token());
-                   session->holds.erase(place->token());
+                   if (!has_left(status)) give_back(*session, place);
+                   forget_hold(*session, place);
                  }
                  done(status);
                });
@@ -192,9 +192,13 @@ CallId Client::Impl::acknowledge(const HoldRef& claim, DoneCallback done, CallDe
                });
 }
 
+void Client::Impl::forget_hold(Session& session, const HoldRef& hold) {
+  if (client::SessionTable::holds(session, hold)) client::SessionTable::forget(session, hold);
+}
+
 void Client::Impl::end_hold(const HoldRef& hold) {
   hold->invalidate();
-  if (Session* session = sessions_.find(hold->session()->id())) session->holds.erase(hold->token());
+  if (Session* session = sessions_.find(hold->session()->id())) forget_hold(*session, hold);
 }
 
 // ---- questions

@@ -1,5 +1,5 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
-// session_calls.cc, lock_calls.cc, release_calls.cc, key_calls.cc, coordination_calls.cc.
+// session_calls.cc, lock_calls.cc, hold_calls.cc, release_calls.cc, key_calls.cc, coordination_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -40,6 +40,9 @@ class Client::Impl {
   CallId open_session(OpenOptions options, Callback<SessionRef> done);
   CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline);
   CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done);
+  CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
+  CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
+  CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
   void cancel(CallId id);
   void abandon(CallId id);
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
@@ -104,6 +107,7 @@ class Client::Impl {
     SessionId session;
     std::string name;
     std::string owner_tag;
+    HoldTerms terms;
     RequestId request;  // zero sequence until the engine tells
     bool cancel_posted = false;
     bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
@@ -170,10 +174,16 @@ class Client::Impl {
   static bool cut_off(const EngineEffects& effects);
 
   // ---- locks (lock_calls.cc)
-  void start_acquire(CallId id, machine::Acquire body);
-  bool seems_held(const Session& session, const machine::Acquire& body) const;
-  void confirm_held(CallId id, machine::Acquire body);
-  void submit_acquire(CallId id, machine::Acquire body);
+  template <typename Body>
+  CallId enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options, Callback<HoldRef> done);
+  template <typename Body>
+  void start_acquire(CallId id, Body body);
+  template <typename Body>
+  bool seems_held(const Session& session, const Body& body) const;
+  template <typename Body>
+  void confirm_held(CallId id, Body body);
+  template <typename Body>
+  void submit_acquire(CallId id, Body body);
   void acquired(const std::shared_ptr<Flight>& flight, const Completion& completion);
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
   void submit_flight(Flight of, machine::Request::Body body);
@@ -189,16 +199,26 @@ class Client::Impl {
   std::optional<machine::ResultCode> foreseen(const Session& session, const std::string& name,
                                               const client::Foresight& foresight) const;
   void confirm(CallId id, Flight flight, machine::CoordinationCommand body, client::Foresight foresight);
+  static void forget_hold(Session& session, const HoldRef& hold);
   void end_hold(const HoldRef& hold);
   void ask_for_observers(Now now);
 
+  // ---- changes of a hold (hold_calls.cc)
+  void start_convert(CallId id, const HoldRef& hold, LockMode to);
+  void converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now);
+  void conversion_lost(CallId id, const HoldRef& hold, absl::Status why, Now now);
+  void reclaim(const HoldRef& hold, Now now);
+  absl::Status refuse_change(const HoldRef& hold);
+
   // ---- releases (release_calls.cc)
-  void give_back(Session& session, std::string name, Token token);
-  static client::PendingRelease* pending(Session& session, Token token);
+  void give_back(Session& session, const HoldRef& hold);
+  void give_back(Session& session, std::string name, Token token, bool counted);
+  static client::PendingRelease* pending(Session& session, const client::ReleaseId& id);
+  static client::PendingRelease* pending(Session& session, const HoldRef& hold);
   void post_releases();
-  void release_batch(Session& session, std::vector<Token> batch);
-  void release_answered(SessionId id, const std::vector<Token>& batch, const Completion& completion, Now now);
-  void release_done(Session& session, Token token, const absl::Status& status);
+  void release_batch(Session& session, std::vector<client::ReleaseId> batch);
+  void release_answered(SessionId id, const std::vector<client::ReleaseId>& batch, const Completion& completion, Now now);
+  void release_done(Session& session, const client::ReleaseId& id, const absl::Status& status);
 
   Engine& engine_;
   ClientOptions options_;

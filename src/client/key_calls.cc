@@ -25,14 +25,16 @@ SessionInfo info_of(machine::SessionInfo session) {
 absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
   auto reply = machine::decode_holders(completion.bytes);
   if (!reply.ok()) return unreadable();
-  LockInfo out{.waiters = reply->waiters, .as_of = completion.index};
+  LockInfo out{.waiters = reply->waiters, .delayed = reply->delayed, .as_of = completion.index};
   for (machine::HolderInfo& holder : reply->holders) {
     out.holders.push_back({.session = holder.session,
                            .owner_tag = std::move(holder.owner_tag),
                            .token = holder.token,
                            .since = holder.since,
                            .request = holder.request,
-                           .value = std::move(holder.value)});
+                           .value = std::move(holder.value),
+                           .mode = holder.mode,
+                           .count = holder.count});
   }
   return out;
 }
@@ -83,7 +85,7 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
 
 std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
   if (!fence) return std::nullopt;
-  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token}))};
+  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token, fence->exclusive}))};
 }
 
 // What a command of the keys came to: the machine's refusal, or what `of` makes of its result.

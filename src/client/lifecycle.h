@@ -50,6 +50,7 @@ class SessionWriter {
     }
   }
   static void close(SessionState& state) { state.invalidate(); }
+  static void suspend(HoldState& hold, bool suspended) { hold.suspended_.store(suspended, std::memory_order_release); }
   static void lose(HoldState& hold) { hold.lost_.store(true, std::memory_order_release); }
   static void request_stop(HoldState& hold) { hold.stop_.request_stop(); }
 };

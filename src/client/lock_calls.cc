@@ -1,4 +1,7 @@
 // Acquire and cancel: a grant, a definite refusal, or - when the caller is gone - a grant that is given back.
+#include <algorithm>
+#include <optional>
+
 #include "base/mutant.h"
 #include "client/impl.h"
 #include "client/times.h"
@@ -11,23 +14,66 @@ namespace {
 using client::patience_of;
 using client::wait_of;
 
-// Would a try by this owner be refused as Held? Not if it is the holder itself: that answer is AlreadyHeld.
-bool held_by_other(const machine::HoldersReply& reply, const machine::Acquire& body) {
-  for (const machine::HolderInfo& holder : reply.holders) {
-    if (holder.session == body.session && holder.owner_tag == body.owner_tag) return false;
-  }
-  return !reply.holders.empty() || reply.waiters > 0;
+// The same of both kinds of acquire.
+std::string name_of(const machine::Acquire& body) { return body.name; }
+std::string name_of(const machine::AcquireAll& body) { return body.locks.empty() ? std::string() : body.locks.front().name; }
+
+HoldTerms terms_of(const machine::Acquire& body) { return {body.mode, (body.flags & machine::kReentrant) != 0, {}}; }
+HoldTerms terms_of(const machine::AcquireAll& body) {
+  return {body.locks.front().mode, false, {body.locks.begin() + 1, body.locks.end()}};
+}
+
+bool names(const machine::Acquire& body, const std::string& name) { return body.name == name; }
+bool names(const machine::AcquireAll& body, const std::string& name) {
+  return std::ranges::any_of(body.locks, [&name](const NamedLock& each) { return each.name == name; });
+}
+
+uint64_t flags_of(const AcquireOptions& options) {
+  return (options.reentrant ? machine::kReentrant : 0) | (options.no_deadlock_check ? machine::kNoDeadlockCheck : 0);
+}
+
+// S-36: what a try like this would be refused with, by the state that answered; nothing: it is worth an entry.
+std::optional<machine::Result> refusal_in(std::string_view answer) {
+  const auto result = machine::decode_result(answer);
+  if (!result.ok() || result->code == machine::ResultCode::Ok) return std::nullopt;
+  return *result;
+}
+
+std::string try_query(const auto& body) {
+  return machine::encode(machine::Query(machine::TryQuery{machine::encode(machine::Request{.body = body})}));
 }
 
 }  // namespace
 
 CallId Client::Impl::acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done) {
-  if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
-  machine::Acquire body{.session = session->id(),
+  machine::Acquire body{.session = {},
                         .owner_tag = std::move(options.owner_tag),
                         .name = std::move(name),
                         .wait = wait_of(options.wait),
-                        .value = std::move(options.value)};
+                        .value = std::move(options.value),
+                        .flags = flags_of(options),
+                        .mode = options.mode,
+                        .delay = options.delay};
+  return enter_acquire(session, std::move(body), options, std::move(done));
+}
+
+CallId Client::Impl::acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options,
+                                 Callback<HoldRef> done) {
+  machine::AcquireAll body{.session = {},
+                           .owner_tag = std::move(options.owner_tag),
+                           .locks = std::move(locks),
+                           .wait = wait_of(options.wait),
+                           .value = std::move(options.value),
+                           .flags = flags_of(options),
+                           .delay = options.delay};
+  return enter_acquire(session, std::move(body), options, std::move(done));
+}
+
+template <typename Body>
+CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options,
+                                   Callback<HoldRef> done) {
+  if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
+  body.session = session->id();
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
   if (session->phase() == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session has ended; open a new one"));
@@ -36,7 +82,8 @@ CallId Client::Impl::acquire(const SessionRef& session, std::string name, Acquir
                [this, body = std::move(body)](CallId id, Now) mutable { start_acquire(id, std::move(body)); });
 }
 
-void Client::Impl::start_acquire(CallId id, machine::Acquire body) {
+template <typename Body>
+void Client::Impl::start_acquire(CallId id, Body body) {
   Session* session = sessions_.find(body.session);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session has ended; open a new one"));
@@ -52,40 +99,39 @@ void Client::Impl::start_acquire(CallId id, machine::Acquire body) {
 }
 
 // By this replica's own state, perhaps old. A release of ours under way makes it worth a log entry, which performs it.
-bool Client::Impl::seems_held(const Session& session, const machine::Acquire& body) const {
+template <typename Body>
+bool Client::Impl::seems_held(const Session& session, const Body& body) const {
   for (const client::PendingRelease& release : session.releases) {
-    if (release.name == body.name) return false;
+    if (names(body, release.name)) return false;
   }
   const StateMachine* machine = engine_.machine(kCoordination);
-  if (machine == nullptr) return false;
-  const auto bytes = machine->query(machine::encode(machine::Query(machine::HoldersQuery{.name = body.name})));
-  if (!bytes.ok()) return false;
-  const auto reply = machine::decode_holders(*bytes);
-  return reply.ok() && held_by_other(*reply, body);
+  if (machine == nullptr || mutant(Mutant::RefusedTryLogged)) return false;
+  const auto answer = machine->query(try_query(body));
+  return answer.ok() && refusal_in(*answer).has_value();
 }
 
 // A failed try costs no log entry: one confirmed look is as good (S-48).
-void Client::Impl::confirm_held(CallId id, machine::Acquire body) {
+template <typename Body>
+void Client::Impl::confirm_held(CallId id, Body body) {
   Call& call = *find(id);
-  std::string query = machine::encode(machine::Query(machine::HoldersQuery{.name = body.name}));
+  std::string query = try_query(body);
   call.ticket = ask_engine({.request = std::move(query), .deadline = call.deadline},
                            [this, id, body = std::move(body)](const Completion& completion, Now) mutable {
                              if (find(id) == nullptr) return;
                              if (!completion.status.ok()) {
                                fail(id, completion.status);
-                               return;
+                             } else if (const auto refusal = refusal_in(completion.bytes)) {
+                               fail(id, client::status_of(*refusal, name_of(body)));
+                             } else {
+                               submit_acquire(id, std::move(body));
                              }
-                             const auto reply = machine::decode_holders(completion.bytes);
-                             if (reply.ok() && held_by_other(*reply, body)) {
-                               fail(id, client::status_of({.code = machine::ResultCode::Held}, body.name));
-                               return;
-                             }
-                             submit_acquire(id, std::move(body));
                            });
 }
 
-void Client::Impl::submit_acquire(CallId id, machine::Acquire body) {
-  Flight flight{.call = id, .session = body.session, .name = body.name, .owner_tag = body.owner_tag};
+template <typename Body>
+void Client::Impl::submit_acquire(CallId id, Body body) {
+  Flight flight{
+      .call = id, .session = body.session, .name = name_of(body), .owner_tag = body.owner_tag, .terms = terms_of(body)};
   submit_flight(std::move(flight), std::move(body));
 }
 
@@ -133,13 +179,17 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
 
 void Client::Impl::granted(const Flight& flight, const machine::Result& result) {
   Session* session = sessions_.find(flight.session);
+  if (session != nullptr && flight.terms.counted) {
+    uint64_t& last = session->releases_counted[result.token];
+    last = std::max(last, result.releases);
+  }
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     // The close that is under way, or the end of the session, takes the hold with it.
     fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way"));
   } else if (find(flight.call) == nullptr) {
-    if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, result.token);
+    if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, result.token, flight.terms.counted);
   } else {
-    HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since);
+    HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since, flight.terms);
     if (std::holds_alternative<Callback<HoldRef>>(find(flight.call)->done)) {
       answer<HoldRef>(flight.call, std::move(hold));
     } else {
@@ -169,7 +219,7 @@ void Client::Impl::cancel_answered(const std::shared_ptr<Flight>& flight, const 
   Session* session = sessions_.find(flight->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && flight->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
-    give_back(*session, flight->name, result->token);
+    give_back(*session, flight->name, result->token, flight->terms.counted);
   }
 }
 

@@ -15,8 +15,8 @@ CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadlin
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it"));
   }
-  if (session->holds.contains(hold->token())) give_back(*session, hold->name(), hold->token());
-  client::PendingRelease* release = pending(*session, hold->token());
+  give_back(*session, hold);
+  client::PendingRelease* release = pending(*session, hold);
   if (release == nullptr) {
     return refuse(std::move(done), make_error(Reason::NotOwner, "the grant was released before"));
   }
@@ -31,19 +31,33 @@ void Client::Impl::release_later(const HoldRef& hold) {
   hold->invalidate();
   Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
   if (session == nullptr || session->phase == SessionPhase::Lost) return;
-  if (session->holds.contains(hold->token())) give_back(*session, hold->name(), hold->token());
+  give_back(*session, hold);
 }
 
-void Client::Impl::give_back(Session& session, std::string name, Token token) {
-  session.holds.erase(token);
-  if (pending(session, token) != nullptr) return;
-  session.releases.push_back({.name = std::move(name), .token = token});
+void Client::Impl::give_back(Session& session, const HoldRef& hold) {
+  if (!client::SessionTable::holds(session, hold)) return;
+  client::SessionTable::forget(session, hold);
+  give_back(session, hold->name(), hold->token(), hold->terms().counted);
+  session.releases.back().hold = hold;
+}
+
+// Of a grant that nobody got to know, or on behalf of its handle.
+void Client::Impl::give_back(Session& session, std::string name, Token token, bool counted) {
+  const uint64_t number = counted ? ++session.releases_counted[token] : 0;
+  session.releases.push_back({.name = std::move(name), .id = {token, number}});
   releasing_.insert(session.id());
 }
 
-client::PendingRelease* Client::Impl::pending(Session& session, Token token) {
+client::PendingRelease* Client::Impl::pending(Session& session, const client::ReleaseId& id) {
   for (client::PendingRelease& release : session.releases) {
-    if (release.token == token) return &release;
+    if (release.id == id) return &release;
+  }
+  return nullptr;
+}
+
+client::PendingRelease* Client::Impl::pending(Session& session, const HoldRef& hold) {
+  for (client::PendingRelease& release : session.releases) {
+    if (release.hold == hold) return &release;
   }
   return nullptr;
 }
@@ -54,27 +68,28 @@ void Client::Impl::post_releases() {
   for (const SessionId id : std::exchange(releasing_, {})) {
     Session* session = sessions_.find(id);
     if (session == nullptr || session->phase == SessionPhase::Lost) continue;
-    std::vector<Token> batch;
+    std::vector<client::ReleaseId> batch;
     for (client::PendingRelease& release : session->releases) {
       if (release.posted) continue;
       release.posted = true;
-      batch.push_back(release.token);
+      batch.push_back(release.id);
       if (batch.size() == machine::kPriorReleasesMax) release_batch(*session, std::exchange(batch, {}));
     }
     if (!batch.empty()) release_batch(*session, std::move(batch));
   }
 }
 
-void Client::Impl::release_batch(Session& session, std::vector<Token> batch) {
+void Client::Impl::release_batch(Session& session, std::vector<client::ReleaseId> batch) {
   const client::PendingRelease& last = *pending(session, batch.back());
-  machine::Release body{.session = session.id(), .name = last.name, .token = last.token};
+  machine::Release body{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number};
   submit_for(session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
              [this, id = session.id(), batch = std::move(batch)](const Completion& completion, Now now) {
                release_answered(id, batch, completion, now);
              });
 }
 
-void Client::Impl::release_answered(SessionId id, const std::vector<Token>& batch, const Completion& completion, Now now) {
+void Client::Impl::release_answered(SessionId id, const std::vector<client::ReleaseId>& batch, const Completion& completion,
+                                    Now now) {
   Session* session = sessions_.find(id);
   if (session == nullptr) return;
   const auto result = client::result_of(completion);
@@ -83,11 +98,11 @@ void Client::Impl::release_answered(SessionId id, const std::vector<Token>& batc
     release_done(*session, batch.back(), client::status_of(*result, "lock"));
     return;
   }
-  for (const Token token : batch) {
-    client::PendingRelease* release = pending(*session, token);
+  for (const client::ReleaseId& each : batch) {
+    client::PendingRelease* release = pending(*session, each);
     if (release == nullptr) continue;
     if (halted_) {
-      release_done(*session, token, result.status());
+      release_done(*session, each, result.status());
     } else {
       release->posted = false;
       release->repeated = true;
@@ -98,14 +113,18 @@ void Client::Impl::release_answered(SessionId id, const std::vector<Token>& batc
 }
 
 // NotOwner means done if another command may have performed it before.
-void Client::Impl::release_done(Session& session, Token token, const absl::Status& status) {
+void Client::Impl::release_done(Session& session, const client::ReleaseId& id, const absl::Status& status) {
   const auto found = std::find_if(session.releases.begin(), session.releases.end(),
-                                  [token](const client::PendingRelease& release) { return release.token == token; });
+                                  [&id](const client::PendingRelease& release) { return release.id == id; });
   if (found == session.releases.end()) return;
   const bool done = status.ok() || (found->repeated && reason_of(status) == Reason::NotOwner);
   const std::vector<CallId> waiting = std::move(found->waiting);
   session.releases.erase(found);
-  for (const CallId id : waiting) answer_done(id, done ? absl::OkStatus() : status);
+  const auto same = [&id](const client::PendingRelease& release) { return release.id.token == id.token; };
+  if (id.number != 0 && !session.holds.contains(id.token) && std::ranges::none_of(session.releases, same)) {
+    session.releases_counted.erase(id.token);
+  }
+  for (const CallId call : waiting) answer_done(call, done ? absl::OkStatus() : status);
 }
 
 }  // namespace coordkit

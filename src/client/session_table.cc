@@ -67,19 +67,32 @@ void SessionTable::lose(Session& session, SessionEvent why) {
   raise(session, why, LeadingTime::max());
 }
 
-HoldRef SessionTable::grant(Session& session, std::string name, std::string owner_tag, Token token, Index since) {
-  auto hold = std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since);
+HoldRef SessionTable::grant(Session& session, std::string name, std::string owner_tag, Token token, Index since,
+                            HoldTerms terms) {
+  auto hold = std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since, std::move(terms));
   session.holds.emplace(token, hold);
   if (session.phase != SessionPhase::Valid) stop(hold);
   return hold;
 }
 
 void SessionTable::lose(Session& session, Token token) {
-  const auto found = session.holds.find(token);
-  if (found == session.holds.end()) return;
-  SessionWriter::lose(*found->second);
-  stop(found->second);
-  session.holds.erase(found);
+  const auto [first, last] = session.holds.equal_range(token);
+  for (auto hold = first; hold != last; ++hold) {
+    SessionWriter::lose(*hold->second);
+    stop(hold->second);
+  }
+  session.holds.erase(first, last);
+}
+
+bool SessionTable::holds(const Session& session, const HoldRef& hold) {
+  const auto [first, last] = session.holds.equal_range(hold->token());
+  return std::any_of(first, last, [&hold](const auto& each) { return each.second == hold; });
+}
+
+void SessionTable::forget(Session& session, const HoldRef& hold) {
+  const auto [first, last] = session.holds.equal_range(hold->token());
+  const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
+  if (found != last) session.holds.erase(found);
 }
 
 void SessionTable::run_timers(LeadingTime now) {

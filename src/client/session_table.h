@@ -19,10 +19,18 @@
 
 namespace coordkit::client {
 
+// Names a release: of a counted hold (S-38) its n-th, else number zero.
+struct ReleaseId {
+  Token token;
+  uint64_t number = 0;
+  friend bool operator==(const ReleaseId&, const ReleaseId&) = default;
+};
+
 // A hold given back locally whose end in the log is not acknowledged.
 struct PendingRelease {
   std::string name;
-  Token token;
+  ReleaseId id;
+  HoldRef hold;  // whose release it is; null: of a grant that nobody got to know
   bool posted = false;
   bool repeated = false;        // more than one command may perform it: NotOwner then means done
   std::vector<CallId> waiting;  // callers to answer
@@ -36,11 +44,12 @@ struct Session {
   LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
   uint64_t first_attempt = 0;  // renewals below it do not count: sent before the session was known, or before a gap
   std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;  // may be null
-  absl::btree_map<Token, HoldRef> holds;
-  std::vector<PendingRelease> releases;  // in the order of their releases
-  absl::btree_set<CallId> acquires;      // pending calls, ended with Lost if the session is lost
-  std::vector<CallId> closing;           // callers of close
-  bool questioned = false;               // a SessionQuery is under way, because a renewal did not cover it
+  absl::btree_multimap<Token, HoldRef> holds;                        // several of one token only if it is counted
+  absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
+  std::vector<PendingRelease> releases;               // in the order of their releases
+  absl::btree_set<CallId> acquires;                   // pending calls, ended with Lost if the session is lost
+  std::vector<CallId> closing;                        // callers of close
+  bool questioned = false;                            // a SessionQuery is under way, because a renewal did not cover it
 
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
@@ -63,8 +72,10 @@ class SessionTable {
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
   void lose(Session& session, SessionEvent why);  // Ended or Closed
   // The grant becomes known. In jeopardy it is asked to stop at once: it is not valid.
-  HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since);
-  void lose(Session& session, Token hold);  // that hold alone is known lost
+  HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms = {});
+  static bool holds(const Session& session, const HoldRef& hold);
+  static void forget(Session& session, const HoldRef& hold);  // it is released, or became another hold
+  void lose(Session& session, Token hold);                    // that hold alone is known lost
 
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);

@@ -97,7 +97,7 @@ void EngineImpl::fire_timers(Now now) {
   if (!leads() || gap_check_ || now.lagging < fire_again_) return;
   raft::Propose propose;
   while (propose.proposals.size() < kFiredEntriesPerTurn) {
-    auto fired = keeper_.collect(now.lagging, options_.timers_per_entry);
+    auto fired = keeper_.collect(now.lagging, mutant(Mutant::EntriesUnbounded) ? kFiredTimersMax : options_.timers_per_entry);
     if (!fired) break;
     fired->term = leadership_.term;
     const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());

@@ -42,6 +42,7 @@ Ask Reads::take(Ticket ticket) {
   Read read = std::move(it->second);
   reads_.erase(it);
   bytes_ -= read.ask.request.size();
+  if (mutant(Mutant::EndedReadsStay)) reads_.emplace(ticket, Read{});
   deadlines_.erase({read.ask.deadline, ticket});
   if (read.index) {
     confirmed_.erase({*read.index, ticket});
@@ -52,14 +53,17 @@ Ask Reads::take(Ticket ticket) {
 }
 
 uint64_t Reads::question(LaggingTime now) {
-  if (unconfirmed_.empty() || (!fresh() && now < ask_again_)) return 0;
+  if (unconfirmed_.empty() || (!fresh() && (now < ask_again_ || mutant(Mutant::LostQuestionForgotten)))) return 0;
   asked_ = newest_;
   ask_again_ = now + retry_;
   return asked_;
 }
 
 void Reads::confirmed(uint64_t id, Index read_index) {
-  const auto meant = [&] { return unconfirmed_.begin()->first <= id || mutant(Mutant::OldAnswerReleases); };
+  const auto meant = [&] {
+    if (mutant(Mutant::AnswerReleasesItsOwn)) return unconfirmed_.begin()->first == id;
+    return unconfirmed_.begin()->first <= id || mutant(Mutant::OldAnswerReleases);
+  };
   while (!unconfirmed_.empty() && meant()) {
     const Ticket ticket = unconfirmed_.begin()->second;
     unconfirmed_.erase(unconfirmed_.begin());

@@ -25,7 +25,7 @@ void Renewals::drop_all() {
 }
 
 void Renewals::answer(Index applied, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out) {
-  if (!keeper.leading()) return;
+  if (!keeper.leading() && !mutant(Mutant::RenewsBeforeFirstEntry)) return;
   std::erase_if(rounds_, [&](Round& round) {
     if ((!round.held && !mutant(Mutant::RenewalsUnconfirmed)) || round.read_index > applied) return false;
     for (const ReceivedRenewal& renewal : round.renewals) {

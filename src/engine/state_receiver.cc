@@ -135,7 +135,7 @@ void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime no
   if (!asking_ || now < ask_at_) return;
   asked_ = next_request();
   ask_at_ = now + patience_;
-  patience_ = std::min(2 * patience_, kPatienceMax);
+  if (!mutant(Mutant::NeverMorePatient)) patience_ = std::min(2 * patience_, kPatienceMax);
   sends.push_back({leader, *asked_});
 }
 

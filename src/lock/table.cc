@@ -28,7 +28,7 @@ AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
   const bool again = attempt.reentrant && own.reentrant && own.one.mode == attempt.names.front().mode;
   if (!again) return {Kind::AlreadyHeld, own.token, own.since};
   if (own.count == kCountMax) return {Kind::TooDeep};
-  return {Kind::Granted, own.token, own.since};
+  return {.kind = Kind::Granted, .token = own.token, .since = own.since, .releases = own.releases};
 }
 
 }  // namespace
@@ -50,17 +50,24 @@ Table& Table::operator=(Table&&) noexcept = default;
 AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   using Kind = AcquireVerdict::Kind;
   COORDKIT_CHECK_MSG(touched_.empty(), "a step without settle()");
+  if (!attempt.waits) {
+    if (const std::optional<AcquireVerdict> verdict = refusal(attempt)) return *verdict;
+  }
+  const Wanted& first = attempt.names.front();
+  const bool free = attempt.names.size() == 1 && !find(first.name) && resting_.find(first.name) == 0;
+  if (free && grant_at_rest(attempt, Token(tokens.last() + 1))) {
+    return {Kind::Granted, Token(tokens.next()), attempt.index};
+  }
+  for (const Wanted& wanted : attempt.names) {
+    if (Lock* woken = wake(wanted.name)) touch(*woken);
+  }
   if (Claim* own = own_claim(attempt)) {
     const AcquireVerdict verdict = repeated(*own, attempt);
     if (verdict.kind == Kind::Granted) rewrite(*own, [](Claim& claim) { ++claim.count; });
     return verdict;
   }
-  if (!attempt.waits) {
-    if (std::optional<AcquireVerdict> verdict = refused_try(attempt)) return *verdict;
-  }
   uint64_t position = 0;
   for (const Wanted& wanted : attempt.names) position = std::max<uint64_t>(position, waiting(wanted.name));
-  const Wanted& first = attempt.names.front();
   Claim& claim = add({.name = first.name,
                       .mode = first.mode,
                       .tag = attempt.tag,
@@ -72,6 +79,8 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
                       .delay = attempt.delay,
                       .reentrant = attempt.reentrant,
                       .others = {attempt.names.begin() + 1, attempt.names.end()}});
+  digest_ += claim_hash(view_of(claim));
+  changed(claim);
   if (grantable(claim)) {
     hold(claim, Token(tokens.next()), attempt.index);
     return {Kind::Granted, claim.token, claim.since};
@@ -95,6 +104,10 @@ Claim* Table::own_claim(const Attempt& attempt) const {
 }
 
 std::optional<AcquireVerdict> Table::refusal(const Attempt& attempt) const {
+  for (const Wanted& wanted : attempt.names) {
+    const auto verdict = refusal_at_rest(wanted, attempt);
+    if (verdict && verdict->kind == AcquireVerdict::Kind::AlreadyHeld) return verdict;
+  }
   const Claim* own = own_claim(attempt);
   if (!own) return refused_try(attempt);
   const AcquireVerdict verdict = repeated(*own, attempt);
@@ -105,6 +118,7 @@ std::optional<AcquireVerdict> Table::refusal(const Attempt& attempt) const {
 std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
   using Kind = AcquireVerdict::Kind;
   for (const Wanted& wanted : attempt.names) {
+    if (const auto verdict = refusal_at_rest(wanted, attempt)) return verdict;
     const Lock* lock = find(wanted.name);
     if (!lock) continue;
     if (lock->delay != 0) return AcquireVerdict{Kind::Delayed};
@@ -115,6 +129,13 @@ std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
 }
 
 bool Table::release(const HoldKey& key, uint64_t number) {
+  if (const Resting::Handle handle = resting_.find(key.name)) {
+    const ClaimView hold = resting_.view(handle);
+    const bool owner = hold.session == key.session && (!key.tag || key.tag->empty());
+    if (!owner || hold.token != key.token) return false;
+    end_at_rest(handle);
+    return true;
+  }
   Claim* claim = find_hold(key);
   if (!claim) return false;
   const bool known = number != 0 && !mutant(Mutant::ReleaseRepeats);
@@ -132,6 +153,11 @@ bool Table::release(const HoldKey& key, uint64_t number) {
 
 CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string_view name, const RequestId& acquire,
                             Decisions& decisions) {
+  if (const Resting::Handle handle = resting_.find(name)) {
+    const ClaimView hold = resting_.view(handle);
+    if (hold.session != session || !tag.empty() || hold.request != acquire) return {};
+    return {CancelVerdict::Kind::Granted, hold.token, hold.since};
+  }
   const Lock* lock = find(name);
   Claim* claim = lock ? find(*lock, session, tag) : nullptr;
   if (!claim || claim->request != acquire) return {};
@@ -173,6 +199,7 @@ void Table::end_waits(SessionId session, Decisions& decisions) {
 
 void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions) {
   if (!mutant(Mutant::DeadWaitersStay)) end_waits(session, decisions);
+  for (const Resting::Handle handle : resting_.of_session(session)) end_at_rest(handle);
   const bool delays = how == Ending::Expired || mutant(Mutant::CloseDelays);
   for (Claim* claim : claims_of(session, Which::All)) {
     if (!claim->held()) continue;
@@ -241,7 +268,11 @@ void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
     lock->touched = false;
     COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(*lock->queue.first->claim), "INV_L06");
     const bool empty = lock->holds.empty() && lock->queue.empty() && lock->delay == 0;
-    if (empty && !mutant(Mutant::NamesAreKept)) locks_.erase(locks_.find(lock->name.view()));
+    if (put_to_rest(*lock)) {
+      locks_.erase(locks_.find(lock->name.view()));
+    } else if (empty && !mutant(Mutant::NamesAreKept)) {
+      locks_.erase(locks_.find(lock->name.view()));
+    }
   }
   touched_.clear();
   std::ranges::move(std::exchange(led_, {}), std::back_inserter(decisions.led));

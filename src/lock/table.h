@@ -5,6 +5,9 @@
 // that became empty. After settle() no waiter is grantable (INV_L06). Work is proportional to the claims touched, whatever
 // exists besides; only deadlock detection looks further, along the waits it follows (deadlock.h).
 //
+// Memory: a lock that one owner holds and nobody wants is kept small (resting.h). It gets its records when something happens to
+// it, and gives them up in settle() when it is that plain again.
+//
 // Implemented by concern: table.cc (acquire, release, grants), table_holds.cc (changes of a hold that stays), table_records.cc
 // (how records are linked), table_rows.cc (queries and checkpoints).
 #pragma once
@@ -24,6 +27,7 @@
 #include "coordkit/types.h"
 #include "lock/claim.h"
 #include "lock/claim_view.h"
+#include "lock/resting.h"
 #include "lock/terms.h"
 #include "lock/token_counter.h"
 
@@ -69,8 +73,8 @@ class Table {
   void settle(Index index, TokenCounter& tokens, Decisions& decisions);
 
   // ---- looks
-  size_t names() const { return locks_.size(); }
-  size_t claims() const { return claims_.size(); }
+  size_t names() const { return locks_.size() + resting_.size(); }
+  size_t claims() const { return claims_.size() + resting_.size(); }
   std::optional<AcquireVerdict> refusal(const Attempt& attempt) const;  // of a try like this one, if it came now
   uint32_t waiting(std::string_view name) const;
   bool delayed(std::string_view name) const;
@@ -140,11 +144,18 @@ class Table {
   Claim* own_claim(const Attempt& attempt) const;
   std::optional<AcquireVerdict> refused_try(const Attempt& attempt) const;
   Claim* find_hold(const HoldKey& key) const;
-  Claim* find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict) const;
+  Claim* find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict);
   ModeVerdict regrant(Claim& claim, Mode mode, Index index, TokenCounter& tokens);
   enum class Which : uint8_t { All, Waits };
   std::vector<Claim*> claims_of(SessionId session, Which which) const;
   void begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions);
+
+  // At rest or with records: a lock is one or the other.
+  bool grant_at_rest(const Attempt& attempt, Token token);
+  void end_at_rest(Resting::Handle handle);
+  Lock* wake(std::string_view name);
+  bool put_to_rest(Lock& lock);
+  std::optional<AcquireVerdict> refusal_at_rest(const Wanted& wanted, const Attempt& attempt) const;
 
   Lock* find(std::string_view name) const;
   Claim* find(const Lock& lock, const Owner& owner) const;
@@ -154,9 +165,10 @@ class Table {
   Claim& add(const ClaimView& row);
   void hold(Claim& claim, Token token, Index index);
   void remove(Claim& claim);
+  void drop(Claim& claim);
   void forget(Owner& owner);
   void touch(Lock& lock);
-  void note_leader(const Lock& lock) { led_.emplace_back(lock.name.view()); }
+  void note_leader(std::string_view name) { led_.emplace_back(name); }
   // Changes what the claim's row says.
   template <typename Change>
   void rewrite(Claim& claim, Change change);
@@ -166,6 +178,7 @@ class Table {
   absl::Status check(const ClaimView& row) const;
   absl::Status check_place(const ClaimView& row, const Wanted& place);
 
+  Resting resting_;
   Records<Lock> locks_;
   Records<Owner> owners_;
   Records<Claim> claims_;                                 // by owner and first lock
@@ -179,6 +192,7 @@ class Table {
   std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of settle()
   std::vector<Claim*> dirty_;                         // changed since the last collect()
   std::vector<RowId> erased_;                         // stored rows that are gone since then
+  Token last_restored_;                               // of a hold
   uint64_t digest_ = 0;                               // sum of the hashes of claims and delays
 };
 

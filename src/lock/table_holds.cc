@@ -8,7 +8,8 @@
 namespace coordkit::lock {
 
 // Fills the verdict if the hold is not there, or is none that can change from this mode to the other.
-Claim* Table::find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict) const {
+Claim* Table::find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict) {
+  if (Lock* woken = wake(key.name)) touch(*woken);
   Claim* claim = find_hold(key);
   if (!claim) return nullptr;  // NotOwner
   const bool simple = claim->extent == 1 && claim->count == 1 && claim->one.mode == from;
@@ -50,17 +51,19 @@ ModeVerdict Table::regrant(Claim& claim, Mode mode, Index index, TokenCounter& t
   });
   holds_.emplace(claim.token, &claim);
   touch(claim.lock());
-  note_leader(claim.lock());
+  note_leader(claim.lock().name.view());
   return {ModeVerdict::Kind::Done, claim.token, claim.since};
 }
 
 bool Table::update_value(const HoldKey& key, std::string_view value) {
+  if (Lock* woken = wake(key.name)) touch(*woken);
   Claim* claim = find_hold(key);
   if (!claim) return false;
   rewrite(*claim, [value](Claim& hold) { hold.value = ShortText(value); });
   for (const Place& place : claim->places()) {
-    if (place.mode == Mode::Exclusive) note_leader(*place.lock);
+    if (place.mode == Mode::Exclusive) note_leader(place.lock->name.view());
   }
+  touch(claim->lock());
   return true;
 }
 

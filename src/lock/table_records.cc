@@ -49,13 +49,15 @@ Owner& Table::owner_of(SessionId session, std::string_view tag) {
   return owner;
 }
 
-// Queues a claim at the end. INV_L05: a queue is ordered by entry.
+// Adds the records of a claim: at the end of its queues, or as a hold that is one already. INV_L05: a queue is ordered by
+// entry. The caller says whether its row is to be written.
 Claim& Table::add(const ClaimView& row) {
   auto fresh = std::make_unique<Claim>();
   Claim& claim = *fresh;
   claim.owner = &owner_of(row.session, row.tag);
   claim.request = row.request;
   claim.since = row.since;
+  claim.token = row.token;
   claim.timeout = row.timeout;
   claim.delay = row.delay;
   claim.reentrant = row.reentrant;
@@ -71,17 +73,25 @@ Claim& Table::add(const ClaimView& row) {
     place.lock = &lock_of(wanted.name);
     place.mode = wanted.mode;
     PlaceList& queue = place.lock->queue;
-    COORDKIT_CHECK_MSG(queue.empty() || queue.last->claim->since < claim.since, "INV_L05");
-    queue.append(place);
-    ++place.lock->waiting;
+    if (claim.held()) {
+      COORDKIT_CHECK_MSG(admits(*place.lock, place.mode), "INV_L01");
+      place.lock->holds.append(place);
+    } else {
+      COORDKIT_CHECK_MSG(queue.empty() || queue.last->claim->since < claim.since, "INV_L05");
+      queue.append(place);
+      ++place.lock->waiting;
+    }
     if (i > 0) further_places_.emplace(PlaceKey{place.lock, claim.owner}, &claim);
   }
   claims_.insert(std::move(fresh));
-  claim.owner->waits.append(claim);
-  COORDKIT_CHECK_MSG(waiters_.emplace(claim.since, &claim).second, "two acquires in one entry");
-  ++sessions_[row.session].counts.waiters;
-  digest_ += claim_hash(view_of(claim));
-  changed(claim);
+  (claim.held() ? claim.owner->holds : claim.owner->waits).append(claim);
+  Counts& counts = sessions_[row.session].counts;
+  ++(claim.held() ? counts.holds : counts.waiters);
+  if (claim.held()) {
+    holds_.emplace(claim.token, &claim);
+  } else {
+    COORDKIT_CHECK_MSG(waiters_.emplace(claim.since, &claim).second, "two acquires in one entry");
+  }
   return claim;
 }
 
@@ -96,7 +106,7 @@ void Table::hold(Claim& claim, Token token, Index index) {
     lock.queue.remove(place);
     --lock.waiting;
     lock.holds.append(place);
-    if (place.mode == Mode::Exclusive) note_leader(lock);
+    if (place.mode == Mode::Exclusive) note_leader(lock.name.view());
   }
   claim.owner->waits.remove(claim);
   claim.owner->holds.append(claim);
@@ -115,6 +125,15 @@ void Table::remove(Claim& claim) {
   digest_ -= claim_hash(view_of(claim));
   forget_row(claim);
   unchanged(claim);
+  for (const Place& place : claim.places()) {
+    if (claim.held() && place.mode == Mode::Exclusive) note_leader(place.lock->name.view());
+    if (!mutant(Mutant::NobodyIsWoken)) touch(*place.lock);
+  }
+  drop(claim);
+}
+
+// Forgets the records of a claim.
+void Table::drop(Claim& claim) {
   const bool held = claim.held();
   if (held) holds_.erase(claim.token);
   if (!held) waiters_.erase(claim.since);
@@ -122,8 +141,6 @@ void Table::remove(Claim& claim) {
     Lock& lock = *place.lock;
     (held ? lock.holds : lock.queue).remove(place);
     if (!held) --lock.waiting;
-    if (held && place.mode == Mode::Exclusive) note_leader(lock);
-    if (!mutant(Mutant::NobodyIsWoken)) touch(lock);
     if (&place != &claim.places().front()) further_places_.erase(PlaceKey{&lock, claim.owner});
   }
   Owner& owner = *claim.owner;

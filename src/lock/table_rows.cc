@@ -25,11 +25,13 @@ bool Table::delayed(std::string_view name) const {
 }
 
 bool Table::free(std::string_view name) const {
+  if (resting_.find(name) != 0) return false;
   const Lock* lock = find(name);
   return !lock || lock->holds.empty();
 }
 
 void Table::holders(std::string_view name, Visitor visit) const {
+  if (const Resting::Handle handle = resting_.find(name)) return visit(resting_.view(handle));
   const Lock* lock = find(name);
   if (!lock) return;
   for (const Place* place = lock->holds.first; place; place = place->after) visit(view_of(*place->claim));
@@ -44,6 +46,10 @@ void Table::queue(std::string_view name, WhileVisitor visit) const {
 }
 
 std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, std::string_view tag) const {
+  if (const Resting::Handle handle = resting_.find(name)) {
+    const ClaimView hold = resting_.view(handle);
+    return hold.session == session && tag.empty() ? std::optional(hold) : std::nullopt;
+  }
   const Lock* lock = find(name);
   const Claim* claim = lock ? find(*lock, session, tag) : nullptr;
   if (!claim) return std::nullopt;
@@ -51,6 +57,10 @@ std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, 
 }
 
 std::optional<Mode> Table::held(std::string_view name, Token token) const {
+  if (const Resting::Handle handle = resting_.find(name)) {
+    const ClaimView hold = resting_.view(handle);
+    return hold.token == token ? std::optional(hold.mode) : std::nullopt;
+  }
   const auto found = holds_.find(token);
   if (found == holds_.end()) return std::nullopt;
   for (const Place& place : found->second->places()) {
@@ -61,15 +71,16 @@ std::optional<Mode> Table::held(std::string_view name, Token token) const {
 
 Table::Counts Table::counts(SessionId session) const {
   const auto found = sessions_.find(session);
-  return found == sessions_.end() ? Counts{} : found->second.counts;
+  Counts counts = found == sessions_.end() ? Counts{} : found->second.counts;
+  counts.holds += resting_.count(session);
+  return counts;
 }
 
 std::vector<ClaimView> Table::holds_of(SessionId session) const {
   std::vector<ClaimView> holds;
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end()) return holds;
-  for (const Owner* owner = found->second.owners.first; owner; owner = owner->session_after) {
-    for (const Claim* claim = owner->holds.first; claim; claim = claim->owner_after) holds.push_back(view_of(*claim));
+  for (const Resting::Handle handle : resting_.of_session(session)) holds.push_back(resting_.view(handle));
+  for (const Claim* claim : claims_of(session, Which::All)) {
+    if (claim->held()) holds.push_back(view_of(*claim));
   }
   std::ranges::sort(holds, {}, &ClaimView::token);
   return holds;
@@ -87,24 +98,35 @@ void Table::delays(DelayVisitor visit) const {
 
 void Table::every_session(absl::FunctionRef<void(SessionId)> visit) const {
   for (const auto& [session, claims] : sessions_) visit(session);
+  resting_.each([&](Resting::Handle handle) { visit(resting_.view(handle).session); });
 }
 
-// A claim that came and went between two calls is in neither list. Delays are few, and never change.
+// A claim that came and went between two calls is in neither list. Delays are few, and never change. Holds are in two places,
+// so that their rows are merged; what was listed gives its room back.
 void Table::collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(RowId)> erase) {
   std::ranges::sort(erased_);
-  for (const RowId& row : erased_) erase(row);
-  erased_.clear();
+  for (const RowId& row : std::exchange(erased_, {})) erase(row);
   for (auto& [id, delay] : delays_) {
     if (std::exchange(delay.stored, true)) continue;
     put_delay({id, delay.lock->name.view(), delay.duration});
   }
+  const std::vector<Resting::Handle> resting = resting_.take_dirty();
+  auto next = resting.begin();
+  const auto put_resting_before = [&](RowId row) {
+    for (; next != resting.end(); ++next) {
+      const ClaimView hold = resting_.view(*next);
+      if (RowId{RowId::Kind::Hold, hold.token.value()} > row) return;
+      put(hold);
+    }
+  };
   std::ranges::sort(dirty_, {}, [](const Claim* claim) { return row_of(*claim); });
-  for (Claim* claim : dirty_) {
+  for (Claim* claim : std::exchange(dirty_, {})) {
+    put_resting_before(row_of(*claim));
     put(view_of(*claim));
     claim->stored = true;
     claim->dirty_slot = 0;
   }
-  dirty_.clear();
+  put_resting_before({RowId::Kind::Wait, 0});
 }
 
 // What a claim must be, whatever else there is.
@@ -118,12 +140,13 @@ absl::Status Table::check(const ClaimView& row) const {
   if (counted && (!row.held() || !row.reentrant)) return absl::DataLossError("a count on a claim that has none");
   if (row.held()) {
     if (row.timeout != Duration::zero()) return absl::DataLossError("a hold with a timeout");
-    return holds_.contains(row.token) ? absl::DataLossError("two holds with one token") : absl::OkStatus();
+    return row.token > last_restored_ ? absl::OkStatus() : absl::DataLossError("holds out of order");
   }
   return waiters_.contains(row.since) ? absl::DataLossError("two waiters of one entry") : absl::OkStatus();
 }
 
 absl::Status Table::check_place(const ClaimView& row, const Wanted& place) {
+  wake(place.name);
   const Lock& lock = lock_of(place.name);
   if (find(lock, row.session, row.tag)) return absl::DataLossError("two claims of one owner on one lock");
   if (row.held()) {
@@ -131,7 +154,6 @@ absl::Status Table::check_place(const ClaimView& row, const Wanted& place) {
     if (!lock.holds.empty() && !compatible(lock.holds.first->mode, place.mode)) {
       return absl::DataLossError("two holds of one lock that exclude each other");
     }
-    if (!lock.holds.empty() && lock.holds.last->claim->token > row.token) return absl::DataLossError("holds out of order");
   } else if (!lock.queue.empty() && lock.queue.last->claim->since >= row.since) {
     return absl::DataLossError("a queue out of order");
   }
@@ -140,6 +162,12 @@ absl::Status Table::check_place(const ClaimView& row, const Wanted& place) {
 
 absl::Status Table::restore(const ClaimView& row) {
   if (absl::Status status = check(row); !status.ok()) return status;
+  const bool alone = !find(row.name) && resting_.find(row.name) == 0;
+  if (alone && resting_.add(row, /*stored=*/true, /*dirty=*/false)) {
+    digest_ += claim_hash(row);
+    last_restored_ = row.token;
+    return absl::OkStatus();
+  }
   if (absl::Status status = check_place(row, {row.name, row.mode}); !status.ok()) return status;
   std::vector<std::string_view> names{row.name};
   for (const Wanted& other : row.others) {
@@ -149,10 +177,9 @@ absl::Status Table::restore(const ClaimView& row) {
   std::ranges::sort(names);
   if (std::ranges::adjacent_find(names) != names.end()) return absl::DataLossError("a claim twice on one lock");
   Claim& claim = add(row);
-  if (row.held()) hold(claim, row.token, row.since);
-  unchanged(claim);
+  digest_ += claim_hash(row);
   claim.stored = true;
-  led_.clear();  // nothing happened, a state came back
+  if (row.held()) last_restored_ = row.token;
   return absl::OkStatus();
 }
 
@@ -174,7 +201,9 @@ absl::Status Table::restored() const {
 }
 
 uint64_t Table::recomputed_digest() const {
-  uint64_t sum = 0;  // a sum: the order of the hash table is of no account
+  uint64_t sum = 0;
+  // A sum: the order of the hash tables is of no account.
+  resting_.each([&](Resting::Handle handle) { sum += claim_hash(resting_.view(handle)); });
   for (const auto& claim : claims_) sum += claim_hash(view_of(*claim));
   delays([&sum](const DelayView& delay) { sum += delay_hash(delay); });
   return sum;

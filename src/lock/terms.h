@@ -49,6 +49,7 @@ struct AcquireVerdict {
   Token token;            // Granted, AlreadyHeld
   Index since;            // of the hold or of the wait in the way
   uint64_t position = 0;  // Queued: waiters before it, in the longest of its queues
+  uint64_t releases = 0;  // Granted by counting up: releases of this hold so far
 };
 
 // Names a hold to act on: the one on this lock with this token, if it belongs to the session, and to the tag if one is given.

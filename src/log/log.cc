@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/mutant.h"
 #include "base/sums.h"
 #include "log/peer_marks.h"
@@ -211,6 +212,7 @@ absl::Status Log::compact(Position through) {
   holes_.erase(holes_.begin(), holes_.upper_bound(through.index));
   state_.base = through;
   state_.first_segment = index_.empty() || mutant(Mutant::RecyclesLiveSegments) ? current_ : index_.front().home;
+  COORDKIT_CHECK_MSG(index_.empty() || state_.first_segment <= index_.front().home, "INV_S01");
   mark_due_ = true;
   return absl::OkStatus();
 }

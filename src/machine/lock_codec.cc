@@ -38,8 +38,8 @@ bool read_hold(pbf_reader& in, auto& command) {
   }
 }
 
-LockWanted read_wanted(pbf_reader in) {
-  LockWanted wanted;
+NamedLock read_wanted(pbf_reader in) {
+  NamedLock wanted;
   uint64_t mode = 0;
   while (in.next()) {
     switch (in.tag_and_type()) {
@@ -92,7 +92,7 @@ void write(pbf_writer& request, const AcquireAll& acquire) {
   pbf_writer out(request, kAcquireAllField);
   put_number(out, 1, acquire.session);
   put_bytes(out, 2, acquire.owner_tag);
-  for (const LockWanted& wanted : acquire.locks) {
+  for (const NamedLock& wanted : acquire.locks) {
     pbf_writer body(out, 3);
     put_bytes(body, 1, wanted.name);
     put_number(body, 2, number_of(wanted.mode));
@@ -267,7 +267,7 @@ ResultCode check(const AcquireAll& acquire) {
   if (acquire.locks.empty()) return ResultCode::InvalidArgument;
   if (acquire.locks.size() > kLocksMax) return ResultCode::LimitExceeded;
   std::vector<std::string_view> names;
-  for (const LockWanted& wanted : acquire.locks) {
+  for (const NamedLock& wanted : acquire.locks) {
     if (const ResultCode name = check_name(wanted.name); name != ResultCode::Ok) return name;
     if (!known(wanted.mode)) return ResultCode::Unsupported;
     names.push_back(wanted.name);

@@ -41,17 +41,13 @@ struct Acquire {
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
-struct LockWanted {
-  std::string name;
-  LockMode mode = LockMode::Exclusive;
-  friend bool operator==(const LockWanted&, const LockWanted&) = default;
-};
+using coordkit::NamedLock;
 
 // S-53: all of them or none, under one token. Not re-entrant.
 struct AcquireAll {
   SessionId session;
   std::string owner_tag;
-  std::vector<LockWanted> locks;  // 1 to kLocksMax, distinct
+  std::vector<NamedLock> locks;  // 1 to kLocksMax, distinct
   Wait wait;
   std::string value;
   uint64_t flags = 0;

@@ -9,7 +9,8 @@ namespace {
 Result answer_of(const lock::AcquireVerdict& verdict) {
   using Kind = lock::AcquireVerdict::Kind;
   switch (verdict.kind) {
-    case Kind::Granted: return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case Kind::Granted:
+      return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since, .releases = verdict.releases};
     case Kind::Held: return {.code = ResultCode::Held};
     case Kind::Delayed: return {.code = ResultCode::Delayed};
     case Kind::AlreadyHeld: return {.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
@@ -37,7 +38,7 @@ Result answer_of(const lock::ModeVerdict& verdict) {
 std::vector<lock::Wanted> names_of(const Acquire& acquire) { return {{acquire.name, acquire.mode}}; }
 std::vector<lock::Wanted> names_of(const AcquireAll& acquire) {
   std::vector<lock::Wanted> names;
-  for (const LockWanted& wanted : acquire.locks) names.push_back({wanted.name, wanted.mode});
+  for (const NamedLock& wanted : acquire.locks) names.push_back({wanted.name, wanted.mode});
   return names;
 }
 

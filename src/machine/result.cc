@@ -99,6 +99,7 @@ std::string encode(const Result& result) {
   put_duration(out, 6, result.ttl);
   put_number(out, 7, result.position);
   put_number(out, 8, result.deleted);
+  put_number(out, 20, result.releases);
   put_number(out, 40, result.id);
   put_field(out, 41, result.number);
   put_field(out, 42, result.swapped);
@@ -120,6 +121,7 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case number(6): get(in, result.ttl); break;
         case number(7): get(in, result.position); break;
         case number(8): get(in, result.deleted); break;
+        case number(20): get(in, result.releases); break;
         case number(40): get(in, result.id); break;
         case number(41): get(in, result.number); break;
         case number(42): get(in, result.swapped); break;

@@ -64,6 +64,7 @@ struct Result {
   Duration ttl{};          // opened: as granted, never below the one asked for
   uint64_t position = 0;   // Queued: waiters before this one
   uint64_t deleted = 0;    // keys deleted
+  uint64_t releases = 0;   // Granted again: how many releases have counted this hold down so far
   Index id;                // of a member, of an item
   int64_t number = 0;      // of a counter, a latch; deliveries of an item before this one
   bool swapped = false;    // a compare-and-set did set

@@ -141,8 +141,10 @@ void Core::Impl::become_follower(const Transition& transition) {
     refuse_questions();
     peers_.clear();
     arm_election_timer();
+    if (mutant(Mutant::DeposedLeaderSticks)) leader_contact_ = now_;
   }
-  leadership_ = {Role::Follower, term(), transition.leader};
+  const bool sticks = leads() && mutant(Mutant::DeposedLeaderSticks);
+  leadership_ = {Role::Follower, term(), sticks ? options_.self : transition.leader};
 }
 
 void Core::Impl::become_pre_candidate() {

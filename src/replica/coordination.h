@@ -7,11 +7,14 @@
 #include <utility>
 
 #include "coordkit/observation.h"
+#include "coordkit/replica.h"
 #include "coordkit/session.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
+
+class Host;
 
 // Sees through the public handles, so that they need only one friend.
 struct HandleAccess {
@@ -66,7 +69,7 @@ class ObservationMaker {
  public:
   // `start(calls)` begins it and gives its id.
   template <typename Start>
-  static Observation make(std::shared_ptr<Host> host, Start start) {
+  static Observation make(std::shared_ptr<CallRunner> host, Start start) {
     auto id = std::make_shared<ObserverId>();  // known and used on the engine's thread only
     host->call([id, start = std::move(start)](Client& client) mutable { *id = start(client.coordination()); });
     return Observation(std::shared_ptr<void>(static_cast<void*>(id.get()), [host = std::move(host), id](void*) {

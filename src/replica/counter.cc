@@ -1,6 +1,7 @@
 #include "coordkit/counter.h"
 
 #include "replica/coordination.h"
+#include "replica/host.h"
 
 namespace coordkit {
 

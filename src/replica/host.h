@@ -22,6 +22,7 @@
 #include "coordkit/replica.h"
 #include "coordkit/state_store.h"
 #include "coordkit/transport.h"
+#include "replica/call_runner.h"
 #include "replica/callback_thread.h"
 #include "replica/event_relay.h"
 #include "replica/membership_calls.h"
@@ -31,10 +32,12 @@ namespace coordkit {
 
 class DataDirectory;
 
-class Host final : public std::enable_shared_from_this<Host>, public LogSink, public StateSink, public TransportSink {
+class Host final : public std::enable_shared_from_this<Host>,
+                   public CallRunner,
+                   public LogSink,
+                   public StateSink,
+                   public TransportSink {
  public:
-  using Call = absl::AnyInvocable<void(Client&)>;
-
   Host(ReplicaOptions options, const Clock& clock);
   ~Host() override;
 
@@ -44,11 +47,11 @@ class Host final : public std::enable_shared_from_this<Host>, public LogSink, pu
   absl::StatusOr<std::shared_ptr<Host>> open(const DataDirectory& directory);
 
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
-  void call(Call call);
-  bool on_engine_thread() const { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
-  const Clock& clock() const { return clock_; }
+  void call(Call call) override;
+  bool on_engine_thread() const override { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+  const Clock& clock() const override { return clock_; }
   const ReplicaOptions& options() const { return options_; }
-  std::string owner_tag();  // a fresh one
+  std::string owner_tag() override;
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replica/lock_options.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
@@ -15,16 +16,6 @@ absl::Status no_session() {
 absl::Status no_grant() { return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from or never made"); }
 
 const std::string kNoName;
-
-AcquireOptions client_options(LockOptions options) {
-  AcquireOptions out{.owner_tag = std::move(options.owner), .value = std::move(options.value)};
-  if (options.timeout == kForever) {
-    out.wait = LockWait::forever();
-  } else if (options.timeout > Duration::zero()) {
-    out.wait = LockWait::timed(options.timeout);
-  }
-  return out;
-}
 
 }  // namespace
 

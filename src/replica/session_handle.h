@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "replica/host.h"
+#include "replica/call_runner.h"
 
 namespace coordkit {
 
 class SessionHandle {
  public:
-  SessionHandle(std::shared_ptr<Host> host, SessionRef state) : host_(std::move(host)), state_(std::move(state)) {}
+  SessionHandle(std::shared_ptr<CallRunner> host, SessionRef state) : host_(std::move(host)), state_(std::move(state)) {}
   ~SessionHandle() {
     if (state_->closed() || state_->phase() == SessionPhase::Lost) return;
     state_->invalidate();
@@ -18,13 +18,13 @@ class SessionHandle {
   SessionHandle(const SessionHandle&) = delete;
   SessionHandle& operator=(const SessionHandle&) = delete;
 
-  Host& host() const { return *host_; }
-  const std::shared_ptr<Host>& shared_host() const { return host_; }
+  CallRunner& host() const { return *host_; }
+  const std::shared_ptr<CallRunner>& shared_host() const { return host_; }
   const SessionRef& state() const { return state_; }
   LeadingTime now() const { return host_->clock().now().leading; }
 
  private:
-  std::shared_ptr<Host> host_;
+  std::shared_ptr<CallRunner> host_;
   SessionRef state_;
 };
 

@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "replica/host.h"
+#include "coordkit/error.h"
+#include "replica/call_runner.h"
 
 namespace coordkit {
 
@@ -20,6 +21,10 @@ class Slot {
     const std::lock_guard lock(mutex_);
     value_.emplace(std::move(value));
     wake_.notify_one();
+  }
+  bool has_value() {
+    const std::lock_guard lock(mutex_);
+    return value_.has_value();
   }
   T take() {
     std::unique_lock lock(mutex_);
@@ -40,22 +45,23 @@ inline absl::Status would_wait_for_itself() {
 
 // `start(client, callback)` begins the call; every call of the client ends exactly once, so this returns.
 template <typename Answer, typename Start>
-Answer wait_for_answer(Host& host, Start start) {
+Answer wait_for_answer(CallRunner& host, Start start) {
   if (host.on_engine_thread()) return would_wait_for_itself();
   auto slot = std::make_shared<Slot<Answer>>();
   host.call([start = std::move(start), slot](Client& client) mutable {
     start(client, [slot](Answer answer) { slot->set(std::move(answer)); });
   });
+  host.before_waiting([&slot] { return slot->has_value(); });
   return slot->take();
 }
 
 template <typename T, typename Start>
-absl::StatusOr<T> wait_for(Host& host, Start start) {
+absl::StatusOr<T> wait_for(CallRunner& host, Start start) {
   return wait_for_answer<absl::StatusOr<T>>(host, std::move(start));
 }
 
 template <typename Start>
-absl::Status wait_for_done(Host& host, Start start) {
+absl::Status wait_for_done(CallRunner& host, Start start) {
   return wait_for_answer<absl::Status>(host, std::move(start));
 }
 

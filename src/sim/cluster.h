@@ -40,7 +40,9 @@ class Cluster final : private NodeWatcher {
     uint32_t node = 0;
     uint32_t epoch = 0;
     uint64_t mark = ~uint64_t{0};  // of the recorder, if there is one
-    Duration period{};             // Flap
+    Duration period{};             // Flap; one that waits: its length
+    size_t message_kind = 0;       // HeldKind
+    bool waits = false;            // has not begun
     FileFaults files;              // of a disk
     TrueTime until{};
     bool on = true;
@@ -79,6 +81,9 @@ class Cluster final : private NodeWatcher {
   void cut_links(ActiveFault& fault);
   void mend_links(ActiveFault& fault);
   void notice_cuts(const ActiveFault& fault);
+  void fade(ActiveFault whole, Duration length);
+  void remember_later(ActiveFault fault, Duration wait, Duration length);
+  void begin_late(ActiveFault& fault, uint64_t number);
   uint64_t remember(ActiveFault fault, Duration length);
   uint32_t victim();
   void crash(uint32_t node, Duration down, CrashKind kind);

@@ -37,6 +37,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
   ++fault_counts_[static_cast<size_t>(kind)];
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
   ActiveFault fault{.kind = kind, .node = victim()};
+  if (kind == FaultKind::Fade) fault.node = consensus_.leader().value_or(fault.node);
   if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(kind, strikes_, fault.node, length);
   switch (kind) {
     case FaultKind::Storm:
@@ -61,6 +62,13 @@ void Cluster::strike(FaultKind kind, Duration length) {
       for (const auto& [from, to] : fault.links) network_.clog(from, to);
       remember(std::move(fault), length);
       return;
+    case FaultKind::HeldKind:
+      fault.links = links_of(FaultKind::PairCut);
+      fault.message_kind = random_.below(std::variant_size_v<Message>);
+      for (const auto& [from, to] : fault.links) network_.hold_kind(from, to, fault.message_kind);
+      remember(std::move(fault), length);
+      return;
+    case FaultKind::Fade: fault.node = consensus_.leader().value_or(fault.node); return fade(std::move(fault), length);
     case FaultKind::ConnectionLoss:
       for (const auto& [from, to] : links_of(FaultKind::PairCut)) disconnect(from, to);
       return;
@@ -99,8 +107,53 @@ uint64_t Cluster::remember(ActiveFault fault, Duration length) {
   return faults_.size() - 1;
 }
 
+// A node does not vanish at once: nobody hears it any more, one after the other within the time that elections take, while
+// what the others say to it passes, is lost, or is held back for a while. So there are moments in which one half of the
+// cluster has given it up and the other has not.
+void Cluster::fade(ActiveFault whole, Duration length) {
+  const uint32_t node = whole.node;
+  const auto within = [this](Duration bound) { return Duration(random_.below(static_cast<uint64_t>(bound.count()) + 1)); };
+  const Duration spread = 2 * plan_.election_timeout;
+  for (uint32_t other = 0; other < plan_.nodes; ++other) {
+    if (other == node) continue;
+    whole.links.emplace_back(node, other);
+    const Duration unheard = within(spread);
+    remember_later({.kind = FaultKind::OneWayCut, .links = {{node, other}}, .node = node}, unheard, spread + length - unheard);
+    const uint64_t fate = random_.below(4);
+    if (fate == 0) continue;
+    const FaultKind kind = fate == 1 ? FaultKind::OneWayCut : FaultKind::Clog;
+    const Duration deaf = within(spread);
+    const Duration end = kind == FaultKind::Clog ? deaf + within(plan_.election_timeout) : spread + length;
+    remember_later({.kind = kind, .links = {{other, node}}, .node = node}, deaf, end - deaf);
+  }
+  const std::vector<std::pair<uint32_t, uint32_t>> links = std::exchange(whole.links, {});  // the parts undo themselves
+  const uint64_t mark = whole.mark;
+  remember(std::move(whole), spread + length);
+  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(mark, links);
+}
+
+// A fault that begins when `wait` has passed.
+void Cluster::remember_later(ActiveFault fault, Duration wait, Duration length) {
+  fault.on = false;
+  fault.waits = true;
+  fault.period = length;
+  remember(std::move(fault), wait);
+}
+
+void Cluster::begin_late(ActiveFault& fault, uint64_t number) {
+  if (!hostile_) return;
+  if (fault.kind == FaultKind::Clog) {
+    fault.on = true;
+    for (const auto& [from, to] : fault.links) network_.clog(from, to);
+  } else {
+    cut_links(fault);
+  }
+  world_.schedule(world_.now() + fault.period, EventKind::FaultEnd, kNoNode, 0, number);
+}
+
 void Cluster::fault_end(const Event& event) {
   ActiveFault& fault = faults_[event.item];
+  if (std::exchange(fault.waits, false)) return begin_late(fault, event.item);
   if (fault.kind == FaultKind::Flap && hostile_ && world_.now() < fault.until) {
     fault.on ? mend_links(fault) : cut_links(fault);
     return world_.schedule(world_.now() + fault.period, EventKind::FaultEnd, kNoNode, 0, event.item);
@@ -118,6 +171,11 @@ void Cluster::undo(ActiveFault& fault) {
     case FaultKind::Clog:
       if (std::exchange(fault.on, false)) {
         for (const auto& [from, to] : fault.links) network_.unclog(from, to);
+      }
+      return;
+    case FaultKind::HeldKind:
+      if (std::exchange(fault.on, false)) {
+        for (const auto& [from, to] : fault.links) network_.release_kind(from, to, fault.message_kind);
       }
       return;
     case FaultKind::SlowDisk:

@@ -115,6 +115,8 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
   }
 }
 
+// INV_R10, as far as the replica can know: a leader of an older term than the one that committed an entry may lawfully take it
+// off a replica that hears it late, and the newer leader puts it back, possibly in the same turn.
 void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   if (!write.truncate_after) return;
   const LogImage& log = views_[node].log->submitted();
@@ -127,6 +129,12 @@ void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   }
   for (Index i = write.truncate_after->next(); i <= log.last() && i <= committed(); i = i.next()) {
     if (!log.contains(i) || log.chain(i) != at(i).chain) continue;
+    const bool older = now.term < at(i).committed_in;
+    if (older || std::ranges::any_of(write.entries, [&](const raft::Entry& put_back) {
+          return put_back.index == i && put_back.term == at(i).term;
+        })) {
+      continue;
+    }
     throw Violation("INV_R10", fmt::format("n{} truncates committed entry {}", node + 1, i.value()), {.index = i});
   }
 }

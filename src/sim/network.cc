@@ -35,7 +35,7 @@ void Network::send(uint32_t from, uint32_t to, Message message) {
 
 void Network::launch(std::unique_ptr<Parcel> parcel) {
   Link& wire = link(parcel->from, parcel->to);
-  if (wire.clogs != 0) {
+  if (wire.clogs != 0 || wire.kinds_held[parcel->message.index()] != 0) {
     ++counters_.held;
     wire.held.push_back(std::move(parcel));
     return;
@@ -66,7 +66,18 @@ void Network::launch(std::unique_ptr<Parcel> parcel) {
 
 void Network::unclog(uint32_t from, uint32_t to) {
   Link& wire = link(from, to);
-  if (--wire.clogs != 0) return;
+  if (--wire.clogs == 0) launch_held(wire);
+}
+
+void Network::hold_kind(uint32_t from, uint32_t to, size_t kind) { ++link(from, to).kinds_held[kind]; }
+
+void Network::release_kind(uint32_t from, uint32_t to, size_t kind) {
+  Link& wire = link(from, to);
+  if (--wire.kinds_held[kind] == 0) launch_held(wire);
+}
+
+// What is still to be held for another reason goes back to where it was.
+void Network::launch_held(Link& wire) {
   std::vector<std::unique_ptr<Parcel>> held = std::move(wire.held);
   wire.held.clear();
   for (std::unique_ptr<Parcel>& parcel : held) launch(std::move(parcel));

@@ -6,9 +6,11 @@
 // still arrive later (a slow wire does not know that a process died), if the plan says so.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "coordkit/message.h"
@@ -53,6 +55,9 @@ class Network {
   bool passes(uint32_t from, uint32_t to) const { return link(from, to).cuts == 0; }
   void clog(uint32_t from, uint32_t to) { ++link(from, to).clogs; }
   void unclog(uint32_t from, uint32_t to);
+  // The same for the messages of one alternative; the others pass them by.
+  void hold_kind(uint32_t from, uint32_t to, size_t kind);
+  void release_kind(uint32_t from, uint32_t to, size_t kind);
 
   // Connections, as each end sees them. A connection has a number of its own.
   bool connected(uint32_t node, uint32_t peer) const { return link(node, peer).connection != 0; }
@@ -69,6 +74,7 @@ class Network {
   struct Link {
     int cuts = 0;
     int clogs = 0;
+    std::array<uint8_t, std::variant_size_v<Message>> kinds_held{};
     uint64_t connection = 0;
     TrueTime last_arrival{};
     std::vector<std::unique_ptr<Parcel>> held;
@@ -76,6 +82,7 @@ class Network {
   Link& link(uint32_t from, uint32_t to) { return links_[from * nodes_ + to]; }
   const Link& link(uint32_t from, uint32_t to) const { return links_[from * nodes_ + to]; }
   void launch(std::unique_ptr<Parcel> parcel);
+  void launch_held(Link& wire);
   bool lucky(uint64_t per_million) { return per_million != 0 && random_.below(1'000'000) < per_million; }
 
   World& world_;

@@ -124,6 +124,15 @@ void draw_disks(Plan& plan, Random& random, double share, int64_t haste = 1) {
   draw_ranges(plan, random, kRanges, share, haste);
 }
 
+// Also after everything else.
+void draw_late_faults(Plan& plan, Random& random, double share, int64_t haste = 1) {
+  static constexpr FaultRange kRanges[] = {
+      {FaultKind::Fade, 0.3, seconds(2), seconds(10), milliseconds(50), seconds(4)},
+      {FaultKind::HeldKind, 0.3, seconds(1), seconds(8), milliseconds(20), seconds(8)},
+  };
+  draw_ranges(plan, random, kRanges, share, haste);
+}
+
 void draw_work(Plan& plan, Random& random) {
   WorkPlan& work = plan.work;
   work.workers_per_node = static_cast<uint32_t>(random.chance(0.1) ? random.between(8, 20) : random.between(1, 4));
@@ -159,6 +168,7 @@ void swarm(Plan& plan, const SimOptions& options, Random& random) {
   draw_work(plan, random);
   draw_states(plan, random);
   draw_disks(plan, random, 0.5);
+  draw_late_faults(plan, random, 0.5);
 }
 
 // Nearly every fault, and twice as often.
@@ -170,6 +180,7 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_work(plan, random);
   draw_states(plan, random);
   draw_disks(plan, random, 1, 2);
+  draw_late_faults(plan, random, 2, 2);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
@@ -193,9 +204,26 @@ void holders(Plan& plan, const SimOptions& options, Random& random) {
   draw_states(plan, random);
 }
 
+// What a lease is most in danger of: half of a cluster has given its leader up, and nothing else tells it so. Many reads and a
+// write now and then, or whoever gave up has missed too much to be elected in time. One other fault at most, because
+// whatever else happens ends most leases before the moment comes.
+void fading_leaders(Plan& plan, Random& random) {
+  plan.work.keys = 1;
+  plan.work.workers_per_node = 2;
+  plan.work.think_max = plan.election_timeout / 5;
+  plan.work.lease_read_share = 0.99;
+  constexpr FaultKind kOthers[] = {FaultKind::Pause, FaultKind::Suspend, FaultKind::Clog, FaultKind::ClockRate};
+  const FaultKind other = kOthers[random.below(std::size(kOthers))];
+  if (random.chance(0.3)) plan.faults.push_back({other, seconds(2), milliseconds(10), 4 * plan.election_timeout});
+  plan.faults.push_back({FaultKind::Fade, 6 * plan.election_timeout, milliseconds(1), plan.election_timeout});
+  plan.transfers_only = true;
+  if (random.chance(0.3)) plan.churn_interval = 4 * plan.election_timeout;
+}
+
 // Leaders that answer reads alone, cut off, asleep or stopped again and again, while many read and write a few keys.
 void leases(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
+  plan.nodes = random.chance(0.8) ? 3 : 5;
   draw_clocks(plan, random);
   draw_qualities(plan, random);
   draw_work(plan, random);
@@ -203,13 +231,16 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
   if (random.chance(0.5)) {  // so long that there is always an answer on its way
     plan.calm.delay_min = plan.election_timeout / 40;
     plan.calm.delay_max = plan.election_timeout / 20;
+    plan.append_bytes_max = std::max<size_t>(plan.append_bytes_max, 4096);  // or the calm phase is too short to catch up
+    plan.append_messages_in_flight = std::max<size_t>(plan.append_messages_in_flight, 8);
   }
   const bool quiet = random.chance(0.4);  // whoever missed something seldom wins an election while many write
   plan.work.workers_per_node = quiet ? 2 : 6;
   plan.work.think_max = quiet ? plan.election_timeout : milliseconds(5);
   plan.work.kv_percent = 90;
+  if (random.chance(0.5)) return fading_leaders(plan, random);
   for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Isolation, FaultKind::OneWayCut, FaultKind::Clog,
-                         FaultKind::ClockRate, FaultKind::Crash, FaultKind::PairCut}) {
+                         FaultKind::ClockRate, FaultKind::Crash, FaultKind::PairCut, FaultKind::Fade}) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(2)), milliseconds(10), 4 * plan.election_timeout});
   }
   // A voter that is back before its leader's lease has ended, and leaders that go at an order.
@@ -233,6 +264,7 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_work(plan, random);
   plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{3});
   draw_disks(plan, random, 0.5);
+  draw_late_faults(plan, random, 0.5);
 }
 
 // Disks that fail, fill up, rot, lie and lose power, under a busy log; members are replaced with new disks in half of the runs.
@@ -266,9 +298,9 @@ constexpr Profile kProfiles[] = {{"swarm", swarm},           {"harsh", harsh}, {
                                  {"membership", membership}, {"disks", disks}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
-    "storm",           "one_way_cut", "pair_cut",      "isolation",  "split",       "flap",     "clog",
-    "connection_loss", "crash",       "crash_in_turn", "power_loss", "pause",       "suspend",  "slow_disk",
-    "clock_rate",      "disk_error",  "disk_full",     "rot",        "misdirected", "lost_sync"};
+    "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",     "clog",    "fade",
+    "held_kind",  "connection_loss", "crash",     "crash_in_turn", "power_loss",  "pause",    "suspend", "slow_disk",
+    "clock_rate", "disk_error",      "disk_full", "rot",           "misdirected", "lost_sync"};
 
 }  // namespace
 

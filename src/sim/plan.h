@@ -30,6 +30,7 @@ struct WorkPlan {
   Duration hold_max = std::chrono::milliseconds(300);
   uint64_t kv_percent = 20;
   uint64_t query_percent = 5;
+  double lease_read_share = 0;  // of all that idle workers do, before anything else is chosen
 };
 
 // When a replica has to be sent a state, and how that goes.

@@ -43,6 +43,7 @@ bool hits_one_node(FaultKind kind) {
     case FaultKind::Split:
     case FaultKind::Flap:
     case FaultKind::Clog:
+    case FaultKind::HeldKind:
     case FaultKind::ConnectionLoss:
     case FaultKind::PowerLoss: return false;
     default: return true;

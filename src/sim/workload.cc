@@ -88,6 +88,8 @@ void Workload::act(Worker& worker) {
 }
 
 void Workload::act_idle(Worker& worker) {
+  const double lease_reads = plan_.work.lease_read_share;
+  if (lease_reads > 0 && worker.random.chance(lease_reads)) return get(worker, Consistency::Lease);
   const uint64_t dice = worker.random.below(100);
   if (dice < plan_.work.kv_percent) {
     const uint64_t which = worker.random.below(5);
@@ -248,9 +250,14 @@ void Workload::put(Worker& worker) {
 
 void Workload::get(Worker& worker) {
   const uint64_t way = worker.random.below(10);
-  const Consistency consistency = way < 2 ? Consistency::Local : way < 5 ? Consistency::Lease : Consistency::Linearizable;
+  get(worker, way < 2 ? Consistency::Local : way < 5 ? Consistency::Lease : Consistency::Linearizable);
+}
+
+void Workload::get(Worker& worker, Consistency consistency) {
   const std::string name = key(worker);
-  const Witness::Kind kind = way < 2 ? Witness::Kind::LocalGet : way < 5 ? Witness::Kind::LeaseGet : Witness::Kind::Get;
+  const Witness::Kind kind = consistency == Consistency::Local   ? Witness::Kind::LocalGet
+                             : consistency == Consistency::Lease ? Witness::Kind::LeaseGet
+                                                                 : Witness::Kind::Get;
   const auto call = witness_.begin(worker.node, kind, name);
   client(worker).get(name, then(worker, [this, call](absl::StatusOr<GetResult>& answer) { witness_.got(call, answer); }),
                      call_deadline(worker), consistency);

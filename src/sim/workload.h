@@ -67,6 +67,7 @@ class Workload {
   void release(Worker& worker);
   void put(Worker& worker);
   void get(Worker& worker);
+  void get(Worker& worker, Consistency consistency);
   void erase(Worker& worker);
   void query(Worker& worker);
   void check(Worker& worker);

@@ -29,7 +29,7 @@ void MemoryLogStore::submit(LogWrite write) {
     if (sink_ == nullptr || failed_) return;
     pending_.push_back(std::move(write));
   }
-  if (completion_ == Completion::Immediate) complete_all();
+  if (completion_ == StoreCompletion::Immediate) complete_all();
 }
 
 void MemoryLogStore::perform(const LogWrite& write) {

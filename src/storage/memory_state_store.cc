@@ -12,7 +12,7 @@ struct MemoryStateStore::Content {
   std::deque<StateOperation> pending;
 };
 
-MemoryStateStore::MemoryStateStore(Completion completion) : completion_(completion), content_(std::make_unique<Content>()) {}
+MemoryStateStore::MemoryStateStore(StoreCompletion completion) : completion_(completion), content_(std::make_unique<Content>()) {}
 MemoryStateStore::~MemoryStateStore() = default;
 
 absl::StatusOr<Position> MemoryStateStore::open(StateSink& sink) {
@@ -35,7 +35,7 @@ void MemoryStateStore::start(Operation made) {
     COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
     content_->pending.push_back(std::move(operation));
   }
-  if (completion_ == Completion::Immediate) complete_all();
+  if (completion_ == StoreCompletion::Immediate) complete_all();
 }
 
 void MemoryStateStore::commit(CheckpointBatch batch) { start(std::move(batch)); }

@@ -219,6 +219,116 @@ TEST_F(ClusterTest, REG_F47_OfTwoThatSawTheLockFreeTheEntryChoosesOne) {
   }
 }
 
+// ---- the family (docs/semantics.md S-46, S-53, S-38, S-49)
+
+TEST_F(ClusterTest, S36_ATryThatCannotBeGrantedWritesNothingToTheLog) {
+  const SessionRef mine = open(one), theirs = open(two);
+  const auto held = acquire(one, mine);
+  const auto asked = [&](auto call) {
+    const size_t before = two.node.commands;
+    Answer<HoldRef> answer;
+    call(answer);
+    turn();
+    EXPECT_EQ(two.node.commands, before);
+    return answer.reason();
+  };
+  EXPECT_EQ(asked([&](auto& answer) { two.client.acquire(theirs, "a", {}, answer.callback()); }), Reason::Held);
+  EXPECT_EQ(asked([&](auto& answer) { two.client.acquire(theirs, "a", {.mode = LockMode::Shared}, answer.callback()); }),
+            Reason::Held);
+  EXPECT_EQ(asked([&](auto& answer) {
+              two.client.acquire_all(theirs, {{"free"}, {"a"}}, {}, answer.callback());
+            }),
+            Reason::Held);
+  Answer<HoldRef> all;
+  two.client.acquire_all(theirs, {{"free"}, {"other", LockMode::Shared}}, {}, all.callback());
+  turn();
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(asked([&](auto& answer) { two.client.acquire(theirs, "other", {.mode = LockMode::Shared}, answer.callback()); }),
+            Reason::AlreadyHeld);
+  ASSERT_TRUE(held.ok());
+}
+
+TEST_F(ClusterTest, S40_ATryDuringALockDelaySaysSo) {
+  const SessionRef mine = open(one), theirs = open(two, 20s);
+  Answer<HoldRef> held;
+  one.client.acquire(mine, "a", {.delay = 4s}, held.callback());
+  turn();
+  ASSERT_TRUE(held.ok());
+  one.node.speaks = false;
+  while (cluster.machine.sessions() == 2) run(10ms);
+  const auto refused = acquire(two, theirs);
+  EXPECT_EQ(refused.reason(), Reason::Delayed);
+  const auto waiting = acquire(two, theirs, LockWait::forever());
+  run(3s);
+  EXPECT_EQ(waiting.times(), 0);
+  run(2s);
+  EXPECT_TRUE(waiting.ok());
+}
+
+TEST_F(ClusterTest, S46_ReadersShareConvertAndWaitInTurn) {
+  const SessionRef mine = open(one), theirs = open(two);
+  Answer<HoldRef> writer, reader, shared, conflict, upgraded;
+  one.client.acquire(mine, "a", {}, writer.callback());
+  turn();
+  two.client.acquire(theirs, "a", {.wait = LockWait::forever(), .mode = LockMode::Shared}, reader.callback());
+  turn();
+  EXPECT_EQ(reader.times(), 0);
+  one.client.downgrade(*writer, shared.callback());
+  turn();
+  ASSERT_TRUE(shared.ok());
+  ASSERT_TRUE(reader.ok());
+  EXPECT_LT((*shared)->token(), (*reader)->token());
+  one.client.upgrade(*shared, conflict.callback());
+  turn();
+  EXPECT_EQ(conflict.reason(), Reason::UpgradeConflict);
+  two.client.release_later(*reader);
+  turn();
+  one.client.upgrade(*shared, upgraded.callback());
+  turn();
+  ASSERT_TRUE(upgraded.ok());
+  EXPECT_TRUE((*upgraded)->valid(one.at(truth).leading));
+  EXPECT_EQ((*upgraded)->terms().mode, LockMode::Exclusive);
+  one.client.release_later(*upgraded);
+  turn();
+  EXPECT_EQ(cluster.machine.lock_names(), 0u);
+}
+
+TEST_F(ClusterTest, S49_ACircleIsRefusedToWhoeverClosesIt) {
+  const SessionRef mine = open(one), theirs = open(two);
+  Answer<HoldRef> x, y, waits, closes, exempt;
+  one.client.acquire(mine, "x", {}, x.callback());
+  two.client.acquire(theirs, "y", {}, y.callback());
+  turn();
+  one.client.acquire(mine, "y", {.wait = LockWait::forever()}, waits.callback());
+  turn();
+  two.client.acquire(theirs, "x", {.wait = LockWait::forever()}, closes.callback());
+  turn();
+  EXPECT_EQ(closes.reason(), Reason::Deadlock);
+  EXPECT_EQ(closes.outcome(), Outcome::None);
+  two.client.release_later(*y);
+  turn();
+  EXPECT_TRUE(waits.ok());
+}
+
+TEST_F(ClusterTest, S38_REG_F76_ManyEntriesAndReleasesOfOneHoldLeaveNothing) {
+  const SessionRef mine = open(one);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<HoldRef> holds;
+    for (int i = 0; i <= round % 5; ++i) {
+      Answer<HoldRef> answer;
+      one.client.acquire(mine, "a", {.wait = LockWait::forever(), .reentrant = true}, answer.callback());
+      if (i % 2 == 0 && !holds.empty()) one.client.release_later(holds.back());
+      turn();
+      ASSERT_TRUE(answer.ok()) << round;
+      holds.push_back(*answer);
+    }
+    for (const HoldRef& hold : holds) one.client.release_later(hold);
+    turn();
+    ASSERT_EQ(cluster.machine.lock_names(), 0u) << round;
+    ASSERT_EQ(one.client.status().holds + one.client.status().releases, 0u);
+  }
+}
+
 // Both hold for longer than either waits, so that their waits end all the time; still each of them gets its turns.
 TEST_F(ClusterTest, REG_F49_SymmetricContendersBothGetAhead) {
   struct Contender {

@@ -486,6 +486,7 @@ TEST(LockTableTest, AWaiterThatNothingKeepsWaitingIsNoState) {
 TEST(LockTableTest, AStepThatDoesNotSettleIsFound) {
   Desk d;
   const Token token = d.exclusive(1, "n").token;
+  d.exclusive(2, "n");
   EXPECT_TRUE(d.table.release(Desk::key(1, "n", token)));
   EXPECT_THROW(d.exclusive(1, "n"), CheckFailure);
 }

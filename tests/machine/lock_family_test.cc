@@ -16,7 +16,7 @@ constexpr LockMode kShared = LockMode::Shared;
 Acquire shared(SessionId session, std::string name, Wait wait = Wait::none()) {
   return {.session = session, .owner_tag = "", .name = std::move(name), .wait = wait, .value = "", .mode = kShared};
 }
-AcquireAll all(SessionId session, std::vector<LockWanted> locks, Wait wait = Wait::none()) {
+AcquireAll all(SessionId session, std::vector<NamedLock> locks, Wait wait = Wait::none()) {
   return {.session = session, .owner_tag = "", .locks = std::move(locks), .wait = wait, .value = ""};
 }
 Acquire counted(SessionId session, std::string name) {

@@ -119,7 +119,7 @@ class Model {
   }
   void execute(const AcquireAll& acquire, Sequence sequence, Index index) {
     std::vector<std::pair<std::string, LockMode>> names;
-    for (const LockWanted& wanted : acquire.locks) names.emplace_back(wanted.name, wanted.mode);
+    for (const NamedLock& wanted : acquire.locks) names.emplace_back(wanted.name, wanted.mode);
     attempt(names, acquire, sequence, index);
   }
   void attempt(const std::vector<std::pair<std::string, LockMode>>& names, const auto& body, Sequence sequence, Index index) {
@@ -335,7 +335,7 @@ class RandomRun {
     const Duration delay = random_.below(3) == 0 ? Duration(1s) : Duration(0);
     const uint64_t unchecked = random_.below(4) == 0 ? kNoDeadlockCheck : 0;
     if (random_.below(3) == 0) {
-      std::vector<LockWanted> locks{{name, mode}};
+      std::vector<NamedLock> locks{{name, mode}};
       for (uint64_t more = random_.below(3); more > 0; --more) {
         locks.push_back({std::string(1, static_cast<char>(locks.back().name[0] + 1)), some_mode()});
       }

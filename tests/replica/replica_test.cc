@@ -130,6 +130,60 @@ TEST_F(ReplicaTest, MutexServesTheStandardLocks) {
   one_again.unlock();
 }
 
+TEST_F(ReplicaTest, SharedMutexServesTheStandardLocksOverAllReplicas) {
+  Session me = cluster_.session(2), other = cluster_.session(3);
+  SharedMutex mine(me, "table"), theirs(other, "table");
+  {
+    const std::shared_lock first(mine), second(mine), third(theirs);
+    EXPECT_TRUE(mine.valid());
+    EXPECT_FALSE(theirs.try_lock());
+    EXPECT_TRUE(theirs.try_lock_shared());
+    theirs.unlock_shared();
+  }
+  Token token;
+  {
+    const std::unique_lock alone(mine, kPatience);
+    ASSERT_TRUE(alone.owns_lock());
+    token = mine.token();
+    EXPECT_FALSE(theirs.try_lock_shared_for(20ms));
+  }
+  std::shared_lock again(theirs, kPatience);
+  ASSERT_TRUE(again.owns_lock());
+  EXPECT_GT(theirs.token(), token);
+}
+
+TEST_F(ReplicaTest, SeveralLocksAreAcquiredAtOnceAndAGrantConverts) {
+  Session me = cluster_.session(1), other = cluster_.session(2);
+  {
+    absl::StatusOr<Grant> both = acquire_all(me, {{"x"}, {"y", LockMode::Shared}}, {.timeout = kPatience});
+    ASSERT_THAT(both.status(), IsOk());
+    EXPECT_EQ(other.try_acquire("x").status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(other.acquire_shared("y", {.timeout = kPatience}).status(), IsOk());
+    EXPECT_EQ(both->upgrade().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(both->valid());
+  }
+  absl::StatusOr<Grant> grant = me.acquire("x", {.timeout = kPatience});
+  ASSERT_THAT(grant.status(), IsOk());
+  const Token writer = grant->token();
+  ASSERT_THAT(grant->downgrade(), IsOk());
+  EXPECT_GT(grant->token(), writer);
+  EXPECT_EQ(grant->mode(), LockMode::Shared);
+  {
+    absl::StatusOr<Grant> reader = other.acquire_shared("x", {.timeout = kPatience});
+    ASSERT_THAT(reader.status(), IsOk());
+    EXPECT_EQ(reason_of(grant->upgrade()), Reason::UpgradeConflict);
+    EXPECT_TRUE(grant->valid());
+    ASSERT_THAT(reader->release(), IsOk());
+  }
+  ASSERT_THAT(grant->upgrade(), IsOk());
+  ASSERT_THAT(grant->update_value("here"), IsOk());
+  const absl::StatusOr<LockInfo> info = cluster_[3].holders("x");
+  ASSERT_THAT(info.status(), IsOk());
+  ASSERT_THAT(info->holders, SizeIs(1));
+  EXPECT_EQ(info->holders[0].value, "here");
+  EXPECT_EQ(info->holders[0].token, grant->token());
+}
+
 TEST_F(ReplicaTest, AMutexOfADeadSessionThrows) {
   Session me = cluster_.session(1);
   Mutex mutex(me, "billing");

@@ -9,7 +9,7 @@ namespace coordkit::testing {
 namespace {
 
 TEST(MemoryLogStoreTest, OnDemandNothingIsDurableBeforeItIsCompleted) {
-  MemoryLogStore store(StoreId(1), Completion::OnDemand);
+  MemoryLogStore store(StoreId(1), StoreCompletion::OnDemand);
   LogSinkProbe probe;
   ASSERT_TRUE(store.open(probe).ok());
   for (uint64_t i = 1; i <= 3; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1)});
@@ -38,7 +38,7 @@ TEST(MemoryLogStoreTest, FLT_D03_FailureIsToldOnceAndFinal) {
 }
 
 TEST(MemoryStateStoreTest, OnDemandNothingIsDurableBeforeItIsCompleted) {
-  MemoryStateStore store(Completion::OnDemand);
+  MemoryStateStore store(StoreCompletion::OnDemand);
   StateSinkProbe probe;
   ASSERT_TRUE(store.open(probe).ok());
   store.commit({.applied = {Index(1), Term(1)}, .rows = {{"a", "1"}}});

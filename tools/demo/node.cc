@@ -16,8 +16,8 @@
 
 #include "coordkit/replica.h"
 #include "tools/demo/ledger_client.h"
-#include "tools/demo/report.h"
 #include "tools/demo/roles.h"
+#include "tools/support/report.h"
 
 namespace coordkit::demo {
 namespace {
@@ -204,7 +204,7 @@ class Node {
   }
 
   const NodeOptions options_;
-  Reporter report_;
+  support::Reporter report_;
   LedgerClient ledger_;
   std::unique_ptr<Replica> replica_;
   std::atomic<uint64_t> last_token_{0};

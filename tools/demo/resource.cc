@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "coordkit/fence.h"
-#include "tools/demo/report.h"
 #include "tools/demo/roles.h"
+#include "tools/support/report.h"
 
 namespace coordkit::demo {
 namespace {
@@ -39,7 +39,7 @@ class Resource {
   bool serve(Connection& connection);  // false: it is over
   std::string answer(const std::string& request);
 
-  Reporter report_;
+  support::Reporter report_;
   const std::unique_ptr<FileFenceGate> gate_;
   support::Descriptor listener_;
   std::map<int, Connection> connections_;
@@ -111,7 +111,7 @@ int Resource::run() {
 int run_resource(const std::string& gate_file) {
   absl::StatusOr<std::unique_ptr<FileFenceGate>> gate = FileFenceGate::open(gate_file);
   if (gate.ok()) return Resource(*std::move(gate)).run();
-  Reporter()("error", {{"what", gate.status().ToString()}});
+  support::Reporter()("error", {{"what", gate.status().ToString()}});
   return 1;
 }
 

@@ -53,6 +53,7 @@ class Child {
 
   // A line for its standard input. False: it reads no more.
   bool send(std::string_view line);
+  void close_input() { input_.reset(); }  // it reads the end
   // SIGSTOP, and back when the kernel says that it stands still. False: it ended instead.
   bool freeze();
   void thaw() const;

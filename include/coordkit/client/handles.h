@@ -12,8 +12,10 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "coordkit/clock.h"
+#include "coordkit/records.h"
 #include "coordkit/types.h"
 
 namespace coordkit {
@@ -53,10 +55,22 @@ class SessionState {
 
 using SessionRef = std::shared_ptr<SessionState>;
 
+// What a hold is besides its name and token.
+struct HoldTerms {
+  LockMode mode = LockMode::Exclusive;
+  bool counted = false;                // by re-entry: several handles may stand for one hold
+  std::vector<NamedLock> others = {};  // held together with it, under the same token
+};
+
 class HoldState {
  public:
-  HoldState(SessionRef session, std::string name, std::string owner_tag, Token token, Index since)
-      : session_(std::move(session)), name_(std::move(name)), owner_tag_(std::move(owner_tag)), token_(token), since_(since) {}
+  HoldState(SessionRef session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms = {})
+      : session_(std::move(session)),
+        name_(std::move(name)),
+        owner_tag_(std::move(owner_tag)),
+        token_(token),
+        since_(since),
+        terms_(std::move(terms)) {}
   HoldState(const HoldState&) = delete;
   HoldState& operator=(const HoldState&) = delete;
 
@@ -65,9 +79,12 @@ class HoldState {
   const std::string& owner_tag() const { return owner_tag_; }
   Token token() const { return token_; }  // the fencing token; never changes
   Index since() const { return since_; }  // the entry that granted
-  // LT-8: the session is within its deadline and the grant is neither released nor known lost.
-  bool valid(LeadingTime now) const { return !released() && !lost() && session_->valid(now); }
+  const HoldTerms& terms() const { return terms_; }
+  // LT-8: the session is within its deadline and the grant is neither released, nor known lost, nor about to become less
+  // (a downgrade under way).
+  bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && session_->valid(now); }
   bool released() const { return released_.load(std::memory_order_acquire); }
+  bool suspended() const { return suspended_.load(std::memory_order_acquire); }
   bool lost() const { return lost_.load(std::memory_order_acquire) || session_->phase() == SessionPhase::Lost; }
   // Stops once, when the hold first turned invalid by other means than its release: session in jeopardy or lost. It stays
   // stopped even if the session recovers; valid() then says so.
@@ -84,7 +101,9 @@ class HoldState {
   const std::string owner_tag_;
   const Token token_;
   const Index since_;
+  const HoldTerms terms_;
   std::atomic<bool> released_{false};
+  std::atomic<bool> suspended_{false};
   std::atomic<bool> lost_{false};
   std::stop_source stop_;  // request_stop() runs user code: only ever called through the Notifier
 };

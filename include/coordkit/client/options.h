@@ -88,9 +88,16 @@ struct LockWait {
 
 struct AcquireOptions {
   LockWait wait;
-  std::string owner_tag;  // which thread of control; different tags of one session exclude each other
-  std::string value;      // shown to everybody who asks for the holders; at most 4 KiB
-  CallDeadline deadline;  // a Forever wait without one ends only by its result
+  std::string owner_tag;                // which thread of control; different tags of one session exclude each other
+  std::string value;                    // shown to everybody who asks for the holders; at most 4 KiB
+  CallDeadline deadline;                // a Forever wait without one ends only by its result
+  LockMode mode = LockMode::Exclusive;  // not of acquire_all, where each name has its own
+  // Counts up the hold that this owner has, if it was acquired with this option and in the same mode; each of the handles is
+  // to be released. Not of acquire_all.
+  bool reentrant = false;
+  // How long nobody gets the lock after this hold ended because its session expired; up to 60 s. Not after a release.
+  Duration delay{};
+  bool no_deadlock_check = false;  // wait even if that closes a circle of owners that wait for each other
 };
 
 struct HolderInfo {
@@ -100,12 +107,15 @@ struct HolderInfo {
   Index since;
   RequestId request;
   std::string value;
+  LockMode mode = LockMode::Exclusive;
+  uint64_t count = 1;  // acquires that the hold stands for
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
 struct LockInfo {
   std::vector<HolderInfo> holders;
   uint64_t waiters = 0;
-  Index as_of;  // the applied state that was read
+  bool delayed = false;  // a holder's session expired, and the delay that it asked for runs
+  Index as_of;           // the applied state that was read
 };
 struct QueueInfo {
   std::vector<WaiterInfo> waiters;
@@ -132,6 +142,7 @@ struct SessionList {
 struct Fence {
   std::string lock;
   Token token;
+  bool exclusive = false;  // a shared hold does not do
 };
 Fence fenced_by(const HoldRef& hold);
 

@@ -28,6 +28,8 @@ enum class FaultKind : uint8_t {
   Split,           // two groups
   Flap,            // a link cut and mended in short turns
   Clog,            // parcels of a link are held and released at once
+  Fade,            // the leader is unheard by one after the other, and hears less and less
+  HeldKind,        // all messages of one kind between two nodes are held and released at once
   ConnectionLoss,  // a connection breaks and is made again
   Crash,           // a process dies with its unsynced writes
   CrashInTurn,     // between the effects of one turn
@@ -42,7 +44,7 @@ enum class FaultKind : uint8_t {
   Misdirected,     // a page is written to, or read from, another place
   LostSync,        // a disk acknowledges syncs and loses them with the power
 };
-inline constexpr size_t kFaultKinds = 20;
+inline constexpr size_t kFaultKinds = 22;
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_named(std::string_view name);
 

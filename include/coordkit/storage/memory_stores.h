@@ -1,7 +1,7 @@
 // Stores that live in memory: for unit tests and examples, never for production.
 //
 // "Restart" is calling open() again on the same object: what was completed is still there, what was not is gone, exactly as
-// after a power cut. With Completion::OnDemand a test decides when (and whether) the "disk" finishes.
+// after a power cut. With StoreCompletion::OnDemand a test decides when (and whether) the "disk" finishes.
 // Threads: safe to call from any. Completions are posted on the calling thread, after the store's own lock was released.
 // Example: tests/storage/memory_stores_test.cc.
 #pragma once
@@ -19,14 +19,14 @@
 
 namespace coordkit {
 
-enum class Completion : uint8_t {
+enum class StoreCompletion : uint8_t {
   Immediate,  // every operation completes inside the call that starts it
   OnDemand,   // operations complete in complete_one() and complete_all() only
 };
 
 class MemoryLogStore final : public LogStore {
  public:
-  explicit MemoryLogStore(StoreId store, Completion completion = Completion::Immediate)
+  explicit MemoryLogStore(StoreId store, StoreCompletion completion = StoreCompletion::Immediate)
       : store_(store), completion_(completion) {}
 
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
@@ -49,7 +49,7 @@ class MemoryLogStore final : public LogStore {
   Index last() const { return durable_.empty() ? base_.index : durable_.back().index; }
 
   const StoreId store_;
-  const Completion completion_;
+  const StoreCompletion completion_;
   mutable std::mutex mutex_;
   LogSink* sink_ = nullptr;  // null while closed
   bool failed_ = false;
@@ -64,7 +64,7 @@ class MemoryLogStore final : public LogStore {
 
 class MemoryStateStore final : public StateStore {
  public:
-  explicit MemoryStateStore(Completion completion = Completion::Immediate);
+  explicit MemoryStateStore(StoreCompletion completion = StoreCompletion::Immediate);
   ~MemoryStateStore() override;
 
   absl::StatusOr<Position> open(StateSink& sink) override;
@@ -86,7 +86,7 @@ class MemoryStateStore final : public StateStore {
   template <typename Operation>
   void start(Operation operation);
 
-  const Completion completion_;
+  const StoreCompletion completion_;
   mutable std::mutex mutex_;
   StateSink* sink_ = nullptr;
   bool failed_ = false;

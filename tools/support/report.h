@@ -1,4 +1,5 @@
-// How the processes of the demo tell the story what happened: whole JSON lines on standard output, from any thread.
+// How the processes of the demo and of the experiments tell their parent what happened: whole JSON lines on standard output,
+// from any thread.
 #pragma once
 
 #include <unistd.h>
@@ -9,12 +10,12 @@
 
 #include "tools/support/child.h"
 
-namespace coordkit::demo {
+namespace coordkit::support {
 
 class Reporter {
  public:
   void operator()(const char* event, nlohmann::json more = nlohmann::json::object()) {
-    at(support::machine_time_ns(), event, std::move(more));
+    at(machine_time_ns(), event, std::move(more));
   }
   void at(int64_t when_ns, const char* event, nlohmann::json more = nlohmann::json::object()) {
     more["event"] = event;
@@ -28,4 +29,4 @@ class Reporter {
   std::mutex mutex_;
 };
 
-}  // namespace coordkit::demo
+}  // namespace coordkit::support

@@ -1,0 +1,68 @@
+// A distributed read-write lock in the shape of std::shared_timed_mutex, for std::unique_lock, std::shared_lock and friends.
+//
+// Any number of threads, of any process, may share it; one alone may have it exclusively. First come, first served: a writer
+// that waits stops readers that come later, so nobody starves. Each lock() and lock_shared() is an owner of its own, so one
+// object may be used by many threads at once, as its model in the standard library; a thread must not lock it twice, for the
+// second would wait for the first. Any thread may unlock. unlock() and unlock_shared() return at once, the release travels
+// behind them in order. Errors: as of Mutex: what is neither yes nor no throws std::system_error.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+class SharedMutex {
+ public:
+  SharedMutex(Session session, std::string name);
+  ~SharedMutex() = default;  // releases what is held
+  SharedMutex(const SharedMutex&) = delete;
+  SharedMutex& operator=(const SharedMutex&) = delete;
+
+  // ---- exclusively
+  void lock();
+  bool try_lock();
+  template <typename Rep, typename Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
+    return try_lock_within(LockMode::Exclusive, std::chrono::ceil<Duration>(timeout));
+  }
+  template <typename TimeClock, typename TimeDuration>
+  bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
+    return try_lock_within(LockMode::Exclusive, std::chrono::ceil<Duration>(deadline - TimeClock::now()));
+  }
+  void unlock();
+
+  // ---- together with others
+  void lock_shared();
+  bool try_lock_shared();
+  template <typename Rep, typename Period>
+  bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
+    return try_lock_within(LockMode::Shared, std::chrono::ceil<Duration>(timeout));
+  }
+  template <typename TimeClock, typename TimeDuration>
+  bool try_lock_shared_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
+    return try_lock_within(LockMode::Shared, std::chrono::ceil<Duration>(deadline - TimeClock::now()));
+  }
+  void unlock_shared();  // one of those this object has: they are all alike
+
+  // Of the exclusive hold if there is one, else of all shared ones: valid while every one of them is, and the newest token.
+  // Call only while locked. What several threads share is best fenced by a Grant of each (Session::acquire_shared).
+  bool valid() const;
+  Token token() const;
+
+ private:
+  bool try_lock_within(LockMode mode, Duration timeout);
+  bool take(LockMode mode, Duration timeout);
+
+  Session session_;
+  std::string name_;
+  mutable std::mutex guard_;  // of the grants: one thread may lock while another unlocks
+  Grant exclusive_;
+  std::vector<Grant> shared_;
+};
+
+}  // namespace coordkit

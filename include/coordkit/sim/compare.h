@@ -1,0 +1,70 @@
+// Four ways to lock, side by side under the same faults: lock keys with leases, sequential ephemeral nodes, Redlock, and
+// coordkit. The first three are models (src/sim/compare): their servers are given as perfect, and what is simulated in full is
+// what their clients know and when. coordkit's part is the real engine and client. Guide: docs/comparison.md.
+//
+// Five machines, one lock, one shared counter. A process reads the counter, works, asks whether it still holds the lock, and
+// writes what it read plus one. An update is lost when a write overwrites one that it had not read.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+enum class Recipe : uint8_t { LeaseKeys, Ephemerals, Redlock, Coordkit };
+inline constexpr size_t kRecipes = 4;
+inline constexpr std::array<Recipe, kRecipes> kAllRecipes = {Recipe::LeaseKeys, Recipe::Ephemerals, Recipe::Redlock,
+                                                             Recipe::Coordkit};
+std::string_view name_of(Recipe recipe);
+
+// Which faults may strike. Two machines' clocks differ in rate by 1 % at most, whatever is chosen.
+struct CompareFaults {
+  bool pauses = true;      // a process stands still, its machine goes on
+  bool cuts = true;        // a machine hears nobody; what was sent meanwhile arrives late
+  bool drift = true;       // clocks run at the edges of that
+  bool wall_steps = true;  // what a machine shows as the time of day jumps
+};
+
+struct CompareOptions {
+  uint64_t seed = 1;
+  Duration length = std::chrono::seconds(60);  // of the run, in true time
+  Duration ttl = std::chrono::seconds(2);      // lease, session timeout and auto-release time alike
+  CompareFaults faults;
+};
+
+struct RecipeFigures {
+  uint64_t grants = 0;
+  uint64_t writes = 0;         // that reached the counter
+  uint64_t overlaps = 0;       // times in which two running processes both held the lock by their own rules
+  Duration overlapped{};       // and how long, seen every virtual millisecond
+  Duration overlap_longest{};  // one of them
+  uint64_t lost = 0;           // updates, on the counter without a fence
+  uint64_t fenced_writes = 0;  // that a second counter, behind a FenceGate, let pass
+  uint64_t fenced_lost = 0;    // updates there
+  bool fence = false;          // does the recipe offer a number for it?
+
+  void add(const RecipeFigures& other);
+};
+
+struct Comparison {
+  std::array<RecipeFigures, kRecipes> of{};
+  uint64_t hash = 0;      // of everything that happened
+  std::string violation;  // of an invariant, in coordkit's part; empty: none
+
+  const RecipeFigures& operator[](Recipe recipe) const { return of[static_cast<size_t>(recipe)]; }
+};
+
+// The strikes are drawn from the seed and are the same for all four.
+Comparison compare_recipes(const CompareOptions& options);
+// One of them alone; the others stay empty.
+Comparison compare_recipe(const CompareOptions& options, Recipe recipe);
+
+// Bars of overlaps and lost updates as one SVG that needs nothing else.
+std::string comparison_picture(const Comparison& sums, uint64_t runs, Duration length);
+
+}  // namespace coordkit::sim

@@ -1,0 +1,70 @@
+// Sessions and locks without a cluster, for unit tests of code that uses coordkit::Session, Grant and Mutex: the same types
+// and the same client, engine and machine behind them, in one thread, in memory and in virtual time.
+//
+//   FakeService service;
+//   Session session = service.open_session();
+//   service.at(3s, [&] { service.cut_off(); });       // the script
+//   run_the_code_under_test(session);                 // blocks as in production; virtual time passes meanwhile
+//
+// Time stands still while the code under test runs, and passes in advance() and inside blocking calls: up to the answer, the
+// call's deadline or the end of a wait, whichever comes first. So whatever a test says happens, happens at that moment, every
+// time. A call that waits for something that nothing brings about throws CheckFailure after an hour of virtual time.
+//
+// Threads: one, for the service and all handles, Session and Grant included. Callbacks (on_phase, stop callbacks) run between
+// turns, so they may call and block; *_async callbacks may not block, as in production. Lifetime: handles may outlive the
+// service, and are then what handles of a closed replica are. Failure: losses of this fake are those that are scripted. Link
+// coordkit::testing. Example: tests/testing/fake_session_test.cc. Guide: docs/testing.md.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "coordkit/error.h"
+#include "coordkit/session.h"
+#include "coordkit/types.h"
+
+namespace coordkit::testing {
+
+class FakeService {
+ public:
+  FakeService();
+  ~FakeService();
+  FakeService(const FakeService&) = delete;
+  FakeService& operator=(const FakeService&) = delete;
+
+  // As Replica::open_session, for the process under test.
+  absl::StatusOr<Session> try_open_session(SessionOptions options = {});
+  Session open_session(SessionOptions options = {});  // throws CheckFailure if that fails
+
+  // ---- time
+  Duration now() const;  // since the service was made
+  // Lets time pass; everything that is due happens in its order.
+  void advance(Duration by);
+  // Runs `act` at that time, between turns; a past one: as soon as time passes.
+  void at(Duration when, std::function<void()> act);
+  // The process stood still for so long, and the code under test is the first to run again: the library's own threads have
+  // noticed nothing yet. They do with the next blocking call or advance(). The cluster went on meanwhile, and so did the
+  // script.
+  void pause(Duration by);
+
+  // ---- losses
+  // Nothing is sent or heard from here on: sessions come into jeopardy at their deadlines, and expire if it lasts.
+  void cut_off();
+  void mend();
+  // Ends this session in the log at once; its holder hears of it unless it is cut off.
+  void lose(const Session& session);
+  // Waits or tries that have nothing to do with the lock's state: the next acquire that is sent is answered like this.
+  void refuse_next_acquire(Reason reason);
+
+  // ---- somebody else, whom no cut concerns
+  void take(const std::string& lock);       // gets in line, and takes it as soon as it is free
+  bool has(const std::string& lock) const;  // does somebody else hold it?
+  void give_back(const std::string& lock);  // or leaves the line
+
+ private:
+  class Rep;
+  std::shared_ptr<Rep> rep_;
+};
+
+}  // namespace coordkit::testing

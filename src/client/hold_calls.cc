@@ -1,0 +1,131 @@
+// Changes of a hold that stays: another mode, another value (docs/semantics.md S-46).
+//
+// A conversion gives the hold a new token and kills the former. So it is pursued until its fate is known, whatever becomes of
+// its caller, and a new hold that nobody waits for is given back: nothing stays held that nobody knows of (S-59).
+#include "base/mutant.h"
+#include "client/impl.h"
+#include "coordkit/error.h"
+
+namespace coordkit {
+
+// Why this hold cannot be changed; OK: it is one that is.
+absl::Status Client::Impl::refuse_change(const HoldRef& hold) {
+  if (hold == nullptr) return make_error(Reason::InvalidArgument, "no grant was given");
+  const Session* session = stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    return make_error(Reason::Lost, "the session ended before, and the hold with it");
+  }
+  if (!hold->released() && client::SessionTable::holds(*session, hold)) return absl::OkStatus();
+  return make_error(Reason::NotOwner, "the grant was released or lost before");
+}
+
+CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline) {
+  if (absl::Status why = refuse_change(hold); !why.ok()) return refuse(std::move(done), why);
+  if (hold->suspended()) {
+    return refuse(std::move(done), make_error(Reason::InvalidArgument, "another change of this grant is under way"));
+  }
+  // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
+  if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);
+  return enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
+               [this, hold, to](CallId id, Now) { start_convert(id, hold, to); });
+}
+
+void Client::Impl::start_convert(CallId id, const HoldRef& hold, LockMode to) {
+  if (absl::Status why = refuse_change(hold); !why.ok()) {
+    fail(id, std::move(why));
+    return;
+  }
+  find(id)->submitted = true;
+  Session& session = *sessions_.find(hold->session()->id());
+  machine::Request request;
+  if (to == LockMode::Shared) {
+    request.body = machine::Downgrade{session.id(), hold->owner_tag(), hold->name(), hold->token()};
+  } else {
+    request.body = machine::Upgrade{session.id(), hold->owner_tag(), hold->name(), hold->token()};
+  }
+  const Urgency urgency = to == LockMode::Shared ? Urgency::Reserved : Urgency::Normal;
+  submit_for(session, std::move(request), LaggingTime::max(), urgency,
+             [this, id, hold, to](const Completion& completion, Now now) { converted(id, hold, to, completion, now); });
+}
+
+void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now) {
+  const auto result = client::result_of(completion);
+  if (!result.ok() && outcome_of(result.status()) != Outcome::None) return conversion_lost(id, hold, result.status(), now);
+  Session* session = sessions_.find(hold->session()->id());
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    fail(id, make_error(Reason::Lost, "the session ended while the change was under way"));
+    return;
+  }
+  if (!result.ok() || result->code != machine::ResultCode::Granted) {
+    if (to == LockMode::Shared) SessionWriter::suspend(*hold, false);
+    const bool impossible = result.ok() && result->code == machine::ResultCode::InvalidArgument;
+    fail(id, !result.ok() ? result.status()
+             : impossible ? make_error(Reason::InvalidArgument,
+                                       "the grant has that mode already, is held several times over, or is on several names")
+                          : client::status_of(*result, hold->name()));
+    return;
+  }
+  const bool wanted = find(id) != nullptr && !hold->released();
+  client::SessionTable::forget(*session, hold);
+  SessionWriter::lose(*hold);
+  if (!wanted) {
+    if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, /*counted=*/false);
+    fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
+    return;
+  }
+  HoldTerms terms = hold->terms();
+  terms.mode = to;
+  answer<HoldRef>(id, sessions_.grant(*session, hold->name(), hold->owner_tag(), result->token, result->since, terms));
+}
+
+// Nobody can say what became of it. The hold is not to be trusted any more, under whichever token it lives on; it is looked for
+// and given back.
+void Client::Impl::conversion_lost(CallId id, const HoldRef& hold, absl::Status why, Now now) {
+  if (Session* session = sessions_.find(hold->session()->id())) sessions_.lose(*session, hold->token());
+  fail(id, std::move(why));
+  reclaim(hold, now);
+}
+
+void Client::Impl::reclaim(const HoldRef& hold, Now now) {
+  Session* session = halted_ || stopped_ ? nullptr : sessions_.find(hold->session()->id());
+  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  const machine::Query query = machine::HoldersQuery{.name = hold->name()};
+  ask_engine({.request = machine::encode(query), .deadline = retry_time(now)},
+             [this, hold](const Completion& completion, Now later) {
+               const auto reply = machine::decode_holders(completion.bytes);
+               Session* owner = sessions_.find(hold->session()->id());
+               if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
+               if (!completion.status.ok() || !reply.ok()) {
+                 run_later(retry_time(later), [this, hold](Now again) { reclaim(hold, again); });
+                 return;
+               }
+               for (const machine::HolderInfo& holder : reply->holders) {
+                 const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
+                 if (ours) give_back(*owner, hold->name(), holder.token, /*counted=*/false);
+               }
+             });
+}
+
+CallId Client::Impl::update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline) {
+  if (absl::Status why = refuse_change(hold); !why.ok()) return refuse(std::move(done), why);
+  machine::UpdateValue body{hold->session()->id(), hold->owner_tag(), hold->name(), hold->token(), std::move(value)};
+  if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
+  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
+               [this, hold, body = std::move(body)](CallId id, Now) mutable {
+                 if (absl::Status why = refuse_change(hold); !why.ok()) {
+                   fail(id, std::move(why));
+                   return;
+                 }
+                 Call& call = *find(id);
+                 call.submitted = true;
+                 Session& session = *sessions_.find(body.session);
+                 call.ticket =
+                     submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
+                                [this, id, hold](const Completion& completion, Now) {
+                                  const auto result = client::result_of(completion);
+                                  answer_done(id, result.ok() ? client::status_of(*result, hold->name()) : result.status());
+                                });
+               });
+}
+
+}  // namespace coordkit

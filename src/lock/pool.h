@@ -1,0 +1,63 @@
+// Records of one type, packed in chunks and named by a 32-bit handle: no allocation and no pointer for each. Addresses stay
+// while a record lives. For plain records that need no destructor but the one remove() runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace coordkit::lock {
+
+template <typename Record>
+class Pool {
+ public:
+  using Handle = uint32_t;  // zero: none
+
+  Record& operator[](Handle handle) { return chunk_of(handle)[handle % kChunk]; }
+  const Record& operator[](Handle handle) const { return chunk_of(handle)[handle % kChunk]; }
+
+  Handle add(Record record) {
+    Handle handle = 0;
+    if (!free_.empty()) {
+      handle = free_.back();
+      free_.pop_back();
+    } else {
+      COORDKIT_CHECK(next_ != 0);
+      if (next_ / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
+      handle = next_++;
+    }
+    (*this)[handle] = std::move(record);
+    return handle;
+  }
+  // The place is empty from here on, as a new record is. When the last one goes, so does the memory, but for one chunk
+  // (REG_F76).
+  void remove(Handle handle) {
+    (*this)[handle] = Record();
+    free_.push_back(handle);
+    if (free_.size() < next_ - kFirst) return;
+    free_ = {};
+    next_ = kFirst;
+    chunks_.resize(1);
+  }
+  // Also the empty places.
+  template <typename Visit>
+  void each(Visit visit) {
+    for (Handle handle = kFirst; handle < next_; ++handle) visit(handle, (*this)[handle]);
+  }
+
+ private:
+  static constexpr Handle kFirst = 1;
+  static constexpr Handle kChunk = 1024;
+  using Chunk = std::array<Record, kChunk>;
+  Chunk& chunk_of(Handle handle) const { return *chunks_[handle / kChunk]; }
+
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Handle> free_;
+  Handle next_ = kFirst;
+};
+
+}  // namespace coordkit::lock

@@ -1,0 +1,132 @@
+#include "lock/resting.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace coordkit::lock {
+namespace {
+
+constexpr size_t kCapacityKept = 4096;   // of the index by name once nothing is left
+constexpr size_t kOriginsMax = 1 << 13;  // what Record::origin can tell apart
+
+bool plain(const ClaimView& hold) {
+  return hold.held() && hold.tag.empty() && hold.value.empty() && hold.others.empty() && hold.delay == Duration::zero() &&
+         !hold.reentrant && hold.request.sequence.value() <= std::numeric_limits<uint32_t>::max();
+}
+
+}  // namespace
+
+Resting::Resting()
+    : records_(std::make_unique<Pool<Record>>()),
+      names_(0, ByName{records_.get()}, ByName{records_.get()}),
+      sessions_(BySession{records_.get()}) {}
+
+bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
+  if (!plain(hold)) return false;
+  const std::optional<uint16_t> origin = place_of(hold.request.origin);
+  if (!origin) return false;
+  Record record;
+  record.session = hold.session;
+  record.since = hold.since;
+  record.token = hold.token;
+  record.sequence = static_cast<uint32_t>(hold.request.sequence.value());
+  record.name = ShortText(hold.name);
+  record.origin = *origin & (kOriginsMax - 1);
+  record.shared = hold.mode == Mode::Shared ? 1 : 0;
+  record.stored = stored ? 1 : 0;
+  record.dirty = dirty ? 1 : 0;
+  const Handle handle = records_->add(std::move(record));
+  COORDKIT_CHECK(names_.insert(handle).second);
+  sessions_.insert(handle);
+  if (dirty) dirty_.push_back(handle);
+  return true;
+}
+
+Resting::Handle Resting::find(std::string_view name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? 0 : *found;
+}
+
+ClaimView Resting::view(Handle handle) const {
+  const Record& record = (*records_)[handle];
+  ClaimView view;
+  view.name = record.name.view();
+  view.mode = record.shared ? Mode::Shared : Mode::Exclusive;
+  view.session = record.session;
+  view.request = {origins_[record.origin].origin, Sequence(record.sequence)};
+  view.since = record.since;
+  view.token = record.token;
+  return view;
+}
+
+void Resting::remove(Handle handle) {
+  names_.erase(handle);
+  sessions_.erase(handle);
+  leave((*records_)[handle].origin);
+  records_->remove(handle);
+  // Locks that came and went must leave nothing, even if nobody ever takes a checkpoint (REG_F76).
+  if (names_.empty()) {
+    dirty_.clear();
+    if (names_.capacity() > kCapacityKept) *this = Resting();
+  } else if (dirty_.size() > 2 * names_.size() + 64) {
+    dirty_.clear();
+    records_->each([this](Handle each, const Record& record) {
+      if (record.dirty) dirty_.push_back(each);
+    });
+  }
+}
+
+std::vector<Resting::Handle> Resting::of_session(SessionId session) const {
+  std::vector<Handle> handles;
+  for (auto at = sessions_.lower_bound(std::pair(session, Token())); at != sessions_.end(); ++at) {
+    if ((*records_)[*at].session != session) break;
+    handles.push_back(*at);
+  }
+  return handles;
+}
+
+uint32_t Resting::count(SessionId session) const { return static_cast<uint32_t>(of_session(session).size()); }
+
+void Resting::each(absl::FunctionRef<void(Handle)> visit) const {
+  for (const Handle handle : names_) visit(handle);
+}
+
+std::vector<Resting::Handle> Resting::take_dirty() {
+  std::vector<Handle> taken;
+  for (const Handle handle : std::exchange(dirty_, {})) {
+    Record& record = (*records_)[handle];
+    if (!record.dirty) continue;
+    record.dirty = 0;
+    record.stored = 1;
+    taken.push_back(handle);
+  }
+  std::ranges::sort(taken, {}, [this](Handle handle) { return (*records_)[handle].token; });
+  return taken;
+}
+
+std::optional<uint16_t> Resting::place_of(const Origin& origin) {
+  const auto [found, fresh] = places_.try_emplace(origin, uint16_t{0});
+  if (fresh) {
+    const auto empty = std::ranges::find(origins_, uint64_t{0}, &OriginPlace::uses);
+    if (empty == origins_.end() && origins_.size() == kOriginsMax) {
+      places_.erase(found);
+      return std::nullopt;
+    }
+    found->second = static_cast<uint16_t>(empty - origins_.begin());
+    if (empty == origins_.end()) {
+      origins_.push_back({origin, 0});
+    } else {
+      *empty = {origin, 0};
+    }
+  }
+  ++origins_[found->second].uses;
+  return found->second;
+}
+
+void Resting::leave(uint16_t place) {
+  OriginPlace& of = origins_[place];
+  if (--of.uses == 0) places_.erase(of.origin);
+}
+
+}  // namespace coordkit::lock

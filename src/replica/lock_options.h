@@ -1,0 +1,25 @@
+// The options of door 1 as those of the client.
+#pragma once
+
+#include <utility>
+
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+inline AcquireOptions client_options(LockOptions options) {
+  AcquireOptions out{.owner_tag = std::move(options.owner),
+                     .value = std::move(options.value),
+                     .mode = options.mode,
+                     .reentrant = options.reentrant,
+                     .delay = options.delay,
+                     .no_deadlock_check = options.no_deadlock_check};
+  if (options.timeout == kForever) {
+    out.wait = LockWait::forever();
+  } else if (options.timeout > Duration::zero()) {
+    out.wait = LockWait::timed(options.timeout);
+  }
+  return out;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,155 @@
+#include "sim/compare/embedded.h"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "base/sums.h"
+#include "coordkit/sim/options.h"
+#include "sim/compare/work.h"
+
+namespace coordkit::sim::compare {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// What belongs to no process: the counter, and who looks on.
+struct Surroundings {
+  const CompareOptions& options;
+  const std::vector<Strike>& strikes;
+  SharedCounter counter;
+  OverlapWatch watch;
+  Conductor* conductor = nullptr;
+  std::array<bool, kMachines> frozen{};
+  std::array<class EmbeddedClient*, kMachines> clients{};
+  uint64_t grants = 0;
+};
+
+// One replica's process: a session, the lock, and the same worker as everywhere.
+class EmbeddedClient final : public Program, public ClientProcess, public LockEnd {
+ public:
+  EmbeddedClient(Process& process, Surroundings& around)
+      : process_(process), around_(around), place_(process.node().value() - 1), worker_(*this, *this, around.counter) {
+    around_.clients[place_] = this;
+    worker_.begin();
+  }
+  ~EmbeddedClient() override {
+    around_.grants += worker_.grants();
+    around_.clients[place_] = nullptr;
+  }
+
+  void calm() override {
+    calm_ = true;
+    worker_.end();
+  }
+  bool done() const override { return !calling_; }
+
+  // ClientProcess
+  void after(Duration delay, std::function<void()> act) override { process_.after(delay, std::move(act)); }
+  void elsewhere_after(Duration delay, std::function<void()> act) override {
+    around_.conductor->at(around_.conductor->now() + delay, std::move(act));
+  }
+  uint64_t random(uint64_t below) override { return process_.random(below); }
+
+  // LockEnd
+  void acquire(std::function<void()> granted) override {
+    granted_ = std::move(granted);
+    ask();
+  }
+  bool holds() const override { return hold_ && hold_->valid(process_.clock().leading); }
+  Token token() const override { return hold_ ? hold_->token() : Token(); }
+  void release() override {
+    if (hold_) process_.client().release_later(std::exchange(hold_, nullptr));
+  }
+
+ private:
+  void ask() {
+    if (calm_) return;
+    if (!session_ || session_->phase() == SessionPhase::Lost) return open();
+    calling_ = true;
+    process_.client().acquire(session_, "the lock", {.wait = LockWait::timed(seconds(5))},
+                              [this](absl::StatusOr<HoldRef> hold) {
+                                calling_ = false;
+                                if (!hold.ok()) return ask_again();
+                                hold_ = *std::move(hold);
+                                std::exchange(granted_, nullptr)();
+                              });
+  }
+  void open() {
+    calling_ = true;
+    process_.client().open_session({.ttl = around_.options.ttl}, [this](absl::StatusOr<SessionRef> session) {
+      calling_ = false;
+      if (!session.ok()) return ask_again();
+      session_ = *std::move(session);
+      ask();
+    });
+  }
+  void ask_again() {
+    process_.after(milliseconds(20), [this] { ask(); });
+  }
+
+  Process& process_;
+  Surroundings& around_;
+  const uint64_t place_;
+  SessionRef session_;
+  HoldRef hold_;
+  std::function<void()> granted_;
+  bool calling_ = false;
+  bool calm_ = false;
+  Worker worker_;
+};
+
+void plan(Conductor& run, Surroundings& around, const Strike& strike) {
+  const ReplicaId node(strike.machine + 1);
+  const Duration end = strike.at + strike.length;
+  switch (strike.kind) {
+    case StrikeKind::Pause:
+      run.at(strike.at, [&run, &around, node] { run.freeze(node), around.frozen[node.value() - 1] = true; });
+      run.at(end, [&run, &around, node] { around.frozen[node.value() - 1] = false, run.resume(node); });
+      return;
+    case StrikeKind::Cut:
+      run.at(strike.at, [&run, node] { run.cut_off(node); });
+      run.at(end, [&run, node] { run.rejoin(node); });
+      return;
+    case StrikeKind::Rate:
+      if (strike.machine == kService) return;  // there is no service beside the five
+      run.at(strike.at, [&run, node, rate = strike.rate_ppm] { run.clock_rate(node, rate); });
+      return;
+    case StrikeKind::WallStep: return;  // nobody here asks for the time of day
+  }
+}
+
+void look(Conductor& run, Surroundings& around) {
+  size_t acting = 0;
+  for (uint32_t machine = 0; machine < kMachines; ++machine) {
+    const EmbeddedClient* client = around.clients[machine];
+    if (client && !around.frozen[machine] && client->holds()) ++acting;
+  }
+  around.watch.look(acting);
+  run.at(run.now() + OverlapWatch::kStep, [&run, &around] { look(run, around); });
+}
+
+}  // namespace
+
+void run_coordkit(const CompareOptions& options, const std::vector<Strike>& strikes, Comparison& comparison) {
+  Surroundings around{.options = options, .strikes = strikes};
+  SimOptions run{.seed = options.seed, .profile = "calm", .black_box = BlackBox::Never, .nodes = kMachines};
+  run.built_in_work = false;
+  run.reduction.hostile = options.length;
+  run.program = [&around](Process& process) { return std::make_unique<EmbeddedClient>(process, around); };
+  run.script = [&around](Conductor& conductor) {
+    around.conductor = &conductor;
+    for (const Strike& strike : around.strikes) plan(conductor, around, strike);
+    look(conductor, around);
+  };
+  const Report report = simulate(run);
+  RecipeFigures& figures = comparison.of[static_cast<size_t>(Recipe::Coordkit)];
+  around.counter.fill(figures);
+  around.watch.fill(figures);
+  figures.grants = around.grants;
+  comparison.hash = hash_mix(comparison.hash, report.trace_hash);
+  if (!report.violation.empty()) comparison.violation = report.violation + ": " + report.what;
+}
+
+}  // namespace coordkit::sim::compare

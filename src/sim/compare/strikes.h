@@ -1,0 +1,28 @@
+// The faults of a comparison, drawn once and given to all four recipes alike.
+#pragma once
+
+#include <vector>
+
+#include "base/random.h"
+#include "coordkit/sim/compare.h"
+
+namespace coordkit::sim::compare {
+
+inline constexpr uint32_t kMachines = 5;
+inline constexpr uint32_t kService = kMachines;  // where the store of the first two recipes lives
+
+enum class StrikeKind : uint8_t { Pause, Cut, Rate, WallStep };
+
+struct Strike {
+  Duration at{};  // since the beginning
+  StrikeKind kind = StrikeKind::Pause;
+  uint32_t machine = 0;  // kService: rates only
+  Duration length{};     // Pause, Cut
+  int64_t rate_ppm = 0;  // Rate
+  Duration step{};       // WallStep
+};
+
+// In order of time. Of one kind on one machine no two are in force at once.
+std::vector<Strike> draw_strikes(const CompareOptions& options, Random random);
+
+}  // namespace coordkit::sim::compare

@@ -1,0 +1,54 @@
+// An engine behind a wire that can be cut, between the client under test and the one replica of a fake service.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coordkit/engine.h"
+
+namespace coordkit::testing {
+
+class ScriptedEngine final : public Engine {
+ public:
+  // Tickets of the client have the highest bit set (client.h); the others belong to `own`.
+  using OwnCompletion = std::function<void(const Completion&)>;
+  ScriptedEngine(std::unique_ptr<Engine> inner, OwnCompletion own) : inner_(std::move(inner)), own_(std::move(own)) {}
+
+  Engine& inner() { return *inner_; }
+  // What is said into a cut wire is lost if it is a renewal, and else waits; so do answers and events.
+  void cut() { cut_ = true; }
+  bool is_cut() const { return cut_; }
+  void mend();
+  void refuse_next_acquire(absl::Status why) { refusal_ = std::move(why); }
+  bool restless() const { return restless_; }  // something waits for a turn
+  void stir() { restless_ = true; }
+
+  void post(EngineInput input) override;
+  void turn(Now now, EngineEffects& effects) override;
+  LaggingTime next_deadline() const override { return inner_->next_deadline(); }
+  EngineStatus status() const override { return inner_->status(); }
+  const raft::Leadership& leadership() const override { return inner_->leadership(); }
+  Index applied() const override { return inner_->applied(); }
+  ReplicaId self() const override { return inner_->self(); }
+  StoreId store() const override { return inner_->store(); }
+  BootCounter boot() const override { return inner_->boot(); }
+  const StateMachine* machine(MachineId id) const override { return inner_->machine(id); }
+  const raft::Core* core() const override { return inner_->core(); }
+
+ private:
+  bool refuses(const EngineInput& input);
+
+  const std::unique_ptr<Engine> inner_;
+  const OwnCompletion own_;
+  bool cut_ = false;
+  bool restless_ = false;
+  std::optional<absl::Status> refusal_;
+  std::deque<EngineInput> unsent_;
+  EngineEffects unheard_;  // completions and events only
+};
+
+}  // namespace coordkit::testing

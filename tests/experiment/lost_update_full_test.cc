@@ -1,0 +1,47 @@
+// The lost-update experiment, briefly: behind the gate nothing is lost, and without gate and check something is, so that the
+// first means something. Real processes and real deadlines; nothing asserts how long it took.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace coordkit {
+namespace {
+
+// What the program says of itself; null if it failed before.
+nlohmann::json run(const std::string& arguments, const std::string& name) {
+  const std::string out = ::testing::TempDir() + "/" + name;
+  const std::string line = std::string("mkdir -p ") + out + " && " COORDKIT_EXPERIMENT_PROGRAM " lost-update --json --out " +
+                           out + " " + arguments + " > " + out + "/said";
+  const int status = std::system(line.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << line;
+  std::ifstream said(out + "/said");
+  return nlohmann::json::parse(said, nullptr, false);
+}
+
+TEST(LostUpdateTest, INV_L14_BehindTheGateNoUpdateIsLost) {
+  const nlohmann::json said = run("--seconds 32 --seed 1", "gate");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_EQ(said["lost_updates"], 0);
+  EXPECT_GT(said["writes"], 0);
+  EXPECT_GE(said["stops"], 3);
+}
+
+TEST(LostUpdateTest, INV_L14_TheGateAloneIsEnough) {
+  const nlohmann::json said = run("--seconds 32 --seed 2 --without-check", "gate-alone");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_EQ(said["lost_updates"], 0);
+  EXPECT_GT(said["refused_by_gate"], 0);
+}
+
+TEST(LostUpdateTest, WithoutGateAndCheckSomeAreLost) {
+  const nlohmann::json said = run("--seconds 32 --seed 3 --without-gate --without-check", "neither");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_GT(said["lost_updates"], 0);
+}
+
+}  // namespace
+}  // namespace coordkit

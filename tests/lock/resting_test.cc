@@ -1,0 +1,165 @@
+// Locks at rest by themselves, and the way of a lock between rest and its records.
+#include "lock/resting.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "lock/claim_hash.h"
+#include "lock/table.h"
+
+namespace coordkit::lock {
+namespace {
+
+using namespace std::chrono_literals;
+
+ClaimView hold(std::string_view name, uint64_t session, uint64_t token, uint64_t boot = 1) {
+  ClaimView view;
+  view.name = name;
+  view.session = SessionId(session);
+  view.request = {{ReplicaId(1), StoreId(2), BootCounter(boot)}, Sequence(token + 5)};
+  view.since = Index(token);
+  view.token = Token(token);
+  return view;
+}
+
+TEST(PoolTest, HandlesAreReusedAndTheLastOneGivesTheMemoryBack) {
+  Pool<uint64_t> pool;
+  std::vector<Pool<uint64_t>::Handle> handles;
+  for (uint64_t i = 0; i < 5000; ++i) handles.push_back(pool.add(i));
+  for (uint64_t i = 0; i < 5000; ++i) EXPECT_EQ(pool[handles[i]], i);
+  pool.remove(handles[17]);
+  EXPECT_EQ(pool.add(99), handles[17]);
+  for (const auto handle : handles) pool.remove(handle);
+  EXPECT_EQ(pool.add(1), handles[0]) << "as new";
+}
+
+TEST(RestingTest, KeepsAPlainHoldAsItWas) {
+  Resting resting;
+  const std::string longer(300, 'n');
+  for (const std::string_view name : {std::string_view("n"), std::string_view(longer)}) {
+    ClaimView plain = hold(name, 3, 9 + name.size());
+    plain.mode = Mode::Shared;
+    ASSERT_TRUE(resting.add(plain, false, true));
+    const Resting::Handle handle = resting.find(name);
+    ASSERT_NE(handle, 0u);
+    EXPECT_EQ(claim_hash(resting.view(handle)), claim_hash(plain));
+  }
+  EXPECT_EQ(resting.find("m"), 0u);
+  EXPECT_EQ(resting.size(), 2u);
+}
+
+TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
+  const auto taken = [](auto spoil) {
+    Resting resting;
+    ClaimView view = hold("n", 1, 2);
+    spoil(view);
+    return resting.add(view, false, false);
+  };
+  EXPECT_TRUE(taken([](ClaimView&) {}));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.tag = "t"; }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.value = "v"; }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.delay = 1s; }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.reentrant = true; }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.others = {{"m"}}; }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.token = Token(); }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.request.sequence = Sequence(uint64_t{1} << 32); }));
+}
+
+TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
+  Resting resting;
+  std::vector<std::string> names;
+  for (uint64_t i = 0; i < 8192; ++i) names.push_back(std::to_string(i));
+  for (uint64_t i = 0; i < 8192; ++i) ASSERT_TRUE(resting.add(hold(names[i], 1, i + 1, i + 1), false, false));
+  EXPECT_FALSE(resting.add(hold("one more", 1, 9000, 9000), false, false));
+  EXPECT_TRUE(resting.add(hold("one more", 1, 9000, 3), false, false)) << "of an origin that is there";
+  resting.remove(resting.find(names[5000]));
+  ASSERT_TRUE(resting.add(hold("another", 1, 9001, 9001), false, false));
+  EXPECT_EQ(resting.view(resting.find("another")).request.origin.boot, BootCounter(9001));
+  EXPECT_EQ(resting.view(resting.find(names[4999])).request.origin.boot, BootCounter(5000));
+}
+
+TEST(RestingTest, LocksOfASessionComeInGrantOrder) {
+  Resting resting;
+  for (const uint64_t token : {30, 10, 20}) ASSERT_TRUE(resting.add(hold(std::to_string(token), 7, token), false, false));
+  ASSERT_TRUE(resting.add(hold("x", 6, 15), false, false));
+  ASSERT_TRUE(resting.add(hold("y", 8, 16), false, false));
+  std::vector<uint64_t> tokens;
+  for (const Resting::Handle handle : resting.of_session(SessionId(7))) tokens.push_back(resting.view(handle).token.value());
+  EXPECT_EQ(tokens, (std::vector<uint64_t>{10, 20, 30}));
+  EXPECT_EQ(resting.count(SessionId(9)), 0u);
+}
+
+TEST(RestingTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
+  Resting resting;
+  ASSERT_TRUE(resting.add(hold("stays", 1, 1), false, true));
+  for (uint64_t i = 2; i < 10'000; ++i) {
+    ASSERT_TRUE(resting.add(hold("goes", 1, i), false, true));
+    resting.remove(resting.find("goes"));
+  }
+  ASSERT_TRUE(resting.add(hold("late", 1, 10'001), false, true));
+  const auto dirty = resting.take_dirty();
+  ASSERT_EQ(dirty.size(), 2u);
+  EXPECT_EQ(resting.view(dirty[0]).name, "stays");
+  EXPECT_TRUE(resting.stored(dirty[1]));
+  EXPECT_TRUE(resting.take_dirty().empty());
+}
+
+// One table takes a checkpoint after every step, the other never does: neither that nor the way a lock is kept shows.
+TEST(RestingTest, WakingAndRestingShowNeitherInDigestNorInRows) {
+  Table table;
+  TokenCounter counter;
+  Decisions decisions;
+  std::map<RowId, uint64_t> rows;  // to the hash of the claim
+  const auto checkpoint = [&] {
+    size_t changes = 0;
+    table.collect(
+        [&](const ClaimView& claim) {
+          rows[{claim.held() ? RowId::Kind::Hold : RowId::Kind::Wait,
+                claim.held() ? claim.token.value() : claim.since.value()}] = claim_hash(claim);
+          ++changes;
+        },
+        [](const DelayView&) {},
+        [&](RowId row) {
+          EXPECT_EQ(rows.erase(row), 1u);
+          ++changes;
+        });
+    uint64_t sum = 0;
+    for (const auto& [id, hash] : rows) sum += hash;
+    EXPECT_EQ(sum, table.digest());
+    EXPECT_EQ(table.digest(), table.recomputed_digest());
+    return changes;
+  };
+  const Wanted wanted{"n"};
+  const auto acquire = [&](uint64_t index, uint64_t session) {
+    const AcquireVerdict verdict = table.acquire({.index = Index(index),
+                                                  .request = {{}, Sequence(index)},
+                                                  .session = SessionId(session),
+                                                  .tag = "",
+                                                  .names = {&wanted, 1},
+                                                  .value = "",
+                                                  .waits = true},
+                                                 counter);
+    table.settle(Index(index), counter, decisions);
+    return verdict;
+  };
+  const Token token = acquire(1, 1).token;
+  EXPECT_EQ(checkpoint(), 1u);
+  EXPECT_EQ(acquire(2, 1).kind, AcquireVerdict::Kind::AlreadyHeld);
+  EXPECT_EQ(checkpoint(), 0u) << "it woke and went to rest again";
+  EXPECT_EQ(acquire(3, 2).kind, AcquireVerdict::Kind::Queued);
+  EXPECT_EQ(checkpoint(), 1u) << "the waiter alone";
+  EXPECT_TRUE(table.time_out(Index(3), decisions) == false);
+  EXPECT_EQ(table.cancel(SessionId(2), "", "n", {{}, Sequence(3)}, decisions).kind, CancelVerdict::Kind::Cancelled);
+  table.settle(Index(4), counter, decisions);
+  EXPECT_EQ(checkpoint(), 1u) << "the waiter alone";
+  EXPECT_EQ(table.held("n", token), Mode::Exclusive);
+  EXPECT_EQ(table.counts(SessionId(1)).holds, 1u);
+  EXPECT_TRUE(table.release({SessionId(1), std::nullopt, "n", token}));
+  table.settle(Index(5), counter, decisions);
+  EXPECT_EQ(checkpoint(), 1u);
+  EXPECT_TRUE(rows.empty());
+}
+
+}  // namespace
+}  // namespace coordkit::lock

@@ -1,0 +1,229 @@
+// The fake service: real handles, one thread, virtual time. Some of these tests are the examples of docs/testing.md.
+#include "coordkit/testing/fake_session.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/check.h"
+#include "coordkit/fence.h"
+#include "coordkit/mutex.h"
+
+namespace coordkit::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Code under test, as anybody might write it: pays invoices while it may, and says how far it got.
+struct Payer {
+  Session session;
+  int paid = 0;
+
+  absl::Status run(int invoices, const std::function<void()>& pay_one) {
+    absl::StatusOr<Grant> grant = session.acquire("billing", {.timeout = 10s});
+    if (!grant.ok()) return grant.status();
+    for (; paid < invoices && grant->valid(); ++paid) pay_one();
+    return paid == invoices ? grant->release() : absl::AbortedError("lost the lock");
+  }
+};
+
+TEST(FakeSessionTest, CodeThatUsesALockRunsToItsEnd) {
+  FakeService service;
+  Payer payer{service.open_session()};
+  EXPECT_TRUE(payer.run(3, [] {}).ok());
+  EXPECT_EQ(payer.paid, 3);
+}
+
+TEST(FakeSessionTest, CodeIsStoppedByTheLossThatTheTestScripts) {
+  FakeService service;
+  Payer payer{service.open_session({.ttl = 2s})};
+  service.at(5s, [&] { service.lose(payer.session); });
+
+  const absl::Status status = payer.run(10, [&] { service.advance(1s); });  // paying takes a second
+
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(payer.paid, 5);
+}
+
+TEST(FakeSessionTest, WaitingInLineTakesVirtualTimeOnly) {
+  FakeService service;
+  service.take("billing");
+  service.at(4s, [&] { service.give_back("billing"); });
+  Payer payer{service.open_session()};
+  EXPECT_TRUE(payer.run(1, [] {}).ok());
+  EXPECT_EQ(service.now(), 4s);
+}
+
+TEST(FakeSessionTest, AWaitThatIsTooLongEndsByItsTimeout) {
+  FakeService service;
+  service.take("billing");
+  Session session = service.open_session();
+  const absl::StatusOr<Grant> grant = session.acquire("billing", {.timeout = 3s});
+  EXPECT_EQ(reason_of(grant.status()), Reason::WaitTimeout);
+  EXPECT_GE(service.now(), 3s);
+  EXPECT_EQ(reason_of(session.try_acquire("billing").status()), Reason::Held);
+  EXPECT_TRUE(service.has("billing"));
+}
+
+TEST(FakeSessionTest, AWaitThatNothingEndsIsAFailureAndNoHang) {
+  FakeService service;
+  service.take("billing");
+  Session session = service.open_session();
+  EXPECT_THROW(session.acquire("billing").IgnoreError(), CheckFailure);
+}
+
+TEST(FakeSessionTest, S52_CutOffTheGrantIsInvalidAtItsDeadlineAndLaterSomebodyElseHasTheLock) {
+  FakeService service;
+  std::vector<SessionPhase> phases;
+  Session session = service.open_session({.ttl = 2s, .on_phase = [&](SessionPhase phase) { phases.push_back(phase); }});
+  Grant grant = session.acquire("billing").value();
+  service.take("billing");
+  const std::stop_token lost = grant.lost();
+
+  service.cut_off();
+  service.advance(1900ms);
+  EXPECT_TRUE(grant.valid());
+  service.advance(70ms);  // 2 s of TTL are at most 1.96 s of trust
+  EXPECT_FALSE(grant.valid());
+  EXPECT_TRUE(lost.stop_requested());
+  EXPECT_FALSE(service.has("billing"));
+  service.advance(1s);
+  EXPECT_TRUE(service.has("billing"));
+  EXPECT_EQ(session.phase(), SessionPhase::Jeopardy);
+
+  service.mend();
+  service.advance(1s);
+  EXPECT_EQ(session.phase(), SessionPhase::Lost);
+  EXPECT_EQ(phases, (std::vector{SessionPhase::Valid, SessionPhase::Jeopardy, SessionPhase::Lost}));
+}
+
+// A process that stood still for more than a third of V trusts nothing until its next renewal is confirmed (LT-9).
+TEST(FakeSessionTest, T9_JeopardyEndsWellWithTheSameToken) {
+  FakeService service;
+  std::vector<SessionPhase> phases;
+  Session session = service.open_session({.ttl = 2s, .on_phase = [&](SessionPhase phase) { phases.push_back(phase); }});
+  Grant grant = session.acquire("billing").value();
+  const Token token = grant.token();
+  service.pause(1500ms);
+  service.advance(100ms);
+  EXPECT_EQ(phases, (std::vector{SessionPhase::Valid, SessionPhase::Jeopardy, SessionPhase::Valid}));
+  EXPECT_TRUE(grant.valid());
+  EXPECT_EQ(grant.token(), token);
+  EXPECT_TRUE(grant.lost().stop_requested()) << "it fires once, at the first doubt";
+}
+
+TEST(FakeSessionTest, AfterAPauseTheCodeUnderTestRunsFirstAndStillKnows) {
+  FakeService service;
+  Session session = service.open_session({.ttl = 2s});
+  Grant grant = session.acquire("billing").value();
+  service.take("billing");
+  service.pause(1s);
+  EXPECT_TRUE(grant.valid());
+  service.pause(1500ms);
+  EXPECT_FALSE(grant.valid());
+  EXPECT_TRUE(service.has("billing")) << "the cluster went on";
+  EXPECT_EQ(session.phase(), SessionPhase::Valid) << "nobody here has noticed yet";
+  service.advance(0s);
+  EXPECT_EQ(session.phase(), SessionPhase::Lost);
+}
+
+TEST(FakeSessionTest, TheScriptGoesOnDuringAPause) {
+  FakeService service;
+  Session session = service.open_session({.ttl = 60s});
+  service.at(1s, [&] { service.take("billing"); });
+  service.pause(2s);
+  EXPECT_TRUE(service.has("billing"));
+}
+
+TEST(FakeSessionTest, ARefusalIsAnsweredOnce) {
+  FakeService service;
+  Session session = service.open_session();
+  service.refuse_next_acquire(Reason::NoLeader);
+  const absl::StatusOr<Grant> refused = session.acquire("billing", {.timeout = 1s});
+  EXPECT_EQ(reason_of(refused.status()), Reason::NoLeader);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(session.acquire("billing", {.timeout = 1s}).ok());
+}
+
+TEST(FakeSessionTest, ACallIntoACutWireEndsAtItsDeadlineWithAnUnknownOutcome) {
+  FakeService service;
+  Session session = service.open_session({.ttl = 60s});
+  service.cut_off();
+  const absl::StatusOr<Grant> grant = session.acquire("billing", {.timeout = 5s});
+  EXPECT_EQ(outcome_of(grant.status()), Outcome::Unknown);
+  service.mend();
+  service.advance(1s);
+  service.take("billing");
+  EXPECT_TRUE(service.has("billing")) << "what arrived late was given back";
+}
+
+TEST(FakeSessionTest, MutexesExcludeEachOtherAndTheirTokensGrow) {
+  FakeService service;
+  Session session = service.open_session();
+  Mutex first(session, "billing"), second(session, "billing");
+  FenceGate gate;
+  Token before;
+  {
+    const std::unique_lock lock(first);
+    EXPECT_FALSE(second.try_lock());
+    EXPECT_FALSE(second.try_lock_for(2s));
+    before = first.token();
+    EXPECT_TRUE(gate.admit(before).ok());
+  }
+  const std::unique_lock lock(second);
+  EXPECT_GT(second.token(), before);
+  EXPECT_TRUE(gate.admit(second.token()).ok());
+  EXPECT_FALSE(gate.admit(before).ok());
+}
+
+TEST(FakeSessionTest, AsynchronousCallsAreAnsweredAsTimePasses) {
+  FakeService service;
+  service.take("billing");
+  service.at(2s, [&] { service.give_back("billing"); });
+  Session session = service.open_session();
+  Grant grant;
+  session.acquire_async("billing", {}, [&](absl::StatusOr<Grant> answer) {
+    EXPECT_FALSE(session.acquire("other").ok()) << "would wait for itself";
+    grant = *std::move(answer);
+  });
+  EXPECT_FALSE(grant.valid());
+  service.advance(2s);
+  EXPECT_TRUE(grant.valid());
+}
+
+TEST(FakeSessionTest, CallbacksMayBlock) {
+  FakeService service;
+  Session session;
+  absl::Status closed = absl::UnknownError("not called");
+  session = service.open_session({.ttl = 2s, .on_phase = [&](SessionPhase phase) {
+                                    if (phase == SessionPhase::Lost) closed = session.close();
+                                  }});
+  service.lose(session);
+  service.advance(0s);
+  EXPECT_TRUE(closed.ok()) << closed;
+}
+
+TEST(FakeSessionTest, HandlesOutliveTheService) {
+  auto service = std::make_unique<FakeService>();
+  Session session = service->open_session();
+  Grant grant = session.acquire("billing").value();
+  service.reset();
+  EXPECT_FALSE(grant.valid());
+  EXPECT_EQ(session.acquire("other").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(grant.release().ok());
+}
+
+TEST(FakeSessionTest, TheSameScriptGivesTheSameTokensAndTimes) {
+  const auto run = [] {
+    FakeService service;
+    service.take("billing");
+    service.at(1s, [&] { service.give_back("billing"); });
+    Session session = service.open_session({.ttl = 1s});
+    Grant grant = session.acquire("billing").value();
+    return std::pair(grant.token(), service.now());
+  };
+  EXPECT_EQ(run(), run());
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,25 @@
+// A node's connection to the counter. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/support/child.h"
+
+namespace coordkit::experiment {
+
+class CounterClient {
+ public:
+  // Throws std::system_error when nobody listens there.
+  explicit CounterClient(uint16_t port);
+  // Nothing: refused, or the counter is gone.
+  std::optional<uint64_t> read(uint64_t token);
+  bool write(uint64_t token, uint64_t base);
+
+ private:
+  std::string ask(const std::string& request);
+  support::Descriptor socket_;
+};
+
+}  // namespace coordkit::experiment
