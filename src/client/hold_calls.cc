@@ -65,14 +65,14 @@ void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const 
                           : client::status_of(*result, hold->name()));
     return;
   }
-  const bool wanted = find(id) != nullptr && !hold->released();
-  client::SessionTable::forget(*session, hold);
-  SessionWriter::lose(*hold);
-  if (!wanted) {
+  if (find(id) == nullptr || hold->released()) {  // the owner is to hear that what it held is over
+    sessions_.lose(*session, hold->token());
     if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, /*counted=*/false);
     fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }
+  client::SessionTable::forget(*session, hold);
+  SessionWriter::lose(*hold);
   HoldTerms terms = hold->terms();
   terms.mode = to;
   answer<HoldRef>(id, sessions_.grant(*session, hold->name(), hold->owner_tag(), result->token, result->since, terms));

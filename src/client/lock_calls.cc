@@ -141,7 +141,10 @@ void Client::Impl::submit_flight(Flight of, machine::Request::Body body) {
   call.submitted = true;
   call.flight = flight;
   Session& session = *sessions_.find(flight->session);
-  call.ticket = submit_for(session, {.body = std::move(body)}, call.deadline, Urgency::Normal,
+  // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
+  // cannot tell whether this was one of them.
+  const LaggingTime deadline = flight->terms.counted ? LaggingTime::max() : call.deadline;
+  call.ticket = submit_for(session, {.body = std::move(body)}, deadline, Urgency::Normal,
                            [this, flight](const Completion& completion, Now) { acquired(flight, completion); });
 }
 

@@ -48,6 +48,7 @@ ModeVerdict Table::regrant(Claim& claim, Mode mode, Index index, TokenCounter& t
     hold.one.mode = mode;
     if (!mutant(Mutant::DowngradeKeepsToken)) hold.token = Token(tokens.next());
     hold.since = index;
+    hold.releases = 0;  // they are numbered by token
   });
   holds_.emplace(claim.token, &claim);
   touch(claim.lock());

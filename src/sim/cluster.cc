@@ -32,7 +32,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       network_(world, plan.nodes, world.fork_random()),
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
-      locks_(world, model_, nodes_),
+      locks_(world, model_, nodes_, options.watch_holders ? LockObserver::Duty::Judge : LockObserver::Duty::LookAway),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
       history_recorder_(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
@@ -41,6 +41,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       in_turn_until_(plan.nodes) {
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
   witness_.set_history_recorder(history_recorder_.get());
+  witness_.set_plain_locks(!plan_.work.lock_family);
   if (options_.machines) {
     std::vector<MachineId> ids;
     for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);
@@ -234,32 +235,44 @@ void Cluster::answered(uint32_t node) {
   if (nodes_[node]->turns() % 32 == 0 && nodes_[node]->engine()->applied() == model_.applied()) compare_with_model(node);
 }
 
+namespace {
+
+std::string requests_of(const auto& waiters) {
+  std::string text;
+  for (const auto& waiter : waiters) {
+    text += fmt::format("{}n{} boot {} request {}", text.empty() ? "" : ", ", waiter.request.origin.replica.value(),
+                        waiter.request.origin.boot.value(), waiter.request.sequence.value());
+  }
+  return text.empty() ? "empty" : text;
+}
+
+}  // namespace
+
 // INV_L01, L05, L06, L07: what this replica would answer equals the model, lock by lock.
 void Cluster::compare_with_model(uint32_t node) {
   const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
   for (uint32_t i = 0; i < plan_.work.locks; ++i) {
     const std::string name = fmt::format("lock-{}", i);
-    const Model::Lock* expected = model_.lock(name);
     const auto holders_bytes = machine->query(machine::encode(machine::Query(machine::HoldersQuery{name})));
     const auto queue_bytes = machine->query(machine::encode(machine::Query(machine::QueueQuery{name, 0})));
     if (!holders_bytes.ok() || !queue_bytes.ok()) throw Violation("INV_K1", "a look at a lock fails");
     const auto holders = machine::decode_holders(*holders_bytes);
     const auto queue = machine::decode_queue(*queue_bytes);
-    const bool held = expected && expected->hold;
-    if (holders->holders.size() != (held ? 1u : 0u) || (held && holders->holders[0].token != expected->hold->token)) {
+    const auto same_hold = [](const machine::HolderInfo& told, const LockModel::Claim& hold) {
+      return told.token == hold.token && told.count == hold.count;
+    };
+    if (!std::ranges::equal(holders->holders, model_.locks().holds(name), same_hold)) {
       throw Violation(
           "INV_L01",
           fmt::format("n{}: the holder of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
           {.index = model_.applied(), .lock = name});
     }
-    bool same = queue->waiters.size() == (expected ? expected->waiters.size() : 0u);
-    for (size_t w = 0; same && w < queue->waiters.size(); ++w) {
-      same = queue->waiters[w].request == expected->waiters[w].request;
-    }
-    if (!same) {
+    const auto same_wait = [](const WaiterInfo& told, const LockModel::Claim& wait) { return told.request == wait.request; };
+    if (!std::ranges::equal(queue->waiters, model_.locks().queue(name), same_wait)) {
       throw Violation(
           "INV_L05",
-          fmt::format("n{}: the queue of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
+          fmt::format("n{}: the queue of {} after {} is {}, by the log it is {}", node + 1, name, model_.applied().value(),
+                      requests_of(queue->waiters), requests_of(model_.locks().queue(name))),
           {.index = model_.applied(), .lock = name});
     }
   }

@@ -40,16 +40,19 @@ bool Cluster::level() const {
 }
 
 // What an embedder's program holds on to is its own business.
-bool Cluster::locks_free() const { return options_.program || (model_.locks().empty() && model_.sessions().empty()); }
+bool Cluster::locks_free() const { return options_.program || (model_.locks().names().empty() && model_.sessions().empty()); }
 
 std::string Cluster::describe() const {
-  std::string text = fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
-                                 witness_.pending_count(), witness_.pending(), model_.locks().size(), model_.sessions().size());
-  for (const auto& [name, lock] : model_.locks()) {
-    if (!lock.hold) continue;
-    text += fmt::format(" {}: n{} holds it by request {} of boot {} since {}, {} wait;", name,
-                        lock.hold->request.origin.replica.value(), lock.hold->request.sequence.value(),
-                        lock.hold->request.origin.boot.value(), lock.hold->since.value(), lock.waiters.size());
+  std::string text =
+      fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
+                  witness_.pending_count(), witness_.pending(), model_.locks().names().size(), model_.sessions().size());
+  for (const std::string& name : model_.locks().names()) {
+    for (const LockModel::Claim& hold : model_.locks().holds(name)) {
+      text += fmt::format(" {}: n{} holds it by request {} of boot {} since {}, {} wait;", name,
+                          hold.request.origin.replica.value(), hold.request.sequence.value(), hold.request.origin.boot.value(),
+                          hold.since.value(), model_.locks().queue(name).size());
+    }
+    if (model_.locks().delayed(name)) text += fmt::format(" {} is delayed;", name);
   }
   for (const auto& node : nodes_) {
     if (!node->up()) {

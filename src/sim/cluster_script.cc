@@ -56,13 +56,8 @@ class Cluster::Stage final : public Conductor {
   void start(ReplicaId node) override {
     if (exists(node)) cluster_.restart(place(node));
   }
-  void freeze(ReplicaId node) override {
-    if (!exists(node)) return;
-    Node& frozen = *cluster_.nodes_[place(node)];
-    if (!frozen.up() || frozen.frozen()) return;
-    frozen.freeze(Node::Freeze::Process);
-    cluster_.mark_lost(place(node));
-  }
+  void freeze(ReplicaId node) override { freeze(node, Node::Freeze::Process); }
+  void stop_machine(ReplicaId node) override { freeze(node, Node::Freeze::Clocks); }
   void resume(ReplicaId node) override {
     if (!exists(node) || !cluster_.nodes_[place(node)]->frozen()) return;
     cluster_.resume(place(node));
@@ -88,6 +83,13 @@ class Cluster::Stage final : public Conductor {
   }
 
  private:
+  void freeze(ReplicaId node, Node::Freeze what) {
+    if (!exists(node)) return;
+    Node& frozen = *cluster_.nodes_[place(node)];
+    if (!frozen.up() || frozen.frozen()) return;
+    frozen.freeze(what);
+    cluster_.mark_lost(place(node));
+  }
   static uint32_t place(ReplicaId node) { return static_cast<uint32_t>(node.value() - 1); }
   bool exists(ReplicaId node) const { return node && node.value() <= nodes(); }
   ActiveFault* find(ReplicaId from, ReplicaId to) {

@@ -17,36 +17,51 @@ void LockObserver::opened(uint32_t node, const SessionRef& session) {
 
 void LockObserver::granted(uint32_t node, const HoldRef& hold) {
   if (Recorder* recorder = world_.recorder()) recorder->told(node, hold);
-  std::vector<Known>& known = holds_[hold->name()];
-  std::erase_if(known, [](const Known& k) { return k.hold->released(); });
-  const Model::Lock* lock = model_.lock(hold->name());
-  const bool current = lock && lock->hold && lock->hold->token == hold->token();
+  std::erase_if(holds_, [](const Known& k) { return k.hold->released(); });
   const Known fresh{node, hold};
-  if (!current) {  // it was over before it was known
+  if (model_.locks().hold(hold->name(), hold->token()) == nullptr) {  // it was over before it was known
     refuse_valid(fresh);
     superseded_.push_back(fresh);
     return;
   }
-  known.push_back(fresh);
+  holds_.push_back(fresh);
 }
 
 void LockObserver::process_died(uint32_t node) {
   const auto dead = [&](const auto& known) { return known.node == node; };
-  for (auto& [name, known] : holds_) std::erase_if(known, dead);
+  std::erase_if(holds_, dead);
   std::erase_if(sessions_, [&](const auto& item) { return item.second.node == node; });
   std::erase_if(superseded_, dead);
   std::erase_if(expired_, dead);
 }
 
+namespace {
+
+// Somebody else's, and not both sharing every name that they have in common. An owner that changes the mode of its hold has
+// two handles of it for a moment.
+bool conflict(const HoldState& earlier, const LockModel::Claim& grant) {
+  if (earlier.session()->id() == grant.session && earlier.owner_tag() == grant.owner_tag) return false;
+  const auto clashes = [&grant](const std::string& name, LockMode mode) {
+    const LockMode* other = grant.mode_on(name);
+    return other && (mode == LockMode::Exclusive || *other == LockMode::Exclusive);
+  };
+  const HoldTerms& terms = earlier.terms();
+  return clashes(earlier.name(), terms.mode) ||
+         std::ranges::any_of(terms.others, [&](const NamedLock& other) { return clashes(other.name, other.mode); });
+}
+
+}  // namespace
+
 void LockObserver::entry_applied() {
-  for (const Model::Granted& granted : model_.granted()) {
-    std::vector<Known>& known = holds_[granted.lock];
-    for (const Known& earlier : known) {
-      if (earlier.hold->released()) continue;
+  for (const LockModel::Claim& granted : model_.granted()) {
+    const auto over = [&](const Known& earlier) {
+      if (earlier.hold->released()) return true;
+      if (!conflict(*earlier.hold, granted)) return false;
       refuse_valid(earlier);
       superseded_.push_back(earlier);
-    }
-    known.clear();
+      return true;
+    };
+    std::erase_if(holds_, over);
   }
   for (const Model::Ended& ended : model_.ended()) {
     const auto it = sessions_.find(ended.session);
@@ -68,17 +83,16 @@ void LockObserver::looked(uint32_t node) {
   for (const KnownSession& known : expired_) {
     if (known.node == node) refuse_valid(known);
   }
-  for (const auto& [name, holds] : holds_) {
-    for (const Known& known : holds) {
-      if (known.node == node) demand_announcement(known);
-    }
+  for (const Known& known : holds_) {
+    if (known.node == node) demand_announcement(known);
   }
 }
 
 // The first turn at or after the deadline has told the owner.
 void LockObserver::demand_announcement(const Known& known) const {
   const HoldState& hold = *known.hold;
-  if (hold.released() || hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
+  if (duty_ == Duty::LookAway || hold.released() || hold.suspended()) return;
+  if (hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
   throw Violation("INV_L16",
                   fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
                               known.node + 1, hold.name(), hold.token().value()),
@@ -86,7 +100,7 @@ void LockObserver::demand_announcement(const Known& known) const {
 }
 
 void LockObserver::refuse_valid(const Known& known) const {
-  if (!known.hold->valid(reading(known.node))) return;
+  if (duty_ == Duty::LookAway || !known.hold->valid(reading(known.node))) return;
   throw Violation("INV_L02",
                   fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}",
                               known.node + 1, known.hold->name(), known.hold->token().value(), model_.applied().value()),
@@ -94,20 +108,24 @@ void LockObserver::refuse_valid(const Known& known) const {
 }
 
 void LockObserver::refuse_valid(const KnownSession& known) const {
-  if (!known.session->valid(reading(known.node))) return;
+  if (duty_ == Duty::LookAway || !known.session->valid(reading(known.node))) return;
   throw Violation("INV_L10",
                   fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1, known.session->id().value()),
                   {.index = model_.applied()});
 }
 
-void LockObserver::resource_admits(const std::string& lock, Token token, bool accepted) {
+// INV_L14: nothing of an older owner after a newer one, but owners that share come in any order among themselves.
+void LockObserver::resource_admits(const std::string& lock, Token token, LockMode mode, bool accepted) {
   if (Recorder* recorder = world_.recorder()) recorder->resource(lock, token, accepted);
-  Token& highest = accepted_[lock];
-  if (accepted && token < highest) {
-    throw Violation("INV_L14", fmt::format("the resource of {} takes token {} after {}", lock, token.value(), highest.value()),
+  if (!accepted) return;
+  Accepted& so_far = accepted_[lock];
+  const Token newer = mode == LockMode::Exclusive ? so_far.highest : so_far.exclusive;
+  if (token < newer) {
+    throw Violation("INV_L14", fmt::format("the resource of {} takes token {} after {}", lock, token.value(), newer.value()),
                     {.lock = lock, .token = token});
   }
-  if (accepted) highest = token;
+  so_far.highest = std::max(so_far.highest, token);
+  if (mode == LockMode::Exclusive) so_far.exclusive = token;
 }
 
 }  // namespace coordkit::sim

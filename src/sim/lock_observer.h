@@ -17,19 +17,24 @@ namespace coordkit::sim {
 
 class LockObserver {
  public:
-  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes)
-      : world_(world), model_(model), nodes_(nodes) {}
+  enum class Duty : uint8_t { Judge, LookAway };  // LookAway: holders may believe what they like; tokens may not
+  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Duty duty)
+      : world_(world), model_(model), nodes_(nodes), duty_(duty) {}
 
   // What a worker of that node was told.
   void opened(uint32_t node, const SessionRef& session);
   void granted(uint32_t node, const HoldRef& hold);
+  // The owner has a hold in another mode in its place.
+  void replaced(const HoldRef& former) {
+    std::erase_if(holds_, [&](const Known& known) { return known.hold == former; });
+  }
   void process_died(uint32_t node);
 
   void entry_applied();        // after each entry the model applied: the first apply anywhere
   void looked(uint32_t node);  // after each turn of that node
 
   // A protected resource, one for each lock: writes with tokens arrive in any order.
-  void resource_admits(const std::string& lock, Token token, bool accepted);
+  void resource_admits(const std::string& lock, Token token, LockMode mode, bool accepted);
 
  private:
   struct Known {
@@ -48,11 +53,16 @@ class LockObserver {
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  std::map<std::string, std::vector<Known>> holds_;  // not released, by lock; in grant order
-  std::map<SessionId, KnownSession> sessions_;       // not closed
-  std::vector<Known> superseded_;                    // holds of which a later grant was applied
+  const Duty duty_;
+  std::vector<Known> holds_;                    // not released; in the order in which they became known
+  std::map<SessionId, KnownSession> sessions_;  // not closed
+  std::vector<Known> superseded_;               // holds that a later grant conflicts with
   std::vector<KnownSession> expired_;
-  std::map<std::string, Token> accepted_;
+  struct Accepted {
+    Token highest;
+    Token exclusive;
+  };
+  std::map<std::string, Accepted> accepted_;
 };
 
 }  // namespace coordkit::sim

@@ -14,7 +14,7 @@ using machine::ResultCode;
 
 void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view payload) {
   applied_ = index;
-  granted_.clear();
+  locks_.begin_entry();
   ended_.clear();
   if (kind == raft::EntryKind::LeaderStart) leader_term_ = term;
   if (kind == raft::EntryKind::Genesis) {
@@ -36,7 +36,9 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
   if (const auto* fired = std::get_if<engine::FireTimers>(&*command)) {
     if (fired->term == leader_term_ && term == leader_term_) fire(*fired);  // INV_L13
   }
-  settle_touched();
+  settle();
+  remember_locks();
+  grants_ += locks_.granted().size();
   record(revision_history_, index, revision_);
 }
 
@@ -70,8 +72,7 @@ bool Model::guard_met(const engine::Request& request) const {
   if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
   const auto guard = machine::decode_guard(request.guard->bytes);
   const auto* held = guard.ok() ? std::get_if<machine::LockHeld>(&*guard) : nullptr;
-  const Lock* known = held ? lock(held->name) : nullptr;
-  return known && known->hold && known->hold->token == held->token;
+  return held && locks_.hold(held->name, held->token) != nullptr;
 }
 
 void Model::execute(const engine::Request& request) {
@@ -91,6 +92,7 @@ void Model::label(const machine::Request& request, const RequestId& id) {
   const std::string* text = nullptr;
   if (const auto* open = std::get_if<machine::OpenSession>(&request.body)) text = &open->metadata;
   if (const auto* acquire = std::get_if<machine::Acquire>(&request.body)) text = &acquire->value;
+  if (const auto* all = std::get_if<machine::AcquireAll>(&request.body)) text = &all->value;
   if (const auto* put = std::get_if<machine::Put>(&request.body)) text = &put->value;
   if (text == nullptr || text->empty()) return;
   Fate& fate = fates_[*text];
@@ -115,18 +117,15 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
   const SessionId session = machine::session_of(request);
   if (session && !sessions_.contains(session)) return {.code = ResultCode::SessionNotFound};
   for (const machine::PriorRelease& prior : request.prior_releases) {
-    const auto lock = locks_.find(prior.name);
-    if (lock == locks_.end() || !lock->second.hold) continue;
-    const Hold& hold = *lock->second.hold;
-    if (hold.session == session && hold.token == prior.token) release(prior.name);
+    locks_.release(session, std::nullopt, prior.name, prior.token, prior.number);
   }
-  settle_touched();
+  settle();
   return std::visit(
       [&](const auto& body) -> Result {
         using Body = std::decay_t<decltype(body)>;
-        if constexpr (std::is_same_v<Body, std::monostate> || std::is_same_v<Body, machine::CoordinationCommand>) {
-          return {.code = ResultCode::Unsupported};  // of the latter no workload makes any
-        } else if constexpr (std::is_same_v<Body, machine::Acquire>) {
+        if constexpr (std::is_same_v<Body, std::monostate>) {
+          return {.code = ResultCode::Unsupported};
+        } else if constexpr (requires { run(body, id); }) {
           return run(body, id);
         } else if constexpr (requires { run(body); }) {
           return run(body);
@@ -150,59 +149,46 @@ Result Model::run(const machine::CloseSession& close) {
   return {.code = ResultCode::Ok};
 }
 
-Result Model::run(const machine::Acquire& acquire, const RequestId& id) {
-  if (cancelled_.contains(id)) return {.code = ResultCode::Cancelled};
-  Lock& lock = locks_[acquire.name];
-  touched_.insert(acquire.name);
-  if (lock.hold && lock.hold->session == acquire.session && lock.hold->owner_tag == acquire.owner_tag) {
-    return {.code = ResultCode::AlreadyHeld, .token = lock.hold->token, .since = lock.hold->since};
-  }
-  for (const Waiter& waiter : lock.waiters) {
-    if (waiter.session == acquire.session && waiter.owner_tag == acquire.owner_tag) {
-      return {.code = ResultCode::AlreadyWaiting, .since = waiter.since};
-    }
-  }
-  const bool free = !lock.hold && lock.waiters.empty();
-  if (free) {
-    lock.hold = Hold{acquire.session, acquire.owner_tag, Token(++counter_), applied_, id, acquire.value};
-    granted_.push_back({acquire.name, *lock.hold});
-    ++grants_;
-    return {.code = ResultCode::Granted, .token = lock.hold->token, .since = applied_};
-  }
-  if (acquire.wait.kind == machine::Wait::Kind::None) return {.code = ResultCode::Held};
-  Result queued{.code = ResultCode::Queued, .position = lock.waiters.size()};
-  lock.waiters.push_back(
-      {acquire.session, acquire.owner_tag, id, applied_, acquire.wait.kind == machine::Wait::Kind::Timed, acquire.value});
-  return queued;
+Result Model::run(const machine::Acquire& asked, const RequestId& id) {
+  return acquire({.session = asked.session,
+                  .owner_tag = asked.owner_tag,
+                  .names = {{asked.name, asked.mode}},
+                  .request = id,
+                  .label = asked.value,
+                  .reentrant = (asked.flags & machine::kReentrant) != 0,
+                  .delay = asked.delay},
+                 asked.wait, asked.flags);
+}
+
+Result Model::run(const machine::AcquireAll& asked, const RequestId& id) {
+  return acquire({.session = asked.session,
+                  .owner_tag = asked.owner_tag,
+                  .names = asked.locks,
+                  .request = id,
+                  .label = asked.value,
+                  .delay = asked.delay},
+                 asked.wait, asked.flags);
+}
+
+Result Model::acquire(LockModel::Claim claim, const machine::Wait& wait, uint64_t flags) {
+  if (cancelled_.contains(claim.request)) return {.code = ResultCode::Cancelled};
+  return locks_.acquire(std::move(claim), wait, flags, applied_);
 }
 
 Result Model::run(const machine::Release& asked) {
-  const auto lock = locks_.find(asked.name);
-  if (lock == locks_.end() || !lock->second.hold) return {.code = ResultCode::NotOwner};
-  const Hold& hold = *lock->second.hold;
-  const bool owner = hold.session == asked.session && (!asked.owner_tag || *asked.owner_tag == hold.owner_tag);
-  if (!owner || hold.token != asked.token) return {.code = ResultCode::NotOwner};
-  release(asked.name);
-  return {.code = ResultCode::Ok};
+  return locks_.release(asked.session, asked.owner_tag, asked.name, asked.token, asked.number);
 }
 
 Result Model::run(const machine::CancelAcquire& cancel) {
-  for (auto& [name, lock] : locks_) {
-    if (lock.hold && lock.hold->request == cancel.acquire && lock.hold->session == cancel.session) {
-      return {.code = ResultCode::Granted, .token = lock.hold->token, .since = lock.hold->since};
-    }
-    const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(), [&](const Waiter& w) {
-      return w.request == cancel.acquire && w.session == cancel.session;
-    });
-    if (waiter == lock.waiters.end()) continue;
-    lock.waiters.erase(waiter);
-    touched_.insert(name);
-    finish(cancel.acquire, {.code = ResultCode::Cancelled});
-    return {.code = ResultCode::Cancelled};
-  }
-  cancelled_.insert(cancel.acquire);
-  return {.code = ResultCode::Cancelled};
+  const Result result = locks_.cancel(cancel.session, cancel.acquire, waits_ended_);
+  if (result.code == ResultCode::Cancelled) cancelled_.insert(cancel.acquire);  // also one that has not arrived
+  return result;
 }
+
+Result Model::run(const machine::Downgrade& downgrade) { return locks_.downgrade(downgrade, applied_); }
+Result Model::run(const machine::Upgrade& upgrade) { return locks_.upgrade(upgrade, applied_); }
+Result Model::run(const machine::UpdateValue& update) { return locks_.update_value(update); }
+Result Model::run(const machine::ClearDelay& clear) { return locks_.clear_delay(clear.name); }
 
 Result Model::run(const machine::Put& put) {
   revision_ = revision_.next();
@@ -220,7 +206,8 @@ Result Model::run(const machine::Delete& erase) {
   return {.code = ResultCode::Ok, .deleted = 1};
 }
 
-// The timer of a session has the session's id, that of a wait the index of the entry that queued it, top bit set.
+// The timer of a session has the session's id; that of a wait the index of the entry that queued it, top bit set; that of a
+// delay its own number, from the counter of the session ids.
 void Model::fire(const engine::FireTimers& fired) {
   std::vector<SessionId> dead;
   for (const FiredTimer& timer : fired.timers) {
@@ -230,29 +217,12 @@ void Model::fire(const engine::FireTimers& fired) {
   std::sort(dead.begin(), dead.end());
   end_sessions(dead, true);
   for (const FiredTimer& timer : fired.timers) {
-    if (timer.id.value() >> 63) time_out(Index(timer.id.value() << 1 >> 1));
+    if (timer.id.value() >> 63) locks_.time_out(Index(timer.id.value() << 1 >> 1), waits_ended_);
+    locks_.end_delay(timer.id.value());
   }
 }
 
-void Model::time_out(Index queued) {
-  for (auto& [name, lock] : locks_) {
-    const auto waiter =
-        std::find_if(lock.waiters.begin(), lock.waiters.end(), [&](const Waiter& w) { return w.since == queued && w.timed; });
-    if (waiter == lock.waiters.end()) continue;
-    finish(waiter->request, {.code = ResultCode::WaitTimeout});
-    lock.waiters.erase(waiter);
-    touched_.insert(name);
-    return;
-  }
-}
-
-void Model::release(const std::string& name) {
-  locks_[name].hold.reset();
-  touched_.insert(name);
-  ++releases_;
-}
-
-// Deaths first, then freeing; grants come last, in settle_touched().
+// Deaths first, then freeing; grants come last, in settle().
 void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
   for (SessionId id : ids) {
     sessions_.erase(id);
@@ -261,56 +231,22 @@ void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
     for (Life& life : lives_) {
       if (life.id == id) life.until = applied_;
     }
-  }
-  for (auto& [name, lock] : locks_) {
-    if (lock.hold && !sessions_.contains(lock.hold->session)) {
-      lock.hold.reset();
-      touched_.insert(name);
-    }
-    for (auto it = lock.waiters.begin(); it != lock.waiters.end();) {
-      if (sessions_.contains(it->session)) {
-        ++it;
-        continue;
-      }
-      finish(it->request, {.code = ResultCode::Lost});
-      it = lock.waiters.erase(it);
-      touched_.insert(name);
-    }
+    locks_.end(id, expired, waits_ended_);
   }
 }
 
-// docs/semantics.md S-48: among all grantable waiters the one queued first, until none is left.
-void Model::settle_touched() {
-  while (true) {
-    Lock* next = nullptr;
-    const std::string* next_name = nullptr;
-    for (const std::string& name : touched_) {
-      Lock& lock = locks_[name];
-      if (lock.hold || lock.waiters.empty()) continue;
-      if (next == nullptr || lock.waiters.front().since < next->waiters.front().since) next = &lock, next_name = &name;
-    }
-    if (next == nullptr) break;
-    grant_first(*next_name, *next);
+void Model::settle() {
+  locks_.settle(applied_, waits_ended_);
+  for (const LockModel::Ended& wait : waits_ended_) finish(wait.request, wait.result);
+  waits_ended_.clear();
+}
+
+void Model::remember_locks() {
+  for (const std::string& name : locks_.touched()) {
+    LockLook look{.holds = locks_.holds(name), .waiters = {}, .delayed = locks_.delayed(name)};
+    for (const LockModel::Claim& wait : locks_.queue(name)) look.waiters.push_back(wait.request);
+    record(lock_history_[name], applied_, std::move(look));
   }
-  for (const std::string& name : touched_) remember(name);
-  touched_.clear();
-}
-
-void Model::grant_first(const std::string& name, Lock& lock) {
-  const Waiter first = lock.waiters.front();
-  lock.waiters.pop_front();
-  lock.hold = Hold{first.session, first.owner_tag, Token(++counter_), applied_, first.request, first.label};
-  granted_.push_back({name, *lock.hold});
-  ++grants_;
-  finish(first.request, {.code = ResultCode::Granted, .token = lock.hold->token, .since = applied_});
-}
-
-void Model::remember(const std::string& name) {
-  const Lock& lock = locks_[name];
-  LockLook look{lock.hold, {}};
-  for (const Waiter& waiter : lock.waiters) look.waiters.push_back(waiter.request);
-  record(lock_history_[name], applied_, std::move(look));
-  if (!lock.hold) locks_.erase(name);
 }
 
 const Model::Fate* Model::fate(const std::string& label) const {
@@ -326,11 +262,6 @@ const Result* Model::answered_at(Index index) const {
 const Model::Session* Model::session(SessionId id) const {
   const auto it = sessions_.find(id);
   return it == sessions_.end() ? nullptr : &it->second;
-}
-
-const Model::Lock* Model::lock(const std::string& name) const {
-  const auto it = locks_.find(name);
-  return it == locks_.end() ? nullptr : &it->second;
 }
 
 template <typename T>

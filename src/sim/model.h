@@ -14,32 +14,16 @@
 #include "engine/log_command.h"
 #include "machine/command.h"
 #include "machine/result.h"
+#include "sim/lock_model.h"
 
 namespace coordkit::sim {
 
 class Model {
  public:
-  struct Hold {
-    SessionId session;
-    std::string owner_tag;
-    Token token;
-    Index since;
-    RequestId request;
-    std::string label;  // the value given with the acquire
-    friend bool operator==(const Hold&, const Hold&) = default;
-  };
-  struct Waiter {
-    SessionId session;
-    std::string owner_tag;
-    RequestId request;
-    Index since;
-    bool timed = false;
-    std::string label;
-  };
-  struct Lock {
-    std::optional<Hold> hold;
-    std::deque<Waiter> waiters;
-  };
+  Model() = default;
+  Model(const Model&) = delete;  // its locks count on its counter
+  Model& operator=(const Model&) = delete;
+
   struct Session {
     Duration ttl{};
     ReplicaId node;
@@ -57,10 +41,6 @@ class Model {
     Index arrived;                          // of the entry that carried it
   };
   // Effects of the last apply.
-  struct Granted {
-    std::string lock;
-    Hold hold;
-  };
   struct Ended {
     SessionId session;
     bool expired = false;
@@ -68,7 +48,7 @@ class Model {
 
   void apply(Index index, Term term, raft::EntryKind kind, std::string_view payload);
   Index applied() const { return applied_; }
-  const std::vector<Granted>& granted() const { return granted_; }
+  const std::vector<LockModel::Claim>& granted() const { return locks_.granted(); }
   const std::vector<Ended>& ended() const { return ended_; }
 
   const Fate* fate(const std::string& label) const;
@@ -77,11 +57,10 @@ class Model {
 
   const Session* session(SessionId id) const;
   const std::map<SessionId, Session>& sessions() const { return sessions_; }
-  const Lock* lock(const std::string& name) const;
-  const std::map<std::string, Lock>& locks() const { return locks_; }
+  const LockModel& locks() const { return locks_; }
   uint64_t expiries() const { return expiries_; }
   uint64_t grants() const { return grants_; }
-  uint64_t releases() const { return releases_; }
+  uint64_t releases() const { return locks_.releases(); }
 
   // The state as it was after `at` <= applied().
   struct Value {
@@ -94,8 +73,9 @@ class Model {
   std::optional<Value> value_at(const std::string& key, Index at) const;
   Revision revision_at(Index at) const;
   struct LockLook {
-    std::optional<Hold> hold;
+    std::vector<LockModel::Claim> holds;  // in grant order
     std::vector<RequestId> waiters;
+    bool delayed = false;
   };
   LockLook lock_at(const std::string& name, Index at) const;
   std::vector<SessionId> sessions_at(Index at) const;
@@ -125,19 +105,22 @@ class Model {
   machine::Result run(const machine::OpenSession& open);
   machine::Result run(const machine::CloseSession& close);
   machine::Result run(const machine::Acquire& acquire, const RequestId& id);
+  machine::Result run(const machine::AcquireAll& acquire, const RequestId& id);
   machine::Result run(const machine::Release& release);
   machine::Result run(const machine::CancelAcquire& cancel);
+  machine::Result run(const machine::Downgrade& downgrade);
+  machine::Result run(const machine::Upgrade& upgrade);
+  machine::Result run(const machine::UpdateValue& update);
+  machine::Result run(const machine::ClearDelay& clear);
   machine::Result run(const machine::Put& put);
   machine::Result run(const machine::Delete& erase);
 
   void label(const machine::Request& request, const RequestId& id);
   void finish(const RequestId& id, machine::Result result);
-  void release(const std::string& name);
+  machine::Result acquire(LockModel::Claim claim, const machine::Wait& wait, uint64_t flags);
   void end_sessions(const std::vector<SessionId>& ids, bool expired);
-  void time_out(Index queued);
-  void settle_touched();
-  void grant_first(const std::string& name, Lock& lock);
-  void remember(const std::string& name);
+  void settle();
+  void remember_locks();
 
   Index applied_;
   Term leader_term_;
@@ -146,14 +129,13 @@ class Model {
   std::map<ReplicaId, raft::Member> members_;
   std::map<ReplicaId, Origins> origins_;
   std::map<SessionId, Session> sessions_;
-  std::map<std::string, Lock> locks_;
-  std::set<std::string> touched_;
+  LockModel locks_{counter_};
   std::map<std::string, Value> keys_;
   std::set<RequestId> cancelled_;  // acquires that must not run any more
 
-  std::vector<Granted> granted_;
+  std::vector<LockModel::Ended> waits_ended_;  // since the last settle()
   std::vector<Ended> ended_;
-  uint64_t grants_ = 0, releases_ = 0, expiries_ = 0;
+  uint64_t grants_ = 0, expiries_ = 0;
 
   std::map<std::string, Fate> fates_;
   std::map<RequestId, std::string> labels_;

@@ -150,12 +150,14 @@ void Node::retire() {
 
 void Node::freeze(Freeze what) {
   frozen_ = true;
-  slept_ = what == Freeze::Machine;
+  slept_ = what != Freeze::Process;
+  if (what == Freeze::Clocks) clock_.stop(parts_.world.now());
   if (Recorder* recorder = parts_.world.recorder()) recorder->frozen(number_, slept_ ? "machine asleep" : "process stopped");
 }
 
 void Node::resume() {
   frozen_ = false;
+  clock_.go_on(parts_.world.now());
   if (Recorder* recorder = parts_.world.recorder()) recorder->resumed(number_);
   if (std::exchange(slept_, false)) {
     std::erase_if(inbox_, [this](EngineInput& input) {

@@ -71,7 +71,8 @@ class Node final : private LogSink, private StateSink {
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
   // A stopped process finds its mail waiting when it goes on; a machine that slept gets it sent again.
-  enum class Freeze : uint8_t { Process, Machine };
+  // Clocks: the machine too, and its clocks stand as well.
+  enum class Freeze : uint8_t { Process, Machine, Clocks };
   void freeze(Freeze what);
   void resume();
 

@@ -1,5 +1,6 @@
 // One machine's clock: both readings of clock.h as functions of true time. The rate is fixed or changes piecewise, always
-// within the bound the protocol assumes (unless a profile breaks it on purpose); in suspend the lagging reading stands.
+// within the bound the protocol assumes (unless a profile breaks it on purpose); in suspend the lagging reading stands, and a
+// machine that is stopped altogether (beyond what is promised) shows the same time until it goes on.
 //
 // Integers only: rates are parts per million, so every compiler computes the same instant.
 #pragma once
@@ -18,7 +19,7 @@ class NodeClock {
   NodeClock(Duration offset, int64_t rate_ppm) : lagging_(offset), leading_(offset), rate_ppm_(rate_ppm) {}
 
   Now read(TrueTime at) const {
-    const Duration passed = scaled(at - anchor_);
+    const Duration passed = stopped_ ? Duration::zero() : scaled(at - anchor_);
     return {LaggingTime(lagging_ + (suspended_ ? Duration::zero() : passed)), LeadingTime(leading_ + passed)};
   }
   void set_rate(TrueTime at, int64_t ppm) {
@@ -33,6 +34,16 @@ class NodeClock {
   void wake(TrueTime at) {
     rebase(at);
     suspended_ = false;
+  }
+
+  void stop(TrueTime at) {
+    rebase(at);
+    stopped_ = true;
+  }
+  void go_on(TrueTime at) {
+    if (!stopped_) return;
+    rebase(at);
+    stopped_ = false;
   }
 
   // The first true instant at which the reading is reached at the present rate (not before `from`).
@@ -66,6 +77,7 @@ class NodeClock {
   Duration leading_;
   int64_t rate_ppm_;
   bool suspended_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace coordkit::sim

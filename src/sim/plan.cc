@@ -284,6 +284,37 @@ void disks(Plan& plan, const SimOptions& options, Random& random) {
   draw_disks(plan, random, 3, 2);
 }
 
+// The whole lock family under what is worst for holders: short sessions, clocks at the edges of their bound, pauses and sleep
+// of up to ten minutes, leaders that stall, mail that waits.
+void locks(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_work(plan, random);
+  plan.work = {.workers_per_node = static_cast<uint32_t>(random.between(2, 5)),
+               .locks = static_cast<uint32_t>(random.between(2, 4)),
+               .ttl_min = milliseconds(50),
+               .ttl_max = draw_wide(random, milliseconds(100), seconds(5)),
+               .think_max = draw_wide(random, milliseconds(2), milliseconds(100)),
+               .hold_max = draw_wide(random, milliseconds(5), seconds(1)),
+               .kv_percent = 2,
+               .query_percent = 6,
+               .lock_family = true};
+  if (random.chance(0.5)) {
+    for (int64_t& ppm : plan.clock_ppm) ppm = random.chance(0.5) ? kRateErrorPpm : -int64_t{kRateErrorPpm};
+  }
+  draw_faults(plan, random, 0.6);
+  const bool long_pauses = random.chance(0.01);
+  if (long_pauses) plan.hostile = std::chrono::minutes(12);
+  const Duration longest = long_pauses ? Duration(std::chrono::minutes(10)) : Duration(seconds(10));
+  for (FaultKind kind : {FaultKind::Pause, FaultKind::Suspend, FaultKind::Clog, FaultKind::ClockRate, FaultKind::SlowDisk}) {
+    if (!random.chance(0.7)) continue;
+    plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(5)), milliseconds(10), longest});
+  }
+  draw_states(plan, random);
+  draw_late_faults(plan, random, 1);
+}
+
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
 void calm(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
@@ -295,7 +326,7 @@ struct Profile {
   void (*draw)(Plan&, const SimOptions&, Random&);
 };
 constexpr Profile kProfiles[] = {{"swarm", swarm},           {"harsh", harsh}, {"holders", holders}, {"leases", leases},
-                                 {"membership", membership}, {"disks", disks}, {"calm", calm}};
+                                 {"membership", membership}, {"disks", disks}, {"locks", locks},     {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",     "clog",    "fade",

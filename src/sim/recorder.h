@@ -82,7 +82,6 @@ class Recorder {
   };
   struct Held {
     uint64_t grant = 0;
-    Token token;
     SessionId session;
   };
   Duration now() const { return world_.now().time_since_epoch(); }
@@ -96,6 +95,7 @@ class Recorder {
   void follow_sessions(const Model& model);
   void end_holds(const Model& model);
   void begin_holds(const Model& model);
+  void begin_hold(const Model& model, const LockModel::Claim& hold, const std::string& lock);
   void stop_trusting(uint32_t node);
   std::vector<Timeline::Message> merged_messages();
 
@@ -110,8 +110,8 @@ class Recorder {
   Kept<std::string> keys_;                  // by call
   std::map<SessionId, uint32_t> session_lanes_;
   std::map<std::pair<Index, Term>, uint64_t> entries_seen_;
-  std::map<std::string, Held> held_;  // by lock
-  std::map<Token, uint64_t> grants_by_token_;
+  std::map<std::pair<std::string, Token>, Held> held_;  // by lock and token
+  std::multimap<Token, uint64_t> grants_by_token_;      // one for each of its locks
   std::vector<Trusted> trusted_;
 
   Kept<Timeline::Message> messages_, routine_;

@@ -229,9 +229,8 @@ void Recorder::follow_sessions(const Model& model) {
 
 void Recorder::end_holds(const Model& model) {
   for (auto it = held_.begin(); it != held_.end();) {
-    const auto& [name, held] = *it;
-    const Model::Lock* lock = model.lock(name);
-    if (lock != nullptr && lock->hold && lock->hold->token == held.token) {
+    const auto& [place, held] = *it;
+    if (model.locks().hold(place.first, place.second) != nullptr) {
       ++it;
       continue;
     }
@@ -247,35 +246,39 @@ void Recorder::end_holds(const Model& model) {
 }
 
 void Recorder::begin_holds(const Model& model) {
-  for (const Model::Granted& granted : model.granted()) {
-    const Model::Hold& hold = granted.hold;
-    Timeline::Grant row;
-    row.lock = granted.lock;
-    row.token = hold.token;
-    row.index = model.applied();
-    row.granted = now();
-    const auto lane = session_lanes_.find(hold.session);
-    if (lane != session_lanes_.end()) row.lane = lane->second;
-    const std::vector<uint64_t> caller = callers(hold.label);
-    if (!caller.empty()) {
-      row.operation = caller.front();
-      if (Timeline::Operation* call = operations_.find(caller.front())) {
-        call->decided = row.index;
-        call->token = row.token;
-      }
-    }
-    if (const Timeline::Grant* oldest = grants_.next_to_go()) grants_by_token_.erase(oldest->token);
-    const uint64_t number = grants_.add(std::move(row));
-    grants_by_token_[hold.token] = number;
-    held_[granted.lock] = {number, hold.token, hold.session};
+  for (const LockModel::Claim& hold : model.granted()) {
+    for (const NamedLock& each : hold.names) begin_hold(model, hold, each.name);
   }
 }
 
+void Recorder::begin_hold(const Model& model, const LockModel::Claim& hold, const std::string& lock) {
+  Timeline::Grant row;
+  row.lock = lock;
+  row.token = hold.token;
+  row.index = model.applied();
+  row.granted = now();
+  const auto lane = session_lanes_.find(hold.session);
+  if (lane != session_lanes_.end()) row.lane = lane->second;
+  const std::vector<uint64_t> caller = callers(hold.label);
+  if (!caller.empty()) {
+    row.operation = caller.front();
+    if (Timeline::Operation* call = operations_.find(caller.front())) {
+      call->decided = row.index;
+      call->token = row.token;
+    }
+  }
+  if (const Timeline::Grant* oldest = grants_.next_to_go()) grants_by_token_.erase(oldest->token);
+  const uint64_t number = grants_.add(std::move(row));
+  grants_by_token_.emplace(hold.token, number);
+  held_[{lock, hold.token}] = {number, hold.session};
+}
+
 void Recorder::told(uint32_t node, const HoldRef& hold) {
-  const auto number = grants_by_token_.find(hold->token());
-  if (number == grants_by_token_.end()) return;
-  if (Timeline::Grant* row = grants_.find(number->second)) row->trusted_from = now();
-  trusted_.push_back({node, hold, number->second});
+  const auto [first, last] = grants_by_token_.equal_range(hold->token());
+  for (auto it = first; it != last; ++it) {
+    if (Timeline::Grant* row = grants_.find(it->second)) row->trusted_from = row->trusted_from.value_or(now());
+    trusted_.push_back({node, hold, it->second});
+  }
 }
 
 // What its own clock will say: a frozen holder believes, for all anybody knows, until its deadline.

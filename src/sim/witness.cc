@@ -11,8 +11,8 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open",      "close",     "acquire", "release", "put",      "erase", "get",
-                                      "lease get", "local get", "holders", "queue",   "sessions", "check"};
+constexpr const char* kKindNames[] = {"open",      "close",   "acquire", "release",  "put",   "erase",   "get",  "lease get",
+                                      "local get", "holders", "queue",   "sessions", "check", "convert", "value"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";
@@ -44,23 +44,26 @@ void Witness::record_begin(CallNumber number, const Call& call) {
     case Kind::Erase: return history_recorder_->begin_erase(number, call.node, call.subject);
     case Kind::Get:
     case Kind::LeaseGet: return history_recorder_->begin_get(number, call.node, call.subject);
-    case Kind::Acquire: return history_recorder_->begin_acquire(number, call.node, call.subject);
+    case Kind::Acquire:
+      if (plain_locks_) history_recorder_->begin_acquire(number, call.node, call.subject);
+      return;
     case Kind::Holders:
-    case Kind::Check: return history_recorder_->begin_holder(number, call.node, call.subject);
+    case Kind::Check:
+      if (plain_locks_) history_recorder_->begin_holder(number, call.node, call.subject);
+      return;
     default: return;  // a release is begun with its hold; the rest no model has
   }
 }
 
 Witness::CallNumber Witness::begin_release(uint32_t node, const HoldRef& hold) {
   const CallNumber number = begin(node, Kind::Release, hold->name());
-  if (history_recorder_) history_recorder_->begin_release(number, node, hold);
+  if (history_recorder_ && plain_locks_) history_recorder_->begin_release(number, node, hold);
   return number;
 }
 
 Witness::CallNumber Witness::begin_check(uint32_t node, const HoldRef& hold) {
   const CallNumber number = begin(node, Kind::Check, hold->name());
-  const Model::Lock* lock = model_.lock(hold->name());
-  calls_[number].current_at_start = lock && lock->hold && lock->hold->token == hold->token();
+  calls_[number].current_at_start = current(*hold);
   return number;
 }
 
@@ -112,7 +115,10 @@ const Model::Fate& Witness::only_execution(const Call& call) const {
 void Witness::refused(Call& call, const absl::Status& status) {
   const auto reason = reason_of(status);
   if (!reason) fail("INV_R11", call, "an error without a reason: " + status.ToString());
-  if (*reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument) {
+  // Another worker of the same owner may have counted a hold up, which then keeps its mode.
+  const bool keeps_mode = call.kind == Kind::Convert && *reason == Reason::InvalidArgument;
+  const bool impossible = *reason == Reason::Corrupt || *reason == Reason::SequenceReused || *reason == Reason::InvalidArgument;
+  if (impossible && !keeps_mode) {
     fail("INV_R11", call, "an impossible answer: " + status.ToString());
   }
   if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
@@ -161,16 +167,34 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
          fmt::format("told token {} since {}, the log decided {} since {}", hold.token().value(), hold.since().value(),
                      fate.result->token.value(), fate.result->since.value()));
   }
+  decided(call, fate.index);  // a counted hold is older than that
+}
+
+// The same hold in another mode, under a new token.
+void Witness::converted(CallNumber number, const absl::StatusOr<HoldRef>& answer) {
+  Call& call = end(number);
+  if (duty_ == Duty::Count) return;
+  if (!answer.ok()) return refused(call, answer.status());
+  const HoldState& hold = **answer;
+  const machine::Result* result = model_.answered_at(hold.since());
+  if (result == nullptr || result->code != machine::ResultCode::Granted || result->token != hold.token()) {
+    fail("INV_L04", call,
+         fmt::format("told token {} since {}, the log decided otherwise", hold.token().value(), hold.since().value()));
+  }
   decided(call, hold.since());
+}
+
+void Witness::updated(CallNumber number, const absl::Status& answer) {
+  Call& call = end(number);
+  if (duty_ == Duty::Judge && !answer.ok()) refused(call, answer);
 }
 
 void Witness::released(CallNumber number, const HoldRef& hold, const absl::Status& answer) {
   Call& call = end(number);
   if (history_recorder_) history_recorder_->released(number, answer);
   if (duty_ == Duty::Count) return;
-  const Model::Lock* lock = model_.lock(hold->name());
-  const bool held = lock && lock->hold && lock->hold->token == hold->token();
-  if (answer.ok() && held) fail("INV_R11", call, "told that the hold was released, but it lives");
+  if (answer.ok() && !hold->terms().counted && current(*hold))
+    fail("INV_R11", call, "told that the hold was released, but it lives");
   if (!answer.ok()) refused(call, answer);
 }
 
@@ -226,11 +250,13 @@ void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) 
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   const Model::LockLook expected = model_.lock_at(call.subject, answer->as_of);
-  bool equal = answer->holders.size() == (expected.hold ? 1u : 0u) && answer->waiters == expected.waiters.size();
-  if (equal && expected.hold) {
-    const HolderInfo& told = answer->holders.front();
-    equal = Model::Hold{told.session, told.owner_tag, told.token, told.since, told.request, told.value} == *expected.hold;
-  }
+  const auto same = [&](const HolderInfo& told, const LockModel::Claim& hold) {
+    return told.session == hold.session && told.owner_tag == hold.owner_tag && told.token == hold.token &&
+           told.since == hold.since && told.request == hold.request && told.value == hold.label &&
+           told.mode == *hold.mode_on(call.subject) && told.count == hold.count;
+  };
+  const bool equal = std::ranges::equal(answer->holders, expected.holds, same) && answer->waiters == expected.waiters.size() &&
+                     answer->delayed == expected.delayed;
   if (!equal) fail("INV_K1", call, fmt::format("the holders at {} differ from the log's", answer->as_of.value()));
 }
 
@@ -263,10 +289,8 @@ void Witness::checked(CallNumber number, const HoldRef& hold, const absl::Status
   if (history_recorder_) history_recorder_->checked(number, hold, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::Lock* lock = model_.lock(hold->name());
-  const bool current = lock && lock->hold && lock->hold->token == hold->token();
   if (*answer && !call.current_at_start) fail("INV_R15", call, "told that the hold is current; it had ended before the call");
-  if (!*answer && current) fail("INV_R15", call, "told that the hold has ended; it is current");
+  if (!*answer && current(*hold)) fail("INV_R15", call, "told that the hold has ended; it is current");
 }
 
 void Witness::process_died(uint32_t node) {

@@ -31,7 +31,9 @@ class Witness {
     Holders,
     Queue,
     Sessions,
-    Check
+    Check,
+    Convert,  // a hold to another mode
+    Value
   };
 
   // Judges, or only keeps count of what is pending so that the black-box check stands alone.
@@ -39,6 +41,8 @@ class Witness {
   Witness(World& world, const Model& model, Duty duty = Duty::Judge) : world_(world), model_(model), duty_(duty) {}
   // Gets every call and answer too, without what the log says about it. Null: none.
   void set_history_recorder(HistoryRecorder* recorder) { history_recorder_ = recorder; }
+  // The black box has a model of exclusive locks: with others in the work it gets the keys alone.
+  void set_plain_locks(bool plain) { plain_locks_ = plain; }
 
   // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
   CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
@@ -52,6 +56,8 @@ class Witness {
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
   void acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void converted(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void updated(CallNumber call, const absl::Status& answer);
   void released(CallNumber call, const HoldRef& hold, const absl::Status& answer);
   void put(CallNumber call, const absl::StatusOr<PutResult>& answer);
   void erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
@@ -70,6 +76,8 @@ class Witness {
   void finish() const;
 
  private:
+  bool current(const HoldState& hold) const { return model_.locks().hold(hold.name(), hold.token()) != nullptr; }
+
   struct Call {
     uint32_t node = 0;
     Kind kind = Kind::Put;
@@ -95,6 +103,7 @@ class Witness {
   const Model& model_;
   const Duty duty_;
   HistoryRecorder* history_recorder_ = nullptr;
+  bool plain_locks_ = true;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
   Index told_;  // highest index in any answer so far

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/recorder.h"
@@ -49,7 +50,7 @@ void Workload::process_died(uint32_t node) {
   for (Worker& worker : workers_) {
     if (worker.node != node) continue;
     worker.session = nullptr;
-    worker.hold = nullptr;
+    worker.holds.clear();
     worker.state = State::Idle;
     worker.stepping_late = false;
     ++worker.step;
@@ -98,6 +99,7 @@ void Workload::act_idle(Worker& worker) {
   if (dice < plan_.work.kv_percent + plan_.work.query_percent) return query(worker);
   if (!worker.session || worker.session->phase() == SessionPhase::Lost) return open(worker);
   if (worker.random.chance(0.02)) return close(worker);
+  if (plan_.work.lock_family && worker.random.chance(0.2)) return acquire_several(worker);
   acquire(worker);
 }
 
@@ -112,24 +114,41 @@ void Workload::act_calling(Worker& worker) {
 }
 
 void Workload::act_holding(Worker& worker) {
+  const HoldRef hold = worker.holds.back();
   const LeadingTime now = nodes_[worker.node]->clock_now().leading;
-  const bool valid = worker.hold->valid(now);
-  if (valid) witness_.trusted(worker.hold);
+  const bool valid = hold->valid(now);
+  if (valid) witness_.trusted(hold);
   if (worker.writes_left > 0 && (valid || worker.random.chance(0.2))) {
     --worker.writes_left;
     write_resource(worker);
     if (worker.random.chance(0.1)) return check(worker);
     return schedule(worker, plan_.work.hold_max / 4);
   }
+  if (plan_.work.lock_family && act_further(worker)) return;
   const uint64_t dice = worker.random.below(100);
   if (dice < 6) return close(worker);
   if (dice < 20) {  // dropped by its owner: nobody waits for the release
-    client(worker).release_later(worker.hold);
-    worker.hold = nullptr;
-    worker.state = State::Idle;
+    client(worker).release_later(hold);
+    worker.holds.pop_back();
+    worker.state = worker.holds.empty() ? State::Idle : State::Holding;
     return schedule(worker, plan_.work.think_max);
   }
   release(worker);
+}
+
+// What else can be done with a hold besides letting it go.
+bool Workload::act_further(Worker& worker) {
+  const uint64_t dice = worker.random.below(100);
+  if (dice < 25 && worker.holds.size() < 3) {
+    dice < 6 ? acquire_several(worker) : acquire(worker);
+  } else if (dice < 40) {
+    convert(worker);
+  } else if (dice < 45) {
+    update_value(worker);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void Workload::act_winding_down(Worker& worker) {
@@ -154,7 +173,7 @@ auto Workload::then(Worker& worker, F done) {
     worker.waiting = CallId();
     worker.state = State::Idle;
     done(answer);
-    if (worker.state == State::Idle && worker.hold) worker.state = State::Holding;
+    if (worker.state == State::Idle && !worker.holds.empty()) worker.state = State::Holding;
     schedule(worker, worker.state == State::Holding ? plan_.work.hold_max / 4 : plan_.work.think_max);
   };
 }
@@ -198,12 +217,13 @@ void Workload::close(Worker& worker) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Close, "session");
   const SessionRef session = std::exchange(worker.session, nullptr);
   if (Recorder* recorder = world_.recorder()) recorder->closes(call, session->id());
-  worker.hold = nullptr;
+  worker.holds.clear();
   client(worker).close(
       session, then(worker, [this, call, id = session->id()](absl::Status& answer) { witness_.closed(call, id, answer); }),
       call_deadline(worker));
 }
 
+// With something in its hands a worker stays the owner it is, so that whoever waits for it can be seen to.
 AcquireOptions Workload::acquire_options(Worker& worker, const std::string& label) {
   AcquireOptions options;
   const uint64_t way = worker.random.below(10);
@@ -212,27 +232,82 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
   if (way >= 7) options.wait = LockWait::forever();
   if (worker.random.chance(0.2)) options.deadline = call_deadline(worker);
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
+  if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();
   options.value = label;
+  if (!plan_.work.lock_family) return options;
+  if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
+  options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with a wait without an end
   return options;
+}
+
+// What a worker does with the answer of an acquire, then `done`.
+template <typename Done>
+auto Workload::granted(Worker& worker, Done done) {
+  return then(worker, [this, &worker, done = std::move(done)](absl::StatusOr<HoldRef>& answer) mutable {
+    done(answer);
+    if (!answer.ok()) return;
+    locks_.granted(worker.node, *answer);
+    worker.holds.push_back(*answer);
+    worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
+  });
 }
 
 void Workload::acquire(Worker& worker) {
   const std::string name = lock_name(worker);
   const std::string mark = label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, mark);
-  auto done = then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
-    witness_.acquired(call, answer);
-    if (!answer.ok()) return;
-    locks_.granted(worker.node, *answer);
-    worker.hold = *answer;
-    worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
-  });
-  worker.waiting = client(worker).acquire(worker.session, name, acquire_options(worker, mark), std::move(done));
+  AcquireOptions options = acquire_options(worker, mark);
+  if (plan_.work.lock_family) {
+    if (worker.random.chance(0.4)) options.mode = LockMode::Shared;
+    options.reentrant = worker.random.chance(0.4);
+  }
+  auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
+  worker.waiting = client(worker).acquire(worker.session, name, std::move(options), std::move(done));
   if (worker.random.chance(0.15)) schedule(worker, seconds(2));
 }
 
+void Workload::acquire_several(Worker& worker) {
+  std::vector<NamedLock> wanted;
+  for (uint32_t i = 0; i < plan_.work.locks; ++i) {
+    if (!worker.random.chance(0.6)) continue;
+    wanted.push_back({fmt::format("lock-{}", i), worker.random.chance(0.4) ? LockMode::Shared : LockMode::Exclusive});
+  }
+  if (wanted.empty()) return acquire(worker);
+  if (worker.random.chance(0.5)) std::swap(wanted.front(), wanted.back());
+  const std::string mark = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, wanted.front().name, mark);
+  auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
+  worker.waiting =
+      client(worker).acquire_all(worker.session, std::move(wanted), acquire_options(worker, mark), std::move(done));
+  if (worker.random.chance(0.15)) schedule(worker, seconds(2));
+}
+
+void Workload::convert(Worker& worker) {
+  const HoldRef hold = worker.holds.back();
+  const bool down = hold->terms().mode == LockMode::Exclusive;
+  const auto call = witness_.begin(worker.node, Witness::Kind::Convert, hold->name());
+  auto done = then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
+    witness_.converted(call, answer);
+    if (!answer.ok()) return;
+    locks_.replaced(worker.holds.back());
+    locks_.granted(worker.node, *answer);
+    worker.holds.back() = *answer;
+  });
+  const CallDeadline deadline = call_deadline(worker);
+  down ? client(worker).downgrade(hold, std::move(done), deadline) : client(worker).upgrade(hold, std::move(done), deadline);
+}
+
+void Workload::update_value(Worker& worker) {
+  const HoldRef hold = worker.holds.back();
+  const auto call = witness_.begin(worker.node, Witness::Kind::Value, hold->name());
+  client(worker).update_value(hold, fmt::format("value of {}", call),
+                              then(worker, [this, call](absl::Status& answer) { witness_.updated(call, answer); }),
+                              call_deadline(worker));
+}
+
 void Workload::release(Worker& worker) {
-  const HoldRef hold = std::exchange(worker.hold, nullptr);
+  const HoldRef hold = std::move(worker.holds.back());
+  worker.holds.pop_back();
   const auto call = witness_.begin_release(worker.node, hold);
   if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
   client(worker).release(hold,
@@ -291,7 +366,7 @@ void Workload::query(Worker& worker) {
 }
 
 void Workload::check(Worker& worker) {
-  const HoldRef hold = worker.hold;
+  const HoldRef hold = worker.holds.back();
   const auto call = witness_.begin_check(worker.node, hold);
   client(worker).check(hold,
                        then(worker, [this, call, hold](absl::StatusOr<bool>& answer) { witness_.checked(call, hold, answer); }),
@@ -303,18 +378,21 @@ void Workload::check(Worker& worker) {
 void Workload::write_resource(Worker& worker) {
   const bool slow = worker.random.chance(0.05);
   const Duration delay = draw(worker.random, Duration::zero(), slow ? Duration(seconds(5)) : milliseconds(5));
-  writes_.push_back({worker.hold->name(), worker.hold->token()});
+  const HoldState& hold = *worker.holds.back();
+  writes_.push_back({hold.name(), hold.token(), hold.terms().mode});
   world_.schedule(world_.now() + delay, EventKind::Resource, worker.node, 0, writes_.size() - 1);
 }
 
-// docs/semantics.md S-55, exclusive tokens only: accepted iff the token is not below the highest.
+// docs/semantics.md S-55.
 void Workload::resource_event(const Event& event) {
   const ResourceWrite& write = writes_[event.item];
-  Token& highest = highest_[write.lock];
-  const bool accepted = write.token >= highest || defects_.gate_open;
-  if (accepted) highest = write.token;
+  Gate& gate = gates_[write.lock];
+  const bool alone = write.mode == LockMode::Exclusive;
+  const bool accepted = (alone ? write.token >= gate.highest : write.token > gate.exclusive) || defects_.gate_open;
+  if (accepted) gate.highest = std::max(gate.highest, write.token);
+  if (accepted && alone) gate.exclusive = write.token;
   if (!accepted) ++refused_;
-  locks_.resource_admits(write.lock, write.token, accepted);
+  locks_.resource_admits(write.lock, write.token, write.mode, accepted);
 }
 
 }  // namespace coordkit::sim

@@ -43,7 +43,7 @@ class Workload {
     bool stepping_late = false;  // its step came while the process was frozen
     Random random{0};
     SessionRef session;
-    HoldRef hold;
+    std::vector<HoldRef> holds;  // the newest is worked with and released first
     uint32_t writes_left = 0;
     CallId waiting;  // an acquire that may be cancelled
     uint64_t labels = 0;
@@ -51,6 +51,11 @@ class Workload {
   struct ResourceWrite {
     std::string lock;
     Token token;
+    LockMode mode = LockMode::Exclusive;
+  };
+  struct Gate {
+    Token highest;
+    Token exclusive;
   };
 
   void schedule(Worker& worker, Duration longest);
@@ -58,12 +63,16 @@ class Workload {
   void act_idle(Worker& worker);
   void act_calling(Worker& worker);
   void act_holding(Worker& worker);
+  bool act_further(Worker& worker);
   void act_winding_down(Worker& worker);
 
   bool borrow_session(Worker& worker);
   void open(Worker& worker);
   void close(Worker& worker);
   void acquire(Worker& worker);
+  void acquire_several(Worker& worker);
+  void convert(Worker& worker);
+  void update_value(Worker& worker);
   void release(Worker& worker);
   void put(Worker& worker);
   void get(Worker& worker);
@@ -76,6 +85,8 @@ class Workload {
   // Wraps a callback: it is ignored if the process died meanwhile, and the worker goes on afterwards.
   template <typename F>
   auto then(Worker& worker, F done);
+  template <typename Done>
+  auto granted(Worker& worker, Done done);
   AcquireOptions acquire_options(Worker& worker, const std::string& label);
   CallDeadline call_deadline(Worker& worker);
   std::string label(Worker& worker);
@@ -92,7 +103,7 @@ class Workload {
   Random random_;
   std::vector<Worker> workers_;
   std::vector<ResourceWrite> writes_;
-  std::map<std::string, Token> highest_;  // the resources' gates
+  std::map<std::string, Gate> gates_;  // of the resources
   uint64_t refused_ = 0;
   bool winding_down_ = false;
 };

@@ -10,3 +10,4 @@ run(${CMAKE_COMMAND} -S ${source}/tests/install/consumer -B ${consumer} -G ${gen
 run(${CMAKE_COMMAND} --build ${consumer})
 run(${consumer}/machine_test 3)
 run(${consumer}/first_lock)
+run(${consumer}/unit_test)

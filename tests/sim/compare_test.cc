@@ -96,6 +96,26 @@ TEST(CompareTest, INV_L02_CoordkitNeitherOverlapsNorLosesAFencedUpdate) {
   EXPECT_TRUE(figures.fence);
 }
 
+// What no clock can notice: the machine believes that no time has passed, and writes. Its token tells.
+TEST(CompareTest, FLT_P04_INV_L14_AStoppedMachineOverlapsAndTheFenceHolds) {
+  CompareFaults faults = kNone;
+  faults.stopped_machines = true;
+  const RecipeFigures figures = sum(Recipe::Coordkit, faults, 20);
+  EXPECT_GT(figures.overlaps, 0u) << "or the test shows nothing";
+  EXPECT_GT(figures.lost, 0u);
+  EXPECT_EQ(figures.fenced_lost, 0u);
+  EXPECT_GT(figures.fenced_writes, 1000u);
+}
+
+TEST(CompareTest, FLT_P07_REG_F79_INV_L14_BeyondTheBoundOfRatesTheFenceHolds) {
+  CompareFaults faults = kCuts;
+  faults.wild_rates = true;
+  const RecipeFigures figures = sum(Recipe::Coordkit, faults, 20);
+  EXPECT_GT(figures.overlaps, 0u) << "or the test shows nothing";
+  EXPECT_EQ(figures.fenced_lost, 0u);
+  EXPECT_GT(figures.fenced_writes, 1000u);
+}
+
 TEST(CompareTest, ASeedRepeatsItsRun) {
   const CompareOptions options{.seed = 7, .length = 10s};
   const uint64_t hash = compare_recipes(options).hash;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -174,6 +175,45 @@ TEST(FileFenceGateTest, BothSlotsRottenIsDataLossAndNeverAnEmptyGate) {
   rotten.bytes[20] = static_cast<char>(rotten.bytes[20] ^ 1);
   rotten.bytes[4096 + 20] = static_cast<char>(rotten.bytes[4096 + 20] ^ 1);
   EXPECT_EQ(gate_over(rotten).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Whatever the bytes are: an error, or a state that was once written whole; never a token that was not.
+TEST(FileFenceGateTest, S55_HostileImagesGiveAnErrorOrAStateThatWasWritten) {
+  Random random(7);
+  int opened = 0, refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Image image;
+    std::vector<FenceState> written = {FenceState()};
+    {
+      auto gate = gate_over(image).value();
+      const uint64_t writes = random.below(6);
+      for (uint64_t i = 0; i < writes; ++i) {
+        const FenceMode mode = random.chance(0.5) ? Exclusive : Shared;
+        ASSERT_EQ(gate->admit(Token(10 * (i + 1) + random.below(5)), mode), absl::OkStatus());
+        written.push_back(gate->state());
+      }
+    }
+    for (uint64_t damage = random.below(4); damage > 0; --damage) {
+      const size_t slot = random.below(2) * 4096;
+      if (random.chance(0.2)) {
+        image.bytes.resize(random.below(image.bytes.size() + 1));
+      } else if (slot + 40 <= image.bytes.size()) {
+        image.bytes[slot + random.below(40)] ^= static_cast<char>(1 + random.below(255));
+      }
+    }
+    const auto gate = gate_over(image);
+    if (!gate.ok()) {
+      ++refused;
+      EXPECT_EQ(gate.status().code(), absl::StatusCode::kDataLoss);
+      continue;
+    }
+    ++opened;
+    EXPECT_NE(std::ranges::find(written, (*gate)->state()), written.end());
+    ASSERT_TRUE((*gate)->admit(Token(1000)).ok());
+    EXPECT_EQ(gate_over(image).value()->state().highest, Token(1000));
+  }
+  EXPECT_GT(opened, 100);
+  EXPECT_GT(refused, 100);
 }
 
 TEST(FileFenceGateTest, S55_ThreadsShareOneGate) {

@@ -28,6 +28,11 @@ struct CompareFaults {
   bool cuts = true;        // a machine hears nobody; what was sent meanwhile arrives late
   bool drift = true;       // clocks run at the edges of that
   bool wall_steps = true;  // what a machine shows as the time of day jumps
+  // Beyond what any of them promises to stand: only tokens are left. coordkit's holders are not judged then.
+  bool stopped_machines = false;  // a machine stands with all its clocks, and goes on as if nothing had been
+  bool wild_rates = false;        // clocks run at half and at one and a half times the right rate
+
+  bool beyond_promise() const { return stopped_machines || wild_rates; }
 };
 
 struct CompareOptions {

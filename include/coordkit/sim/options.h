@@ -86,6 +86,9 @@ struct SimOptions {
   std::function<void(std::string_view)> on_history;
   BlackBox black_box = BlackBox::Sampled;
   bool witness = true;  // check answers against the log; off only to see what the black box finds by itself
+  // Check what holders may believe (INV_L02, L03, L10, L16); off only to see what a fence still protects where clocks break
+  // their promise.
+  bool watch_holders = true;
   Defects defects;
 
   // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.

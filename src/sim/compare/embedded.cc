@@ -112,8 +112,13 @@ void plan(Conductor& run, Surroundings& around, const Strike& strike) {
       run.at(strike.at, [&run, node] { run.cut_off(node); });
       run.at(end, [&run, node] { run.rejoin(node); });
       return;
+    case StrikeKind::StopMachine:
+      run.at(strike.at, [&run, &around, node] { run.stop_machine(node), around.frozen[node.value() - 1] = true; });
+      run.at(end, [&run, &around, node] { around.frozen[node.value() - 1] = false, run.resume(node); });
+      return;
     case StrikeKind::Rate:
-      if (strike.machine == kService) return;  // there is no service beside the five
+      if (strike.machine == kService) return;        // there is no service beside the five
+      if (around.options.faults.wild_rates) return;  // a conductor keeps the promise; the defect does not
       run.at(strike.at, [&run, node, rate = strike.rate_ppm] { run.clock_rate(node, rate); });
       return;
     case StrikeKind::WallStep: return;  // nobody here asks for the time of day
@@ -137,6 +142,8 @@ void run_coordkit(const CompareOptions& options, const std::vector<Strike>& stri
   SimOptions run{.seed = options.seed, .profile = "calm", .black_box = BlackBox::Never, .nodes = kMachines};
   run.built_in_work = false;
   run.reduction.hostile = options.length;
+  run.watch_holders = !options.faults.beyond_promise();
+  run.defects.clocks_beyond_bound = options.faults.wild_rates;
   run.program = [&around](Process& process) { return std::make_unique<EmbeddedClient>(process, around); };
   run.script = [&around](Conductor& conductor) {
     around.conductor = &conductor;

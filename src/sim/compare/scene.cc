@@ -98,6 +98,15 @@ void Scene::strike(const Strike& strike) {
       processes_[machine]->freeze();
       return after(strike.length, [this, machine] { processes_[machine]->resume(); });
     case StrikeKind::Cut: cut_[machine] = true; return after(strike.length, [this, machine] { mend(machine); });
+    case StrikeKind::StopMachine:
+      cut_[machine] = true;
+      processes_[machine]->freeze();
+      clocks_[machine].stop(world_.now());
+      return after(strike.length, [this, machine] {
+        clocks_[machine].go_on(world_.now());
+        mend(machine);
+        processes_[machine]->resume();
+      });
     case StrikeKind::Rate: return clocks_[machine].set_rate(world_.now(), strike.rate_ppm);
     case StrikeKind::WallStep: steps_[machine] += strike.step; return;
   }

@@ -55,15 +55,24 @@ void draw_wall_steps(std::vector<Strike>& strikes, Random& random, const Compare
   }
 }
 
+// Every other machine half as fast again, the others half as fast.
+void draw_wild_rates(std::vector<Strike>& strikes) {
+  for (uint32_t machine = 0; machine <= kService; ++machine) {
+    strikes.push_back({.kind = StrikeKind::Rate, .machine = machine, .rate_ppm = machine % 2 == 0 ? 500'000 : -500'000});
+  }
+}
+
 }  // namespace
 
 std::vector<Strike> draw_strikes(const CompareOptions& options, Random random) {
   std::vector<Strike> strikes;
-  Random pauses = random.fork(), cuts = random.fork(), rates = random.fork(), steps = random.fork();
+  Random pauses = random.fork(), cuts = random.fork(), rates = random.fork(), steps = random.fork(), stops = random.fork();
   if (options.faults.pauses) draw_lasting(strikes, pauses, options, StrikeKind::Pause, seconds(6));
   if (options.faults.cuts) draw_lasting(strikes, cuts, options, StrikeKind::Cut, seconds(12));
   if (options.faults.drift) draw_rates(strikes, rates, options);
   if (options.faults.wall_steps) draw_wall_steps(strikes, steps, options);
+  if (options.faults.stopped_machines) draw_lasting(strikes, stops, options, StrikeKind::StopMachine, seconds(12));
+  if (options.faults.wild_rates) draw_wild_rates(strikes);
   std::stable_sort(strikes.begin(), strikes.end(), [](const Strike& a, const Strike& b) { return a.at < b.at; });
   return strikes;
 }

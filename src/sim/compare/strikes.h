@@ -11,13 +11,13 @@ namespace coordkit::sim::compare {
 inline constexpr uint32_t kMachines = 5;
 inline constexpr uint32_t kService = kMachines;  // where the store of the first two recipes lives
 
-enum class StrikeKind : uint8_t { Pause, Cut, Rate, WallStep };
+enum class StrikeKind : uint8_t { Pause, Cut, Rate, WallStep, StopMachine };
 
 struct Strike {
   Duration at{};  // since the beginning
   StrikeKind kind = StrikeKind::Pause;
   uint32_t machine = 0;  // kService: rates only
-  Duration length{};     // Pause, Cut
+  Duration length{};     // Pause, Cut, StopMachine
   int64_t rate_ppm = 0;  // Rate
   Duration step{};       // WallStep
 };
