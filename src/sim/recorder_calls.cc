@@ -73,6 +73,9 @@ struct Reading {
   Request operator()(const machine::Upgrade& up) const { return {"upgrade " + up.name, {}}; }
   Request operator()(const machine::UpdateValue& update) const { return {"set the value of " + update.name, update.value}; }
   Request operator()(const machine::ClearDelay& clear) const { return {"clear the delay of " + clear.name, {}}; }
+  Request operator()(const machine::CoordinationCommand& command) const {
+    return {std::visit([](const auto& one) { return "command on " + one.name; }, command), {}};
+  }
   Request operator()(const machine::Put& put) const { return {"put " + put.key, put.value}; }
   Request operator()(const machine::Delete& erase) const { return {"erase " + erase.key, {}}; }
 };
