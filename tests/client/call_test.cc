@@ -210,7 +210,8 @@ TEST_F(CallTest, S59_REG_F16_OfManyCallsCancelledInAnyOrderOnlyTheRightOnesEnd) 
   const std::set<size_t> meant(order.begin(), order.end());
   for (size_t i = 0; i < kCalls; ++i) {
     EXPECT_EQ(answers[i].times(), meant.contains(i) ? 1 : 0) << i;
-    if (meant.contains(i)) EXPECT_EQ(answers[i].reason(), Reason::Cancelled) << i;
+    if (!meant.contains(i)) continue;
+    EXPECT_EQ(answers[i].reason(), Reason::Cancelled) << i;
   }
 }
 
