@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"corrupts_entry", &Defects::corrupts_entry, {"INV_R04", "INV_R07"}},
         Planted{"heartbeats_echoed", &Defects::heartbeats_echoed, {"INV_L10", "INV_R15", "INV_R16", "INV_L02", "INV_R20"}},
         Planted{"clocks_beyond_bound", &Defects::clocks_beyond_bound, {"INV_L10", "INV_L02", "INV_R16"}},
-        Planted{"late_send_reading", &Defects::late_send_reading, {"INV_L10", "INV_L02"}},
+        Planted{"late_send_reading", &Defects::late_send_reading, {"INV_L16", "INV_L10", "INV_L02"}},
         Planted{"restores_another", &Defects::restores_another, {"INV_R13"}},
         Planted{"one_machine_diverges", &Defects::one_machine_diverges, {"INV_R14"}},
         Planted{"one_state_rots", &Defects::one_state_rots, {"DIVERGED"}},
