@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 #include "coordkit/engine.h"
@@ -115,9 +116,13 @@ class Client {
   CallId query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline = {},
                ReadOptions options = {});
 
+  // ---- semaphores, latches, barriers, queues, counters, groups, elections
+  CoordinationCalls coordination() { return CoordinationCalls(*this); }
+
   ClientStatus status() const;
 
  private:
+  friend class CoordinationCalls;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

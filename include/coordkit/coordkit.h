@@ -1,9 +1,16 @@
 // Everything most programs need: one include.
 #pragma once
 
+#include "coordkit/barrier.h"       // IWYU pragma: export
+#include "coordkit/claim_queue.h"   // IWYU pragma: export
+#include "coordkit/counter.h"       // IWYU pragma: export
+#include "coordkit/election.h"      // IWYU pragma: export
 #include "coordkit/error.h"         // IWYU pragma: export
 #include "coordkit/fence.h"         // IWYU pragma: export
+#include "coordkit/group.h"         // IWYU pragma: export
+#include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mutex.h"         // IWYU pragma: export
 #include "coordkit/replica.h"       // IWYU pragma: export
+#include "coordkit/semaphore.h"     // IWYU pragma: export
 #include "coordkit/session.h"       // IWYU pragma: export
 #include "coordkit/shared_mutex.h"  // IWYU pragma: export

@@ -63,6 +63,9 @@ enum class Reason : uint16_t {
   Delayed = 42,
   Deadlock = 43,
   UpgradeConflict = 44,
+  CounterOverflow = 45,
+  Broken = 46,
+  TooManyParties = 47,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -207,6 +207,7 @@ class Replica {
   absl::Status close();
 
  private:
+  friend struct HandleAccess;
   explicit Replica(std::shared_ptr<Host> host);
   std::shared_ptr<Host> host_;
 };

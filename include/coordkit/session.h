@@ -111,6 +111,7 @@ class Grant {
  private:
   friend class Session;
   friend class Replica;
+  friend struct HandleAccess;
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
   absl::Status convert(LockMode to);
@@ -163,6 +164,7 @@ class Session {
 
  private:
   friend class Grant;
+  friend struct HandleAccess;
   friend class Replica;
   friend class Mutex;
   friend class SharedMutex;

@@ -63,6 +63,9 @@ constexpr std::array kRows = {
     Row{Reason::Delayed, kFailedPrecondition, Outcome::None, "Delayed"},
     Row{Reason::Deadlock, kAborted, Outcome::None, "Deadlock"},
     Row{Reason::UpgradeConflict, kFailedPrecondition, Outcome::None, "UpgradeConflict"},
+    Row{Reason::CounterOverflow, kOutOfRange, Outcome::None, "CounterOverflow"},
+    Row{Reason::Broken, kAborted, Outcome::Done, "Broken"},
+    Row{Reason::TooManyParties, kResourceExhausted, Outcome::None, "TooManyParties"},
 };
 
 constexpr bool rows_are_indexable() {

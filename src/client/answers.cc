@@ -32,7 +32,8 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::Granted:
     case ResultCode::Queued: return absl::OkStatus();
     case ResultCode::Held:
-      return refusal(Reason::Held, subject, "somebody else holds the lock or waits for it; try later or acquire with a wait");
+      return refusal(Reason::Held, subject,
+                     "it cannot be had without waiting: somebody else holds it or is before; try later or with a wait");
     case ResultCode::Delayed:
       return refusal(Reason::Delayed, subject,
                      "a holder's session expired, and the delay that it asked for runs; try later or acquire with a wait");
@@ -44,9 +45,8 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
       return refusal(Reason::UpgradeConflict, subject,
                      "others share the lock, so this grant cannot become exclusive; release it and acquire exclusively");
     case ResultCode::WaitTimeout:
-      return refusal(Reason::WaitTimeout, subject, "the lock was not granted within the wait; the caller does not hold it");
-    case ResultCode::Cancelled:
-      return refusal(Reason::Cancelled, subject, "the acquire was cancelled; the caller does not hold the lock");
+      return refusal(Reason::WaitTimeout, subject, "the wait was over before it was granted; the caller does not hold it");
+    case ResultCode::Cancelled: return refusal(Reason::Cancelled, subject, "the wait was cancelled; the caller holds nothing");
     case ResultCode::Lost:
       return refusal(Reason::Lost, subject,
                      "the session has ended, is being ended, or belongs to another process now; open a new one");
@@ -73,6 +73,12 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::TtlTooLarge: return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
     case ResultCode::InvalidArgument: return refusal(Reason::InvalidArgument, subject, "the request is malformed");
     case ResultCode::CounterOverflow:
+      return refusal(Reason::CounterOverflow, subject, "the counter would leave the range of 64 bits; it is unchanged");
+    case ResultCode::Broken:
+      return refusal(Reason::Broken, subject, "the barrier broke, because a session it depended on has ended");
+    case ResultCode::TooManyParties:
+      return refusal(Reason::TooManyParties, subject, "all parties have entered and not all have left; try when they have");
+    case ResultCode::AlreadyExists: return refusal(Reason::AlreadyExists, subject, "it is there already");
     case ResultCode::Unsupported: break;
   }
   return refusal(Reason::Unsupported, subject, "the cluster does not know this kind of request yet");
@@ -217,6 +223,12 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::SessionNotFound: return false;
     default: return true;
   }
+}
+
+std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply) {
+  if (reply.holders.empty() || reply.holders.front().mode != LockMode::Exclusive) return std::nullopt;
+  const machine::HolderInfo& holder = reply.holders.front();
+  return LeaderInfo{holder.session, holder.owner_tag, holder.token, holder.since, holder.value};
 }
 
 }  // namespace coordkit::client

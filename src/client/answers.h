@@ -5,8 +5,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/client/coordination.h"
 #include "coordkit/engine.h"
 #include "machine/command.h"
+#include "machine/query.h"
 #include "machine/result.h"
 
 namespace coordkit::client {
@@ -24,5 +26,8 @@ absl::StatusOr<machine::Result> result_of(const Completion& completion);
 
 // Whether apply got as far as the request's prior releases: everything but a refusal of the request's form, or of its session.
 bool was_executed(const machine::Result& result);
+
+// Who leads an election, by the holders of its lock. Whoever shares a lock leads nothing.
+std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply);
 
 }  // namespace coordkit::client

@@ -16,7 +16,8 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       options_(std::move(options)),
       deliveries_(std::move(options_.notify)),
       sessions_(options_, deliveries_),
-      renewals_(options_, sessions_) {
+      renewals_(options_, sessions_),
+      observers_(deliveries_) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -36,6 +37,7 @@ void Client::Impl::before_turn(Now now) {
   if (std::optional<RenewRequest> request = renewals_.due(now.leading)) post(Renew{*std::move(request)});
   post_releases();
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
+  ask_for_observers(now);
   deliveries_.flush();
 }
 
@@ -46,7 +48,8 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   halted_ = halted_ || effects.halted.has_value();
   for (const Completion& completion : effects.completions) complete(completion, now);
   if (cut_off(effects)) lose_all(SessionEvent::Ended);
-  for (const MachineEvent& event : effects.events) session_event(event);
+  if (effects.restored) observers_.skipped();
+  for (const MachineEvent& event : effects.events) machine_event(event);
   if (effects.restored) question_all(now);
   bury_lost();
   for (const RenewReply& reply : effects.renewals) {
@@ -68,7 +71,10 @@ bool Client::Impl::cut_off(const EngineEffects& effects) {
 
 Duration Client::Impl::next_turn(Now now) const {
   if (stopped_) return Duration::max();
-  if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty()) return Duration::zero();
+  if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty() || observers_.any_to_ask() ||
+      (observers_.any_to_retry() && !retrying_observers_ && !halted_)) {
+    return Duration::zero();
+  }
   Duration next =
       std::min(client::until(now.leading, sessions_.next_timer()), client::until(now.leading, renewals_.next_due()));
   if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first));
@@ -113,6 +119,7 @@ void Client::Impl::stop() {
   resuming_.clear();
   long_holds_.clear();
   releasing_.clear();
+  observers_.clear();
   fresh_.clear();
   deliveries_.flush();
 }

@@ -1,5 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
-// session_calls.cc, resume_calls.cc, lock_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc, key_calls.cc.
+// session_calls.cc, resume_calls.cc, lock_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc, key_calls.cc,
+// coordination_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -17,6 +18,8 @@
 #include "absl/container/btree_set.h"
 #include "client/answers.h"
 #include "client/deliveries.h"
+#include "client/executed.h"
+#include "client/observers.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
 #include "coordkit/client.h"
@@ -70,14 +73,31 @@ class Client::Impl {
   CallId write(Write write, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read);
   void token_refuted(const HoldRef& hold);
 
+  // ---- semaphores, barriers and the like (coordination_calls.cc)
+  using Executed = client::Executed;
+  using Looked = client::Looked;
+  // A command that waits for nothing. `session` null: it needs none.
+  CallId command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
+                 Callback<Executed> done);
+  // One that may wait, and holds something afterwards or not.
+  CallId await(const SessionRef& session, machine::CoordinationCommand body, std::string name, LockWait wait,
+               CallDeadline deadline, client::Foresight foresight, Callback<Executed> done);
+  CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline);
+  CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline);
+  CallId look(machine::ObjectQuery query, CallDeadline deadline, Callback<Looked> done);
+  CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline);
+  ObserverId observe(client::Observers::Target target);
+  void end_observation(ObserverId id) { observers_.remove(id); }
+
  private:
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
-  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>,
-                            Callback<HoldRef>, Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>,
-                            Callback<SessionList>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
-                            Callback<ProposeResult>, Callback<QueryResult>>;
+  using Done =
+      std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
+                   Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
+                   Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>,
+                   Callback<QueryResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
 
   // What happens to the engine's ticket when nobody listens any more.
   enum class Fate : uint8_t {
@@ -162,10 +182,11 @@ class Client::Impl {
   void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
   void post_close(SessionId id);
   void ended(SessionId id);
-  void session_event(const MachineEvent& event);
-  void session_event(const MachineEvent& event, const machine::SessionEnded& ended);
-  void session_event(const MachineEvent& event, const machine::SessionResumed& resumed);
-  void session_event(const MachineEvent& event, const machine::SessionEnding& ending);
+  void machine_event(const MachineEvent& event);
+  void machine_event(const MachineEvent& event, const machine::SessionEnded& ended);
+  void machine_event(const MachineEvent& event, const machine::SessionResumed& resumed);
+  void machine_event(const MachineEvent& event, const machine::SessionEnding& ending);
+  void machine_event(const MachineEvent& event, const coordination::Change& change);
   void question(SessionId id, Now now);
   void answered(Session& session, const machine::SessionReply& reply);
   void question_all(Now now);
@@ -200,9 +221,25 @@ class Client::Impl {
   void submit_acquire(CallId id, Body body);
   void acquired(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
+  void submit_flight(Flight of, machine::Request::Body body);
   void granted(const Flight& flight, const machine::Result& result, Now now);
   void post_cancel(const std::shared_ptr<Flight>& flight);
   void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
+
+  // ---- semaphores, barriers and the like (coordination_calls.cc)
+  static bool holds_back(const Session& session, const machine::Request::Body& body);
+  void start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now);
+  void command_answered(CallId id, const SessionRef& of, const machine::Request& request, const std::string& subject,
+                        const Completion& completion);
+  void start_await(CallId id, const SessionRef& of, machine::CoordinationCommand body, std::string name,
+                   client::Foresight foresight, Now now);
+  void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);
+  std::optional<machine::ResultCode> foreseen(const Session& session, const std::string& name,
+                                              const client::Foresight& foresight) const;
+  void confirm(CallId id, Flight flight, machine::CoordinationCommand body, client::Foresight foresight);
+  void forget_hold(Session& session, const HoldRef& hold);
+  void end_hold(const HoldRef& hold);
+  void ask_for_observers(Now now);
 
   // ---- changes of a hold (hold_calls.cc)
   void start_convert(CallId id, const HoldRef& hold, LockMode to, Now now);
@@ -227,16 +264,17 @@ class Client::Impl {
   client::Deliveries deliveries_;
   client::SessionTable sessions_;
   client::Renewals renewals_;
+  client::Observers observers_;
 
   absl::btree_map<CallId, Call> calls_;
   std::vector<CallId> fresh_;                                  // not taken up yet
   absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of calls taken up
   absl::btree_map<Ticket, OnCompletion> tickets_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> later_;
-  absl::btree_map<uint64_t, Open> opens_;                                 // fate not known; resumes too
-  absl::btree_set<SessionId> resuming_;                                   // by resumes whose fate is not known
+  absl::btree_map<uint64_t, Open> opens_;                  // fate not known; resumes too
+  absl::btree_set<SessionId> resuming_;                    // by resumes whose fate is not known
   absl::btree_multimap<LeadingTime, HoldRef> long_holds_;  // by the end of their longest time
-  absl::btree_set<SessionId> releasing_;                                  // have releases that were never posted
+  absl::btree_set<SessionId> releasing_;                   // have releases that were never posted
   uint64_t last_call_ = 0;
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;
@@ -246,6 +284,7 @@ class Client::Impl {
   LaggingTime last_lagging_ = LaggingTime::min();
   LeadingTime promised_ = LeadingTime::max();  // when the next turn was wanted
   bool posted_ = false;                        // inputs wait in the engine
+  bool retrying_observers_ = false;            // a retry is scheduled
   bool halted_ = false;
   bool stopped_ = false;
 };
@@ -267,6 +306,25 @@ bool Client::Impl::answer(CallId id, absl::StatusOr<T> value) {
   deliveries_.answer(
       [call = std::move(std::get<Callback<T>>(*done)), value = std::move(value)]() mutable { call(std::move(value)); });
   return true;
+}
+
+template <typename T>
+CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
+  if (!question.door.ok()) return refuse(std::move(done), question.door);
+  const CallDeadline deadline = question.deadline;
+  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
+               [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
+                 Call& call = *find(id);
+                 call.ticket = ask_engine(
+                     {.machine = question.machine,
+                      .request = std::move(question.bytes),
+                      .consistency = question.options.consistency,
+                      .at_least = question.options.at_least,
+                      .deadline = call.deadline},
+                     [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
+                       answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
+                     });
+               });
 }
 
 }  // namespace coordkit

@@ -104,25 +104,6 @@ absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> key_result(Of of) {
 
 Fence fenced_by(const HoldRef& hold) { return hold == nullptr ? Fence{} : Fence{.lock = hold->name(), .token = hold->token()}; }
 
-template <typename T>
-CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
-  if (!question.door.ok()) return refuse(std::move(done), question.door);
-  const CallDeadline deadline = question.deadline;
-  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
-               [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
-                 Call& call = *find(id);
-                 call.ticket = ask_engine(
-                     {.machine = question.machine,
-                      .request = std::move(question.bytes),
-                      .consistency = question.options.consistency,
-                      .at_least = question.options.at_least,
-                      .deadline = call.deadline},
-                     [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
-                       answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
-                     });
-               });
-}
-
 // A command that its machine has queued is answered by its second completion.
 template <typename T>
 CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {

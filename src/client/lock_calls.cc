@@ -5,27 +5,14 @@
 #include "base/mutant.h"
 #include "client/impl.h"
 #include "client/times.h"
+#include "client/waits.h"
 #include "coordkit/error.h"
 
 namespace coordkit {
 namespace {
 
-machine::Wait wait_of(const LockWait& wait) {
-  switch (wait.kind) {
-    case LockWait::Kind::None: return machine::Wait::none();
-    case LockWait::Kind::Timed: return machine::Wait::timed(wait.timeout);
-    case LockWait::Kind::Forever: return machine::Wait::forever();
-  }
-  return machine::Wait::none();
-}
-
-// docs/semantics.md S-59: how long a call without a deadline may last.
-Duration patience_of(const LockWait& wait, const ClientOptions& options) {
-  if (wait.kind == LockWait::Kind::Forever) return Duration::max();
-  if (wait.kind == LockWait::Kind::None) return options.call_timeout;
-  const Duration grace = 2 * options.election_timeout;
-  return wait.timeout > Duration::max() - grace ? Duration::max() : wait.timeout + grace;
-}
+using client::patience_of;
+using client::wait_of;
 
 // The same of both kinds of acquire.
 std::string name_of(const machine::Acquire& body) { return body.name; }
@@ -148,16 +135,21 @@ void Client::Impl::confirm_held(CallId id, Body body) {
 
 template <typename Body>
 void Client::Impl::submit_acquire(CallId id, Body body) {
-  Call& call = *find(id);
-  auto flight = std::make_shared<Flight>(Flight{.call = id,
-                                                .session = body.session,
-                                                .name = name_of(body),
-                                                .owner_tag = body.owner_tag,
-                                                .max_hold = call.max_hold,
-                                                .terms = terms_of(body)});
+  Flight flight{.call = id,
+                .session = body.session,
+                .name = name_of(body),
+                .owner_tag = body.owner_tag,
+                .max_hold = find(id)->max_hold,
+                .terms = terms_of(body)};
+  submit_flight(std::move(flight), std::move(body));
+}
+
+void Client::Impl::submit_flight(Flight of, machine::Request::Body body) {
+  Call& call = *find(of.call);
+  auto flight = std::make_shared<Flight>(std::move(of));
   call.submitted = true;
   call.flight = flight;
-  Session& session = *sessions_.find(body.session);
+  Session& session = *sessions_.find(flight->session);
   // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
   const LaggingTime deadline = flight->terms.counted ? LaggingTime::max() : call.deadline;
@@ -175,6 +167,10 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
     return;
   }
   if (result->code == machine::ResultCode::Granted) return granted(*flight, *result, now);
+  if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
+    answer<client::Executed>(flight->call, client::Executed{*result, completion.index, nullptr});
+    return;
+  }
   fail(flight->call, client::status_of(*result, flight->name));
 }
 
@@ -209,7 +205,11 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
         flight.max_hold > Duration::zero() ? client::later(now.leading, flight.max_hold) : LeadingTime::max();
     HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since, until, flight.terms);
     limit_hold(hold);
-    answer<HoldRef>(flight.call, std::move(hold));
+    if (std::holds_alternative<Callback<HoldRef>>(find(flight.call)->done)) {
+      answer<HoldRef>(flight.call, std::move(hold));
+    } else {
+      answer<client::Executed>(flight.call, client::Executed{result, result.since, std::move(hold)});
+    }
   }
 }
 

@@ -128,21 +128,25 @@ void Client::Impl::ended(SessionId id) {
   sessions_.erase(id);
 }
 
-void Client::Impl::session_event(const MachineEvent& event) {
+void Client::Impl::machine_event(const MachineEvent& event) {
   if (event.machine != kCoordination) return;
   const auto decoded = machine::decode_event(event.bytes);
   if (!decoded.ok()) return;
   std::visit(
       [&](const auto& what) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, std::monostate>) session_event(event, what);
+        if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, std::monostate>) machine_event(event, what);
       },
       *decoded);
 }
 
-void Client::Impl::session_event(const MachineEvent&, const machine::SessionEnded& end) { ended(end.session); }
+void Client::Impl::machine_event(const MachineEvent&, const machine::SessionEnded& end) { ended(end.session); }
+
+void Client::Impl::machine_event(const MachineEvent& event, const coordination::Change& change) {
+  observers_.changed(change, event.index);
+}
 
 // Another process has it now: nothing is left to close here. What was said before this client took it over is old.
-void Client::Impl::session_event(const MachineEvent& event, const machine::SessionResumed& resumed) {
+void Client::Impl::machine_event(const MachineEvent& event, const machine::SessionResumed& resumed) {
   const Session* session = sessions_.find(resumed.session);
   if (session == nullptr || event.index <= session->bound_at) return;
   const TimerGroup binding{resumed.node, resumed.boot, resumed.incarnation, session->ttl()};
@@ -150,7 +154,7 @@ void Client::Impl::session_event(const MachineEvent& event, const machine::Sessi
 }
 
 // S-57: lost, and closed by its own holder as soon as it can be, which spares the others the rest of the wait.
-void Client::Impl::session_event(const MachineEvent&, const machine::SessionEnding& ending) {
+void Client::Impl::machine_event(const MachineEvent&, const machine::SessionEnding& ending) {
   if (Session* session = sessions_.find(ending.session)) sessions_.lose(*session, SessionEvent::Ended);
 }
 

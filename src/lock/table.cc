@@ -1,6 +1,7 @@
 #include "lock/table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -274,6 +275,7 @@ void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
     }
   }
   touched_.clear();
+  std::ranges::move(std::exchange(led_, {}), std::back_inserter(decisions.led));
 }
 
 }  // namespace coordkit::lock

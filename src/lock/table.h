@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -167,6 +168,7 @@ class Table {
   void drop(Claim& claim);
   void forget(Owner& owner);
   void touch(Lock& lock);
+  void note_leader(std::string_view name) { led_.emplace_back(name); }
   // Changes what the claim's row says.
   template <typename Change>
   void rewrite(Claim& claim, Change change);
@@ -186,6 +188,7 @@ class Table {
   absl::btree_map<Index, Claim*> waiters_;              // by Claim::since
   absl::btree_map<uint64_t, Delay> delays_;
   std::vector<Lock*> touched_;                        // in this step, each once
+  std::vector<std::string> led_;                      // Decisions::led of this step
   std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of settle()
   std::vector<Claim*> dirty_;                         // changed since the last collect()
   std::vector<RowId> erased_;                         // stored rows that are gone since then

@@ -52,6 +52,7 @@ ModeVerdict Table::regrant(Claim& claim, Mode mode, Index index, TokenCounter& t
   });
   holds_.emplace(claim.token, &claim);
   touch(claim.lock());
+  note_leader(claim.lock().name.view());
   return {ModeVerdict::Kind::Done, claim.token, claim.since};
 }
 
@@ -60,6 +61,9 @@ bool Table::update_value(const HoldKey& key, std::string_view value) {
   Claim* claim = find_hold(key);
   if (!claim) return false;
   rewrite(*claim, [value](Claim& hold) { hold.value = ShortText(value); });
+  for (const Place& place : claim->places()) {
+    if (place.mode == Mode::Exclusive) note_leader(place.lock->name.view());
+  }
   touch(claim->lock());
   return true;
 }

@@ -106,6 +106,7 @@ void Table::hold(Claim& claim, Token token, Index index) {
     lock.queue.remove(place);
     --lock.waiting;
     lock.holds.append(place);
+    if (place.mode == Mode::Exclusive) note_leader(lock.name.view());
   }
   claim.owner->waits.remove(claim);
   claim.owner->holds.append(claim);
@@ -125,6 +126,7 @@ void Table::remove(Claim& claim) {
   forget_row(claim);
   unchanged(claim);
   for (const Place& place : claim.places()) {
+    if (claim.held() && place.mode == Mode::Exclusive) note_leader(place.lock->name.view());
     if (!mutant(Mutant::NobodyIsWoken)) touch(*place.lock);
   }
   drop(claim);

@@ -23,6 +23,7 @@ bool Table::grant_at_rest(const Attempt& attempt, Token token) {
                        .others = {}};
   if (!resting_.add(hold, /*stored=*/false, /*dirty=*/true)) return false;
   digest_ += claim_hash(hold);
+  if (hold.mode == Mode::Exclusive) note_leader(hold.name);
   return true;
 }
 
@@ -30,6 +31,7 @@ void Table::end_at_rest(Resting::Handle handle) {
   if (mutant(Mutant::NamesAreKept)) return;
   const ClaimView hold = resting_.view(handle);
   digest_ -= claim_hash(hold);
+  if (hold.mode == Mode::Exclusive) note_leader(hold.name);
   if (resting_.stored(handle)) erased_.push_back({RowId::Kind::Hold, hold.token.value()});
   resting_.remove(handle);
 }

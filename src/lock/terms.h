@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct DelayChange {
 struct Decisions {
   std::vector<Decision> waits;
   std::vector<DelayChange> delays;
+  std::vector<std::string> led;  // names whose exclusive hold came, went or has another value; may repeat
 };
 
 // A claim as seen from outside: an acquire that waits or holds.

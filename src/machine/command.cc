@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "machine/fields.h"
+#include "machine/record_codec.h"
 
 namespace coordkit::machine {
 namespace {
@@ -42,6 +43,10 @@ void write(pbf_writer& request, const Delete& erase) {
 void get_hash(pbf_reader& in, lease::SecretHash& hash) {
   const auto view = in.get_view();
   if (view.size() == hash.bytes.size()) std::copy_n(view.data(), view.size(), hash.bytes.begin());
+}
+
+void write(pbf_writer& request, const CoordinationCommand& command) {
+  std::visit([&request](const auto& one) { put_field(request, one.kField, one); }, command);
 }
 
 OpenSession read_open(pbf_reader in) {
@@ -94,6 +99,18 @@ Delete read_delete(pbf_reader in) {
   return erase;
 }
 
+// False: the field is none of these commands.
+template <typename... Commands>
+bool read_coordination(pbf_reader& in, Request::Body& body, std::variant<Commands...>* /* which there are */) {
+  const auto read = [&]<typename Command>(Command command) {
+    if (in.tag_and_type() != bytes(Command::kField)) return false;
+    get(in, command);
+    body = CoordinationCommand(std::move(command));
+    return true;
+  };
+  return (read(Commands()) || ...);
+}
+
 PriorRelease read_prior(pbf_reader in) {
   PriorRelease prior;
   while (in.next()) {
@@ -126,6 +143,8 @@ ResultCode check(const Put& put) {
 ResultCode check(const Delete& erase) { return check_key(erase.key); }
 
 bool names_a_session(const Request& request) {
+  const auto* coordination = std::get_if<CoordinationCommand>(&request.body);
+  if (coordination != nullptr) return session_of(*coordination).has_value();
   return std::visit(
       [](const auto& body) {
         return requires { body.session; };
@@ -136,6 +155,8 @@ bool names_a_session(const Request& request) {
 }  // namespace
 
 SessionId session_of(const Request& request) {
+  const auto* coordination = std::get_if<CoordinationCommand>(&request.body);
+  if (coordination != nullptr) return session_of(*coordination).value_or(SessionId());
   return std::visit(
       [](const auto& body) -> SessionId {
         if constexpr (requires { body.session; }) return body.session;
@@ -197,7 +218,8 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
         case bytes(kForceReleaseField): request.body = read_force_release(in.get_message()); break;
         case bytes(kPut): request.body = read_put(in.get_message()); break;
         case bytes(kDelete): request.body = read_delete(in.get_message()); break;
-        default: in.skip();
+        default:
+          if (!read_coordination(in, request.body, static_cast<CoordinationCommand*>(nullptr))) in.skip();
       }
     }
     return absl::OkStatus();

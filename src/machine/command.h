@@ -15,9 +15,11 @@
 #include "absl/status/statusor.h"
 #include "coordkit/types.h"
 #include "lease/secret.h"
+#include "machine/coordination_command.h"
 #include "machine/lock_commands.h"
 #include "machine/result.h"
 #include "machine/session_commands.h"
+#include "machine/wait.h"
 
 namespace coordkit::machine {
 
@@ -59,8 +61,9 @@ struct Delete {
 
 struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
-  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
-                            Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease>;
+  using Body =
+      std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
+                   Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease, CoordinationCommand>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

@@ -11,7 +11,8 @@
 
 namespace coordkit::machine {
 
-// The lock is held, and by the grant with this token: in any mode, or as the exclusive hold.
+// The lock is held, and by the grant with this token: in any mode, or as the exclusive hold. In any mode also: permits of the
+// semaphore, a place inside the double barrier, an item of the queue of this name, held under this token.
 struct LockHeld {
   std::string name;
   Token token;

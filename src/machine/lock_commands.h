@@ -13,6 +13,7 @@
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 #include "machine/result.h"
+#include "machine/wait.h"
 
 namespace coordkit::machine {
 
@@ -22,18 +23,6 @@ inline constexpr size_t kLockValueBytesMax = 4096;  // of a hold
 inline constexpr size_t kOwnerTagBytesMax = 256;
 inline constexpr size_t kLocksMax = 128;                             // of one acquire (S-53)
 inline constexpr Duration kLockDelayMax = std::chrono::seconds(60);  // S-40
-
-// How long an acquire waits in the queue. The timeout is decided in the log, and counts from the apply of the acquire.
-struct Wait {
-  enum class Kind : uint8_t { None = 1, Timed = 2, Forever = 3 };
-  Kind kind = Kind::None;
-  Duration timeout{};  // above zero if and only if Timed
-
-  static Wait none() { return {}; }
-  static Wait timed(Duration timeout) { return {Kind::Timed, timeout}; }
-  static Wait forever() { return {Kind::Forever, {}}; }
-  friend bool operator==(const Wait&, const Wait&) = default;
-};
 
 // Bits of an acquire's flags. Unknown ones are refused: what they ask for would not be done.
 inline constexpr uint64_t kReentrant = 1;        // S-38: counts up a hold of this owner that was acquired with it too
@@ -77,9 +66,10 @@ struct Release {
   friend bool operator==(const Release&, const Release&) = default;
 };
 
-// Ends the wait of an acquire of this session. Answers Granted with the token if the grant came first, else Cancelled:
-// the acquire holds nothing and never will, even if it has not arrived yet (see cancel_marks.h for how long that is kept).
-// Tag and name repeat the acquire's (of several names: any), so that it is found without an index by request.
+// Ends the wait of an acquire of this session, or of one for permits, a latch, a barrier or an item. Answers Granted with the
+// token if the grant came first, else Cancelled: the acquire holds nothing and never will, even if it has not arrived yet (see
+// cancel_marks.h for how long that is kept). Tag and name repeat the acquire's (of several names: any), so that it is found
+// without an index by request.
 struct CancelAcquire {
   SessionId session;
   std::string owner_tag;

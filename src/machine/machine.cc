@@ -56,6 +56,7 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
                       : std::visit([&](auto& body) { return execute(body, step); }, request->body);
   if (result) answer(*result, ApplyOutput::Stage::Final, step);
   settle(step);
+  announce_leaders(step);
 }
 
 Machine::Answer Machine::execute(std::monostate, Step&) { return Result{.code = ResultCode::Unsupported}; }
@@ -88,11 +89,11 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
   decisions_ = {};
   Step step{index, {}, output, decisions_};
   std::vector<SessionId> dead;
-  std::vector<Index> waits;
+  std::vector<FiredTimer> waits;
   std::vector<uint64_t> delays;
   for (const FiredTimer& timer : timers) {
     if (timer.id.value() & kWaitTimerBit) {
-      if (timer.generation == Generation(0)) waits.emplace_back(timer.id.value() & ~kWaitTimerBit);
+      waits.push_back(timer);
       continue;
     }
     const SessionId id(timer.id.value());
@@ -107,9 +108,14 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     end_session(id, killed ? SessionEnded::Reason::Killed : SessionEnded::Reason::Expired, step);
     if (mutant(Mutant::GrantsBetweenDeaths)) settle(step);
   }
-  for (const Index queued : waits) state_.locks.time_out(queued, step.decisions);
+  for (const FiredTimer& timer : waits) {
+    const bool of_lock =
+        timer.generation == Generation(0) && state_.locks.time_out(Index(timer.id.value() & ~kWaitTimerBit), step.decisions);
+    if (!of_lock) time_out_coordinated(timer, step);
+  }
   for (const uint64_t delay : delays) state_.locks.end_delay(delay, step.decisions);
   settle(step);
+  announce_leaders(step);
 }
 
 void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step) {
@@ -120,6 +126,7 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   const bool closed = reason == SessionEnded::Reason::Closed;
   const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
   if (closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, ending, state_.counter, step.decisions);
+  end_coordinated(id, step);
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
 
@@ -132,7 +139,9 @@ void Machine::settle(Step& step) {
                                           : disarm(delay_timer(change.id)));
   }
   for (const lock::Decision& decision : step.decisions.waits) announce(decision, step);
+  coordinated_.led.insert(step.decisions.led.begin(), step.decisions.led.end());
   step.decisions = {};
+  settle_coordination(step);
 }
 
 void Machine::announce(const lock::Decision& decision, Step& step) {
@@ -156,13 +165,12 @@ void Machine::timers(std::vector<TimerOp>& out) const {
     out.push_back(timer_of(id, session));
     return true;
   });
-  const size_t sessions = out.size();
   state_.locks.delays(
       [&](const lock::DelayView& delay) { out.push_back(arm(delay_timer(delay.id), Generation(0), delay.duration)); });
-  std::inplace_merge(out.begin(), out.begin() + static_cast<ptrdiff_t>(sessions), out.end(),
-                     [](const TimerOp& a, const TimerOp& b) { return a.id < b.id; });
   state_.locks.timed_waits(
       [&](const lock::ClaimView& wait) { out.push_back(arm(wait_timer(wait.since), Generation(0), wait.timeout)); });
+  coordination_timers(out);
+  std::ranges::sort(out, {}, &TimerOp::id);
 }
 
 }  // namespace coordkit::machine

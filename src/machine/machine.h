@@ -1,13 +1,15 @@
-// coordkit's own state machine: sessions, locks and keys, composed of lease::Table, lock::Table and mvcc::Store, none of
-// which knows another. It decides everything inside apply and reads nothing but the replicated state and the entry.
+// coordkit's own state machine: sessions, locks, keys, semaphores and the like, composed of lease::Table, lock::Table,
+// mvcc::Store and coordination::Coordination, none of which knows another. It decides everything inside apply and reads nothing
+// but the replicated state and the entry.
 //
 // Requests arrive once each (the router above answers repeats) and are answered with encoded Results. An entry carries
 // one request, so the index of an acquire's entry names its place in the queue.
 //
 // Timers. A session's timer has the session's id, its binding as group (none once it is ending) and its generation. A timed
 // wait has a timer of its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below
-// that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A lock-delay's id is drawn from the same
-// counter as the sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a wait or a delay also
+// that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A claim on an item that has a term goes on
+// with the timer of its wait, under its token as generation. A lock-delay's id is drawn from the same counter as the
+// sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a wait, a claim or a delay also
 // disarms its timer, the firing itself included.
 //
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
@@ -20,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coordination/coordination.h"
 #include "coordkit/state_machine.h"
 #include "lease/table.h"
 #include "lock/table.h"
@@ -60,6 +63,7 @@ class Machine final : public StateMachine {
   size_t lock_claims() const { return state_.locks.claims(); }
   size_t keys() const { return state_.keys.size(); }
   size_t cancel_marks() const { return state_.cancels.size(); }
+  size_t coordination_records() const { return state_.coordination.records(); }
   uint64_t last_token() const { return state_.counter.last(); }
 
  private:
@@ -70,6 +74,7 @@ class Machine final : public StateMachine {
     lock::Table locks;
     mvcc::Store keys;
     CancelMarks cancels;
+    coordination::Coordination coordination;
   };
 
   // One entry under way: what it decided so far.
@@ -102,6 +107,7 @@ class Machine final : public StateMachine {
   Answer execute(ForceRelease& force, Step& step);
   Answer execute(Put& put, Step& step);
   Answer execute(Delete& erase, Step& step);
+  Answer execute(CoordinationCommand& command, Step& step);
 
   Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
@@ -110,6 +116,19 @@ class Machine final : public StateMachine {
   void settle(Step& step);
   void answer(Result result, ApplyOutput::Stage stage, Step& step);
   void announce(const lock::Decision& decision, Step& step);
+
+  // ---- semaphores, barriers and the like (machine_coordination.cc)
+  template <typename Run>
+  auto coordinate(const Step& step, Run run);
+  bool release_coordinated(SessionId session, std::string_view name, Token token, Step& step);
+  Answer cancel_coordinated(SessionId session, const RequestId& request, Step& step);  // nothing: it neither waits nor holds
+  void end_coordinated(SessionId session, Step& step);
+  void end_coordinated_waits(SessionId session, coordination::Waiter waiter, Step& step);
+  void time_out_coordinated(const FiredTimer& timer, Step& step);  // of a wait or a claim
+  void settle_coordination(Step& step);
+  void announce_leaders(Step& step);  // ends every entry
+  std::optional<ApplyOutput::Result> coordinated_standing(const Request& request, const Command& queued) const;
+  void coordination_timers(std::vector<TimerOp>& out) const;
 
   static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
   std::string answer_to(const HoldersQuery& query) const;
@@ -121,11 +140,18 @@ class Machine final : public StateMachine {
   std::string answer_to(const TryQuery& query) const;
   std::string answer_to(const GetQuery& query) const;
   std::string answer_to(const RangeQuery& query) const;
+  std::string answer_to(const ObjectQuery& query) const;
 
   std::string prefix_;
   State state_;
   std::optional<std::pair<uint64_t, Revision>> stored_counters_;  // as the last checkpoint has them
   lock::Decisions decisions_;                                     // scratch of one step
+  struct {
+    std::vector<coordination::Decision> decisions;
+    std::vector<coordination::Change> changes;
+    std::vector<coordination::ClaimTimer> timers;
+    absl::btree_set<std::string> led;  // locks whose exclusive holder changed
+  } coordinated_;                      // the same
 };
 
 }  // namespace coordkit::machine

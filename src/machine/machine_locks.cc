@@ -66,7 +66,9 @@ lock::HoldKey key_of(const auto& command) {
 // nothing left and answers NotOwner by itself.
 void Machine::perform_prior_releases(const Request& request, Step& step) {
   for (const PriorRelease& prior : request.prior_releases) {
-    state_.locks.release({session_of(request), std::nullopt, prior.name, prior.token}, prior.number);
+    const SessionId session = session_of(request);
+    if (state_.locks.release({session, std::nullopt, prior.name, prior.token}, prior.number)) continue;
+    release_coordinated(session, prior.name, prior.token, step);
   }
   settle(step);
 }
@@ -93,8 +95,10 @@ Machine::Answer Machine::attempt(lock::Attempt attempt, Step& step) {
   return std::nullopt;
 }
 
-Machine::Answer Machine::execute(Release& release, Step&) {
-  const bool released = state_.locks.release(key_of(release), release.number);
+// Tokens are unique over all kinds of holds, so that this also gives back permits, an item or a place inside a barrier.
+Machine::Answer Machine::execute(Release& release, Step& step) {
+  const bool released = state_.locks.release(key_of(release), release.number) ||
+                        release_coordinated(release.session, release.name, release.token, step);
   return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
 }
 
@@ -108,6 +112,7 @@ Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
     case lock::CancelVerdict::Kind::Cancelled: return Result{.code = ResultCode::Cancelled};
     case lock::CancelVerdict::Kind::Absent: break;
   }
+  if (Answer answer = cancel_coordinated(cancel.session, cancel.acquire, step)) return answer;
   const bool noted = state_.cancels.mark(cancel.acquire, step.request);
   return Result{.code = noted ? ResultCode::Cancelled : ResultCode::NotFound};
 }
@@ -176,6 +181,7 @@ std::optional<Claimant> claimant_of(const Request& request) {
 // Only an acquire is ever queued. Its claim is found by its owner; one of another request came later, so this one is over.
 std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
   const absl::StatusOr<Request> request = decode_request(queued.payload);
+  if (request.ok() && std::holds_alternative<CoordinationCommand>(request->body)) return coordinated_standing(*request, queued);
   const std::optional<Claimant> claimant = request.ok() ? claimant_of(*request) : std::nullopt;
   if (!claimant) return std::nullopt;
   Result result{.revision = state_.keys.revision()};

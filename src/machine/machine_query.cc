@@ -57,6 +57,7 @@ bool Machine::holds(std::string_view bytes) const {
   if (!guard.ok()) return false;
   if (const auto* held = std::get_if<LockHeld>(&*guard)) {
     const std::optional<LockMode> mode = state_.locks.held(held->name, held->token);
+    if (!mode && !held->exclusive) return state_.coordination.still_held(held->name, held->token);
     return mode && (!held->exclusive || *mode == LockMode::Exclusive);
   }
   const auto* free = std::get_if<LockFree>(&*guard);
@@ -137,7 +138,8 @@ std::string Machine::answer_to(const LocksOfQuery& query) const {
 }
 
 std::string Machine::answer_to(const TokenStillHeldQuery& query) const {
-  return encode(TokenStillHeldReply{state_.locks.held(query.name, query.token).has_value()});
+  return encode(TokenStillHeldReply{state_.locks.held(query.name, query.token).has_value() ||
+                                    state_.coordination.still_held(query.name, query.token)});
 }
 
 std::string Machine::answer_to(const GetQuery& query) const {

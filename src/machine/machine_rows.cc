@@ -4,6 +4,7 @@
 #include "absl/status/status.h"
 #include "base/check.h"
 #include "base/sums.h"
+#include "machine/coordination_rows.h"
 #include "machine/machine.h"
 #include "machine/rows.h"
 
@@ -56,11 +57,13 @@ void Machine::checkpoint(CheckpointBatch& batch) {
         batch.put(rows::key(prefix_, TableByte::CancelMarks, replica.value()), rows::encode(marks));
       },
       [&](ReplicaId replica) { batch.erase(rows::key(prefix_, TableByte::CancelMarks, replica.value())); });
+  rows::collect(state_.coordination, prefix_, batch);
 }
 
 namespace {
 
-// Fills an empty state row by row, in the order of the table bytes: counters, delays, holds, keys, sessions, waiters, marks.
+// Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, sessions,
+// waiters, marks.
 template <typename State>
 class Restorer {
  public:
@@ -75,29 +78,45 @@ class Restorer {
       case TableByte::Keys: return add_key(key, value);
       case TableByte::Sessions: return add_session(key, value);
       case TableByte::CancelMarks: return add_marks(key, value);
+      default: break;
     }
-    return absl::DataLossError("a row of an unknown table");
+    any_ = true;
+    return rows::restore(state_.coordination, key, value).value_or(absl::DataLossError("a row of an unknown table"));
   }
 
   absl::Status finish() {
     if (!founded_) return any_ ? absl::DataLossError("a checkpoint without counters") : absl::OkStatus();
+    highest_id_ = std::max(highest_id_, state_.coordination.highest_token());
     if (highest_id_ > state_.counter.last()) return absl::DataLossError("a token or session above the counter");
     if (absl::Status status = state_.keys.restored(revision_); !status.ok()) return status;
     if (absl::Status status = state_.locks.restored(); !status.ok()) return status;
+    if (absl::Status status = state_.coordination.restored(); !status.ok()) return status;
     absl::Status orphans;
-    state_.locks.every_session([&](SessionId session) {
+    const auto look = [&](SessionId session) {
       if (!state_.sessions.contains(session)) orphans = absl::DataLossError("a claim of a session that does not exist");
-    });
+    };
+    state_.locks.every_session(look);
+    state_.coordination.every_session(look);
     state_.locks.delays([&](const lock::DelayView& delay) {
-      if (state_.sessions.find(SessionId(delay.id))) orphans = absl::DataLossError("a lock-delay and a session of one id");
+      if (state_.sessions.contains(SessionId(delay.id))) orphans = absl::DataLossError("a lock-delay and a session of one id");
     });
-    return orphans;
+    return orphans.ok() ? check_timers() : orphans;
   }
 
   std::pair<uint64_t, Revision> counters() const { return {state_.counter.last(), revision_}; }
   bool founded() const { return founded_; }
 
  private:
+  // One entry has one command, so no two waits or claims are named by the same one.
+  absl::Status check_timers() const {
+    absl::btree_set<Index> named;
+    bool twice = false;
+    state_.locks.timed_waits([&](const lock::ClaimView& wait) { twice |= !named.insert(wait.since).second; });
+    state_.coordination.timers([&](Index wait, Duration) { twice |= !named.insert(wait).second; },
+                               [&](const coordination::ClaimTimer& claim) { twice |= !named.insert(claim.queued).second; });
+    return twice ? absl::DataLossError("two timers of one entry") : absl::OkStatus();
+  }
+
   absl::Status add_counters(const rows::ParsedKey& key, std::string_view value) {
     const absl::StatusOr<rows::Counters> counters = rows::decode_counters(value);
     if (!counters.ok()) return counters.status();
@@ -187,16 +206,19 @@ uint64_t counters_hash(ClusterId cluster, uint64_t counter, Revision revision) {
 
 uint64_t Machine::digest() const {
   return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.digest() +
-         state_.locks.digest() + state_.keys.digest() + state_.cancels.digest();
+         state_.locks.digest() + state_.keys.digest() + state_.cancels.digest() + state_.coordination.digest();
 }
 
 uint64_t Machine::recomputed_digest() const {
   return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.recomputed_digest() +
-         state_.locks.recomputed_digest() + state_.keys.recomputed_digest() + state_.cancels.recomputed_digest();
+         state_.locks.recomputed_digest() + state_.keys.recomputed_digest() + state_.cancels.recomputed_digest() +
+         state_.coordination.recomputed_digest();
 }
 
 void Machine::verify() const {
-  state_.locks.every_session([&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); });
+  const auto look = [&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); };
+  state_.locks.every_session(look);
+  state_.coordination.every_session(look);
   COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 // What a session that is ending may still do: let go.
 bool lets_go(const Request& request) {
+  const auto* command = std::get_if<CoordinationCommand>(&request.body);
+  if (command != nullptr) return lets_go(*command);
   return std::holds_alternative<CloseSession>(request.body) || std::holds_alternative<Release>(request.body) ||
          std::holds_alternative<CancelAcquire>(request.body);
 }
@@ -58,6 +60,7 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   state_.sessions.resume(resume.id, group, since, gone ? lease::Former::IsGone : lease::Former::MayLive);
   // A wait belongs to the process that asked; a grant to it would be held by nobody.
   state_.locks.end_waits(resume.id, step.decisions);
+  end_coordinated_waits(resume.id, coordination::Waiter::MayReturn, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
       {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation}))});
@@ -87,6 +90,7 @@ void Machine::mark_ending(SessionId id, Step& step) {
   if (mutant(Mutant::KillsAtOnce)) return end_session(id, SessionEnded::Reason::Killed, step);
   state_.sessions.mark_ending(id);
   state_.locks.end_waits(id, step.decisions);
+  end_coordinated_waits(id, coordination::Waiter::IsGone, step);
   step.output.timer_ops.push_back(timer_of(id, *state_.sessions.find(id)));
   step.output.events.push_back({step.index, encode(Event(SessionEnding{id}))});
 }

@@ -19,7 +19,8 @@ enum Kind : uint32_t {
   kTokenStillHeld = 6,
   kGet = 16,
   kRange = 17,
-  kTry = 20
+  kTry = 20,
+  kObjects = 40  // and the kind of object added to it
 };
 
 // All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
@@ -80,7 +81,14 @@ void write(pbf_writer& out, const RangeQuery& q) {
   write_fields(out, kRange, {.first = q.key, .second = q.end, .limit = q.limit});
 }
 
+void write(pbf_writer& out, const ObjectQuery& q) {
+  write_fields(out, Kind(kObjects + static_cast<uint32_t>(q.kind)), {.first = q.name, .limit = q.limit});
+}
+
 Query query_of(uint32_t kind, const Fields& fields) {
+  if (kind > kObjects && kind <= kObjects + static_cast<uint32_t>(coordination::Kind::Group)) {
+    return ObjectQuery{coordination::Kind(kind - kObjects), std::string(fields.first), fields.limit};
+  }
   switch (kind) {
     case kHolders: return HoldersQuery{std::string(fields.first)};
     case kQueue: return QueueQuery{std::string(fields.first), fields.limit};

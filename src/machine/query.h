@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
+#include "machine/coordination_query.h"
 
 namespace coordkit::machine {
 
@@ -64,7 +65,7 @@ struct RangeQuery {
 };
 
 using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
-                           TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery>;
+                           TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery, ObjectQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;

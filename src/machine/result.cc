@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "machine/fields.h"
+#include "machine/record_codec.h"
 
 namespace coordkit::machine {
 namespace {
@@ -42,6 +43,9 @@ constexpr CodeRow kCodes[] = {
     {ResultCode::KeyNotFound, "KeyNotFound", StatusCode::kNotFound, ResultOutcome::None},
     {ResultCode::CounterOverflow, "CounterOverflow", StatusCode::kOutOfRange, ResultOutcome::None},
     {ResultCode::PermissionDenied, "PermissionDenied", StatusCode::kPermissionDenied, ResultOutcome::None},
+    {ResultCode::Broken, "Broken", StatusCode::kAborted, ResultOutcome::Done},
+    {ResultCode::TooManyParties, "TooManyParties", StatusCode::kResourceExhausted, ResultOutcome::None},
+    {ResultCode::AlreadyExists, "AlreadyExists", StatusCode::kAlreadyExists, ResultOutcome::None},
 };
 
 const CodeRow* row_of(ResultCode code) {
@@ -123,6 +127,10 @@ std::string encode(const Result& result) {
   put_number(out, 8, result.deleted);
   put_number(out, 20, result.releases);
   put_number(out, 30, uint64_t{result.former_gone});
+  put_number(out, 40, result.id);
+  put_field(out, 41, result.number);
+  put_field(out, 42, result.swapped);
+  put_bytes(out, 43, result.value);
   return bytes;
 }
 
@@ -142,6 +150,10 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case number(8): get(in, result.deleted); break;
         case number(20): get(in, result.releases); break;
         case number(30): get(in, result.former_gone); break;
+        case number(40): get(in, result.id); break;
+        case number(41): get(in, result.number); break;
+        case number(42): get(in, result.swapped); break;
+        case bytes(43): get(in, result.value); break;
         default: in.skip();
       }
     }
@@ -172,6 +184,7 @@ std::string encode(const Event& event) {
     pbf_writer body(out, 11);
     put_number(body, 1, ending->session);
   }
+  if (const auto* change = std::get_if<coordination::Change>(&event)) put_field(out, 30, *change);
   return bytes;
 }
 
@@ -183,6 +196,7 @@ absl::StatusOr<Event> decode_event(std::string_view encoded) {
         case bytes(1): event = read_session_ended(in.get_message()); break;
         case bytes(10): event = read_session_resumed(in.get_message()); break;
         case bytes(11): event = read_session_ending(in.get_message()); break;
+        case bytes(30): get(in, event.emplace<coordination::Change>()); break;
         default: in.skip();
       }
     }

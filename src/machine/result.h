@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordination/step.h"
 #include "coordkit/types.h"
 
 namespace coordkit::machine {
@@ -38,10 +39,14 @@ enum class ResultCode : uint8_t {
   LimitExceeded = 32,
   TtlTooLarge = 33,
   Unsupported = 34,
-  KeyNotFound = 35,      // reserved
-  CounterOverflow = 36,  // reserved
+  KeyNotFound = 35,  // reserved
+  CounterOverflow = 36,
 
   PermissionDenied = 40,  // a resume with the wrong secret
+
+  Broken = 70,          // the barrier broke while the caller waited
+  TooManyParties = 71,  // the cycle before has not ended
+  AlreadyExists = 72,   // `id` names the member that is there
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
@@ -63,6 +68,10 @@ struct Result {
   uint64_t deleted = 0;      // keys deleted
   bool former_gone = false;  // resumed: no process that had the session before can still trust it
   uint64_t releases = 0;     // Granted again: how many releases have counted this hold down so far
+  Index id;                  // of a member, of an item
+  int64_t number = 0;        // of a counter, a latch; deliveries of an item before this one
+  bool swapped = false;      // a compare-and-set did set
+  std::string value = {};    // of an item
   friend bool operator==(const Result&, const Result&) = default;
 };
 
@@ -93,7 +102,7 @@ struct SessionEnding {
 };
 
 // std::monostate: a kind this version does not know; skip it.
-using Event = std::variant<std::monostate, SessionEnded, SessionResumed, SessionEnding>;
+using Event = std::variant<std::monostate, SessionEnded, SessionResumed, SessionEnding, coordination::Change>;
 
 std::string encode(const Event& event);
 absl::StatusOr<Event> decode_event(std::string_view bytes);  // kDataLoss: malformed

@@ -13,6 +13,19 @@ using namespace fields;  // the vocabulary of this file
 
 bool known(TableByte table) {
   switch (table) {
+    case TableByte::Barriers:
+    case TableByte::NumberedCounters:
+    case TableByte::DoubleBarriers:
+    case TableByte::Places:
+    case TableByte::Groups:
+    case TableByte::Items:
+    case TableByte::ItemClaims:
+    case TableByte::Latches:
+    case TableByte::Members:
+    case TableByte::Permits:
+    case TableByte::Queues:
+    case TableByte::Semaphores:
+    case TableByte::Waits:
     case TableByte::Counters:
     case TableByte::Delays:
     case TableByte::Holds:

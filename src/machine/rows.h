@@ -17,6 +17,21 @@ namespace coordkit::machine::rows {
 
 // The byte after the prefix. A scan sees the tables in the order of these letters.
 enum class TableByte : char {
+  // Of semaphores, barriers and the like (coordination_rows.h); id: the entry that made it, or the token of a hold.
+  Barriers = 'B',
+  NumberedCounters = 'C',
+  DoubleBarriers = 'D',
+  Places = 'E',  // inside a double barrier
+  Groups = 'G',
+  Items = 'I',
+  ItemClaims = 'K',
+  Latches = 'L',
+  Members = 'M',
+  Permits = 'P',
+  Queues = 'Q',
+  Semaphores = 'S',
+  Waits = 'W',
+
   Counters = 'c',     // one row, id 0
   Delays = 'd',       // id: of the lock-delay
   Holds = 'h',        // id: token

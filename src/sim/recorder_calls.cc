@@ -82,6 +82,9 @@ struct Reading {
   Request operator()(const machine::ForceRelease& force) const {
     return {fmt::format("force the release of {} with token {}", force.name, counted(force.token.value(), base)), {}};
   }
+  Request operator()(const machine::CoordinationCommand& command) const {
+    return {std::visit([](const auto& one) { return "command on " + one.name; }, command), {}};
+  }
   Request operator()(const machine::Put& put) const { return {"put " + put.key, put.value}; }
   Request operator()(const machine::Delete& erase) const { return {"erase " + erase.key, {}}; }
 };

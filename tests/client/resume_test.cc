@@ -189,6 +189,70 @@ TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
   EXPECT_TRUE(valid((*resumed).session));
 }
 
+TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  Answer<Index> joined;
+  CoordinationCalls(*former.client).join(session, "g", "me", "", joined.callback());
+  turn();
+  ASSERT_TRUE(joined.ok());
+  former.cut_off();
+  Process& heir = start(2);
+  const auto resumed = resume(heir, session);
+  const SessionRef mine = (*resumed).session;
+  CoordinationCalls calls(*heir.client);
+  calls.enqueue("q", "item", 0, Answer<Index>().callback());
+  turn();
+  Answer<ClaimedItem> claimed;
+  calls.claim(mine, "q", {}, claimed.callback());
+  Answer<HoldRef> permits;
+  calls.acquire_permits(mine, "s", 1, {.initial_limit = 1}, permits.callback());
+  Answer<HoldRef> place;
+  calls.enter(mine, "d", 1, PartyAtSessionEnd::Breaks, {}, place.callback());
+  turn();
+  ASSERT_TRUE(claimed.ok() && permits.ok() && place.ok());
+  Answer<void> acknowledged, left, released, outside;
+  calls.acknowledge((*claimed).hold, acknowledged.callback());
+  calls.leave_group(mine, "g", "me", left.callback(), LaggingTime(truth + 1h + 10s));
+  heir.client->release(*permits, released.callback());
+  calls.leave(*place, LockWait::forever(), outside.callback());
+  const size_t held = cluster.machine.coordination_records();
+  run(kTtl - 100ms, [&] { EXPECT_EQ(cluster.machine.coordination_records(), held); });
+  EXPECT_EQ(acknowledged.times() + left.times() + released.times() + outside.times(), 0);
+  run(2s);
+  EXPECT_TRUE(acknowledged.ok() && left.ok() && released.ok() && outside.ok());
+  EXPECT_LT(cluster.machine.coordination_records(), held);
+}
+
+// The handles are of a life of the session that is over, though this process has it again.
+TEST_F(ResumeTest, S45_HandlesOfAFormerLifeActOnNothing) {
+  Process& first = start(1);
+  const SessionRef session = open(first);
+  CoordinationCalls calls(*first.client);
+  calls.enqueue("q", "item", 0, Answer<Index>().callback());
+  turn();
+  Answer<ClaimedItem> claimed;
+  calls.claim(session, "q", {}, claimed.callback());
+  turn();
+  ASSERT_TRUE(claimed.ok());
+  Process& second = start(2);
+  ASSERT_TRUE(resume(second, session, {.former_is_gone = true}).ok());
+  run(100ms);
+  Answer<ResumedSession> again;
+  first.client->resume_session(session->id(), session->secret(), {.former_is_gone = true}, again.callback());
+  run(1s);
+  ASSERT_TRUE(again.ok());
+  const size_t held = cluster.machine.coordination_records();
+  Answer<void> acknowledged, left;
+  calls.acknowledge((*claimed).hold, acknowledged.callback());
+  calls.leave((*claimed).hold, LockWait::none(), left.callback());
+  run(200ms);
+  EXPECT_EQ(acknowledged.reason(), Reason::Lost);
+  EXPECT_EQ(left.reason(), Reason::Lost);
+  EXPECT_EQ(cluster.machine.coordination_records(), held);
+  EXPECT_TRUE(valid((*again).session));
+}
+
 TEST_F(ResumeTest, S45_TheCloseOfASettlingSessionWaitsToo) {
   Process& former = start(1);
   const SessionRef session = open(former);

@@ -13,7 +13,9 @@ using Folders = std::set<std::string>;
 const std::map<std::string, std::string> kOwners = {
     {"coordkit/raft/core.h", "raft"},   {"coordkit/engine.h", "engine"},      {"coordkit/session.h", "client"},
     {"coordkit/mutex.h", "client"},     {"coordkit/kv.h", "client"},          {"coordkit/watch.h", "client"},
-    {"coordkit/election.h", "client"},  {"coordkit/membership.h", "replica"}, {"coordkit/replica.h", "replica"},
+    {"coordkit/election.h", "client"},  {"coordkit/semaphore.h", "client"},   {"coordkit/latch.h", "client"},
+    {"coordkit/barrier.h", "client"},   {"coordkit/claim_queue.h", "client"}, {"coordkit/counter.h", "client"},
+    {"coordkit/group.h", "client"},     {"coordkit/membership.h", "replica"}, {"coordkit/replica.h", "replica"},
     {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},
 };
 
@@ -169,13 +171,14 @@ const std::map<std::string, Folders>& floors() {
         {"mvcc", {"base"}},
         {"lease", {"base"}},
         {"lock", {"base"}},
+        {"coordination", {"base"}},
         {"check", {"base"}},
         {"engine", {"raft", "base"}},
-        {"machine", {"mvcc", "lease", "lock", "base"}},
-        {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "base"}},
+        {"machine", {"mvcc", "lease", "lock", "coordination", "base"}},
+        {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "coordination", "base"}},
         {"storage", {"log", "base"}},
         {"transport", {"base"}},  // and engine/wire.h alone
-        {"sim", {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "check", "base"}},
+        {"sim", {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "base"}},
     };
     Folders all;
     for (const auto& row : rows) all.insert(row.first);

@@ -36,6 +36,27 @@ std::vector<Request> requests() {
       {.body = ClearDelay{"name"}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
+      {.body = SetSemaphoreLimit{SessionId(4), "s", 0}},
+      {.body = AcquirePermits{SessionId(4), "s", Wait::timed(2s), 3, 0}, .prior_releases = {{"other", Token(8)}}},
+      {.body = AcquirePermits{SessionId(4), "s", Wait::forever(), 3, std::nullopt}},
+      {.body = DeleteSemaphore{SessionId(4), "s"}},
+      {.body = CreateLatch{SessionId(4), "l", 2}},
+      {.body = CountDown{SessionId(4), "l", 1}},
+      {.body = AwaitLatch{SessionId(4), "l", Wait::none()}},
+      {.body = DeleteLatch{SessionId(4), "l"}},
+      {.body = CloseBarrier{SessionId(4), "b", AtSessionEnd::Breaks}},
+      {.body = OpenBarrier{SessionId(4), "b"}},
+      {.body = AwaitBarrier{SessionId(4), "b", Wait::forever()}},
+      {.body = EnterBarrier{SessionId(4), "d", Wait::forever(), 3, AtPartyEnd::Shrinks}},
+      {.body = LeaveBarrier{SessionId(4), "d", Wait::timed(1s), Token(7)}},
+      {.body = Enqueue{"q", -3, "item"}},
+      {.body = ClaimItem{SessionId(4), "q", Wait::forever(), 5s}},
+      {.body = AcknowledgeItem{SessionId(4), "q", Token(7)}},
+      {.body = ChangeCounter{"c", ChangeCounter::Operation::CompareAndSet, -5, INT64_MIN}},
+      {.body = ChangeCounter{"c", ChangeCounter::Operation::Delete, 0, 0}},
+      {.body = JoinGroup{SessionId(4), "tag", "g", "value"}},
+      {.body = UpdateMember{SessionId(4), "", "g", "value"}},
+      {.body = LeaveGroup{SessionId(4), "tag", "g"}},
   };
 }
 
@@ -49,7 +70,9 @@ std::vector<Query> queries() {
           TokenStillHeldQuery{"n", Token(6)},
           TryQuery{encode(requests().front())},
           GetQuery{"k"},
-          RangeQuery{"a", std::string(1, '\0'), 10}};
+          RangeQuery{"a", std::string(1, '\0'), 10},
+          ObjectQuery{coordination::Kind::Semaphore, "s", 0},
+          ObjectQuery{coordination::Kind::Group, "g", 7}};
 }
 
 TEST(CodecTest, EveryRequestSurvivesTheRoundTripAndIsValid) {
@@ -72,6 +95,13 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
        {Event(SessionResumed{SessionId(3), ReplicaId(1), BootCounter(2), 9}), Event(SessionEnding{SessionId(3)})}) {
     EXPECT_EQ(decode_event(encode(each)).value(), each);
   }
+  const Result claimed{.code = ResultCode::Granted, .id = Index(4), .number = -1, .swapped = true, .value = "item"};
+  EXPECT_EQ(decode_result(encode(claimed)).value(), claimed);
+  const Event change = coordination::Change{
+      coordination::Kind::Group, coordination::Change::What::Left, "g", -2, Index(3), SessionId(4), "owner", "value"};
+  EXPECT_EQ(decode_event(encode(change)).value(), change);
+  const ObjectReply object{true, -1, 2, 3, 4, true, {{Index(1), Token(2), SessionId(3), "o", 4, -5, "v"}, {}}};
+  EXPECT_EQ(decode_object(encode(object)).value(), object);
   const HoldersReply holders{{{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared}}, 5, true};
   EXPECT_EQ(decode_holders(encode(holders)).value(), holders);
   const QueueReply queue{
@@ -107,6 +137,7 @@ TEST(CodecTest, NoTruncationOrFlippedByteOfARequestOrQueryCrashes) {
       (void)decode_result(damaged);
       (void)decode_event(damaged);
       (void)decode_holders(damaged);
+      (void)decode_object(damaged);
       (void)decode_keys(damaged);
     }
   }
@@ -142,6 +173,39 @@ TEST(CodecTest, LimitsOfSection12AreRefusedAtTheDoor) {
   many.prior_releases.assign(kPriorReleasesMax + 1, {"n", Token(1)});
   EXPECT_EQ(validate(many), ResultCode::LimitExceeded);
   EXPECT_FALSE(decode_request(encode(many)).ok());
+}
+
+TEST(CodecTest, AmountsAndKindsOfCoordinationAreJudgedAtTheDoor) {
+  const auto code = [](CoordinationCommand body) { return validate({.body = std::move(body)}); };
+  const SessionId s(1);
+  const uint64_t huge = uint64_t{1} << 63;
+  EXPECT_EQ(code(SetSemaphoreLimit{s, "n", 0}), ResultCode::Ok);
+  EXPECT_EQ(code(SetSemaphoreLimit{s, "n", huge}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(SetSemaphoreLimit{s, "", 1}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(SetSemaphoreLimit{s, std::string(kNameBytesMax + 1, 'n'), 1}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(SetSemaphoreLimit{{}, "n", 1}), ResultCode::InvalidArgument) << "it needs a session";
+  EXPECT_EQ(code(AcquirePermits{s, "n", {}, 0, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {}, huge, {}}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {}, 1, huge}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(AcquirePermits{s, "n", Wait::timed(0ns), 1, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {Wait::Kind::Forever, 1ns}, 1, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcquirePermits{s, "n", {Wait::Kind(0), 0ns}, 1, {}}), ResultCode::Unsupported);
+  EXPECT_EQ(code(CreateLatch{s, "n", 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(CountDown{s, "n", 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(CloseBarrier{s, "n", AtSessionEnd(3)}), ResultCode::Unsupported);
+  EXPECT_EQ(code(EnterBarrier{s, "n", {}, 0, AtPartyEnd::Breaks}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(EnterBarrier{s, "n", {}, 1, AtPartyEnd(0)}), ResultCode::Unsupported);
+  EXPECT_EQ(code(LeaveBarrier{s, "n", {}, {}}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(Enqueue{"n", 0, std::string(kItemBytesMax + 1, 'v')}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(ClaimItem{s, "n", {}, -1ns}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(AcknowledgeItem{s, "n", {}}), ResultCode::InvalidArgument);
+  using Operation = ChangeCounter::Operation;
+  EXPECT_EQ(code(ChangeCounter{"n", Operation::Allocate, 0, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(ChangeCounter{"n", Operation::Delete, 1, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(ChangeCounter{"n", Operation::Add, 1, 1}), ResultCode::InvalidArgument);
+  EXPECT_EQ(code(ChangeCounter{"n", Operation(6), 1, 0}), ResultCode::Unsupported);
+  EXPECT_EQ(code(JoinGroup{s, std::string(kOwnerTagBytesMax + 1, 't'), "n", ""}), ResultCode::LimitExceeded);
+  EXPECT_EQ(code(JoinGroup{s, "", "n", std::string(kMemberValueBytesMax + 1, 'v')}), ResultCode::LimitExceeded);
 }
 
 TEST(CodecTest, S53_S40_WhatAnAcquireMustBeIsJudgedAtTheDoor) {
@@ -198,6 +262,29 @@ TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
   EXPECT_EQ(hex(encode({.body = Upgrade{s, std::nullopt, "n", Token(9)}})), "b2010708041a016e2009");
   EXPECT_EQ(hex(encode({.body = UpdateValue{s, std::nullopt, "n", Token(9), "v"}})), "ba010a08041a016e20092a0176");
   EXPECT_EQ(hex(encode({.body = ClearDelay{"n"}})), "c201030a016e");
+}
+
+TEST(CodecTest, BytesOfTheCoordinationCommandsArePinned) {
+  const auto hex = [](const std::string& bytes) {
+    std::string out;
+    for (const char byte : bytes) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += kDigits[static_cast<uint8_t>(byte) >> 4];
+      out += kDigits[byte & 15];
+    }
+    return out;
+  };
+  const SessionId s(4);
+  EXPECT_EQ(hex(encode(Request{.body = SetSemaphoreLimit{s, "s", 3}})), "c2020708041201731803");
+  EXPECT_EQ(hex(encode(Request{.body = AcquirePermits{s, "s", Wait::timed(1ns), 2, 5}})),
+            "ca020f08041201731a040802100220022805");
+  EXPECT_EQ(hex(encode(Request{.body = EnterBarrier{s, "d", Wait::forever(), 2, AtPartyEnd::Shrinks}})),
+            "92030d08041201641a02080320022802");
+  EXPECT_EQ(hex(encode(Request{.body = Enqueue{"q", -1, "v"}})), "a203080a017110011a0176");
+  EXPECT_EQ(hex(encode(Request{.body = ClaimItem{s, "q", Wait::none(), 1ns}})), "aa030b08041201711a0208012002");
+  EXPECT_EQ(hex(encode(Request{.body = ChangeCounter{"c", ChangeCounter::Operation::CompareAndSet, 1, -1}})),
+            "ba03090a0163100318022001");
+  EXPECT_EQ(hex(encode(Request{.body = JoinGroup{s, "t", "g", "v"}})), "c2030b08041201741a0167220176");
 }
 
 TEST(CodecTest, S29_REG_F22_TtlBoundsAreJudgedWithoutOverflow) {

@@ -46,6 +46,7 @@ struct Produced {
   };
   std::vector<Answer> answers;
   std::vector<Event> events;
+  std::vector<coordination::Change> led;  // of locks whose holder changed; kept apart, because most entries have some
   std::vector<TimerOp> timer_ops;
   friend bool operator==(const Produced&, const Produced&) = default;
 
@@ -54,7 +55,15 @@ struct Produced {
     for (const auto& result : output.results) {
       produced.answers.push_back({result.request.sequence, result.stage, decode_result(result.bytes).value()});
     }
-    for (const auto& event : output.events) produced.events.push_back(decode_event(event.bytes).value());
+    for (const auto& encoded : output.events) {
+      const Event event = decode_event(encoded.bytes).value();
+      const auto* change = std::get_if<coordination::Change>(&event);
+      if (change != nullptr && change->kind == coordination::Kind::Lock) {
+        produced.led.push_back(*change);
+      } else {
+        produced.events.push_back(event);
+      }
+    }
     produced.timer_ops = output.timer_ops;
     return produced;
   }

@@ -142,6 +142,34 @@ TEST_F(SessionResumeTest, S45_WaitsOfTheFormerProcessEndAndTheNextOneIsServed) {
   d.machine.verify();
 }
 
+TEST_F(SessionResumeTest, S45_WaitsOfEveryKindEndAndHoldsOfEveryKindStay) {
+  const SessionId holder = d.open(), a = open();
+  const auto wait = Wait::timed(1s);
+  d.submit(CreateLatch{holder, "latch", 1});
+  d.submit(CloseBarrier{holder, "barrier", AtSessionEnd::Stays});
+  d.submit(Enqueue{"queue", 0, "item"});
+  const Token permits = d.submit(AcquirePermits{a, "s", wait, 1, 2}).token;
+  const Token claim = d.submit(ClaimItem{a, "queue", wait, {}}).token;
+  d.submit(JoinGroup{a, "tag", "group", ""});
+  const size_t held = d.machine.coordination_records();
+  std::vector<Sequence> waits;
+  for (const CoordinationCommand& each : std::vector<CoordinationCommand>{
+           AcquirePermits{a, "s", wait, 2, {}}, AwaitLatch{a, "latch", wait}, AwaitBarrier{a, "barrier", wait},
+           EnterBarrier{a, "double", wait, 2, AtPartyEnd::Breaks}, ClaimItem{a, "queue", wait, {}}}) {
+    EXPECT_EQ(d.submit(each).code, Code::Queued);
+    waits.push_back(d.last_sequence);
+  }
+  resume(a, kElsewhere);
+  for (const Sequence each : waits) EXPECT_EQ(d.last.of(each).code, Code::Lost);
+  EXPECT_EQ(d.last.timer_ops.size(), 1 + waits.size()) << "of the session, and of every wait";
+  EXPECT_EQ(d.machine.coordination_records(), held);
+  EXPECT_EQ(d.submit(AcknowledgeItem{a, "queue", claim}).code, Code::Lost) << "the former process is not heard";
+  EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "s", permits}).code, Code::Ok);
+  EXPECT_EQ(from(kElsewhere, AcknowledgeItem{a, "queue", claim}).code, Code::Ok);
+  EXPECT_EQ(from(kElsewhere, LeaveGroup{a, "tag", "group"}).code, Code::Ok);
+  d.machine.verify();
+}
+
 TEST_F(SessionResumeTest, S45_REG_F55_BindingSecretAndMarksAreInTheCheckpointAndTheDigest) {
   const SessionId a = open(), b = open();
   RowsView stored;
@@ -239,6 +267,36 @@ TEST_F(SessionKillTest, S57_AnEndingSessionMayOnlyLetGo) {
   EXPECT_EQ(d.holder("m"), m);
   EXPECT_EQ(d.submit(CloseSession{a}).code, Code::Ok) << "its own close needs no wait";
   EXPECT_EQ(d.holder("m"), Token());
+}
+
+TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
+  const SessionId a = open(), b = d.open();
+  for (int i = 0; i < 2; ++i) d.submit(Enqueue{"queue", 0, "item"});
+  const Token permits = d.submit(AcquirePermits{a, "s", Wait::none(), 1, 1}).token;
+  const Token done = d.submit(ClaimItem{a, "queue", Wait::none(), {}}).token;
+  const Token back = d.submit(ClaimItem{a, "queue", Wait::none(), {}}).token;
+  d.submit(JoinGroup{a, "tag", "group", ""});
+  d.submit(EnterBarrier{b, "inside", Wait::forever(), 2, AtPartyEnd::Breaks});
+  const Token place = d.submit(EnterBarrier{a, "inside", Wait::none(), 2, AtPartyEnd::Breaks}).token;
+  d.submit(EnterBarrier{a, "double", Wait::forever(), 3, AtPartyEnd::Breaks});
+  const Sequence entering = d.last_sequence;
+  d.submit(EnterBarrier{b, "double", Wait::forever(), 3, AtPartyEnd::Breaks});
+  const Sequence other = d.last_sequence;
+  d.submit(KillSession{a});
+  EXPECT_EQ(d.last.of(entering).code, Code::Lost);
+  EXPECT_EQ(d.last.of(other).code, Code::Broken) << "that party never comes";
+  EXPECT_EQ(d.submit(AcquirePermits{b, "s", Wait::none(), 1, {}}).code, Code::Held) << "its holder may trust it";
+
+  EXPECT_EQ(d.submit(AcquirePermits{a, "s", Wait::forever(), 1, {}}).code, Code::Lost);
+  EXPECT_EQ(d.submit(ClaimItem{a, "queue", Wait::forever(), {}}).code, Code::Lost);
+  EXPECT_EQ(d.submit(JoinGroup{a, "tag", "other", ""}).code, Code::Lost);
+  EXPECT_EQ(d.submit(UpdateMember{a, "tag", "group", "v"}).code, Code::Lost);
+  EXPECT_EQ(d.release(a, "s", permits).code, Code::Ok);
+  EXPECT_EQ(d.submit(AcknowledgeItem{a, "queue", done}).code, Code::Ok);
+  EXPECT_EQ(d.release(a, "queue", back).code, Code::Ok);
+  EXPECT_EQ(d.submit(LeaveGroup{a, "tag", "group"}).code, Code::Ok);
+  EXPECT_EQ(d.submit(LeaveBarrier{a, "inside", Wait::none(), place}).code, Code::Ok);
+  d.machine.verify();
 }
 
 }  // namespace

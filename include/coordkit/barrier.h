@@ -1,0 +1,57 @@
+// Two barriers: a gate that one closes and opens for all, and a double barrier that n parties pass together, in and out.
+//
+// Threads: all methods are thread-safe. Names of the two are spaces of their own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+class Barrier {
+ public:
+  Barrier(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
+
+  // kAlreadyExists: it is closed. `at_end`: what becomes of it when this session ends.
+  absl::Status close(BarrierAtSessionEnd at_end = BarrierAtSessionEnd::Stays);
+  absl::Status open();  // everybody who waits passes. kNotFound: it is not closed
+  // Until it is open; at once if it is. kAborted (Broken: by the end of the closing session; Lost), kDeadlineExceeded
+  // (WaitTimeout), kFailedPrecondition (Held: timeout zero and it is closed).
+  absl::Status wait(Duration timeout = kForever);
+  void wait_async(Duration timeout, DoneCallback done);  // answered on the engine's thread
+
+  absl::StatusOr<BarrierInfo> info() const;  // linearizable
+
+ private:
+  Session session_;
+  std::string name_;
+};
+
+class DoubleBarrier {
+ public:
+  // `parties` must be the same for all; `at_end` of the first who enters counts.
+  DoubleBarrier(Session session, std::string name, uint64_t parties, PartyAtSessionEnd at_end = PartyAtSessionEnd::Breaks)
+      : session_(std::move(session)), name_(std::move(name)), parties_(parties), at_end_(at_end) {}
+
+  // Until all have entered. The grant is the place inside; its end leaves without a wait. kResourceExhausted (TooManyParties:
+  // not all of the last cycle have left), kInvalidArgument (another number of parties), kAborted (Broken, Lost),
+  // kDeadlineExceeded (WaitTimeout: the caller was never there).
+  absl::StatusOr<Grant> enter(Duration timeout = kForever);
+  void enter_async(Duration timeout, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  // Leaves at once and waits until all have left; zero: without a wait. Not valid from this call on, whatever it answers.
+  // kFailedPrecondition (NotOwner): left before, or the barrier broke. kDeadlineExceeded (WaitTimeout): left, others have not.
+  absl::Status leave(const Grant& place, Duration timeout = kForever);
+
+  absl::StatusOr<DoubleBarrierInfo> info() const;  // linearizable
+
+ private:
+  Session session_;
+  std::string name_;
+  uint64_t parties_;
+  PartyAtSessionEnd at_end_;
+};
+
+}  // namespace coordkit

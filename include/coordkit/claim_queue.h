@@ -1,0 +1,52 @@
+// Work that is handed out to one at a time and done once: items by priority, claims that end with their session.
+//
+// Whoever claims an item works on it and acknowledges it, which deletes it. If the claimer dies, gives up or takes longer than
+// the claim's term, the item is back in its original place and goes to the next. So an item may be worked on more than once:
+// pass the claim's token to what must not be done by an old claimer (fence.h). Threads: all methods are thread-safe. Example:
+// examples/04_work_queue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+struct ClaimWanted {
+  Duration timeout = kForever;  // how long to wait for an item; zero: not at all
+  Duration term{};              // after this time the item goes back by itself; zero: only with the session
+};
+
+// An item in hand. Going out of scope gives it back.
+struct WorkItem {
+  Grant grant;              // valid() covers the session, not the term
+  Index id;                 // in the order of queueing
+  uint64_t deliveries = 0;  // earlier ones that were not acknowledged
+  std::string value;
+};
+
+class ClaimQueue {
+ public:
+  ClaimQueue(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
+
+  // Answers the item's id. Lower priority numbers are handed out first. The value has at most 64 KiB. The item outlives the
+  // session. kDeadlineExceeded (CallTimeout): it may be queued.
+  absl::StatusOr<Index> enqueue(std::string value, int64_t priority = 0);
+  // kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero and there is nothing), kAborted (Lost).
+  absl::StatusOr<WorkItem> claim(ClaimWanted wanted = {});
+  void claim_async(ClaimWanted wanted, absl::AnyInvocable<void(absl::StatusOr<WorkItem>)> done);
+  // The item is done and deleted. kFailedPrecondition (NotOwner): it had gone back before, and may be somebody else's.
+  // kDeadlineExceeded (CallTimeout): goes on behind the scenes. To give it back instead: item.grant.release().
+  absl::Status acknowledge(const WorkItem& item);
+
+  // How many there are, and the next ones in order; linearizable.
+  absl::StatusOr<ItemQueueInfo> peek(uint64_t limit = 100) const;
+
+ private:
+  Session session_;
+  std::string name_;
+};
+
+}  // namespace coordkit

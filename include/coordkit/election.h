@@ -1,0 +1,38 @@
+// One leader at a time, known to all: a lock with a value, under the lock's name and with its guarantees.
+//
+// Leadership is a Grant: valid() tells the leader by its own clock whether it still leads, token() fences what it does
+// (fence.h). It ends with the grant or with the session. Threads: all methods are thread-safe. Example:
+// examples/03_leader.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/observation.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+class Election {
+ public:
+  Election(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
+
+  // Waits until this session leads, shown to all with `value` (at most 4 KiB). Errors as of Session::acquire; a session that
+  // ends meanwhile gets kAborted (Lost), at once, and never leads.
+  absl::StatusOr<Grant> campaign(std::string value = {}, Duration timeout = kForever);
+  void campaign_async(std::string value, Duration timeout, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  // Another value, the same token. kFailedPrecondition (NotOwner): it does not lead any more.
+  absl::Status proclaim(const Grant& leadership, std::string value);
+  absl::Status resign(Grant leadership) { return leadership.release(); }
+
+  absl::StatusOr<std::optional<LeaderInfo>> leader() const;  // linearizable; nothing: vacant
+  // Every leader and every proclamation in order, and vacancy. One leader that follows another at once leaves none between.
+  [[nodiscard]] Observation observe(Observer<LeaderSeen> observer) const;
+
+ private:
+  Session session_;
+  std::string name_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,35 @@
+// Who is there: members that join under a name, each with a value of its own, and leave by themselves or with their session.
+//
+// One object is one owner of the session: several owners of one session can be members at once. Threads: all methods are
+// thread-safe.
+#pragma once
+
+#include <string>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/observation.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+class Group {
+ public:
+  Group(Session session, std::string name, std::string owner = {})
+      : session_(std::move(session)), name_(std::move(name)), owner_(std::move(owner)) {}
+
+  // Answers the member's number: members are in the order of their numbers, and none comes twice. The value has at most 4
+  // KiB. kAlreadyExists: this owner is a member. kDeadlineExceeded (CallTimeout): what comes of it later is undone.
+  absl::StatusOr<Index> join(std::string value = {});
+  absl::Status update(std::string value);  // kNotFound: not a member
+  absl::Status leave();                    // kNotFound: not a member
+
+  absl::StatusOr<GroupInfo> members() const;  // linearizable
+  [[nodiscard]] Observation observe(Observer<GroupSeen> observer) const;
+
+ private:
+  Session session_;
+  std::string name_;
+  std::string owner_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,35 @@
+// A count that only falls, and waits for zero: "all parts of the job are done". It stays until remove(), at zero too.
+//
+// What a process has counted stays counted when it dies. Threads: all methods are thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/observation.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+class Latch {
+ public:
+  Latch(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
+
+  absl::Status create(uint64_t count);  // 1 and up. kAlreadyExists: it is there, whatever its count
+  // Answers what is left; never below zero. kNotFound. kDeadlineExceeded (CallTimeout): it may have counted.
+  absl::StatusOr<uint64_t> count_down(uint64_t by = 1);
+  // Until the count is zero. kDeadlineExceeded (WaitTimeout), kAborted (Lost), kNotFound (there is none, or it was removed).
+  absl::Status wait(Duration timeout = kForever);
+  void wait_async(Duration timeout, DoneCallback done);  // answered on the engine's thread
+  absl::Status remove();                                 // ends all waits with kNotFound
+
+  absl::StatusOr<LatchInfo> info() const;  // linearizable
+  [[nodiscard]] Observation observe(Observer<LatchSeen> observer) const;
+
+ private:
+  Session session_;
+  std::string name_;
+};
+
+}  // namespace coordkit

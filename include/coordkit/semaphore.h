@@ -1,0 +1,45 @@
+// Permits that a cluster has so many of, and no more: taken all together or not at all, in the order of asking.
+//
+// A grant of permits is a Grant like a lock's: valid() says whether it may still be trusted, release() or its end gives all of
+// them back, and the end of the session frees them in the same moment. The semaphore itself stays until remove(). Names are a
+// space of their own, 1 to 1,024 bytes. Threads: all methods are thread-safe. Example: tests/replica/coordination_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/session.h"
+
+namespace coordkit {
+
+struct PermitsWanted {
+  uint64_t permits = 1;
+  Duration timeout = kForever;                 // how long to wait in line; zero: not at all
+  std::optional<uint64_t> initial_limit = {};  // makes the semaphore if there is none; no effect if there is
+};
+
+class Semaphore {
+ public:
+  Semaphore(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
+
+  // How many there are; makes the semaphore if there is none. Lowering it takes nothing back: nobody is granted until enough
+  // are free.
+  absl::Status set_limit(uint64_t limit);
+  // kNotFound: no such semaphore, and no initial_limit. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout
+  // zero), kAborted (Lost): nothing is held. More than the limit waits: it may be raised. kUnavailable: no leader, no effect.
+  absl::StatusOr<Grant> acquire(PermitsWanted wanted = {});
+  absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});
+  // The same, answered on the engine's thread: the callback must not block or call blocking methods.
+  void acquire_async(PermitsWanted wanted, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+
+  absl::StatusOr<SemaphoreInfo> info() const;  // linearizable
+  absl::Status remove();                       // kFailedPrecondition (Held): somebody holds or waits. kNotFound
+
+ private:
+  Session session_;
+  std::string name_;
+};
+
+}  // namespace coordkit

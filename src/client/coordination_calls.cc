@@ -1,0 +1,284 @@
+// Semaphores, barriers and the like as calls: one way for commands, one for what may wait, one for questions, and the
+// observers. The calls themselves, with their types: coordination_face.cc.
+#include <utility>
+
+#include "base/mutant.h"
+#include "client/impl.h"
+#include "client/waits.h"
+#include "coordkit/error.h"
+
+namespace coordkit {
+namespace {
+
+absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given"); }
+absl::Status session_over() { return make_error(Reason::Lost, "the session has ended; open a new one"); }
+
+absl::Status unreadable() {
+  return make_error(Reason::Corrupt, Outcome::None, "the machine's answer cannot be read; is this replica too old?");
+}
+
+// Whether a wait to leave was decided: then the place is given up, whatever else is said.
+bool has_left(const absl::Status& status) {
+  const std::optional<Reason> reason = reason_of(status);
+  return status.ok() || reason == Reason::NotOwner || reason == Reason::Broken || reason == Reason::WaitTimeout ||
+         reason == Reason::Lost;
+}
+
+}  // namespace
+
+// ---- commands
+
+CallId Client::Impl::command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
+                             Callback<Executed> done) {
+  if (session != nullptr && *session == nullptr) return refuse(std::move(done), no_session());
+  machine::Request request{.body = std::move(body)};
+  if (absl::Status door = client::check_request(request); !door.ok()) return refuse(std::move(done), door);
+  if (session != nullptr && (*session)->phase() == SessionPhase::Lost) return refuse(std::move(done), session_over());
+  const auto* command = std::get_if<machine::CoordinationCommand>(&request.body);
+  const bool joins = command != nullptr && std::holds_alternative<machine::JoinGroup>(*command);
+  return enter(std::move(done), joins ? Fate::Pursue : Fate::Forget, deadline, options_.call_timeout,
+               [this, of = session != nullptr ? *session : nullptr, request = std::move(request), subject = std::move(subject)](
+                   CallId id, Now now) mutable { start_command(id, of, std::move(request), std::move(subject), now); });
+}
+
+// S-45: while a former process of the session may still trust what it has, none of it is let go in the log.
+bool Client::Impl::holds_back(const Session& session, const machine::Request::Body& body) {
+  const auto* command = std::get_if<machine::CoordinationCommand>(&body);
+  return session.settling && command != nullptr && machine::lets_go(*command) && !mutant(Mutant::ResumedLetsGo);
+}
+
+// A join is pursued until its fate is known, so that a member nobody knows of can leave again (docs/semantics.md S-59).
+void Client::Impl::start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now) {
+  if (find(id) == nullptr) return;
+  Session* session = of != nullptr ? same_life(of) : nullptr;
+  if (of != nullptr && (session == nullptr || session->phase == SessionPhase::Lost)) {
+    fail(id, session_over());
+    return;
+  }
+  if (session != nullptr && holds_back(*session, request.body)) {
+    run_later(retry_time(now), [this, id, of, request = std::move(request), subject = std::move(subject)](Now later) mutable {
+      start_command(id, of, std::move(request), std::move(subject), later);
+    });
+    return;
+  }
+  Call& call = *find(id);
+  const LaggingTime deadline = call.fate == Fate::Pursue ? LaggingTime::max() : call.deadline;
+  call.submitted = true;
+  auto on_completion = [this, id, of, request, subject = std::move(subject)](const Completion& completion, Now) {
+    command_answered(id, of, request, subject, completion);
+  };
+  call.ticket = session != nullptr
+                    ? submit_for(*session, std::move(request), deadline, Urgency::Normal, std::move(on_completion))
+                    : submit(request, deadline, Urgency::Normal, std::move(on_completion));
+}
+
+void Client::Impl::command_answered(CallId id, const SessionRef& of, const machine::Request& request,
+                                    const std::string& subject, const Completion& completion) {
+  const auto result = client::result_of(completion);
+  if (!result.ok() || result->code != machine::ResultCode::Ok) {
+    fail(id, result.ok() ? client::status_of(*result, subject) : result.status());
+    return;
+  }
+  if (find(id) != nullptr) {
+    answer<Executed>(id, Executed{*result, completion.index, nullptr});
+    return;
+  }
+  const auto* command = std::get_if<machine::CoordinationCommand>(&request.body);
+  const auto* join = command != nullptr ? std::get_if<machine::JoinGroup>(command) : nullptr;
+  Session* session = join != nullptr ? same_life(of) : nullptr;
+  if (session == nullptr || session->phase == SessionPhase::Lost || mutant(Mutant::LateJoinKept)) return;
+  machine::LeaveGroup leave{.session = join->session, .owner_tag = join->owner_tag, .name = join->name};
+  submit_for(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
+             [](const Completion&, Now) {});
+}
+
+// ---- what may wait
+
+CallId Client::Impl::await(const SessionRef& session, machine::CoordinationCommand body, std::string name, LockWait wait,
+                           CallDeadline deadline, client::Foresight foresight, Callback<Executed> done) {
+  if (session == nullptr) return refuse(std::move(done), no_session());
+  if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
+  if (session->phase() == SessionPhase::Lost) return refuse(std::move(done), session_over());
+  return enter(
+      std::move(done), Fate::Pursue, deadline, client::patience_of(wait, options_),
+      [this, of = session, body = std::move(body), name = std::move(name), foresight = std::move(foresight)](
+          CallId id, Now now) mutable { start_await(id, of, std::move(body), std::move(name), std::move(foresight), now); });
+}
+
+void Client::Impl::start_await(CallId id, const SessionRef& of, machine::CoordinationCommand body, std::string name,
+                               client::Foresight foresight, Now now) {
+  if (find(id) == nullptr) return;
+  Session* session = same_life(of);
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    fail(id, session_over());
+    return;
+  }
+  session->acquires.insert(id);
+  find(id)->session = of->id();
+  if (holds_back(*session, body)) {
+    run_later(retry_time(now),
+              [this, id, of, body = std::move(body), name = std::move(name), foresight = std::move(foresight)](
+                  Now later) mutable { start_await(id, of, std::move(body), std::move(name), std::move(foresight), later); });
+    return;
+  }
+  Flight flight{.call = id, .session = of->id(), .name = std::move(name)};
+  if (foreseen(*session, flight.name, foresight)) {
+    confirm(id, std::move(flight), std::move(body), std::move(foresight));
+  } else {
+    submit_flight(std::move(flight), std::move(body));
+  }
+}
+
+// By this replica's own state, perhaps old. A release of ours under way makes it worth an entry, which performs it.
+std::optional<machine::ResultCode> Client::Impl::foreseen(const Session& session, const std::string& name,
+                                                          const client::Foresight& foresight) const {
+  if (!foresight.judge) return std::nullopt;
+  for (const client::PendingRelease& release : session.releases) {
+    if (release.name == name) return std::nullopt;
+  }
+  const StateMachine* machine = engine_.machine(kCoordination);
+  if (machine == nullptr) return std::nullopt;
+  const auto bytes = machine->query(machine::encode(machine::Query(machine::ObjectQuery{foresight.kind, name, 1})));
+  const auto reply = bytes.ok() ? machine::decode_object(*bytes) : absl::StatusOr<machine::ObjectReply>(bytes.status());
+  return reply.ok() ? foresight.judge(*reply) : std::nullopt;
+}
+
+void Client::Impl::confirm(CallId id, Flight flight, machine::CoordinationCommand body, client::Foresight foresight) {
+  Call& call = *find(id);
+  std::string query = machine::encode(machine::Query(machine::ObjectQuery{foresight.kind, flight.name, 1}));
+  call.ticket = ask_engine({.request = std::move(query), .deadline = call.deadline},
+                           [this, id, flight = std::move(flight), body = std::move(body), foresight = std::move(foresight)](
+                               const Completion& completion, Now) mutable {
+                             if (find(id) == nullptr) return;
+                             if (!completion.status.ok()) {
+                               fail(id, completion.status);
+                               return;
+                             }
+                             const auto reply = machine::decode_object(completion.bytes);
+                             const auto code = reply.ok() ? foresight.judge(*reply) : std::nullopt;
+                             if (!code) return submit_flight(std::move(flight), std::move(body));
+                             if (*code == machine::ResultCode::Ok) {
+                               answer<Executed>(id, Executed{{}, completion.index, nullptr});
+                             } else {
+                               fail(id, client::status_of({.code = *code}, flight.name));
+                             }
+                           });
+}
+
+// The place is not valid from here on. If it is not known that it was left, it is, without a wait, for as long as it takes.
+CallId Client::Impl::leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline) {
+  if (place == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no place was given"));
+  if (!place->invalidate()) {
+    return refuse(std::move(done), make_error(Reason::NotOwner, "the place was left before"));
+  }
+  machine::LeaveBarrier body{
+      .session = place->session()->id(), .name = place->name(), .wait = client::wait_of(wait), .token = place->token()};
+  return await(place->session(), std::move(body), place->name(), wait, deadline, {},
+               [this, place, done = std::move(done)](absl::StatusOr<Executed> executed) mutable {
+                 const absl::Status status = executed.status();
+                 Session* session = same_life(place->session());
+                 if (session != nullptr && session->phase != SessionPhase::Lost) {
+                   if (!has_left(status)) give_back(*session, place);
+                   forget_hold(*session, place);
+                 }
+                 done(status);
+               });
+}
+
+// Pursued until decided: the item must not come back because an answer was lost.
+CallId Client::Impl::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline) {
+  if (claim == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no claim was given"));
+  if (claim->released()) return refuse(std::move(done), make_error(Reason::NotOwner, "the claim is over already"));
+  const SessionRef& of = claim->session();
+  if (of->phase() == SessionPhase::Lost) return refuse(std::move(done), session_over());
+  machine::Request request{.body = machine::CoordinationCommand(
+                               machine::AcknowledgeItem{.session = of->id(), .name = claim->name(), .token = claim->token()})};
+  return enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
+               [this, claim, request = std::move(request)](CallId id, Now now) mutable {
+                 find(id)->submitted = true;
+                 start_acknowledge(id, claim, std::move(request), now);
+               });
+}
+
+void Client::Impl::start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now) {
+  Session* session = same_life(claim->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    fail(id, session_over());
+    return;
+  }
+  if (holds_back(*session, request.body)) {
+    run_later(retry_time(now), [this, id, claim, request = std::move(request)](Now later) mutable {
+      start_acknowledge(id, claim, std::move(request), later);
+    });
+    return;
+  }
+  const Ticket ticket = submit_for(*session, std::move(request), LaggingTime::max(), Urgency::Reserved,
+                                   [this, id, claim](const Completion& completion, Now) {
+                                     const auto result = client::result_of(completion);
+                                     if (result.ok()) end_hold(claim);
+                                     answer_done(id, result.ok() ? client::status_of(*result, claim->name()) : result.status());
+                                   });
+  if (Call* call = find(id)) call->ticket = ticket;
+}
+
+void Client::Impl::forget_hold(Session& session, const HoldRef& hold) {
+  if (client::SessionTable::holds(session, hold)) sessions_.forget(session, hold);
+}
+
+void Client::Impl::end_hold(const HoldRef& hold) {
+  hold->invalidate();
+  if (Session* session = same_life(hold->session())) forget_hold(*session, hold);
+}
+
+// ---- questions
+
+CallId Client::Impl::look(machine::ObjectQuery query, CallDeadline deadline, Callback<Looked> done) {
+  absl::Status door = client::check_lock_name(query.name);
+  return ask<Looked>({.bytes = machine::encode(machine::Query(std::move(query))), .deadline = deadline, .door = door},
+                     std::move(done), [](const Completion& completion) -> absl::StatusOr<Looked> {
+                       auto reply = machine::decode_object(completion.bytes);
+                       if (!reply.ok()) return unreadable();
+                       return Looked{*std::move(reply), completion.index};
+                     });
+}
+
+CallId Client::Impl::leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline) {
+  absl::Status door = client::check_lock_name(name);
+  return ask<std::optional<LeaderInfo>>(
+      {.bytes = machine::encode(machine::Query(machine::HoldersQuery{.name = std::move(name)})),
+       .deadline = deadline,
+       .door = door},
+      std::move(done), [](const Completion& completion) -> absl::StatusOr<std::optional<LeaderInfo>> {
+        const auto reply = machine::decode_holders(completion.bytes);
+        if (!reply.ok()) return unreadable();
+        return client::leader_of(*reply);
+      });
+}
+
+// ---- observers
+
+ObserverId Client::Impl::observe(client::Observers::Target target) {
+  return stopped_ ? ObserverId() : observers_.add(std::move(target));
+}
+
+// One linearizable question each. Those that failed are asked again at the pace of all retries.
+void Client::Impl::ask_for_observers(Now now) {
+  for (client::Observers::Question& question : observers_.to_ask()) {
+    ask_engine({.request = question.bytes, .deadline = now.lagging + options_.call_timeout},
+               [this, question](const Completion& completion, Now) {
+                 if (completion.status.ok()) {
+                   observers_.answered(question, completion.bytes, completion.index);
+                 } else {
+                   observers_.failed(question);
+                 }
+               });
+  }
+  if (!observers_.any_to_retry() || retrying_observers_ || halted_) return;
+  retrying_observers_ = true;
+  run_later(retry_time(now), [this](Now) {
+    retrying_observers_ = false;
+    observers_.retry();
+  });
+}
+
+}  // namespace coordkit

@@ -1,0 +1,31 @@
+// What the commands and questions of coordination come to before they get the caller's types.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "coordkit/client/handles.h"
+#include "machine/coordination_query.h"
+#include "machine/result.h"
+
+namespace coordkit::client {
+
+struct Executed {
+  machine::Result result;
+  Index index;   // of the entry that decided
+  HoldRef hold;  // of a grant
+};
+
+struct Looked {
+  machine::ObjectReply reply;
+  Index as_of;
+};
+
+// Can the outcome of a command be told from the state of its object alone? Then one confirmed look is as good as an entry
+// (docs/semantics.md section 11). Without `judge` it cannot.
+struct Foresight {
+  coordination::Kind kind = coordination::Kind::Semaphore;
+  std::function<std::optional<machine::ResultCode>(const machine::ObjectReply&)> judge;
+};
+
+}  // namespace coordkit::client

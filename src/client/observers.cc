@@ -1,0 +1,113 @@
+#include "client/observers.h"
+
+#include "base/mutant.h"
+
+namespace coordkit::client {
+
+ObserverId Observers::add(Target target) {
+  const ObserverId id(++last_id_);
+  by_place_[{target.kind, target.name}].insert(id);
+  all_[id].target = std::move(target);
+  wanting_.insert(id);
+  return id;
+}
+
+void Observers::remove(ObserverId id) {
+  const auto found = all_.find(id);
+  if (found == all_.end()) return;
+  const auto place = by_place_.find({found->second.target.kind, found->second.target.name});
+  place->second.erase(id);
+  if (place->second.empty()) by_place_.erase(place);
+  all_.erase(found);
+  wanting_.erase(id);
+  waiting_.erase(id);
+}
+
+void Observers::clear() {
+  all_.clear();
+  by_place_.clear();
+  wanting_.clear();
+  waiting_.clear();
+}
+
+std::vector<Observers::Question> Observers::to_ask() {
+  std::vector<Question> out;
+  for (const ObserverId id : std::exchange(wanting_, {})) {
+    One& one = all_.find(id)->second;
+    one.state = State::Asking;
+    out.push_back({id, ++one.round, one.target.question});
+  }
+  return out;
+}
+
+// The state that answered is the one after `index`, so what happens above it is still to be told, and nothing else is.
+void Observers::answered(const Question& question, std::string_view bytes, Index index) {
+  One* one = asking(question);
+  if (one == nullptr) return;
+  one->state = State::Following;
+  one->index = index;
+  deliver(*one, one->target.snapshot(bytes, std::exchange(one->seen, true) ? Seen::Resync : Seen::Snapshot, index));
+}
+
+void Observers::failed(const Question& question) {
+  One* one = asking(question);
+  if (one == nullptr) return;
+  one->state = State::Failed;
+  waiting_.insert(question.id);
+}
+
+Observers::One* Observers::asking(const Question& question) {
+  const auto found = all_.find(question.id);
+  const bool current = found != all_.end() && found->second.state == State::Asking && found->second.round == question.round;
+  return current ? &found->second : nullptr;
+}
+
+void Observers::changed(const coordination::Change& change, Index index) {
+  const auto place = by_place_.find({change.kind, change.name});
+  if (place == by_place_.end()) return;
+  for (const ObserverId id : place->second) {
+    One& one = all_.find(id)->second;
+    const bool told = index <= one.index && !mutant(Mutant::SnapshotRepeated);
+    if (one.state != State::Following || told) continue;
+    if (one.waiting->load(std::memory_order_acquire) >= one.target.waiting_max) {
+      one.state = State::Behind;
+      waiting_.insert(id);
+      continue;
+    }
+    deliver(one, one.target.change(change, index));
+  }
+}
+
+// An answer that is under way may have been given before what was skipped; one more is surely younger.
+void Observers::skipped() {
+  if (mutant(Mutant::GapUnnoticed)) return;
+  for (auto& [id, one] : all_) {
+    if (one.state != State::Following && one.state != State::Asking) continue;
+    one.state = State::Wanting;
+    wanting_.insert(id);
+  }
+}
+
+void Observers::retry() {
+  absl::btree_set<ObserverId> still;
+  for (const ObserverId id : waiting_) {
+    One& one = all_.find(id)->second;
+    if (one.state == State::Behind && one.waiting->load(std::memory_order_acquire) != 0) {
+      still.insert(id);
+      continue;
+    }
+    one.state = State::Wanting;
+    wanting_.insert(id);
+  }
+  waiting_ = std::move(still);
+}
+
+void Observers::deliver(One& one, absl::AnyInvocable<void()> task) {
+  one.waiting->fetch_add(1, std::memory_order_relaxed);
+  deliveries_.announce([task = std::move(task), waiting = one.waiting]() mutable {
+    task();
+    waiting->fetch_sub(1, std::memory_order_release);
+  });
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,88 @@
+// Who observes what, and how far each has seen: pure, so that the rules of observation streams stand in one place.
+//
+// An observer is Asking (a snapshot is awaited; events are of no account, because the snapshot will be younger), Following
+// (every event above the snapshot's index is delivered), or Behind (it has not taken what waits for it; when it has, a snapshot
+// is asked for again). A snapshot after the first is a Resync.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/functional/any_invocable.h"
+#include "client/deliveries.h"
+#include "coordination/step.h"
+#include "coordkit/client/coordination.h"
+
+namespace coordkit::client {
+
+// What an observer is told of, by kind: a snapshot's bytes as the machine answered them, or a change.
+struct ObserverTarget {
+  coordination::Kind kind = coordination::Kind::Counter;
+  std::string name;
+  std::string question;  // to the machine, for a snapshot
+  size_t waiting_max = 1;
+  // Each gives the task that runs the observer's own code.
+  std::function<absl::AnyInvocable<void()>(std::string_view answer, Seen how, Index index)> snapshot;
+  std::function<absl::AnyInvocable<void()>(const coordination::Change& change, Index index)> change;
+};
+
+struct SnapshotQuestion {
+  ObserverId id;
+  uint64_t round = 0;  // an answer to an earlier one is of no account
+  std::string bytes;
+};
+
+class Observers {
+ public:
+  using Target = ObserverTarget;
+  using Question = SnapshotQuestion;
+  explicit Observers(Deliveries& deliveries) : deliveries_(deliveries) {}
+
+  ObserverId add(Target target);
+  void remove(ObserverId id);
+  void clear();
+
+  // Those that want a snapshot; they count as asking from here on.
+  std::vector<Question> to_ask();
+  bool any_to_ask() const { return !wanting_.empty(); }
+  void answered(const Question& question, std::string_view bytes, Index index);
+  void failed(const Question& question);  // no snapshot: it is asked for again by retry()
+  void changed(const coordination::Change& change, Index index);
+  void skipped();  // entries were applied that no event told of
+
+  void retry();  // makes those ask that failed, or were too slow and have caught up
+  bool any_to_retry() const { return !waiting_.empty(); }
+  size_t size() const { return all_.size(); }
+
+ private:
+  enum class State : uint8_t { Wanting, Asking, Following, Failed, Behind };
+  struct One {
+    Target target;
+    State state = State::Wanting;
+    uint64_t round = 0;                                                                       // of its last question
+    bool seen = false;                                                                        // had a snapshot
+    Index index;                                                                              // of the snapshot
+    std::shared_ptr<std::atomic<size_t>> waiting = std::make_shared<std::atomic<size_t>>(0);  // tasks that have not run
+  };
+  using Place = std::pair<coordination::Kind, std::string>;
+
+  One* asking(const Question& question);
+  void deliver(One& one, absl::AnyInvocable<void()> task);
+
+  Deliveries& deliveries_;
+  absl::btree_map<ObserverId, One> all_;
+  absl::btree_map<Place, absl::btree_set<ObserverId>> by_place_;
+  absl::btree_set<ObserverId> wanting_;
+  absl::btree_set<ObserverId> waiting_;  // Failed or Behind
+  uint64_t last_id_ = 0;
+};
+
+}  // namespace coordkit::client

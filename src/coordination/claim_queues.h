@@ -1,0 +1,102 @@
+// Claim queues (docs/semantics.md section 10): items that are handed out one at a time, lower priority number first, then the
+// older one. A claimed item is hidden from all others until it is acknowledged, which deletes it, or comes back: by its
+// claimer, by the end of the claimer's session or of the claim's term. Back means its original place. A queue is there as
+// long as it has an item or somebody waits for one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "coordination/rows.h"
+#include "coordination/step.h"
+#include "coordination/waits.h"
+
+namespace coordkit::coordination {
+
+struct Queue {
+  using Key = Index;
+  static constexpr uint64_t kSeed = 0x51756575;
+
+  std::string name;
+
+  static constexpr auto fields() { return std::tuple(&Queue::name); }
+};
+
+struct Item {
+  using Key = Index;
+  static constexpr uint64_t kSeed = 0x4974656d;
+
+  Index object;  // the queue
+  int64_t priority = 0;
+  uint64_t deliveries = 0;  // that ended without an acknowledgement
+  std::string value;
+
+  static constexpr auto fields() { return std::tuple(&Item::object, &Item::priority, &Item::deliveries, &Item::value); }
+};
+
+struct Claim {
+  using Key = Token;
+  static constexpr uint64_t kSeed = 0x436c6169;
+
+  Index object;  // the item: at most one claim each
+  SessionId session;
+  RequestId request;
+  Index queued;     // the entry of the command: names the timer
+  Duration term{};  // after which it ends; zero: it does not
+  Index since;
+
+  static constexpr auto fields() {
+    return std::tuple(&Claim::object, &Claim::session, &Claim::request, &Claim::queued, &Claim::term, &Claim::since);
+  }
+};
+
+class ClaimQueues {
+ public:
+  Verdict enqueue(Step& step, std::string_view name, int64_t priority, std::string_view value);
+  Verdict claim(Step& step, const Attempt& attempt, Duration term);
+  Verdict acknowledge(Step& step, SessionId session, std::string_view name, Token token);  // NotOwner: not its claim (any more)
+  bool release(Step& step, SessionId session, std::string_view name, Token token);         // gives the item back
+  bool time_out(Step& step, Index queued, Token token);                                    // the claim's term is over
+
+  void end(SessionId session, Step& step);
+  void touch(Index queue) { touched_.insert(queue); }
+  void settle(Step& step);
+
+  const Rows<Queue>& queues() const { return queues_; }
+  const Rows<Item>& items() const { return items_; }
+  const Rows<Claim>& claims() const { return claims_; }
+  // Items that nobody has claimed, the next one first.
+  void ready(Index queue, absl::FunctionRef<bool(Index, const Item&)> visit) const;  // false: enough
+  size_t length(Index queue) const;
+  Verdict standing(Token token) const;  // as it was granted
+  template <typename Visit>
+  void each_rows(Visit visit) {
+    visit(queues_);
+    visit(items_);
+    visit(claims_);
+  }
+  absl::Status restored(const Waits& waits);
+
+ private:
+  using Order = absl::btree_set<std::pair<int64_t, Index>>;  // priority, item
+
+  Index queue_of(Step& step, std::string_view name);
+  std::optional<Index> next(Index queue) const;
+  Verdict grant(Step& step, Index item, Claim claim);
+  const Claim* owned(SessionId session, std::string_view name, Token token) const;
+  void end_claim(Step& step, Token token);  // its timer with it
+  void give_back(Step& step, Token token);
+  void put_back(Index item);
+
+  Rows<Queue> queues_;
+  Rows<Item> items_;
+  Rows<Claim> claims_;
+  absl::flat_hash_map<Index, Order> ready_;  // by queue; never empty
+  absl::btree_set<Index> touched_;
+};
+
+}  // namespace coordkit::coordination

@@ -1,0 +1,79 @@
+// The seven tables and their common list of waits as one value: what concerns all of them (ends, time-outs, cancels, holds by
+// token, rows). The commands of each are asked of the table itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "coordination/barriers.h"
+#include "coordination/claim_queues.h"
+#include "coordination/counters.h"
+#include "coordination/double_barriers.h"
+#include "coordination/groups.h"
+#include "coordination/latches.h"
+#include "coordination/semaphores.h"
+#include "coordination/waits.h"
+
+namespace coordkit::coordination {
+
+// Whether a session whose waits end may still come back and wait anew. A double barrier counts on a party that may.
+enum class Waiter : uint8_t { MayReturn, IsGone };
+
+struct Coordination {
+  Waits waits;
+  Semaphores semaphores;
+  Latches latches;
+  Barriers barriers;
+  DoubleBarriers double_barriers;
+  ClaimQueues queues;
+  Counters counters;
+  Groups groups;
+
+  // ---- ends; settle() ends every step
+  void end(SessionId session, Step& step);                               // all of a session (S-39)
+  void end_waits(SessionId session, Waiter waiter, Step& step);          // Lost, oldest first; what it holds stays
+  bool time_out(Index wait, Step& step);                                 // false: there is no such timed wait
+  bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it does not wait
+  // Gives back permits, an item or a place inside a barrier. False: it is no hold of the session.
+  bool release(SessionId session, std::string_view name, Token token, Step& step);
+  void settle(Step& step);
+
+  // ---- looks
+  std::optional<Verdict> granted(SessionId session, const RequestId& request) const;  // what this request holds
+  bool still_held(std::string_view name, Token token) const;
+  void timers(absl::FunctionRef<void(Index wait, Duration timeout)> wait,
+              absl::FunctionRef<void(const ClaimTimer&)> claim) const;  // those that are armed
+  void every_session(absl::FunctionRef<void(SessionId)> visit) const;   // unordered: only for checks
+  uint64_t highest_token() const;
+
+  // ---- rows: visit(Rows<...>&) for each kind
+  template <typename Visit>
+  void each_rows(Visit visit) {
+    visit(waits.rows());
+    semaphores.each_rows(visit);
+    latches.each_rows(visit);
+    barriers.each_rows(visit);
+    double_barriers.each_rows(visit);
+    queues.each_rows(visit);
+    counters.each_rows(visit);
+    groups.each_rows(visit);
+  }
+  template <typename Visit>
+  void each_rows(Visit visit) const {
+    const_cast<Coordination*>(this)->each_rows([&visit](const auto& rows) { visit(rows); });  // shown as const again
+  }
+  absl::Status restored();  // after the last restored row. kDataLoss: together they make no sense
+
+  uint64_t digest() const;
+  uint64_t recomputed_digest() const;
+  size_t records() const;
+
+ private:
+  void touch(const Waits::Left& left);
+  absl::Status check_waits() const;
+};
+
+}  // namespace coordkit::coordination

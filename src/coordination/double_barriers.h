@@ -1,0 +1,84 @@
+// Double barriers (docs/semantics.md section 10): n parties enter together and leave together. Whoever enters waits; the n-th
+// makes all of them present, each with a token. Whoever leaves is no longer present, and may wait for the last one. Then
+// the barrier is gone, and the next enter begins a new cycle.
+//
+// What a dead party does to the others is fixed by the first enter: Break ends the cycle for all who are there (Broken),
+// Shrink goes on with one party less. A wait to enter that was cancelled or timed out was never there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "coordination/rows.h"
+#include "coordination/step.h"
+#include "coordination/waits.h"
+
+namespace coordkit::coordination {
+
+enum class AtPartyEnd : uint8_t { Breaks = 1, Shrinks = 2 };
+
+struct DoubleBarrier {
+  using Key = Index;
+  static constexpr uint64_t kSeed = 0x446f7562;
+
+  std::string name;
+  uint64_t parties = 0;   // as every enter must say
+  uint64_t expected = 0;  // parties less those that died before it was complete
+  AtPartyEnd at_end = AtPartyEnd::Breaks;
+  bool complete = false;  // all have entered; false: they gather, and none has a place
+
+  static constexpr auto fields() {
+    return std::tuple(&DoubleBarrier::name, &DoubleBarrier::parties, &DoubleBarrier::expected, &DoubleBarrier::at_end,
+                      &DoubleBarrier::complete);
+  }
+};
+
+// A party that is inside.
+struct Place {
+  using Key = Token;
+  static constexpr uint64_t kSeed = 0x506c6163;
+
+  Index object;
+  SessionId session;
+  RequestId request;  // of the enter
+  Index since;
+
+  static constexpr auto fields() { return std::tuple(&Place::object, &Place::session, &Place::request, &Place::since); }
+};
+
+class DoubleBarriers {
+ public:
+  // TooManyParties: the cycle before has not ended. InvalidArgument: another number of parties than the first said.
+  Verdict enter(Step& step, const Attempt& attempt, uint64_t parties, AtPartyEnd at_end);
+  // Leaves, and waits for the others if asked to; without a wait it is Ok at once. NotOwner: no such place of the session.
+  Verdict leave(Step& step, const Attempt& attempt, Token token);
+  bool release(SessionId session, std::string_view name, Token token);  // leaves without a wait
+
+  void end(SessionId session);
+  void lost_while_entering(Index barrier);  // its wait ended for good
+  void touch(Index barrier) { touched_.insert(barrier); }
+  void settle(Step& step);
+
+  const Rows<DoubleBarrier>& barriers() const { return barriers_; }
+  const Rows<Place>& places() const { return places_; }
+  template <typename Visit>
+  void each_rows(Visit visit) {
+    visit(barriers_);
+    visit(places_);
+  }
+  absl::Status restored(const Waits& waits) const;
+
+ private:
+  Token admit(Step& step, Index barrier, SessionId session, const RequestId& request);
+  void complete(Step& step, Index barrier);
+  void settle_one(Step& step, Index barrier);
+  bool remove(SessionId session, std::string_view name, Token token);
+
+  Rows<DoubleBarrier> barriers_;
+  Rows<Place> places_;
+  absl::btree_set<Index> touched_;
+  absl::btree_set<Index> broken_;  // in this step
+};
+
+}  // namespace coordkit::coordination

@@ -1,0 +1,78 @@
+// Semaphores (docs/semantics.md S-50): permits that live in the state. All or nothing, strictly in order: a small request
+// never passes a large one. A semaphore stays until it is deleted; its permits end with their release or their session.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "coordination/rows.h"
+#include "coordination/step.h"
+#include "coordination/waits.h"
+
+namespace coordkit::coordination {
+
+struct Semaphore {
+  using Key = Index;
+  static constexpr uint64_t kSeed = 0x53656d61;
+
+  std::string name;
+  uint64_t limit = 0;
+
+  static constexpr auto fields() { return std::tuple(&Semaphore::name, &Semaphore::limit); }
+};
+
+// One grant.
+struct Permits {
+  using Key = Token;
+  static constexpr uint64_t kSeed = 0x5065726d;
+
+  Index object;
+  SessionId session;
+  RequestId request;  // of the acquire
+  uint64_t count = 0;
+  Index since;
+
+  static constexpr auto fields() {
+    return std::tuple(&Permits::object, &Permits::session, &Permits::request, &Permits::count, &Permits::since);
+  }
+};
+
+class Semaphores {
+ public:
+  // Makes it if there is none. Lowering takes nothing back; nobody is granted until held + asked <= limit.
+  Verdict set_limit(Step& step, std::string_view name, uint64_t limit);
+  // NotFound without a semaphore and without `initial_limit`, which is of no account if there is one.
+  Verdict acquire(Step& step, const Attempt& attempt, uint64_t count, std::optional<uint64_t> initial_limit);
+  // All permits of this grant of the session; false: there is none.
+  bool release(SessionId session, std::string_view name, Token token);
+  Verdict erase(Step& step, std::string_view name);  // Held: somebody holds or waits
+
+  void end(SessionId session);
+  void touch(Index object) { touched_.insert(object); }
+  void settle(Step& step);
+
+  uint64_t held(Index semaphore) const;
+  const Rows<Semaphore>& semaphores() const { return semaphores_; }
+  const Rows<Permits>& permits() const { return permits_; }
+
+  template <typename Visit>
+  void each_rows(Visit visit) {  // for checkpoint, restore and digests
+    visit(semaphores_);
+    visit(permits_);
+  }
+  absl::Status restored(const Waits& waits);
+
+ private:
+  bool fits(Index semaphore, uint64_t count) const;
+  Verdict grant(Step& step, Index semaphore, SessionId session, const RequestId& request, uint64_t count);
+  void give_back(Token token);
+
+  Rows<Semaphore> semaphores_;
+  Rows<Permits> permits_;
+  absl::flat_hash_map<Index, uint64_t> held_;  // sum of the permits, above zero
+  absl::btree_set<Index> touched_;
+};
+
+}  // namespace coordkit::coordination

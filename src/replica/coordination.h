@@ -1,0 +1,101 @@
+// What the blocking handles of semaphores, barriers and the like share: the way from a Session or a Replica to its client, and
+// from an asynchronous call to a blocking one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "coordkit/observation.h"
+#include "coordkit/replica.h"
+#include "coordkit/session.h"
+#include "replica/session_handle.h"
+#include "replica/waiting.h"
+
+namespace coordkit {
+
+class Host;
+
+// Sees through the public handles, so that they need only one friend.
+struct HandleAccess {
+  static const std::shared_ptr<SessionHandle>& handle(const Session& session) { return session.handle_; }
+  static Grant grant(Session session, HoldRef hold) { return {std::move(session), std::move(hold)}; }
+  static const HoldRef& hold(const Grant& grant) { return grant.hold_; }
+  static const std::shared_ptr<Host>& host(const Replica& replica) { return replica.host_; }
+};
+
+inline absl::Status handle_without_session() {
+  return make_error(Reason::Closed, "this handle has no session: open one with Replica::open_session");
+}
+
+inline LockWait wait_for_up_to(Duration timeout) {
+  if (timeout == kForever) return LockWait::forever();
+  return timeout > Duration::zero() ? LockWait::timed(timeout) : LockWait::none();
+}
+
+// `start(calls, session, callback)` begins the call of this session.
+template <typename T, typename Start>
+absl::StatusOr<T> call_of(const Session& session, Start start) {
+  const auto& handle = HandleAccess::handle(session);
+  if (!handle) return handle_without_session();
+  return wait_for<T>(handle->host(),
+                     [state = handle->state(), start = std::move(start)](Client& client, Callback<T> done) mutable {
+                       start(client.coordination(), state, std::move(done));
+                     });
+}
+
+template <typename Start>
+absl::Status call_done(const Session& session, Start start) {
+  const auto& handle = HandleAccess::handle(session);
+  if (!handle) return handle_without_session();
+  return wait_for_done(handle->host(),
+                       [state = handle->state(), start = std::move(start)](Client& client, DoneCallback done) mutable {
+                         start(client.coordination(), state, std::move(done));
+                       });
+}
+
+// The same without blocking.
+template <typename Done, typename Start>
+void post_call(const Session& session, Done done, Start start) {
+  const auto& handle = HandleAccess::handle(session);
+  if (!handle) return std::move(done)(handle_without_session());
+  handle->host().call([state = handle->state(), start = std::move(start), done = std::move(done)](Client& client) mutable {
+    start(client.coordination(), state, std::move(done));
+  });
+}
+
+// Ends its observation when the last Observation goes.
+class ObservationMaker {
+ public:
+  // `start(calls)` begins it and gives its id.
+  template <typename Start>
+  static Observation make(std::shared_ptr<CallRunner> host, Start start) {
+    auto id = std::make_shared<ObserverId>();  // known and used on the engine's thread only
+    host->call([id, start = std::move(start)](Client& client) mutable { *id = start(client.coordination()); });
+    return Observation(std::shared_ptr<void>(static_cast<void*>(id.get()), [host = std::move(host), id](void*) {
+      host->call([id](Client& client) { client.coordination().end_observation(*id); });
+    }));
+  }
+};
+
+template <typename Start>
+Observation observe_of(const Session& session, Start start) {
+  const auto& handle = HandleAccess::handle(session);
+  if (!handle) return {};
+  return ObservationMaker::make(handle->shared_host(), std::move(start));
+}
+
+// From the hold of a call to the Grant of its caller.
+inline Callback<HoldRef> granting(Session session, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  return [session = std::move(session), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
+    if (!hold.ok()) return std::move(done)(hold.status());
+    std::move(done)(HandleAccess::grant(std::move(session), *std::move(hold)));
+  };
+}
+
+inline absl::StatusOr<Grant> granted_to(const Session& session, absl::StatusOr<HoldRef> hold) {
+  if (!hold.ok()) return hold.status();
+  return HandleAccess::grant(session, *std::move(hold));
+}
+
+}  // namespace coordkit

@@ -1,0 +1,501 @@
+// Semaphores, barriers and the like through the client, over the real machine and over a scripted engine.
+#include "tests/client/bench.h"
+#include "tests/client/fake_cluster.h"
+
+namespace coordkit::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+// Two nodes of one cluster, each with its client, at one clock.
+class CoordinationTest : public ::testing::Test {
+ public:
+  struct Member {
+    Member(FakeCluster& cluster, uint64_t id) : node(cluster, id), client(node, ClientOptions{}) {}
+    void turn(Duration truth) {
+      const Now now{LaggingTime(truth + 1h), LeadingTime(truth + 2h)};
+      client.before_turn(now);
+      node.turn(now, effects);
+      effects.restored = std::exchange(restored, {});
+      client.after_turn(now, effects);
+    }
+    FakeNode node;
+    Client client;
+    EngineEffects effects;
+    std::optional<Position> restored;  // what the next turn says of it
+  };
+
+  FakeCluster cluster;
+  Member one{cluster, 1};
+  Member two{cluster, 2};
+  CoordinationCalls mine{one.client}, theirs{two.client};
+  Duration truth{};
+
+  void turn() {
+    for (int i = 0; i < 3; ++i) {
+      cluster.tick(LaggingTime(truth + 1h));
+      one.turn(truth);
+      two.turn(truth);
+    }
+  }
+  void run(Duration by) {
+    for (const Duration end = truth + by; truth < end;) {
+      truth = std::min(end, truth + 10ms);
+      turn();
+    }
+  }
+  SessionRef open(Member& member, Duration ttl = 3s) {
+    Answer<SessionRef> answer;
+    member.client.open_session({.ttl = ttl}, answer.callback());
+    turn();
+    EXPECT_TRUE(answer.ok());
+    return *answer;
+  }
+  void TearDown() override {
+    one.client.stop();
+    two.client.stop();
+  }
+  SessionRef a = open(one), b = open(two);
+};
+
+TEST_F(CoordinationTest, S50_PermitsAreHoldsThatAreReleasedLikeALocks) {
+  Answer<HoldRef> first, second, third;
+  mine.acquire_permits(a, "s", 2, {.initial_limit = 3}, first.callback());
+  turn();
+  theirs.acquire_permits(b, "s", 2, {.wait = LockWait::forever()}, second.callback());
+  turn();
+  theirs.acquire_permits(b, "s", 1, {}, third.callback());
+  const uint64_t entries = cluster.index;
+  turn();
+  EXPECT_EQ(third.reason(), Reason::Held);
+  EXPECT_EQ(cluster.index, entries) << "a try that is foreseen to fail costs no entry";
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE((*first)->valid(LeadingTime(truth + 2h)));
+  EXPECT_EQ(second.times(), 0);
+  Answer<void> released;
+  one.client.release(*first, released.callback());
+  turn();
+  EXPECT_TRUE(released.ok());
+  ASSERT_TRUE(second.ok());
+  Answer<SemaphoreInfo> info;
+  mine.semaphore("s", info.callback());
+  turn();
+  EXPECT_EQ((*info).limit, 3u);
+  EXPECT_EQ((*info).held, 2u);
+  ASSERT_THAT((*info).holders, SizeIs(1));
+  EXPECT_EQ((*info).holders[0].token, (*second)->token());
+}
+
+TEST_F(CoordinationTest, S50_MoreThanTheLimitWaitsUntilItIsRaised) {
+  Answer<void> set;
+  mine.set_limit(a, "s", 1, set.callback());
+  Answer<HoldRef> big;
+  mine.acquire_permits(a, "s", 2, {.wait = LockWait::forever()}, big.callback());
+  turn();
+  EXPECT_TRUE(set.ok());
+  EXPECT_EQ(big.times(), 0);
+  Answer<void> raised;
+  mine.set_limit(a, "s", 2, raised.callback());
+  turn();
+  EXPECT_TRUE(big.ok());
+  Answer<void> in_use;
+  mine.delete_semaphore(a, "s", in_use.callback());
+  turn();
+  EXPECT_EQ(in_use.reason(), Reason::Held);
+}
+
+TEST_F(CoordinationTest, S59_PermitsGrantedAfterTheCallerHasGoneAreGivenBack) {
+  Answer<HoldRef> held, late;
+  mine.acquire_permits(a, "s", 1, {.initial_limit = 1}, held.callback());
+  const CallId waiting = theirs.acquire_permits(b, "s", 1, {.wait = LockWait::forever(), .initial_limit = 1}, late.callback());
+  turn();
+  two.node.speaks = false;
+  two.client.abandon(waiting);
+  one.client.release_later(*held);
+  turn();
+  EXPECT_EQ(late.reason(), Reason::CancelPending);
+  two.node.speaks = true;
+  run(1s);
+  Answer<SemaphoreInfo> info;
+  mine.semaphore("s", info.callback());
+  turn();
+  EXPECT_EQ((*info).held, 0u);
+}
+
+TEST_F(CoordinationTest, REG_F53_PermitsOfADeadProcessAreFreeWhenItsSessionEnds) {
+  Answer<HoldRef> held, next;
+  mine.acquire_permits(a, "s", 3, {.initial_limit = 3}, held.callback());
+  turn();
+  theirs.acquire_permits(b, "s", 1, {.wait = LockWait::forever()}, next.callback());
+  turn();
+  one.node.speaks = false;  // its renewals do not arrive any more
+  run(4s);
+  EXPECT_TRUE(next.ok());
+  EXPECT_FALSE((*held)->valid(LeadingTime(truth + 2h)));
+}
+
+TEST_F(CoordinationTest, S37_ALatchReleasesAllAtZeroAndCostsNoEntryAfterwards) {
+  Answer<void> created, waited, at_once;
+  mine.create_latch(a, "l", 2, created.callback());
+  turn();
+  theirs.await_latch(b, "l", LockWait::forever(), waited.callback());
+  Answer<uint64_t> left;
+  mine.count_down(a, "l", 1, left.callback());
+  turn();
+  EXPECT_EQ(*left, 1u);
+  EXPECT_EQ(waited.times(), 0);
+  Answer<uint64_t> last;
+  mine.count_down(a, "l", 5, last.callback());
+  turn();
+  EXPECT_EQ(*last, 0u);
+  EXPECT_TRUE(waited.ok());
+  const uint64_t entries = cluster.index;
+  theirs.await_latch(b, "l", LockWait::forever(), at_once.callback());
+  turn();
+  EXPECT_TRUE(at_once.ok());
+  EXPECT_EQ(cluster.index, entries);
+  Answer<void> missing;
+  theirs.await_latch(b, "other", LockWait::forever(), missing.callback());
+  turn();
+  EXPECT_EQ(missing.reason(), Reason::NotFound);
+}
+
+TEST_F(CoordinationTest, S37_ABarrierBreaksForItsWaitersWithTheSessionThatClosedIt) {
+  Answer<void> closed, waited, again;
+  mine.close_barrier(a, "b", BarrierAtSessionEnd::Breaks, closed.callback());
+  turn();
+  theirs.await_barrier(b, "b", LockWait::forever(), waited.callback());
+  turn();
+  EXPECT_EQ(waited.times(), 0);
+  Answer<void> ended;
+  one.client.close(a, ended.callback());
+  turn();
+  EXPECT_EQ(waited.reason(), Reason::Broken);
+  EXPECT_EQ(waited.outcome(), Outcome::Done);
+  theirs.await_barrier(b, "b", LockWait::forever(), again.callback());
+  turn();
+  EXPECT_TRUE(again.ok()) << "it is gone, and so it is open";
+}
+
+TEST_F(CoordinationTest, S37_ATimedWaitForABarrierEndsByItsEntry) {
+  Answer<void> closed, waited;
+  mine.close_barrier(a, "b", BarrierAtSessionEnd::Stays, closed.callback());
+  turn();
+  theirs.await_barrier(b, "b", LockWait::timed(500ms), waited.callback());
+  run(600ms);
+  EXPECT_EQ(waited.reason(), Reason::WaitTimeout);
+  Answer<BarrierInfo> info;
+  mine.barrier("b", info.callback());
+  turn();
+  EXPECT_TRUE((*info).closed);
+  EXPECT_EQ((*info).waiters, 0u);
+}
+
+TEST_F(CoordinationTest, REG_F52_PartiesEnterTogetherAndLeaveTogether) {
+  for (int cycle = 0; cycle < 2; ++cycle) {
+    Answer<HoldRef> first, second, third;
+    mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), first.callback());
+    turn();
+    EXPECT_EQ(first.times(), 0);
+    theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), second.callback());
+    turn();
+    ASSERT_TRUE(first.ok() && second.ok());
+    theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), third.callback());
+    turn();
+    EXPECT_EQ(third.reason(), Reason::TooManyParties);
+    Answer<void> left, last, twice;
+    mine.leave(*first, LockWait::forever(), left.callback());
+    turn();
+    EXPECT_EQ(left.times(), 0);
+    EXPECT_FALSE((*first)->valid(LeadingTime(truth + 2h)));
+    mine.leave(*first, LockWait::forever(), twice.callback());
+    theirs.leave(*second, LockWait::forever(), last.callback());
+    turn();
+    EXPECT_EQ(twice.reason(), Reason::NotOwner);
+    EXPECT_TRUE(left.ok() && last.ok());
+  }
+  EXPECT_EQ(cluster.machine.coordination_records(), 0u);
+}
+
+TEST_F(CoordinationTest, S59_APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
+  Answer<HoldRef> first, second;
+  mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), first.callback());
+  theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), second.callback());
+  turn();
+  one.node.speaks = false;
+  Answer<void> left, other;
+  mine.leave(*first, LockWait::timed(100ms), left.callback());
+  run(1s);
+  EXPECT_FALSE(left.ok());
+  one.node.speaks = true;
+  theirs.leave(*second, LockWait::forever(), other.callback());
+  run(1s);
+  EXPECT_TRUE(other.ok());
+}
+
+TEST_F(CoordinationTest, S37_AnItemIsWorkedOnByOneAndDeletedByItsAcknowledgement) {
+  Answer<ClaimedItem> claimed, waiting;
+  Answer<Index> item;
+  theirs.claim(b, "q", {.wait = LockWait::forever()}, claimed.callback());
+  turn();
+  mine.enqueue("q", "work", 5, item.callback());
+  turn();
+  ASSERT_TRUE(claimed.ok());
+  EXPECT_EQ((*claimed).item, *item);
+  EXPECT_EQ((*claimed).value, "work");
+  Answer<ItemQueueInfo> info;
+  mine.item_queue("q", 0, info.callback());
+  turn();
+  EXPECT_EQ((*info).length, 0u);
+  EXPECT_EQ((*info).claimed, 1u);
+  Answer<void> done, twice;
+  theirs.acknowledge((*claimed).hold, done.callback());
+  turn();
+  EXPECT_TRUE(done.ok());
+  EXPECT_EQ(two.client.status().holds, 0u);
+  theirs.acknowledge((*claimed).hold, twice.callback());
+  turn();
+  EXPECT_EQ(twice.reason(), Reason::NotOwner);
+  EXPECT_EQ(cluster.machine.coordination_records(), 0u);
+}
+
+TEST_F(CoordinationTest, S37_AClaimWhoseTermIsOverIsRefusedAtItsAcknowledgement) {
+  Answer<Index> item;
+  mine.enqueue("q", "work", 5, item.callback());
+  Answer<ClaimedItem> slow, next;
+  mine.claim(a, "q", {.wait = LockWait::forever(), .term = 1s}, slow.callback());
+  turn();
+  run(1100ms);
+  theirs.claim(b, "q", {}, next.callback());
+  turn();
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ((*next).deliveries, 1u);
+  Answer<void> late;
+  mine.acknowledge((*slow).hold, late.callback());
+  turn();
+  EXPECT_EQ(late.reason(), Reason::NotOwner);
+}
+
+TEST_F(CoordinationTest, S37_AGivenBackItemGoesToTheNext) {
+  Answer<Index> item;
+  mine.enqueue("q", "work", 5, item.callback());
+  Answer<ClaimedItem> first, second;
+  mine.claim(a, "q", {}, first.callback());
+  turn();
+  theirs.claim(b, "q", {.wait = LockWait::forever()}, second.callback());
+  turn();
+  one.client.release_later((*first).hold);
+  turn();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ((*second).item, *item);
+}
+
+TEST_F(CoordinationTest, S37_CountersNeedNoSession) {
+  Answer<int64_t> block, added, value, overflow;
+  Answer<SwapResult> swap;
+  mine.allocate("ids", 10, block.callback());
+  theirs.add("n", -3, added.callback());
+  turn();
+  EXPECT_EQ(*block, 1);
+  EXPECT_EQ(*added, -3);
+  theirs.compare_and_set("n", -3, 7, swap.callback());
+  theirs.add("ids", INT64_MAX, overflow.callback());
+  turn();
+  EXPECT_TRUE((*swap).swapped);
+  EXPECT_EQ(overflow.reason(), Reason::CounterOverflow);
+  EXPECT_EQ(overflow.outcome(), Outcome::None);
+  mine.counter("n", value.callback());
+  turn();
+  EXPECT_EQ(*value, 7);
+}
+
+TEST_F(CoordinationTest, S37_MembersAreThoseWhoseSessionsLive) {
+  Answer<Index> first, second, again;
+  mine.join(a, "g", "", "left", first.callback());
+  theirs.join(b, "g", "", "right", second.callback());
+  turn();
+  theirs.join(b, "g", "", "again", again.callback());
+  turn();
+  EXPECT_EQ(again.reason(), Reason::AlreadyExists);
+  Answer<GroupInfo> both, rest;
+  mine.members("g", both.callback());
+  turn();
+  ASSERT_THAT((*both).members, SizeIs(2));
+  EXPECT_EQ((*both).members[0].number, *first);
+  EXPECT_EQ((*both).members[1].value, "right");
+  Answer<void> closed;
+  one.client.close(a, closed.callback());
+  turn();
+  theirs.members("g", rest.callback());
+  turn();
+  EXPECT_THAT((*rest).members, SizeIs(1));
+}
+
+TEST_F(CoordinationTest, S59_AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) {
+  Answer<Index> joined;
+  one.node.speaks = false;
+  mine.join(a, "g", "", "v", joined.callback(), LaggingTime(truth + 1h) + 200ms);
+  run(300ms);
+  EXPECT_EQ(joined.reason(), Reason::CallTimeout);
+  one.node.speaks = true;
+  run(300ms);
+  Answer<GroupInfo> info;
+  theirs.members("g", info.callback());
+  turn();
+  EXPECT_THAT((*info).members, SizeIs(0));
+}
+
+TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
+  const uint64_t entries = cluster.index;
+  Answer<HoldRef> none, nobody;
+  Answer<void> nameless, lost;
+  mine.acquire_permits(a, "s", 0, {.initial_limit = 1}, none.callback());
+  mine.acquire_permits(nullptr, "s", 1, {.initial_limit = 1}, nobody.callback());
+  mine.set_limit(a, "", 1, nameless.callback());
+  turn();
+  EXPECT_EQ(none.reason(), Reason::InvalidArgument);
+  EXPECT_EQ(nobody.reason(), Reason::InvalidArgument);
+  EXPECT_EQ(nameless.reason(), Reason::InvalidArgument);
+  EXPECT_EQ(cluster.index, entries);
+  Answer<void> closed;
+  one.client.close(a, closed.callback());
+  turn();
+  mine.set_limit(a, "s", 1, lost.callback());
+  turn();
+  EXPECT_EQ(lost.reason(), Reason::Lost);
+}
+
+// ---- elections and observation
+
+class ObservationTest : public CoordinationTest {
+ public:
+  std::vector<std::string> told;
+  ObserverId watch(std::string name = "e") {
+    return theirs.observe_leader(std::move(name), [this](const LeaderSeen& seen) {
+      const std::string how = seen.how == Seen::Snapshot ? "snapshot " : seen.how == Seen::Resync ? "resync " : "";
+      told.push_back(how + (seen.leader ? seen.leader->value : "vacant"));
+    });
+  }
+  HoldRef campaign(Member& member, const SessionRef& session, std::string value) {
+    Answer<HoldRef> answer;
+    member.client.acquire(session, "e", {.wait = LockWait::forever(), .value = std::move(value)}, answer.callback());
+    turn();
+    EXPECT_TRUE(answer.ok());
+    return answer.ok() ? *answer : nullptr;
+  }
+};
+
+TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacancy) {
+  watch();
+  turn();
+  const HoldRef leadership = campaign(one, a, "first");
+  Answer<void> said;
+  mine.proclaim(leadership, "second", said.callback());
+  turn();
+  EXPECT_TRUE(said.ok());
+  Answer<std::optional<LeaderInfo>> leader;
+  theirs.leader("e", leader.callback());
+  turn();
+  ASSERT_TRUE((*leader).has_value());
+  EXPECT_EQ((**leader).token, leadership->token()) << "a proclamation keeps the token";
+  EXPECT_EQ((**leader).value, "second");
+  one.client.release_later(leadership);
+  turn();
+  EXPECT_THAT(told, ElementsAre("snapshot vacant", "first", "second", "vacant"));
+  Answer<void> stale;
+  mine.proclaim(leadership, "third", stale.callback());
+  turn();
+  EXPECT_EQ(stale.reason(), Reason::NotOwner);
+}
+
+TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetween) {
+  const HoldRef first = campaign(one, a, "first");
+  Answer<HoldRef> next;
+  two.client.acquire(b, "e", {.wait = LockWait::forever(), .value = "next"}, next.callback());
+  turn();
+  watch();
+  turn();
+  one.client.release_later(first);
+  turn();
+  EXPECT_TRUE(next.ok());
+  EXPECT_THAT(told, ElementsAre("snapshot first", "next"));
+}
+
+TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
+  const HoldRef first = campaign(two, b, "first");
+  Answer<HoldRef> candidate;
+  one.client.acquire(a, "e", {.wait = LockWait::forever(), .value = "dead"}, candidate.callback());
+  turn();
+  watch();
+  turn();
+  Answer<void> closed;
+  one.client.close(a, closed.callback());
+  turn();
+  EXPECT_EQ(candidate.reason(), Reason::Lost);
+  two.client.release_later(first);
+  turn();
+  EXPECT_THAT(told, ElementsAre("snapshot first", "vacant"));
+}
+
+// What compaction takes away is history, and a stream needs none: a snapshot, and then what is applied.
+TEST_F(ObservationTest, REG_F10_AnElectionIsObservedWithoutItsHistory) {
+  for (int i = 0; i < 20; ++i) one.client.release_later(campaign(one, a, std::to_string(i)));
+  const HoldRef now = campaign(one, a, "now");
+  CheckpointBatch batch;
+  cluster.machine.checkpoint(batch);
+  watch();
+  turn();
+  EXPECT_THAT(told, ElementsAre("snapshot now"));
+}
+
+TEST_F(ObservationTest, S37_AfterAStateWasTakenOverComesAResync) {
+  watch();
+  turn();
+  two.node.listens = false;
+  const HoldRef unseen = campaign(one, a, "unseen");
+  EXPECT_THAT(told, ElementsAre("snapshot vacant"));
+  two.node.listens = true;
+  two.restored = Position{Index(cluster.index), Term(1)};
+  run(100ms);
+  EXPECT_THAT(told, ElementsAre("snapshot vacant", "resync unseen"));
+}
+
+TEST_F(ObservationTest, S37_CountersLatchesAndGroupsAreObservedTheSameWay) {
+  std::vector<int64_t> values;
+  std::vector<std::string> members;
+  std::vector<std::optional<uint64_t>> counts;
+  theirs.observe_counter("n", [&](const CounterSeen& seen) { values.push_back(seen.value); });
+  theirs.observe_latch("l", [&](const LatchSeen& seen) { counts.push_back(seen.count); });
+  theirs.observe_group("g", [&](const GroupSeen& seen) {
+    for (const GroupMember& member : seen.members) {
+      members.push_back((seen.what == GroupSeen::What::Left ? "-" : "+") + member.value);
+    }
+  });
+  turn();
+  Answer<int64_t> added;
+  Answer<void> created, deleted, closed;
+  Answer<Index> joined;
+  mine.add("n", 4, added.callback());
+  mine.create_latch(a, "l", 2, created.callback());
+  mine.join(a, "g", "", "a", joined.callback());
+  turn();
+  mine.delete_latch(a, "l", deleted.callback());
+  turn();
+  one.client.close(a, closed.callback());
+  turn();
+  EXPECT_THAT(values, ElementsAre(0, 4));
+  EXPECT_THAT(counts, ElementsAre(std::nullopt, std::optional<uint64_t>(2), std::nullopt));
+  EXPECT_THAT(members, ElementsAre("+a", "-a"));
+}
+
+TEST_F(ObservationTest, S37_AnEndedObservationSaysNothingMore) {
+  const ObserverId observer = watch();
+  turn();
+  theirs.end_observation(observer);
+  campaign(one, a, "first");
+  EXPECT_THAT(told, ElementsAre("snapshot vacant"));
+}
+
+}  // namespace
+}  // namespace coordkit::test

@@ -1,0 +1,142 @@
+// Observation streams as a table of their own: what is told from which index on, and when a snapshot is asked for again.
+#include "client/observers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace coordkit::client {
+namespace {
+
+using coordination::Change;
+using coordination::Kind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ObserversTest : public testing::Test {
+ protected:
+  ObserverId observe(std::string name, size_t waiting_max = 100) {
+    return observers.add(
+        {.kind = Kind::Counter,
+         .name = name,
+         .question = "?" + name,
+         .waiting_max = waiting_max,
+         .snapshot =
+             [this](std::string_view answer, Seen how, Index index) {
+               return say((how == Seen::Resync ? "resync " : "snapshot ") + std::string(answer) + "@" +
+                          std::to_string(index.value()));
+             },
+         .change = [this](const Change& change,
+                          Index index) { return say(std::to_string(change.number) + "@" + std::to_string(index.value())); }});
+  }
+  absl::AnyInvocable<void()> say(std::string text) {
+    return [this, text = std::move(text)] { told.push_back(text); };
+  }
+  SnapshotQuestion ask() {
+    auto questions = observers.to_ask();
+    EXPECT_THAT(questions, SizeIs(1));
+    return questions.empty() ? SnapshotQuestion{} : questions.front();
+  }
+  void change(int64_t number, uint64_t index, std::string name = "n", Kind kind = Kind::Counter) {
+    observers.changed({.kind = kind, .name = std::move(name), .number = number}, Index(index));
+  }
+
+  // A consumer that takes what is announced only when the test says so.
+  std::vector<absl::AnyInvocable<void()>> queue;
+  Deliveries deliveries{[this](absl::AnyInvocable<void()> task) { queue.push_back(std::move(task)); }};
+  Observers observers{deliveries};
+  std::vector<std::string> told;
+  std::vector<std::string> take() {
+    deliveries.flush();
+    for (auto& task : std::exchange(queue, {})) task();
+    return std::exchange(told, {});
+  }
+};
+
+TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {
+  observe("n");
+  change(1, 3);
+  const SnapshotQuestion question = ask();
+  EXPECT_EQ(question.bytes, "?n");
+  change(2, 4);
+  observers.answered(question, "2", Index(4));
+  change(2, 4);  // the event of an entry that the snapshot knows
+  change(3, 5);
+  change(4, 5);
+  EXPECT_THAT(take(), ElementsAre("snapshot 2@4", "3@5", "4@5"));
+}
+
+TEST_F(ObserversTest, S37_EachSeesItsOwnNameAndKind) {
+  observe("n");
+  observers.answered(ask(), "", Index(1));
+  change(1, 2, "other");
+  change(1, 3, "n", Kind::Latch);
+  EXPECT_THAT(take(), ElementsAre("snapshot @1"));
+}
+
+TEST_F(ObserversTest, S37_SkippedEntriesAreFollowedByAResync) {
+  observe("n");
+  observers.answered(ask(), "1", Index(1));
+  observers.skipped();
+  change(9, 50);  // after the gap: it is in the next snapshot
+  EXPECT_TRUE(observers.any_to_ask());
+  observers.answered(ask(), "9", Index(60));
+  change(10, 61);
+  EXPECT_THAT(take(), ElementsAre("snapshot 1@1", "resync 9@60", "10@61"));
+}
+
+TEST_F(ObserversTest, S37_AnAnswerFromBeforeAGapIsOfNoAccount) {
+  observe("n");
+  const SnapshotQuestion before = ask();
+  observers.skipped();
+  const SnapshotQuestion after = ask();
+  observers.answered(before, "old", Index(5));
+  EXPECT_THAT(take(), IsEmpty());
+  observers.answered(after, "new", Index(70));
+  EXPECT_THAT(take(), ElementsAre("snapshot new@70"));
+}
+
+TEST_F(ObserversTest, REG_F44_ASlowObserverIsBoundedAndGetsAResyncOnceItHasCaughtUp) {
+  observe("n", 3);
+  observers.answered(ask(), "0", Index(1));
+  for (int64_t i = 2; i <= 100; ++i) change(i, static_cast<uint64_t>(i));
+  deliveries.flush();
+  EXPECT_THAT(queue, SizeIs(3)) << "the snapshot and two changes wait, and no more";
+  observers.retry();
+  EXPECT_FALSE(observers.any_to_ask()) << "it has not caught up";
+  EXPECT_THAT(take(), ElementsAre("snapshot 0@1", "2@2", "3@3"));
+  observers.retry();
+  observers.answered(ask(), "100", Index(100));
+  change(101, 101);
+  EXPECT_THAT(take(), ElementsAre("resync 100@100", "101@101"));
+}
+
+TEST_F(ObserversTest, S37_AnUnansweredQuestionIsAskedAgain) {
+  observe("n");
+  const SnapshotQuestion first = ask();
+  observers.failed(first);
+  EXPECT_FALSE(observers.any_to_ask());
+  EXPECT_TRUE(observers.any_to_retry());
+  observers.retry();
+  observers.answered(ask(), "1", Index(2));
+  EXPECT_THAT(take(), ElementsAre("snapshot 1@2"));
+}
+
+TEST_F(ObserversTest, REG_F16_EndingOneObservationEndsNoOther) {
+  const ObserverId first = observe("n");
+  const ObserverId second = observe("n");
+  for (const SnapshotQuestion& question : observers.to_ask()) observers.answered(question, "0", Index(1));
+  observers.remove(first);
+  observers.remove(first);
+  change(1, 2);
+  EXPECT_THAT(take(), ElementsAre("snapshot 0@1", "snapshot 0@1", "1@2"));
+  observers.remove(second);
+  change(2, 3);
+  EXPECT_THAT(take(), IsEmpty());
+  EXPECT_EQ(observers.size(), 0u);
+}
+
+}  // namespace
+}  // namespace coordkit::client
