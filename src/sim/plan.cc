@@ -313,6 +313,13 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
   }
   draw_states(plan, random);
   draw_late_faults(plan, random, 1);
+  if (!long_pauses) return;
+  // Twelve minutes of work are not caught up with one entry at a time before anybody's patience ends.
+  plan.states = {};
+  plan.checkpoint_entries = std::max<uint64_t>(plan.checkpoint_entries, 1000);
+  plan.append_bytes_max = std::max<size_t>(plan.append_bytes_max, 64 << 10);
+  plan.append_messages_in_flight = std::max<size_t>(plan.append_messages_in_flight, 64);
+  plan.apply_bytes_per_turn = std::max<size_t>(plan.apply_bytes_per_turn, 64 << 10);
 }
 
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
