@@ -119,7 +119,11 @@ void Cluster::bury_the_dead() {
     const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1) + entries;
     if (run_until(until, [&] { return !dead_session(); })) return;
     if (consensus_.elections() != elections) continue;
-    throw Violation("INV_L11", fmt::format("session {} of a dead process lives on: {}", dead_session().value(), describe()));
+    const SessionId id = dead_session();
+    const Model::Session& session = *model_.session(id);
+    throw Violation("INV_L11", fmt::format("session {} of boot {} of n{}, opened at {} for {} ms, lives on: {}", id.value(),
+                                           session.boot.value(), session.node.value(), session.opened.value(),
+                                           std::chrono::duration_cast<milliseconds>(session.ttl).count(), describe()));
   }
 }
 

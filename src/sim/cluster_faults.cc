@@ -297,6 +297,7 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
 
 void Cluster::heal() {
   hostile_ = false;
+  network_.set_stale_delivery(false);  // a renewal of a dead process, still on its way, would prolong its session once more
   if (Recorder* recorder = world_.recorder()) recorder->calm();
   for (ActiveFault& fault : faults_) undo(fault);
   replace_bad_disks();
