@@ -77,7 +77,7 @@ void Client::Impl::converted(CallId id, const HoldRef& hold, LockMode to, const 
   unlimit_hold(hold);
   if (find(id) == nullptr || hold->released()) {  // the owner is to hear that what it held is over
     sessions_.lose(*session, hold->token());
-    if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, /*counted=*/false);
+    if (!mutant(Mutant::LateConversionKept)) give_back(*session, hold->name(), result->token, hold->terms().counted);
     fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }
@@ -114,7 +114,7 @@ void Client::Impl::reclaim(const HoldRef& hold, Now now) {
                }
                for (const machine::HolderInfo& holder : reply->holders) {
                  const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
-                 if (ours) give_back(*owner, hold->name(), holder.token, /*counted=*/false);
+                 if (ours) give_back(*owner, hold->name(), holder.token, hold->terms().counted);
                }
              });
 }
