@@ -102,7 +102,9 @@ Objection explain(raft::ChangeFate::Kind fate, const std::string& about) {
     case Fate::LastVoter: return Objection{Reason::NotEnoughVoters, "nobody would be left to vote: add a voter first"};
     case Fate::UnknownMember:
       return Objection{Reason::MemberNotFound, about + " is no member in the role that this change expects of it"};
-    case Fate::AlreadyMember: return Objection{Reason::AlreadyExists, about + " is that already: nothing would change"};
+    case Fate::AlreadyMember:
+      return Objection{Reason::AlreadyExists,
+                       about + " is that already, and nothing would change, or it runs with another member's data directory"};
     case Fate::NoRoom:
       return Objection{Reason::LimitExceeded, "a cluster has at most 64 voters and 64 learners: remove some first"};
     case Fate::Conflict: return Objection{Reason::Conflict, "another change of members came first: look at it, and ask again"};

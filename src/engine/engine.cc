@@ -167,6 +167,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
               .log_replaced = replaced,
               .attested = false},
              now.lagging);
+  if (std::string why = directory_of_another(); !why.empty()) quarantine(std::move(why));
   effects_ = nullptr;
   return absl::OkStatus();
 }

@@ -161,6 +161,7 @@ class EngineImpl final : public Engine {
   // Who belongs (engine_members.cc).
   void welcome(const Hello& hello, Now now);
   void follow_members(Now now);
+  std::string directory_of_another() const;
   void notice_own_standing();
   void tell_peers();
   void greet(Now now);

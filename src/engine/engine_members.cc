@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutant.h"
 #include "engine/engine_impl.h"
 #include "raft/membership.h"
 
@@ -55,6 +56,21 @@ void EngineImpl::follow_members(Now now) {
     greet_again_ = LaggingTime::min();
   }
   greet(now);
+}
+
+// What this directory's own log says at the start: it belongs to another replica (FLT_P18). On a copy of it this one would
+// repeat that one's votes and acknowledgements. Empty: it is ours, or nobody's. Later entries prove nothing: while it catches
+// up, a replica reads of members that are no more.
+std::string EngineImpl::directory_of_another() const {
+  const raft::Member* stranger = nullptr;
+  for (const raft::Configuration* configuration : {&core_->configuration(), &router_.configuration()}) {
+    const raft::Member* owner = raft::owner_of(*configuration, origin_.store);
+    if (owner && owner->id == self()) return "";
+    if (owner) stranger = owner;
+  }
+  if (stranger == nullptr || mutant(Mutant::AnyDirectoryWillDo)) return "";
+  return "this data directory is that of replica " + std::to_string(stranger->id.value()) + ", and this is replica " +
+         std::to_string(self().value()) + ": start it on its own directory, or on an empty one and replace the member";
 }
 
 // Out by what is committed, or told so by somebody who knows what is (thesis 4.2.3). A leader's word ends it (R44).

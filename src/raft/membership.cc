@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/entry_codec.h"
+#include "base/mutant.h"
 
 namespace coordkit::raft {
 namespace {
@@ -37,9 +38,11 @@ Refusal move(Members& from, Members& to, ReplicaId id) {
   return std::nullopt;
 }
 
+// A data directory belongs to one member: a second one is started on a copy of it.
 Refusal add_learner(Configuration& next, const Member& member) {
   if (!member.id || member.address.size() > kAddressBytesMax) return Kind::UnknownMember;
   if (member_of(next, member.id)) return Kind::AlreadyMember;
+  if (owner_of(next, member.store) && !mutant(Mutant::StoreOfTwo)) return Kind::AlreadyMember;
   insert(next.learners, member);
   return std::nullopt;
 }
@@ -89,6 +92,15 @@ Configuration leave(Configuration joint) {
 const Member* member_of(const Configuration& configuration, ReplicaId id) {
   for (const Members* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
     if (const auto at = find(*members, id); at != members->end()) return &*at;
+  }
+  return nullptr;
+}
+
+const Member* owner_of(const Configuration& configuration, StoreId store) {
+  if (!store) return nullptr;
+  for (const Members* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
+    const auto at = std::find_if(members->begin(), members->end(), [store](const Member& one) { return one.store == store; });
+    if (at != members->end()) return &*at;
   }
   return nullptr;
 }

@@ -192,6 +192,19 @@ TEST_F(SetBackTest, FLT_P15_MarksOutliveTheProcessThatHasThem) {
   EXPECT_EQ(cluster.run(third, "add 1"), "3") << "the other two go on";
 }
 
+TEST_F(SetBackTest, FLT_P18_ACopyOfAnotherReplicasDirectoryIsKnownByItsOwnLog) {
+  for (const uint64_t owner : {leader, third}) {
+    set_back(follower, cluster.node(owner).disk);
+    cluster.pass(2s);
+    EXPECT_EQ(state(follower), ReplicaState::Quarantine);
+    EXPECT_NE(reason(follower).find("this data directory is that of replica " + std::to_string(owner)), std::string::npos)
+        << reason(follower);
+    EXPECT_TRUE(cluster.node(follower).sent.empty()) << "not even a question";
+    EXPECT_TRUE(cluster.node(follower).pending.empty());
+  }
+  EXPECT_EQ(cluster.run(third, "add 1"), "1") << "the other two go on";
+}
+
 TEST_F(SetBackTest, FLT_P15_ALateAnswerCountsTooAsLongAsTheDiskLacksSomething) {
   const Disk image = cluster.node(follower).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");

@@ -86,6 +86,19 @@ TEST(MembershipTest, RandomChangesAgreeWithTheNaiveTwin) {
   }
 }
 
+TEST(MembershipTest, FLT_P18_ADataDirectoryBelongsToOneMember) {
+  const Configuration three = genesis_of(3).configuration;
+  Member copy = member(4);
+  copy.store = member(1).store;
+  for (const MemberChange& change : {MemberChange{MemberChange::Kind::AddLearner, copy, {}}, replace(2, copy)}) {
+    EXPECT_EQ(std::get<Kind>(next_configuration(three, std::vector{change})), Kind::AlreadyMember);
+  }
+  EXPECT_TRUE(std::holds_alternative<Configuration>(next_configuration(three, std::vector{replace(1, copy)})));
+  EXPECT_EQ(owner_of(three, member(2).store)->id, ReplicaId(2));
+  EXPECT_EQ(owner_of(three, member(4).store), nullptr);
+  EXPECT_EQ(owner_of({.voters = {{ReplicaId(1), StoreId(), ""}}}, StoreId()), nullptr) << "no store is nobody's";
+}
+
 // ---- in the core
 
 void settle(Cluster& cluster) { cluster.run(milliseconds(200)); }

@@ -34,7 +34,7 @@ struct ChangeFate {
     LearnerLags = 7,       // one to be promoted is not within promotion_lag_max, or does not answer
     LastVoter = 8,         // nobody would be left to vote
     UnknownMember = 9,     // or not in that role
-    AlreadyMember = 10,    // or nothing would change
+    AlreadyMember = 10,    // or nothing would change, or the store is another member's
     NoRoom = 11,
     Unknown = 12,  // not a refusal: a state was installed over its place in the log; the configuration in force tells
   };
