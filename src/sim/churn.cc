@@ -52,13 +52,14 @@ void Churn::calm_down() {
 
 void Churn::strike() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    if (!nodes_[node]->log().sound()) return random_.chance(0.5) ? transfer() : lose_disk(node);
+    if (!nodes_[node]->sound()) return random_.chance(0.5) ? transfer() : lose_disk(node);
   }
   if (plan_.transfers_only) return transfer();
   const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
   if (dice < 9) return transfer();
   if (dice < 10) return lose_a_disk();
+  if (plan_.mixes_up_disks && random_.chance(0.5)) return mix_up_disks();
   set_back_a_disk();
 }
 
@@ -101,6 +102,8 @@ void Churn::change() {
   if (changes.front().kind == Kind::AddLearner && random_.chance(0.7)) {  // is to vote
     changes.push_back({.kind = Kind::Promote, .member = changes.front().member});
   }
+  const auto copied = [this](const auto& one) { return mixed_up(static_cast<uint32_t>(one.member.id.value() - 1)); };
+  if (std::ranges::any_of(changes, copied)) return;  // nobody takes in a replica that says whose directory it has
   post(*asked, std::move(changes), Duration(random_.between(100, 8000) * 1'000'000));
 }
 
@@ -141,7 +144,7 @@ void Churn::copy_disks() {
   if (copies_.empty()) copies_.resize(plan_.nodes);
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const SimLogStore& log = nodes_[node]->log();
-  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !log.sound()) return;
+  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->sound()) return;
   copies_[node] = {log.id(), consensus_.members().in_force(node), nodes_[node]->copy_disk()};
 }
 
@@ -149,10 +152,31 @@ void Churn::set_back_a_disk() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const Copy& copy = copies_[node];
   if (!nodes_[node]->log().stands_for(copy.store) || !may_lose_disk(node) || !surely_noticed(node, copy)) return;
+  put_copy(node, copy);
+  ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
+}
+
+// A directory restored to the wrong machine. Its log says whose it is, and that is enough: nobody has to remember anything.
+void Churn::mix_up_disks() {
+  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
+  const uint32_t owner = static_cast<uint32_t>(random_.below(plan_.nodes));
+  const Copy& copy = copies_[owner];
+  const raft::Member* named = raft::owner_of(copy.members, copy.store);
+  if (owner == node || named == nullptr || !nodes_[owner]->log().stands_for(copy.store) || !may_lose_disk(node)) return;
+  put_copy(node, copy);
+  mixed_up_[node] = copy.store;
+  ++marks_[static_cast<size_t>(Mark::DiskMixedUp)];
+}
+
+bool Churn::mixed_up(uint32_t node) const {
+  const auto copy = mixed_up_.find(node);
+  return copy != mixed_up_.end() && copy->second == nodes_[node]->log().id();
+}
+
+void Churn::put_copy(uint32_t node, const Copy& copy) {
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
   consensus_.disk_lost(node);
   nodes_[node]->set_back_disk(copy.image);
-  ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
   world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
@@ -187,7 +211,7 @@ void Churn::exchange_set_back() {
     const SimLogStore& log = nodes_[node]->log();
     if (log.stands_for(log.id()) || !nodes_[node]->up()) continue;
     if (nodes_[node]->engine()->status().state != ReplicaState::Quarantine || (!calm_ && random_.chance(0.5))) continue;
-    ++marks_[static_cast<size_t>(Mark::SetBackNoticed)];
+    ++marks_[static_cast<size_t>(mixed_up(node) ? Mark::MixUpNoticed : Mark::SetBackNoticed)];
     nodes_[node]->crash(CrashKind::Power);
     consensus_.disk_lost(node);
     nodes_[node]->lose_disk();
@@ -206,7 +230,7 @@ bool Churn::may_lose_disk(uint32_t node) const {
       for (const raft::Member& member : *half) {
         const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
         const SimLogStore& log = nodes_[other]->log();
-        const bool lost = !log.stands_for(member.store) || !log.sound();
+        const bool lost = !log.stands_for(member.store) || !nodes_[other]->sound();
         missing += lost || other == node ? 1 : 0;
       }
       if (missing * 2 >= half->size() && missing > 0) return false;
@@ -221,6 +245,7 @@ void Churn::bring_back() {
   if (!leader || everybody_votes()) return;
   const raft::Configuration& configuration = consensus_.members().newest_committed();
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
+    if (mixed_up(node)) continue;  // until its disk is exchanged
     const ReplicaId id(node + 1);
     const raft::Member* member = raft::member_of(configuration, id);
     std::vector<raft::MemberChange> changes;

@@ -1,5 +1,5 @@
-// Members come, go, lose their disks, are set back to old copies of them and hand leadership to each other, in the middle of
-// everything else.
+// Members come, go, lose their disks, are set back to old copies of them or of somebody else's and hand leadership to each
+// other, in the middle of everything else.
 //
 // Wishes are posted to any replica, as an operator would. A machine whose member was removed, or that lost its disk, is made
 // blank now and then and may be brought back. At most one voter at a time has lost its disk: what a majority has
@@ -52,6 +52,9 @@ class Churn {
   };
   void copy_disks();
   void set_back_a_disk();
+  void mix_up_disks();
+  void put_copy(uint32_t node, const Copy& copy);
+  bool mixed_up(uint32_t node) const;
   bool surely_noticed(uint32_t node, const Copy& copy) const;
   void exchange_set_back();
   void bring_back();
@@ -69,7 +72,8 @@ class Churn {
   Random random_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Wish> wishes_;
-  std::vector<Copy> copies_;  // per node, the newest
+  std::vector<Copy> copies_;              // per node, the newest
+  std::map<uint32_t, StoreId> mixed_up_;  // whose disk was put there last
   bool calm_ = false;
 };
 

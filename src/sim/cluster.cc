@@ -29,6 +29,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       plan_(plan),
       options_(options),
       random_(world.fork_random()),
+      striking_(random_.fork()),
       network_(world, plan.nodes, world.fork_random()),
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
@@ -39,6 +40,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       stage_(make_stage()),
       slow_(plan.nodes),
       in_turn_until_(plan.nodes) {
+  for (size_t i = 0; i < plan.faults.size(); ++i) schedules_.push_back(random_.fork());
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
   witness_.set_history_recorder(history_recorder_.get());
   witness_.set_plain_locks(!plan_.work.lock_family);
@@ -291,6 +293,7 @@ void Cluster::fill(Report& report) const {
   report.expiries = model_.expiries();
   report.elections = consensus_.elections();
   report.strikes = strikes_;
+  report.struck = struck_;
   report.crashes = crashes_;
   report.operations = witness_.operations();
   report.entries = consensus_.committed().value();

@@ -76,6 +76,10 @@ class Cluster final : private NodeWatcher {
   void fault_begin(const Event& event);
   void fault_end(const Event& event);
   void strike(FaultKind kind, Duration length);
+  void count(FaultKind kind) {
+    ++fault_counts_[static_cast<size_t>(kind)];
+    struck_.push_back(strikes_);
+  }
   void undo(ActiveFault& fault);
   void heal();
   void cut_links(ActiveFault& fault);
@@ -87,7 +91,7 @@ class Cluster final : private NodeWatcher {
   uint64_t remember(ActiveFault fault, Duration length);
   uint32_t victim();
   void crash(uint32_t node, Duration down, CrashKind kind);
-  CrashKind any_crash() { return random_.chance(0.5) ? CrashKind::Process : CrashKind::Power; }
+  CrashKind any_crash() { return striking_.chance(0.5) ? CrashKind::Process : CrashKind::Power; }
   void restart(uint32_t node);
   void resume(uint32_t node);
   void restart_soon(uint32_t node);
@@ -136,6 +140,8 @@ class Cluster final : private NodeWatcher {
   const Plan& plan_;
   const SimOptions& options_;
   Random random_;
+  Random striking_;                // of the fault that strikes now
+  std::vector<Random> schedules_;  // of each fault of the plan
   Network network_;
   Model model_;
   MarkCounts marks_{};
@@ -152,6 +158,7 @@ class Cluster final : private NodeWatcher {
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
   uint64_t strikes_ = 0;
+  std::vector<uint64_t> struck_;  // which of them did
   uint64_t crashes_ = 0;
   uint64_t cuts_ = 0;        // links cut now
   TrueTime promoted_at_{};   // when a learner last became a voter

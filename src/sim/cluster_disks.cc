@@ -24,18 +24,19 @@ FileFaults draw_errors(Random& random) {
 void Cluster::strike_disk(ActiveFault fault, Duration length) {
   SimLogStore& log = nodes_[fault.node]->log();
   if (fault.kind >= FaultKind::Rot && !churn_.may_lose_disk(fault.node)) return;
-  if (fault.kind == FaultKind::DiskError) fault.files = draw_errors(random_);
+  if (fault.kind == FaultKind::DiskError) fault.files = draw_errors(striking_);
   if (fault.kind == FaultKind::DiskFull)
-    fault.files.bytes_max = log.file_bytes() + random_.below(3 * plan_.log_files.segment_bytes);
+    fault.files.bytes_max = log.file_bytes() + striking_.below(3 * plan_.log_files.segment_bytes);
   if (fault.kind == FaultKind::LostSync) fault.files.lying_syncs = true;
-  const bool misdirected_read = fault.kind == FaultKind::Misdirected && random_.chance(0.5);
-  if (misdirected_read) fault.files.misdirected_reads = random_.below(500'000);
+  const bool misdirected_read = fault.kind == FaultKind::Misdirected && striking_.chance(0.5);
+  if (misdirected_read) fault.files.misdirected_reads = striking_.below(500'000);
   if (fault.kind == FaultKind::Misdirected && !misdirected_read && !log.misdirect()) return;
+  if (fault.kind == FaultKind::StateRot && !nodes_[fault.node]->state().rot()) return;
   if (fault.kind == FaultKind::Rot) {
     if (!log.rot()) return;
-    for (uint64_t more = random_.below(4); more > 0; --more) log.rot();
+    for (uint64_t more = striking_.below(4); more > 0; --more) log.rot();
   }
-  ++fault_counts_[static_cast<size_t>(fault.kind)];
+  count(fault.kind);
   world_.trace(fault.node, "disk fault {} for {} us", static_cast<uint64_t>(fault.kind),
                static_cast<uint64_t>(length.count()) / 1000);
   if (fault.files == FileFaults{}) return;
@@ -74,7 +75,7 @@ void Cluster::replace_disk(uint32_t node) {
 
 void Cluster::replace_bad_disks() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    if (!nodes_[node]->log().sound()) replace_disk(node);
+    if (!nodes_[node]->sound()) replace_disk(node);
   }
 }
 

@@ -11,30 +11,34 @@ namespace coordkit::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// When a fault comes up, how long it lasts and what it draws when it strikes depends on the seed alone, and not on the others
+// nor on what happens in between: whichever is left out, the rest come up where they did.
 void Cluster::plan_fault(size_t index) {
   const Duration mean = plan_.faults[index].interval;
-  world_.schedule(world_.now() + mean / 4 + Duration(random_.below(mean.count() * 3 / 2)), EventKind::FaultBegin, kNoNode, 0,
-                  index);
+  world_.schedule(world_.now() + mean / 4 + Duration(schedules_[index].below(mean.count() * 3 / 2)), EventKind::FaultBegin,
+                  kNoNode, 0, index);
 }
 
 void Cluster::fault_begin(const Event& event) {
   if (!hostile_) return;
   const FaultPlan& fault = plan_.faults[event.item];
-  const Duration length(random_.between(fault.length_min.count(), fault.length_max.count()));
-  if (options_.reduction.strikes(++strikes_)) strike(fault.kind, length);
+  const Duration length(schedules_[event.item].between(fault.length_min.count(), fault.length_max.count()));
+  striking_ = schedules_[event.item].fork();
+  ++strikes_;
+  if (options_.reduction.strikes(fault.kind, strikes_)) strike(fault.kind, length);
   plan_fault(event.item);
 }
 
 // Often the leader: most of the protocol is about losing it.
 uint32_t Cluster::victim() {
   const std::optional<uint32_t> leader = consensus_.leader();
-  if (leader && random_.chance(0.5)) return *leader;
-  return static_cast<uint32_t>(random_.below(plan_.nodes));
+  if (leader && striking_.chance(0.5)) return *leader;
+  return static_cast<uint32_t>(striking_.below(plan_.nodes));
 }
 
 void Cluster::strike(FaultKind kind, Duration length) {
   if (kind >= FaultKind::DiskError) return strike_disk({.kind = kind, .node = victim()}, length);
-  ++fault_counts_[static_cast<size_t>(kind)];
+  count(kind);
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
   ActiveFault fault{.kind = kind, .node = victim()};
   if (kind == FaultKind::Fade) fault.node = consensus_.leader().value_or(fault.node);
@@ -52,7 +56,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
     case FaultKind::Flap:
       fault.links = links_of(kind);
       fault.until = world_.now() + length;
-      fault.period = Duration(random_.between(1'000'000, 500'000'000));
+      fault.period = Duration(striking_.between(1'000'000, 500'000'000));
       cut_links(fault);
       if (kind != FaultKind::Flap) notice_cuts(fault);
       remember(fault, kind == FaultKind::Flap ? fault.period : length);
@@ -64,7 +68,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
       return;
     case FaultKind::HeldKind:
       fault.links = links_of(FaultKind::PairCut);
-      fault.message_kind = random_.below(std::variant_size_v<Message>);
+      fault.message_kind = striking_.below(std::variant_size_v<Message>);
       for (const auto& [from, to] : fault.links) network_.hold_kind(from, to, fault.message_kind);
       remember(std::move(fault), length);
       return;
@@ -82,7 +86,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
     case FaultKind::PowerLoss:
       for (uint32_t node = 0; node < plan_.nodes; ++node) {
         if (!nodes_[node]->up()) nodes_[node]->log().crash(CrashKind::Power);  // what its last process had not synced
-        crash(node, Duration(random_.below(length.count() + 1)), CrashKind::Power);
+        crash(node, Duration(striking_.below(length.count() + 1)), CrashKind::Power);
       }
       return;
     case FaultKind::Pause:
@@ -94,7 +98,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
       remember(std::move(fault), length);
       return;
     case FaultKind::ClockRate:
-      nodes_[fault.node]->clock().set_rate(world_.now(), static_cast<int64_t>(random_.below(20'001)) - 10'000);
+      nodes_[fault.node]->clock().set_rate(world_.now(), static_cast<int64_t>(striking_.below(20'001)) - 10'000);
       return;
     default: return;
   }
@@ -112,14 +116,14 @@ uint64_t Cluster::remember(ActiveFault fault, Duration length) {
 // cluster has given it up and the other has not.
 void Cluster::fade(ActiveFault whole, Duration length) {
   const uint32_t node = whole.node;
-  const auto within = [this](Duration bound) { return Duration(random_.below(static_cast<uint64_t>(bound.count()) + 1)); };
+  const auto within = [this](Duration bound) { return Duration(striking_.below(static_cast<uint64_t>(bound.count()) + 1)); };
   const Duration spread = 2 * plan_.election_timeout;
   for (uint32_t other = 0; other < plan_.nodes; ++other) {
     if (other == node) continue;
     whole.links.emplace_back(node, other);
     const Duration unheard = within(spread);
     remember_later({.kind = FaultKind::OneWayCut, .links = {{node, other}}, .node = node}, unheard, spread + length - unheard);
-    const uint64_t fate = random_.below(4);
+    const uint64_t fate = striking_.below(4);
     if (fate == 0) continue;
     const FaultKind kind = fate == 1 ? FaultKind::OneWayCut : FaultKind::Clog;
     const Duration deaf = within(spread);
@@ -217,8 +221,8 @@ void Cluster::mend_links(ActiveFault& fault) {
 // Some ends of a cut connection notice it; the others only see silence.
 void Cluster::notice_cuts(const ActiveFault& fault) {
   for (const auto& [from, to] : fault.links) {
-    if (!random_.chance(0.4)) continue;
-    world_.schedule(world_.now() + Duration(random_.below(1'000'000'000)), EventKind::Disconnect, from, 0, to);
+    if (!striking_.chance(0.4)) continue;
+    world_.schedule(world_.now() + Duration(striking_.below(1'000'000'000)), EventKind::Disconnect, from, 0, to);
   }
 }
 
@@ -226,10 +230,10 @@ std::vector<std::pair<uint32_t, uint32_t>> Cluster::links_of(FaultKind kind) {
   std::vector<std::pair<uint32_t, uint32_t>> links;
   if (plan_.nodes < 2) return links;
   const uint32_t one = victim();
-  const uint32_t other = static_cast<uint32_t>((one + 1 + random_.below(plan_.nodes - 1)) % plan_.nodes);
+  const uint32_t other = static_cast<uint32_t>((one + 1 + striking_.below(plan_.nodes - 1)) % plan_.nodes);
   if (kind == FaultKind::OneWayCut) {
     links.emplace_back(one, other);
-    if (random_.chance(0.5)) std::swap(links[0].first, links[0].second);
+    if (striking_.chance(0.5)) std::swap(links[0].first, links[0].second);
     return links;
   }
   const auto both = [&](uint32_t a, uint32_t b) {
@@ -243,7 +247,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Cluster::links_of(FaultKind kind) {
   std::vector<bool> side(plan_.nodes);
   side[one] = true;
   if (kind == FaultKind::Split) {
-    for (uint32_t node = 0; node < plan_.nodes; ++node) side[node] = random_.chance(0.5);
+    for (uint32_t node = 0; node < plan_.nodes; ++node) side[node] = striking_.chance(0.5);
   }
   for (uint32_t a = 0; a < plan_.nodes; ++a) {
     for (uint32_t b = a + 1; b < plan_.nodes; ++b) {
@@ -268,7 +272,7 @@ void Cluster::restart(uint32_t node) {
   const absl::Status opened = nodes_[node]->start();
   mark_opened(node, opened);
   if (opened.ok()) return;
-  if (!nodes_[node]->log().sound()) replace_disk(node);
+  if (!nodes_[node]->sound()) replace_disk(node);
   world_.schedule(world_.now() + Duration(random_.between(10'000'000, 500'000'000)), EventKind::Restart, node);
 }
 

@@ -79,14 +79,19 @@ absl::Status Node::start() {
   ++epoch_;
   frozen_ = turn_scheduled_ = crash_in_turn_ = false;
   timer_at_.reset();
+  absl::StatusOr<Position> checkpoint = state_.open(*this);
+  if (!checkpoint.ok()) {
+    parts_.world.trace(number_, "cannot open its state, code {}", static_cast<uint64_t>(checkpoint.status().code()));
+    return checkpoint.status();
+  }
   absl::StatusOr<RecoveredLog> recovered = log_.open(*this);
   if (!recovered.ok()) {
+    state_.close();
     parts_.world.trace(number_, "cannot open its log, code {}", static_cast<uint64_t>(recovered.status().code()));
     return recovered.status();
   }
-  absl::StatusOr<Position> checkpoint = state_.open(*this);
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_.view();
-  if (!checkpoint.ok() || !view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
+  if (!view.ok()) throw Violation("INV_S01", "a simulated disk does not open");
   EngineOptions options = engine_options();
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);

@@ -89,6 +89,7 @@ class Node final : private StoreEvents {
   NodeClock& clock() { return clock_; }
   SimLogStore& log() { return log_; }
   const SimLogStore& log() const { return log_; }
+  bool sound() const { return log_.sound() && state_.sound(); }  // its disk has all that it should
   SimStateStore& state() { return state_; }
   const SimStateStore& state() const { return state_; }
   Engine* engine() { return engine_.get(); }

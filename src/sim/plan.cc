@@ -133,6 +133,11 @@ void draw_late_faults(Plan& plan, Random& random, double share, int64_t haste = 
   draw_ranges(plan, random, kRanges, share, haste);
 }
 
+void draw_state_rot(Plan& plan, Random& random, double share, int64_t haste = 1) {
+  static constexpr FaultRange kRanges[] = {{FaultKind::StateRot, 0.3, seconds(3), seconds(15), {}, {}}};
+  draw_ranges(plan, random, kRanges, share, haste);
+}
+
 void draw_work(Plan& plan, Random& random) {
   WorkPlan& work = plan.work;
   work.workers_per_node = static_cast<uint32_t>(random.chance(0.1) ? random.between(8, 20) : random.between(1, 4));
@@ -169,6 +174,7 @@ void swarm(Plan& plan, const SimOptions& options, Random& random) {
   draw_states(plan, random);
   draw_disks(plan, random, 0.5);
   draw_late_faults(plan, random, 0.5);
+  draw_state_rot(plan, random, 0.5);
 }
 
 // Nearly every fault, and twice as often.
@@ -181,6 +187,7 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_states(plan, random);
   draw_disks(plan, random, 1, 2);
   draw_late_faults(plan, random, 2, 2);
+  draw_state_rot(plan, random, 1, 2);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
@@ -265,6 +272,8 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{3});
   draw_disks(plan, random, 0.5);
   draw_late_faults(plan, random, 0.5);
+  plan.mixes_up_disks = random.chance(0.5);
+  draw_state_rot(plan, random, 0.5);
 }
 
 // Disks that fail, fill up, rot, lie and lose power, under a busy log; members are replaced with new disks in half of the runs.
@@ -282,6 +291,7 @@ void disks(Plan& plan, const SimOptions& options, Random& random) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(5)), milliseconds(1), seconds(1)});
   }
   draw_disks(plan, random, 3, 2);
+  draw_state_rot(plan, random, 3, 2);
 }
 
 // The whole lock family under what is worst for holders: short sessions, clocks at the edges of their bound, pauses and sleep
@@ -336,9 +346,9 @@ constexpr Profile kProfiles[] = {{"swarm", swarm},           {"harsh", harsh}, {
                                  {"membership", membership}, {"disks", disks}, {"locks", locks},     {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
-    "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",     "clog",    "fade",
-    "held_kind",  "connection_loss", "crash",     "crash_in_turn", "power_loss",  "pause",    "suspend", "slow_disk",
-    "clock_rate", "disk_error",      "disk_full", "rot",           "misdirected", "lost_sync"};
+    "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",      "clog",     "fade",
+    "held_kind",  "connection_loss", "crash",     "crash_in_turn", "power_loss",  "pause",     "suspend",  "slow_disk",
+    "clock_rate", "disk_error",      "disk_full", "rot",           "misdirected", "lost_sync", "state_rot"};
 
 }  // namespace
 

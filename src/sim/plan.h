@@ -50,6 +50,7 @@ struct Plan {
   uint32_t founders = 0;        // the first of them; the others are blank until they are added. Zero: all
   Duration churn_interval{};    // mean time between changes of members and transfers; zero: none
   bool transfers_only = false;  // the members stay, leadership is handed over
+  bool mixes_up_disks = false;  // copies of one member's disk are put in the place of another's
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};

@@ -48,7 +48,6 @@ std::string reduce(const Reduction& reduction, Plan& plan) {
                        plan.work.workers_per_node);
   }
   if (reduction.hostile && *reduction.hostile < Duration::zero()) return "--hostile is a length of time, not below zero";
-  std::erase_if(plan.faults, [&](const FaultPlan& fault) { return reduction.without.contains(fault.kind); });
   if (reduction.hostile) plan.hostile = *reduction.hostile;
   if (reduction.nodes) {
     plan.nodes = *reduction.nodes;

@@ -8,7 +8,7 @@
 
 namespace coordkit::sim {
 
-// Empty, or a sentence why it cannot be; then the plan is in no state to be used. Reduction::faults is the run's own business.
+// Empty, or a sentence why it cannot be; then the plan is in no state to be used. What strikes is the run's own business.
 [[nodiscard]] std::string reduce(const Reduction& reduction, Plan& plan);
 
 }  // namespace coordkit::sim

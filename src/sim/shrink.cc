@@ -1,11 +1,11 @@
 // Greedy, one dimension after the other, round and round until nothing gives way: whatever makes the run smaller and breaks the
-// same invariant is kept. Leaving a fault out changes everything after it, so nothing is assumed; each candidate is run.
+// same invariant is kept. The faults that stay come up when they did, but what the cluster does between them is another story
+// once one is left out, so nothing is assumed; each candidate is run.
 #include "coordkit/sim/shrink.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace coordkit::sim {
@@ -95,7 +95,7 @@ class Shrinker {
   bool fewer_faults() {
     bool smaller = false;
     for (size_t parts = 2;;) {
-      const std::vector<uint64_t> present = ordinals();
+      const std::vector<uint64_t> present = best_.after.struck;
       if (present.empty()) return smaller;
       parts = std::min(parts, present.size());
       if (leave_out_a_part(present, parts)) {
@@ -106,15 +106,6 @@ class Shrinker {
       if (parts == present.size()) return smaller;
       parts *= 2;
     }
-  }
-  std::vector<uint64_t> ordinals() const {
-    if (reduction().faults) {
-      const auto last = reduction().faults->upper_bound(best_.after.strikes);
-      return {reduction().faults->begin(), last};
-    }
-    std::vector<uint64_t> all(best_.after.strikes);
-    std::iota(all.begin(), all.end(), uint64_t{1});
-    return all;
   }
   bool leave_out_a_part(const std::vector<uint64_t>& present, size_t parts) {
     for (size_t part = 0; part < parts; ++part) {

@@ -1,9 +1,14 @@
 // A node's state store: a model in memory of commits that are atomic, each after a latency of its own. It outlives every
 // incarnation of the node; a crash keeps what was committed, and of what was under way a random prefix.
+//
+// Rows may rot (FLT_D08). Each is stored with its sum, so what is rotten is known for it whenever it is read: by a view, by an
+// open, which reads everything, and in what was staged by the install. A row that is written again is whole again.
 #pragma once
 
 #include <deque>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/row_map.h"
@@ -29,10 +34,16 @@ class SimStateStore final : public StateStore {
   // What is staged is lost, and what was under way survives up to a random point.
   void crash();
   void set_errors(uint64_t per_million) { errors_per_million_ = per_million; }  // of commits and the like; the first is final
-  bool failed() const { return failed_; }
-  void lose() { rows_ = RowMap(); }  // everything; only between two processes
+  // Ended the process: a write had failed, or a row that was read was rotten.
+  bool failed() const { return failed_ || read_rot_; }
+  bool rot();  // a row, or what is staged; false: there is nothing
+  bool sound() const { return rotten_.empty(); }
+  void lose() { restore(RowMap()); }  // everything; only between two processes
   const RowMap& image() const { return rows_; }
-  void restore(const RowMap& image) { rows_ = image; }
+  void restore(const RowMap& image) {
+    rows_ = image;
+    rotten_.clear();
+  }
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();
@@ -44,7 +55,14 @@ class SimStateStore final : public StateStore {
     uint64_t number;
     StateOperation operation;
   };
+  class View;
   void start(StateOperation operation);
+  StateReport perform(StateOperation operation);
+  StateReport perform_one(CheckpointBatch& batch);
+  StateReport perform_one(StageRows& stage);
+  StateReport perform_one(InstallStaged& install);
+  StateReport perform_one(Unstage& unstage);
+  absl::Status verify(std::string_view key);
 
   World& world_;
   const uint32_t node_;
@@ -53,6 +71,10 @@ class SimStateStore final : public StateStore {
   StateSink* sink_ = nullptr;
   uint32_t epoch_ = 0;
   RowMap rows_;
+  std::set<std::string, std::less<>> rotten_;  // keys
+  bool staged_ = false;                        // something is
+  bool staged_rotten_ = false;
+  bool read_rot_ = false;
   std::deque<Pending> pending_;
   TrueTime last_sync_{};
   uint64_t started_ = 0;  // operations ever; numbers them

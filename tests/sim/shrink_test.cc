@@ -1,6 +1,7 @@
 // Reduced runs and the search for them, on planted defects, because nothing else fails.
 #include "coordkit/sim/shrink.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,12 +42,46 @@ TEST(ReductionTest, OnlyTheNamedFaultsStrike) {
   SimOptions options = options_of(4, nullptr, "harsh");
   const Report whole = simulate(options);
   EXPECT_EQ(struck(whole), whole.strikes);
+  EXPECT_EQ(whole.struck.size(), whole.strikes);
   options.reduction.faults = {1, 3};
-  EXPECT_EQ(struck(simulate(options)), 2u);
+  const Report two = simulate(options);
+  EXPECT_EQ(struck(two), 2u);
+  EXPECT_THAT(two.struck, testing::ElementsAre(1, 3));
   options.reduction.faults->clear();
   const Report none = simulate(options);
   EXPECT_EQ(struck(none), 0u);
   EXPECT_GT(none.strikes, 3u);
+}
+
+// When each fault comes up and for how long, as the trace says it.
+std::vector<std::string> schedule_of(SimOptions options) {
+  std::vector<std::string> lines;
+  options.on_event = [&](const std::string& line) {
+    if (line.find("  --  fault ") != line.npos) lines.push_back(line);
+  };
+  EXPECT_EQ(simulate(options).violation, "");
+  return lines;
+}
+
+TEST(ReductionTest, WhateverIsLeftOutTheOtherFaultsComeUpWhenTheyDid) {
+  SimOptions options = options_of(1, nullptr, "locks");  // no faults of disks, which look at the disk first
+  const std::vector<std::string> whole = schedule_of(options);
+  ASSERT_GT(whole.size(), 10u);
+  options.reduction.faults.emplace();
+  for (uint64_t ordinal = 1; ordinal <= whole.size(); ordinal += 3) options.reduction.faults->insert(ordinal);
+  std::vector<std::string> expected;
+  for (size_t i = 0; i < whole.size(); i += 3) expected.push_back(whole[i]);
+  EXPECT_EQ(schedule_of(options), expected);
+
+  options.reduction = {.without = {FaultKind::Pause, FaultKind::Clog}};
+  const auto stays = [](const std::string& line) {
+    return line.find(fmt::format(" fault {} ", static_cast<int>(FaultKind::Pause))) == line.npos &&
+           line.find(fmt::format(" fault {} ", static_cast<int>(FaultKind::Clog))) == line.npos;
+  };
+  expected.clear();
+  std::copy_if(whole.begin(), whole.end(), std::back_inserter(expected), stays);
+  EXPECT_LT(expected.size(), whole.size());
+  EXPECT_EQ(schedule_of(options), expected);
 }
 
 TEST(ReductionTest, SizesAreTakenOrRefused) {

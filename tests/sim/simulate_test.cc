@@ -57,23 +57,24 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
 }
 
 // Members come, go, lose their disks and hand over, and situations that matter are met.
-TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_MembersChangeUnderEveryOtherFault) {
+TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_MembersChangeUnderEveryOtherFault) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "membership");
     ASSERT_EQ(report.violation, "") << story(report);
     for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
   }
-  for (const Mark mark : {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
-                          Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon,
-                          Mark::LeaderLostAfterPromotion, Mark::StateInstalled, Mark::DiskSetBack, Mark::SetBackNoticed}) {
+  for (const Mark mark :
+       {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
+        Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon, Mark::LeaderLostAfterPromotion,
+        Mark::StateInstalled, Mark::DiskSetBack, Mark::SetBackNoticed, Mark::DiskMixedUp, Mark::MixUpNoticed}) {
     EXPECT_GT(marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
   }
 }
 
 // Disks fail, fill up, rot and lie; replicas halt, wait, stand aside or get another disk, and nothing that was answered is
 // lost.
-TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D09_D10_D17_D20_INV_S01_S04_DisksOfEveryKindOfBadness) {
+TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_INV_S01_S04_DisksOfEveryKindOfBadness) {
   Report sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "disks");
@@ -81,12 +82,13 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D09_D10_D17_D20_INV_S01_S04_Disks
     for (size_t kind = 0; kind < kFaultKinds; ++kind) sum.faults[kind] += report.faults[kind];
     for (size_t mark = 0; mark < kMarks; ++mark) sum.marks[mark] += report.marks[mark];
   }
-  for (const FaultKind kind :
-       {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected, FaultKind::LostSync}) {
+  for (const FaultKind kind : {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected,
+                               FaultKind::LostSync, FaultKind::StateRot}) {
     EXPECT_GT(sum.faults[static_cast<size_t>(kind)], 0u) << name_of(kind);
   }
-  for (const Mark mark : {Mark::UnsyncedWriteFound, Mark::HolesFound, Mark::ShortLogFound, Mark::OpenFailed,
-                          Mark::PowerLostInOpen, Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced}) {
+  for (const Mark mark :
+       {Mark::UnsyncedWriteFound, Mark::HolesFound, Mark::ShortLogFound, Mark::OpenFailed, Mark::PowerLostInOpen,
+        Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced, Mark::RottenStateFound}) {
     EXPECT_GT(sum.marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
   }
 }

@@ -23,6 +23,8 @@ enum class Mark : uint8_t {
   MemberReplaced,            // the same id with another disk
   DiskSetBack,               // to an older state, which its peers know
   SetBackNoticed,            // and its replica is in quarantine
+  DiskMixedUp,               // a copy of another replica's is in its place
+  MixUpNoticed,              // and its replica is in quarantine
   RemovedMemberReturned,     // was a member, is none, is one again
   TransferOrdered,           // TimeoutNow left
   TransferDuringPartition,   // while some link is cut
@@ -36,6 +38,7 @@ enum class Mark : uint8_t {
   UnsyncedWriteFound,        // recovery found a write that nobody had been told of
   HolesFound,                // and entries that the disk has lost: quarantine
   ShortLogFound,             // and that acknowledged writes are missing without a trace: the disk is replaced
+  RottenStateFound,          // a row of its checkpoint does not verify: the disk is replaced
   OpenFailed,                // because of a fault in force
   PowerLostInOpen,           // while the log was recovered
   HaltedByDisk,              // a failed store ended its process

@@ -43,8 +43,9 @@ enum class FaultKind : uint8_t {
   Rot,             // durable bytes change, below the durable mark
   Misdirected,     // a page is written to, or read from, another place
   LostSync,        // a disk acknowledges syncs and loses them with the power
+  StateRot,        // a row of a checkpoint changes, or what was staged of a peer's
 };
-inline constexpr size_t kFaultKinds = 22;
+inline constexpr size_t kFaultKinds = 23;
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_named(std::string_view name);
 
@@ -133,7 +134,8 @@ struct Report {
   uint64_t releases = 0;
   uint64_t expiries = 0;
   uint64_t elections = 0;
-  uint64_t strikes = 0;  // faults that came up, whether or not the reduction let them strike
+  uint64_t strikes = 0;          // faults that came up, whether or not the reduction let them strike
+  std::vector<uint64_t> struck;  // the ordinals of those that did
   uint64_t crashes = 0;
   uint64_t operations = 0;
   uint64_t entries = 0;

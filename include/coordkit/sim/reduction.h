@@ -20,7 +20,9 @@ struct Reduction {
   std::optional<uint32_t> nodes;             // at most as many as the seed draws; at least 1
   std::optional<uint32_t> workers;           // per node, at most as many as the seed draws; at least 1
 
-  bool strikes(uint64_t ordinal) const { return !faults || faults->contains(ordinal); }
+  bool strikes(FaultKind kind, uint64_t ordinal) const {
+    return !without.contains(kind) && (!faults || faults->contains(ordinal));
+  }
   bool empty() const { return without.empty() && !faults && !hostile && !nodes && !workers; }
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };

@@ -1,0 +1,105 @@
+// Rot in the simulated state store: never shown, never installed, found by the next open, and over once it is written over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/state_disk.h"
+
+namespace coordkit::sim {
+namespace {
+
+constexpr Position kFirst{Index(5), Term(1)};
+constexpr Position kSecond{Index(9), Term(1)};
+
+class StateRotTest : public ::testing::Test, protected StateSink {
+ protected:
+  StateRotTest() {
+    EXPECT_TRUE(store_.open(*this).ok());
+    commit(kFirst, "old");
+  }
+
+  void commit(Position at, std::string value) {
+    CheckpointBatch batch{.applied = at};
+    batch.put("key", std::move(value));
+    store_.commit(std::move(batch));
+    pass();
+  }
+  void stage(Ticket ticket) {
+    store_.stage(ticket, {}, {{"key", "peers"}});
+    pass();
+  }
+  void install() {
+    RowDigest digest;
+    digest.add("key", value_sum("key", "peers"));
+    store_.install(kSecond, digest.value());
+    pass();
+  }
+  void pass() {
+    while (!world_.empty()) store_.synced(world_.pop());
+  }
+  // What a view shows of the one row; empty: an error.
+  static std::string shown(const CheckpointView& view) {
+    std::string found;
+    const absl::Status status = view.scan("", [&](std::string_view, std::string_view value) {
+      found = value;
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok() || (absl::IsDataLoss(status) && found.empty()));
+    return found;
+  }
+  std::string shown() { return shown(**store_.view()); }
+
+  World world_{1};
+  SimStateStore store_{world_, 0, world_.fork_random()};
+  int installed_ = 0, refused_ = 0;
+
+ private:
+  void checkpointed(Position) override {}
+  void staged(Ticket) override {}
+  void installed(Position) override { ++installed_; }
+  void install_refused(Position, absl::Status) override { ++refused_; }
+  void checkpoint_failed(absl::Status) override {}
+};
+
+TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
+  const auto before = store_.view();
+  EXPECT_EQ(shown(**before), "old");
+  ASSERT_TRUE(store_.rot());
+  EXPECT_FALSE(store_.sound());
+  EXPECT_FALSE(store_.failed()) << "nobody has looked yet";
+  EXPECT_EQ(shown(**before), "");
+  EXPECT_EQ(shown(), "");
+  EXPECT_TRUE(store_.failed());
+}
+
+TEST_F(StateRotTest, FLT_D08_AnOpenReadsEverything) {
+  ASSERT_TRUE(store_.rot());
+  store_.crash();
+  EXPECT_TRUE(absl::IsDataLoss(store_.open(*this).status()));
+  store_.lose();
+  EXPECT_EQ(store_.open(*this).value(), Position());
+}
+
+TEST_F(StateRotTest, ARowThatIsWrittenAgainIsWhole) {
+  ASSERT_TRUE(store_.rot());
+  commit(kSecond, "new");
+  EXPECT_TRUE(store_.sound());
+  EXPECT_EQ(shown(), "new");
+}
+
+TEST_F(StateRotTest, FLT_D08_WhatRottedWhenStagedIsNotInstalledAndMayBeFetchedAgain) {
+  for (uint64_t attempt = 1; refused_ == 0; ++attempt) {  // whether the row or what is staged rots is drawn
+    ASSERT_LT(attempt, 100u);
+    stage(Ticket(attempt));
+    ASSERT_TRUE(store_.rot());
+    install();
+  }
+  const int before = installed_;
+  stage(Ticket(1000));
+  install();
+  EXPECT_EQ(installed_, before + 1);
+  EXPECT_TRUE(store_.sound()) << "other rows have taken the place of those that were rotten";
+  EXPECT_EQ(shown(), "peers");
+}
+
+}  // namespace
+}  // namespace coordkit::sim
