@@ -26,7 +26,8 @@ using PrintLine = std::function<void(const nlohmann::ordered_json&)>;
 // Lines: disk_probe before and after, the measurement, and with more than one round the medians at the end. A cycle of a
 // kind that waits for n syncs, done by c callers at once, cannot happen more than c/n times in the time of one sync; with
 // one lock for all, c is 1. That is ceiling_per_s, from the median in-place sync of the two probes beside the measurement.
-// False: something saw errors. Throws std::runtime_error with a sentence.
+// disk_suspect: a probe below half of the run's best, or a measurement above its ceiling (the probe waited for a processor,
+// not for the disk): repeat it on a quiet machine. False: something saw errors. Throws std::runtime_error with a sentence.
 bool run_lock_suite(const std::filesystem::path& data, const LockSuite& suite, const PrintLine& print);
 
 }  // namespace coordkit::bench

@@ -17,7 +17,9 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       deliveries_(std::move(options_.notify)),
       sessions_(options_, deliveries_),
       renewals_(options_, sessions_),
-      observers_(deliveries_) {
+      observers_(deliveries_, [this](coordination::Kind kind, const std::string& name, bool wanted) {
+        engine_.observe(kCoordination, machine::subject_of(kind, name), wanted);
+      }) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 

@@ -187,11 +187,24 @@ void Machine::settle_coordination(Step& step) {
                                      {}});
   }
   for (coordination::Change& change : coordinated_.changes) {
+    if (!observed(change.kind, change.name)) continue;
     step.output.events.push_back({step.index, encode(Event(std::move(change)))});
   }
   coordinated_.decisions.clear();
   coordinated_.timers.clear();
   coordinated_.changes.clear();
+}
+
+void Machine::observe(std::string_view subject, bool wanted) {
+  if (wanted) {
+    observed_.insert(std::string(subject));
+  } else {
+    observed_.erase(std::string(subject));
+  }
+}
+
+bool Machine::observed(coordination::Kind kind, std::string_view name) const {
+  return !observed_.empty() && observed_.contains(subject_of(kind, name));
 }
 
 // An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
