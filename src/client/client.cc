@@ -307,9 +307,10 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
                     for (const client::ReleaseId& id : carried) release_done(*owner, id, absl::OkStatus());
                   }
                   on_completion(completion, now);
-                  const bool gone = result.ok() && (result->code == machine::ResultCode::SessionNotFound ||
-                                                    result->code == machine::ResultCode::Lost);
-                  if (gone && same_life(state) != nullptr) ended(state->id());
+                  Session* left = same_life(state);
+                  if (left == nullptr || !result.ok()) return;
+                  if (result->code == machine::ResultCode::SessionNotFound) ended(state->id());
+                  if (result->code == machine::ResultCode::Lost) told_lost(*left);
                 });
 }
 

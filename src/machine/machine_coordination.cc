@@ -233,7 +233,8 @@ std::optional<ApplyOutput::Result> Machine::coordinated_standing(const Request& 
     result.revision = state_.keys.revision();
     return ApplyOutput::Result{index, queued.request, ApplyOutput::Stage::Final, encode(result)};
   };
-  if (!state_.sessions.contains(session)) return final(queued.index, {.code = ResultCode::Lost});
+  const std::optional<lease::Session> known = state_.sessions.find(session);
+  if (!known || !known->owns(queued.request)) return final(queued.index, {.code = ResultCode::Lost});  // S-45
   if (const std::optional<Index> wait = state_.coordination.waits.rows().requested(queued.request)) {
     return ApplyOutput::Result{*wait, queued.request, ApplyOutput::Stage::Queued, {}};
   }
