@@ -176,6 +176,29 @@ auto async_release(Grant& grant, Token&& token) {
                                              asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
+// The grant in its new mode; this one then holds nothing, and may be destroyed before.
+template <typename Token>
+auto async_downgrade(Grant& grant, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<Grant>>(
+      [&grant](Callback<Grant> done) { return grant.downgrade_async(std::move(done)); }, asio_detail::kMayTakeEffect,
+      std::forward<Token>(token));
+}
+template <typename Token>
+auto async_upgrade(Grant& grant, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<Grant>>(
+      [&grant](Callback<Grant> done) { return grant.upgrade_async(std::move(done)); }, asio_detail::kMayTakeEffect,
+      std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_update_value(Grant& grant, std::string value, Token&& token) {
+  return asio_detail::initiate<absl::Status>(
+      [&grant, value = std::move(value)](DoneCallback done) mutable {
+        return grant.update_value_async(std::move(value), std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
 template <typename Token>
 auto async_check(const Grant& grant, Token&& token) {
   return asio_detail::initiate<absl::StatusOr<bool>>(

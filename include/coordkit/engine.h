@@ -291,6 +291,8 @@ class Engine {
   virtual BootCounter boot() const = 0;
   // The hosted machine, for local reads of its owner. Null: no such machine.
   virtual const StateMachine* machine(MachineId id) const = 0;
+  // StateMachine::observe() of that machine; between turns.
+  virtual void observe(MachineId id, std::string_view subject, bool wanted) = 0;
   // Committed and applied entries as this replica sees them; for the simulator's observer.
   virtual const raft::Core* core() const = 0;
 };

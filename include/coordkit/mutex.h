@@ -1,12 +1,14 @@
 // A distributed lock in the shape of std::timed_mutex, for std::unique_lock, std::scoped_lock and friends.
 //
-// Each Mutex object is an owner of its own: two objects of one session exclude each other. Like std::timed_mutex it must not
-// be locked again by the thread that has it; unlike it, any thread may unlock. unlock() returns at once, the release
+// Each Mutex object is an owner of its own: two objects of one session exclude each other. So do threads that share one
+// object: they wait for each other in this process, and one of them at a time asks the cluster. Like std::timed_mutex it must
+// not be locked again by the thread that has it; unlike it, any thread may unlock. unlock() returns at once, the release
 // travels behind it in order. Errors: lock() and the try functions throw std::system_error when the answer is neither yes
 // nor no (dead session, no leader in time): the only throws of this library.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 
@@ -39,13 +41,19 @@ class Mutex {
   std::stop_token lost() const;
 
  private:
+  using Time = std::chrono::steady_clock::time_point;  // max(): for ever
+
   bool try_lock_within(Duration timeout);
-  bool take(absl::StatusOr<Grant> grant);
+  void refuse_to_wait();
+  bool enter(Time until);  // this object, before the cluster is asked; false: another thread has it that long
+  bool ask(Duration timeout);
 
   Session session_;
   std::string name_;
   std::string owner_;
-  mutable std::mutex guard_;  // of grant_: lock() may run in one thread and unlock() in another
+  mutable std::mutex guard_;  // of what follows: lock() may run in one thread and unlock() in another
+  std::condition_variable left_;
+  bool taken_ = false;  // by a thread that has the lock or asks for it
   Grant grant_;
 };
 

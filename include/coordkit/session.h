@@ -102,8 +102,13 @@ class Grant {
   // over, or is on several names. After these it is as it was. Unknown outcome (kDeadlineExceeded): lost.
   absl::Status downgrade();
   absl::Status upgrade();
+  // The same, answered with the new grant; this one then holds nothing, and may be destroyed before, which gives the lock back
+  // whatever becomes of it. Refused: it is as it was.
+  AsyncCall downgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  AsyncCall upgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   // Replaces the value that others see, keeping lock and token. kFailedPrecondition (NotOwner): released or lost before.
   absl::Status update_value(std::string value);
+  AsyncCall update_value_async(std::string value, absl::AnyInvocable<void(absl::Status)> done);
   // Asks the cluster, linearizably, whether this token is still the hold.
   absl::StatusOr<bool> check() const;
   AsyncCall check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done) const;
@@ -115,6 +120,7 @@ class Grant {
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
   absl::Status convert(LockMode to);
+  AsyncCall convert_async(LockMode to, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   std::shared_ptr<class SessionHandle> session_;
   HoldRef hold_;
 };

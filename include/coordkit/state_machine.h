@@ -78,7 +78,7 @@ struct ApplyOutput {
   };
   struct Event {
     Index index;
-    std::string bytes;  // the machine's own encoding; every replica sees every event
+    std::string bytes;  // the machine's own encoding; every replica sees every event that it wants to (observe())
   };
   std::vector<Result> results;
   std::vector<Event> events;
@@ -114,6 +114,12 @@ class StateMachine {
   virtual bool holds(std::string_view guard) const {
     static_cast<void>(guard);
     return false;
+  }
+  // Whether somebody on this replica observes `subject`, in the machine's own words: an event that nobody takes need not be
+  // made. Of this replica alone, so nothing but events may depend on it. The same subject is wanted at most once at a time.
+  virtual void observe(std::string_view subject, bool wanted) {
+    static_cast<void>(subject);
+    static_cast<void>(wanted);
   }
   // Adds the rows that changed since the call before, gone ones as erased. Every key starts with row_prefix(id)
   // (engine.h); checkpoint_rows.h makes such keys and notes what changed. The state is the one after exactly the entries

@@ -17,7 +17,9 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       deliveries_(std::move(options_.notify)),
       sessions_(options_, deliveries_),
       renewals_(options_, sessions_),
-      observers_(deliveries_) {
+      observers_(deliveries_, [this](coordination::Kind kind, const std::string& name, bool wanted) {
+        engine_.observe(kCoordination, machine::subject_of(kind, name), wanted);
+      }) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -305,9 +307,10 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
                     for (const client::ReleaseId& id : carried) release_done(*owner, id, absl::OkStatus());
                   }
                   on_completion(completion, now);
-                  const bool gone = result.ok() && (result->code == machine::ResultCode::SessionNotFound ||
-                                                    result->code == machine::ResultCode::Lost);
-                  if (gone && same_life(state) != nullptr) ended(state->id());
+                  Session* left = same_life(state);
+                  if (left == nullptr || !result.ok()) return;
+                  if (result->code == machine::ResultCode::SessionNotFound) ended(state->id());
+                  if (result->code == machine::ResultCode::Lost) told_lost(*left);
                 });
 }
 

@@ -182,6 +182,7 @@ class Client::Impl {
   void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
   void post_close(SessionId id);
   void ended(SessionId id);
+  void told_lost(Session& session);
   void machine_event(const MachineEvent& event);
   void machine_event(const MachineEvent& event, const machine::SessionEnded& ended);
   void machine_event(const MachineEvent& event, const machine::SessionResumed& resumed);

@@ -6,7 +6,9 @@ namespace coordkit::client {
 
 ObserverId Observers::add(Target target) {
   const ObserverId id(++last_id_);
-  by_place_[{target.kind, target.name}].insert(id);
+  absl::btree_set<ObserverId>& same = by_place_[{target.kind, target.name}];
+  if (same.empty()) interest_(target.kind, target.name, true);
+  same.insert(id);
   all_[id].target = std::move(target);
   wanting_.insert(id);
   return id;
@@ -17,13 +19,17 @@ void Observers::remove(ObserverId id) {
   if (found == all_.end()) return;
   const auto place = by_place_.find({found->second.target.kind, found->second.target.name});
   place->second.erase(id);
-  if (place->second.empty()) by_place_.erase(place);
+  if (place->second.empty()) {
+    interest_(place->first.first, place->first.second, false);
+    by_place_.erase(place);
+  }
   all_.erase(found);
   wanting_.erase(id);
   waiting_.erase(id);
 }
 
 void Observers::clear() {
+  for (const auto& [place, observers] : by_place_) interest_(place.first, place.second, false);
   all_.clear();
   by_place_.clear();
   wanting_.clear();

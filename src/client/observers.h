@@ -44,7 +44,9 @@ class Observers {
  public:
   using Target = ObserverTarget;
   using Question = SnapshotQuestion;
-  explicit Observers(Deliveries& deliveries) : deliveries_(deliveries) {}
+  // Told when the first observer of a name comes, and when the last one goes.
+  using Interest = absl::AnyInvocable<void(coordination::Kind, const std::string& name, bool wanted)>;
+  Observers(Deliveries& deliveries, Interest interest) : deliveries_(deliveries), interest_(std::move(interest)) {}
 
   ObserverId add(Target target);
   void remove(ObserverId id);
@@ -78,6 +80,7 @@ class Observers {
   void deliver(One& one, absl::AnyInvocable<void()> task);
 
   Deliveries& deliveries_;
+  Interest interest_;
   absl::btree_map<ObserverId, One> all_;
   absl::btree_map<Place, absl::btree_set<ObserverId>> by_place_;
   absl::btree_set<ObserverId> wanting_;

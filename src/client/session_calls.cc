@@ -128,6 +128,13 @@ void Client::Impl::ended(SessionId id) {
   sessions_.erase(id);
 }
 
+// A command was answered Lost: the session has ended or belongs to another process, or it is ending and still to be closed. The
+// state of this replica is at least that of the answer.
+void Client::Impl::told_lost(Session& session) {
+  const auto reply = look<machine::SessionReply>(machine::SessionQuery{.session = session.id()}, machine::decode_session);
+  reply ? answered(session, *reply) : ended(session.id());
+}
+
 void Client::Impl::machine_event(const MachineEvent& event) {
   if (event.machine != kCoordination) return;
   const auto decoded = machine::decode_event(event.bytes);

@@ -48,6 +48,7 @@ class EngineImpl final : public Engine {
   StoreId store() const override { return origin_.store; }
   BootCounter boot() const override { return origin_.boot; }
   const StateMachine* machine(MachineId id) const override { return router_.machine(id); }
+  void observe(MachineId id, std::string_view subject, bool wanted) override { router_.observe(id, subject, wanted); }
   const raft::Core* core() const override { return core_ ? &*core_ : nullptr; }
 
  private:

@@ -77,6 +77,10 @@ StateMachine* Router::find(MachineId id) {
 
 const StateMachine* Router::machine(MachineId id) const { return const_cast<Router*>(this)->find(id); }
 
+void Router::observe(MachineId id, std::string_view subject, bool wanted) {
+  if (StateMachine* machine = find(id)) machine->observe(subject, wanted);
+}
+
 void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
   Position at = applied_;
   for (const raft::Entry& entry : entries) {

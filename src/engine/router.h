@@ -76,6 +76,7 @@ class Router {
   Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
+  void observe(MachineId id, std::string_view subject, bool wanted);
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
   // Over all that is replicated: machines, origins, genesis, configuration, the newest leader's term.
   uint64_t digest() const;

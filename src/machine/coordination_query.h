@@ -14,6 +14,12 @@
 
 namespace coordkit::machine {
 
+// What StateMachine::observe() of this machine calls it.
+inline std::string subject_of(coordination::Kind kind, std::string_view name) {
+  std::string subject(1, static_cast<char>(kind));
+  return subject.append(name);
+}
+
 struct ObjectQuery {
   coordination::Kind kind = coordination::Kind::Semaphore;
   std::string name;

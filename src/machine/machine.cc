@@ -139,7 +139,9 @@ void Machine::settle(Step& step) {
                                           : disarm(delay_timer(change.id)));
   }
   for (const lock::Decision& decision : step.decisions.waits) announce(decision, step);
-  coordinated_.led.insert(step.decisions.led.begin(), step.decisions.led.end());
+  for (const std::string& name : step.decisions.led) {
+    if (observed(coordination::Kind::Lock, name)) coordinated_.led.insert(name);
+  }
   step.decisions = {};
   settle_coordination(step);
 }

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "coordination/coordination.h"
 #include "coordkit/state_machine.h"
 #include "lease/table.h"
@@ -48,7 +49,8 @@ class Machine final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;
-  bool holds(std::string_view guard) const override;  // src/machine/guard.h
+  bool holds(std::string_view guard) const override;             // src/machine/guard.h
+  void observe(std::string_view subject, bool wanted) override;  // subject_of(); of changes only, ends of sessions are told
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
@@ -127,6 +129,7 @@ class Machine final : public StateMachine {
   void time_out_coordinated(const FiredTimer& timer, Step& step);  // of a wait or a claim
   void settle_coordination(Step& step);
   void announce_leaders(Step& step);  // ends every entry
+  bool observed(coordination::Kind kind, std::string_view name) const;
   std::optional<ApplyOutput::Result> coordinated_standing(const Request& request, const Command& queued) const;
   void coordination_timers(std::vector<TimerOp>& out) const;
 
@@ -143,6 +146,7 @@ class Machine final : public StateMachine {
   std::string answer_to(const ObjectQuery& query) const;
 
   std::string prefix_;
+  absl::flat_hash_set<std::string> observed_;  // here; not replicated
   State state_;
   std::optional<std::pair<uint64_t, Revision>> stored_counters_;  // as the last checkpoint has them
   lock::Decisions decisions_;                                     // scratch of one step
@@ -150,7 +154,7 @@ class Machine final : public StateMachine {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;
     std::vector<coordination::ClaimTimer> timers;
-    absl::btree_set<std::string> led;  // locks whose exclusive holder changed
+    absl::btree_set<std::string> led;  // locks whose exclusive holder changed, if somebody observes that
   } coordinated_;                      // the same
 };
 

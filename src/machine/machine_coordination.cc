@@ -187,11 +187,24 @@ void Machine::settle_coordination(Step& step) {
                                      {}});
   }
   for (coordination::Change& change : coordinated_.changes) {
+    if (!observed(change.kind, change.name)) continue;
     step.output.events.push_back({step.index, encode(Event(std::move(change)))});
   }
   coordinated_.decisions.clear();
   coordinated_.timers.clear();
   coordinated_.changes.clear();
+}
+
+void Machine::observe(std::string_view subject, bool wanted) {
+  if (wanted) {
+    observed_.insert(std::string(subject));
+  } else {
+    observed_.erase(std::string(subject));
+  }
+}
+
+bool Machine::observed(coordination::Kind kind, std::string_view name) const {
+  return !observed_.empty() && observed_.contains(subject_of(kind, name));
 }
 
 // An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
@@ -220,7 +233,8 @@ std::optional<ApplyOutput::Result> Machine::coordinated_standing(const Request& 
     result.revision = state_.keys.revision();
     return ApplyOutput::Result{index, queued.request, ApplyOutput::Stage::Final, encode(result)};
   };
-  if (!state_.sessions.contains(session)) return final(queued.index, {.code = ResultCode::Lost});
+  const std::optional<lease::Session> known = state_.sessions.find(session);
+  if (!known || !known->owns(queued.request)) return final(queued.index, {.code = ResultCode::Lost});  // S-45
   if (const std::optional<Index> wait = state_.coordination.waits.rows().requested(queued.request)) {
     return ApplyOutput::Result{*wait, queued.request, ApplyOutput::Stage::Queued, {}};
   }

@@ -185,7 +185,8 @@ std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) cons
   const std::optional<Claimant> claimant = request.ok() ? claimant_of(*request) : std::nullopt;
   if (!claimant) return std::nullopt;
   Result result{.revision = state_.keys.revision()};
-  if (!state_.sessions.contains(claimant->session)) {
+  const std::optional<lease::Session> session = state_.sessions.find(claimant->session);
+  if (!session || !session->owns(queued.request)) {  // S-45: what another process holds now is nothing of who asked
     result.code = ResultCode::Lost;
     return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
   }

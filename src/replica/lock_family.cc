@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "coordkit/session.h"
+#include "replica/call_control.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
@@ -26,6 +27,42 @@ absl::Status Grant::convert(LockMode to) {
   if (!hold.ok()) return hold.status();
   hold_ = *std::move(hold);
   return absl::OkStatus();
+}
+
+AsyncCall Grant::downgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  return convert_async(LockMode::Shared, std::move(done));
+}
+AsyncCall Grant::upgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  return convert_async(LockMode::Exclusive, std::move(done));
+}
+
+AsyncCall Grant::convert_async(LockMode to, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+  if (!hold_) {
+    std::move(done)(no_grant());
+    return {};
+  }
+  return begin<absl::StatusOr<HoldRef>>(
+      session_->shared_host(),
+      [hold = hold_, to](Client& client, Callback<HoldRef> answer) {
+        return to == LockMode::Shared ? client.downgrade(hold, std::move(answer)) : client.upgrade(hold, std::move(answer));
+      },
+      [session = session_, done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
+        if (!hold.ok()) return std::move(done)(hold.status());
+        std::move(done)(Grant(Session(std::move(session)), *std::move(hold)));
+      });
+}
+
+AsyncCall Grant::update_value_async(std::string value, absl::AnyInvocable<void(absl::Status)> done) {
+  if (!hold_) {
+    std::move(done)(no_grant());
+    return {};
+  }
+  return begin<absl::Status>(
+      session_->shared_host(),
+      [hold = hold_, value = std::move(value)](Client& client, DoneCallback answer) mutable {
+        return client.update_value(hold, std::move(value), std::move(answer));
+      },
+      std::move(done));
 }
 
 absl::Status Grant::update_value(std::string value) {

@@ -1,5 +1,6 @@
 #include "coordkit/mutex.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "coordkit/error.h"
@@ -12,27 +13,64 @@ Mutex::Mutex(Session session, std::string name) : session_(std::move(session)), 
   if (session_.handle_) owner_ = session_.handle_->host().owner_tag();
 }
 
-bool Mutex::take(absl::StatusOr<Grant> grant) {
-  if (grant.ok()) {
-    const std::lock_guard lock(guard_);
-    grant_ = *std::move(grant);
-    return true;
+// Where a call of the cluster would not wait, this must not either: its refusal says why.
+void Mutex::refuse_to_wait() {
+  const bool may_wait = session_.handle_ && !session_.handle_->host().forked() && !session_.handle_->host().on_engine_thread();
+  if (!may_wait) raise_as_system_error(session_.acquire(name_, {.owner = owner_}).status());
+}
+
+bool Mutex::enter(Time until) {
+  std::unique_lock lock(guard_);
+  const auto free = [this] { return !taken_; };
+  if (until == Time::max()) {
+    left_.wait(lock, free);
+  } else if (!left_.wait_until(lock, until, free)) {
+    return false;
   }
+  taken_ = true;
+  return true;
+}
+
+bool Mutex::ask(Duration timeout) {
+  absl::StatusOr<Grant> grant = session_.acquire(name_, {.timeout = timeout, .owner = owner_});
+  {
+    const std::lock_guard lock(guard_);
+    if (grant.ok()) {
+      grant_ = *std::move(grant);
+      return true;
+    }
+    taken_ = false;
+  }
+  left_.notify_one();
   const std::optional<Reason> reason = reason_of(grant.status());
   if (reason == Reason::WaitTimeout || reason == Reason::Held || reason == Reason::Delayed) return false;
   raise_as_system_error(grant.status());
 }
 
-void Mutex::lock() { take(session_.acquire(name_, {.owner = owner_})); }
-bool Mutex::try_lock() { return take(session_.try_acquire(name_, {.owner = owner_})); }
+void Mutex::lock() {
+  refuse_to_wait();
+  enter(Time::max());
+  ask(kForever);
+}
+
+bool Mutex::try_lock() { return try_lock_within(Duration::zero()); }
 
 bool Mutex::try_lock_within(Duration timeout) {
-  return take(session_.acquire(name_, {.timeout = std::max(timeout, Duration::zero()), .owner = owner_}));
+  refuse_to_wait();
+  const Time now = std::chrono::steady_clock::now();
+  const bool for_ever = timeout > Time::max() - now;
+  const Time until = for_ever ? Time::max() : now + std::max(timeout, Duration::zero());
+  if (!enter(until)) return false;
+  return ask(for_ever ? kForever : std::max<Duration>(until - std::chrono::steady_clock::now(), Duration::zero()));
 }
 
 void Mutex::unlock() {
-  const std::lock_guard lock(guard_);
-  grant_.release_later();
+  {
+    const std::lock_guard lock(guard_);
+    grant_.release_later();
+    taken_ = false;
+  }
+  left_.notify_one();
 }
 
 bool Mutex::valid() const {

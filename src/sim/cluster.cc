@@ -43,7 +43,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   for (size_t i = 0; i < plan.faults.size(); ++i) schedules_.push_back(random_.fork());
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
   witness_.set_history_recorder(history_recorder_.get());
-  witness_.set_plain_locks(!plan_.work.lock_family);
+  witness_.set_plain_locks(!plan_.work.lock_family && plan_.work.session_change_share == 0);
   if (options_.machines) {
     std::vector<MachineId> ids;
     for (const HostedMachine& hosted : options_.machines(ReplicaId(1))) ids.push_back(hosted.id);
@@ -57,7 +57,8 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
     consensus_.own(i, nodes_[i]->log(), nodes_[i]->state());
     nodes_[i]->log().set_history([this](Position at) { return consensus_.chain(at); });
   }
-  workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, world.fork_random());
+  workload_ =
+      std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, marks_, world.fork_random());
 }
 
 // Clients end their calls when they go: the work they were made for must still be there.
@@ -276,6 +277,27 @@ void Cluster::compare_with_model(uint32_t node) {
           fmt::format("n{}: the queue of {} after {} is {}, by the log it is {}", node + 1, name, model_.applied().value(),
                       requests_of(queue->waiters), requests_of(model_.locks().queue(name))),
           {.index = model_.applied(), .lock = name});
+    }
+  }
+  compare_objects(node);
+}
+
+// The same for semaphores, barriers and the like.
+void Cluster::compare_objects(uint32_t node) const {
+  using coordination::Kind;
+  if (plan_.work.coordination_share == 0) return;
+  const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
+  for (const Kind kind :
+       {Kind::Semaphore, Kind::Latch, Kind::Barrier, Kind::DoubleBarrier, Kind::Queue, Kind::Counter, Kind::Group}) {
+    for (const std::string name : {"object-0", "object-1"}) {
+      const auto bytes = machine->query(machine::encode(machine::Query(machine::ObjectQuery{kind, name, 0})));
+      const auto reply = bytes.ok() ? machine::decode_object(*bytes) : absl::StatusOr<machine::ObjectReply>(bytes.status());
+      if (!reply.ok()) throw Violation("INV_K1", "a look at an object fails");
+      if (*reply == model_.coordination().look({kind, name})) continue;
+      throw Violation("INV_L01",
+                      fmt::format("n{}: {} of kind {} after {} differs from the log's", node + 1, name, static_cast<int>(kind),
+                                  model_.applied().value()),
+                      {.index = model_.applied()});
     }
   }
 }

@@ -124,6 +124,7 @@ class Cluster final : private NodeWatcher {
   bool locks_free() const;
   std::string describe() const;
   void compare_with_model(uint32_t node);
+  void compare_objects(uint32_t node) const;
 
   // Marks (cluster_marks.cc).
   void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }

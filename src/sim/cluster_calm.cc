@@ -104,6 +104,9 @@ bool Cluster::calm_phase() {
     const char* id = witness_.pending_count() != 0 ? "INV_L08" : locks_free() ? "INV_R20" : "INV_L12";
     throw Violation(id, "not converged: " + describe());
   }
+  if (model_.sessions().empty() && model_.coordination().anything_of_sessions()) {
+    throw Violation("INV_L07", "something is left of a session that has ended");
+  }
   for (uint32_t node = 0; node < plan_.nodes; ++node) compare_with_model(node);
   const uint64_t elections = consensus_.elections() - elections_before;
   if (elections > 5) throw Violation("INV_R19", fmt::format("{} elections after all faults were over", elections));
@@ -115,12 +118,14 @@ void Cluster::bury_the_dead() {
   const Duration ttl = plan_.work.ttl_max + milliseconds(50);
   while (true) {
     const uint64_t elections = consensus_.elections();
+    const Index began = model_.applied();
     const Duration entries = milliseconds(20) * static_cast<int64_t>(model_.sessions().size());  // one for each that ends
     const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1) + entries;
     if (run_until(until, [&] { return !dead_session(); })) return;
     if (consensus_.elections() != elections) continue;
     const SessionId id = dead_session();
     const Model::Session& session = *model_.session(id);
+    if (session.resumed > began) continue;  // a dead process had asked for it, and its time began anew
     throw Violation("INV_L11", fmt::format("session {} of boot {} of n{}, opened at {} for {} ms, lives on: {}", id.value(),
                                            session.boot.value(), session.node.value(), session.opened.value(),
                                            std::chrono::duration_cast<milliseconds>(session.ttl).count(), describe()));

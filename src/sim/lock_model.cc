@@ -318,6 +318,15 @@ std::vector<LockModel::Claim> LockModel::queue(const std::string& name) const {
   return queue;
 }
 
+std::vector<Token> LockModel::tokens_of(SessionId session) const {
+  std::vector<Token> tokens;
+  for (const Claim& claim : claims_) {
+    if (claim.held() && claim.session == session) tokens.push_back(claim.token);
+  }
+  std::ranges::sort(tokens);
+  return tokens;
+}
+
 std::set<std::string> LockModel::names() const {
   std::set<std::string> names;
   for (const Claim& claim : claims_) {

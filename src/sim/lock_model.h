@@ -70,7 +70,8 @@ class LockModel {
   std::vector<Claim> holds(const std::string& name) const;  // in grant order
   std::vector<Claim> queue(const std::string& name) const;  // first waiter first
   bool delayed(const std::string& name) const { return delays_.contains(name); }
-  std::set<std::string> names() const;  // with a hold, a waiter or a delay
+  std::vector<Token> tokens_of(SessionId session) const;  // of its holds, in grant order
+  std::set<std::string> names() const;                    // with a hold, a waiter or a delay
   uint64_t releases() const { return releases_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace coordkit::sim {
 
 void LockObserver::opened(uint32_t node, const SessionRef& session) {
-  sessions_[session->id()] = {node, session};
+  sessions_.push_back({node, session});
   if (model_.session(session->id()) == nullptr) refuse_valid(KnownSession{node, session});
 }
 
@@ -27,10 +27,19 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
   holds_.push_back(fresh);
 }
 
+void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
+  opened(node, resumed.session);
+  taken_over_.insert(resumed.session->id());
+  for (const HoldRef& hold : resumed.holds) {
+    granted(node, hold);
+    if (!holds_.empty() && holds_.back().hold == hold) holds_.back().trusted = false;
+  }
+}
+
 void LockObserver::process_died(uint32_t node) {
   const auto dead = [&](const auto& known) { return known.node == node; };
   std::erase_if(holds_, dead);
-  std::erase_if(sessions_, [&](const auto& item) { return item.second.node == node; });
+  std::erase_if(sessions_, dead);
   std::erase_if(superseded_, dead);
   std::erase_if(expired_, dead);
 }
@@ -64,13 +73,14 @@ void LockObserver::entry_applied() {
     std::erase_if(holds_, over);
   }
   for (const Model::Ended& ended : model_.ended()) {
-    const auto it = sessions_.find(ended.session);
-    if (it == sessions_.end()) continue;
-    if (ended.expired) {
-      refuse_valid(it->second);
-      expired_.push_back(it->second);
-    }
-    sessions_.erase(it);
+    taken_over_.erase(ended.session);
+    std::erase_if(sessions_, [&](const KnownSession& known) {
+      if (known.session->id() != ended.session) return false;
+      // One that closes its session has stopped trusting it; another process that had it must have, too.
+      refuse_valid(known);
+      if (ended.expired) expired_.push_back(known);
+      return true;
+    });
   }
 }
 
@@ -83,8 +93,27 @@ void LockObserver::looked(uint32_t node) {
   for (const KnownSession& known : expired_) {
     if (known.node == node) refuse_valid(known);
   }
-  for (const Known& known : holds_) {
-    if (known.node == node) demand_announcement(known);
+  for (Known& known : holds_) {
+    if (known.node != node) continue;
+    known.trusted = known.trusted || known.hold->valid(reading(node));
+    if (known.trusted) demand_announcement(known);
+  }
+  if (!taken_over_.empty()) refuse_two_at_once(node);
+}
+
+// S-45: a process that takes a session over does not trust it before the one that had it has stopped.
+void LockObserver::refuse_two_at_once(uint32_t node) {
+  if (duty_ == Duty::LookAway) return;
+  for (const KnownSession& one : sessions_) {
+    if (one.node != node || !taken_over_.contains(one.session->id()) || !one.session->valid(reading(node))) continue;
+    for (const KnownSession& other : sessions_) {
+      const bool same = other.session->id() == one.session->id() && other.session != one.session;
+      if (!same || !other.session->valid(reading(other.node))) continue;
+      throw Violation(
+          "INV_L02",
+          fmt::format("n{} and n{} trust session {} at the same time", node + 1, other.node + 1, one.session->id().value()),
+          {.index = model_.applied()});
+    }
   }
 }
 
@@ -109,9 +138,9 @@ void LockObserver::refuse_valid(const Known& known) const {
 
 void LockObserver::refuse_valid(const KnownSession& known) const {
   if (duty_ == Duty::LookAway || !known.session->valid(reading(known.node))) return;
-  throw Violation("INV_L10",
-                  fmt::format("n{} may trust session {} whose expiry was applied", known.node + 1, known.session->id().value()),
-                  {.index = model_.applied()});
+  throw Violation(
+      "INV_L10", fmt::format("n{} may trust session {} after its end was applied", known.node + 1, known.session->id().value()),
+      {.index = model_.applied()});
 }
 
 // INV_L14: nothing of an older owner after a newer one, but owners that share come in any order among themselves.

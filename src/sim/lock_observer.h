@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,13 @@ class LockObserver {
   // What a worker of that node was told.
   void opened(uint32_t node, const SessionRef& session);
   void granted(uint32_t node, const HoldRef& hold);
+  // Another process has taken the session over, with what it holds. The former one may not know yet.
+  void resumed(uint32_t node, const ResumedSession& resumed);
   // The owner has a hold in another mode in its place.
   void replaced(const HoldRef& former) {
     std::erase_if(holds_, [&](const Known& known) { return known.hold == former; });
   }
+  bool over(SessionId session) const { return model_.session(session) == nullptr; }  // as the log has it
   void process_died(uint32_t node);
 
   void entry_applied();        // after each entry the model applied: the first apply anywhere
@@ -40,6 +44,7 @@ class LockObserver {
   struct Known {
     uint32_t node;
     HoldRef hold;
+    bool trusted = true;  // false: of a session that was taken over and has not been valid since
   };
   struct KnownSession {
     uint32_t node;
@@ -49,14 +54,16 @@ class LockObserver {
   void refuse_valid(const Known& known) const;
   void refuse_valid(const KnownSession& known) const;
   void demand_announcement(const Known& known) const;
+  void refuse_two_at_once(uint32_t node);
 
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
   const Duty duty_;
-  std::vector<Known> holds_;                    // not released; in the order in which they became known
-  std::map<SessionId, KnownSession> sessions_;  // not closed
-  std::vector<Known> superseded_;               // holds that a later grant conflicts with
+  std::vector<Known> holds_;            // not released; in the order in which they became known
+  std::vector<KnownSession> sessions_;  // not ended; one that was taken over has several processes
+  std::set<SessionId> taken_over_;
+  std::vector<Known> superseded_;  // holds that a later grant conflicts with
   std::vector<KnownSession> expired_;
   struct Accepted {
     Token highest;

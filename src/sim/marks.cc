@@ -37,6 +37,22 @@ constexpr std::string_view kNames[kMarks] = {
     "power_lost_in_open",
     "halted_by_disk",
     "waited_for_space",
+    "session_resumed",
+    "session_vouched_for",
+    "session_taken_over",
+    "session_killed",
+    "hold_forced",
+    "permits_granted",
+    "latch_opened",
+    "barrier_opened",
+    "parties_met",
+    "parties_left",
+    "item_claimed",
+    "item_claimed_again",
+    "item_acknowledged",
+    "number_given",
+    "member_joined",
+    "leader_seen",
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ using machine::ResultCode;
 void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view payload) {
   applied_ = index;
   locks_.begin_entry();
+  coordination_.begin_entry();
   ended_.clear();
   if (kind == raft::EntryKind::LeaderStart) leader_term_ = term;
   if (kind == raft::EntryKind::Genesis) {
@@ -72,7 +73,7 @@ bool Model::guard_met(const engine::Request& request) const {
   if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
   const auto guard = machine::decode_guard(request.guard->bytes);
   const auto* held = guard.ok() ? std::get_if<machine::LockHeld>(&*guard) : nullptr;
-  return held && locks_.hold(held->name, held->token) != nullptr;
+  return held && (locks_.hold(held->name, held->token) != nullptr || coordination_.held(held->name, held->token));
 }
 
 void Model::execute(const engine::Request& request) {
@@ -88,7 +89,21 @@ void Model::execute(const engine::Request& request) {
   if (result.code != ResultCode::Queued) finish(request.id, result);
 }
 
+std::string Model::key_of(ReplicaId sender, const machine::Request::Body& body) {
+  return std::to_string(sender.value()) + " " + machine::encode(machine::Request{.body = body});
+}
+
 void Model::label(const machine::Request& request, const RequestId& id) {
+  const bool known_by_its_words = std::holds_alternative<machine::CoordinationCommand>(request.body) ||
+                                  std::holds_alternative<machine::ResumeSession>(request.body) ||
+                                  std::holds_alternative<machine::KillSession>(request.body) ||
+                                  std::holds_alternative<machine::ForceRelease>(request.body);
+  if (known_by_its_words) {
+    std::string key = key_of(id.origin.replica, request.body);
+    std::vector<Execution>& same = executions_[key];
+    executing_[id] = {std::move(key), same.size()};
+    same.push_back({.request = id});
+  }
   const std::string* text = nullptr;
   if (const auto* open = std::get_if<machine::OpenSession>(&request.body)) text = &open->metadata;
   if (const auto* acquire = std::get_if<machine::Acquire>(&request.body)) text = &acquire->value;
@@ -103,6 +118,11 @@ void Model::label(const machine::Request& request, const RequestId& id) {
 }
 
 void Model::finish(const RequestId& id, Result result) {
+  if (const auto execution = executing_.find(id); execution != executing_.end()) {
+    Execution& known = executions_[execution->second.first][execution->second.second];
+    known.result = result;
+    known.index = applied_;
+  }
   const auto label = labels_.find(id);
   if (label == labels_.end()) return;
   Fate& fate = fates_[label->second];
@@ -118,7 +138,8 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
   if (session && !sessions_.contains(session)) return {.code = ResultCode::SessionNotFound};
   if (session && lost_to_sender(request, session, id)) return {.code = ResultCode::Lost};
   for (const machine::PriorRelease& prior : request.prior_releases) {
-    locks_.release(session, std::nullopt, prior.name, prior.token, prior.number);
+    const Result released = locks_.release(session, std::nullopt, prior.name, prior.token, prior.number);
+    if (released.code == ResultCode::NotOwner) coordination_.release(session, prior.name, prior.token);
   }
   settle();
   return std::visit(
@@ -177,10 +198,13 @@ Result Model::acquire(LockModel::Claim claim, const machine::Wait& wait, uint64_
 }
 
 Result Model::run(const machine::Release& asked) {
-  return locks_.release(asked.session, asked.owner_tag, asked.name, asked.token, asked.number);
+  const Result result = locks_.release(asked.session, asked.owner_tag, asked.name, asked.token, asked.number);
+  const bool other = result.code == ResultCode::NotOwner && coordination_.release(asked.session, asked.name, asked.token);
+  return other ? Result{} : result;
 }
 
 Result Model::run(const machine::CancelAcquire& cancel) {
+  if (const auto other = coordination_.cancel(cancel.session, cancel.acquire, waits_ended_)) return *other;
   const Result result = locks_.cancel(cancel.session, cancel.acquire, waits_ended_);
   if (result.code == ResultCode::Cancelled) cancelled_.insert(cancel.acquire);  // also one that has not arrived
   return result;
@@ -190,6 +214,11 @@ Result Model::run(const machine::Downgrade& downgrade) { return locks_.downgrade
 Result Model::run(const machine::Upgrade& upgrade) { return locks_.upgrade(upgrade, applied_); }
 Result Model::run(const machine::UpdateValue& update) { return locks_.update_value(update); }
 Result Model::run(const machine::ClearDelay& clear) { return locks_.clear_delay(clear.name); }
+
+Result Model::run(const machine::CoordinationCommand& command, const RequestId& id) {
+  if (cancelled_.contains(id)) return {.code = ResultCode::Cancelled};
+  return coordination_.run(command, id, applied_);
+}
 
 Result Model::run(const machine::Put& put) {
   revision_ = revision_.next();
@@ -219,7 +248,15 @@ void Model::fire(const engine::FireTimers& fired) {
   std::sort(dead.begin(), dead.end());
   end_sessions(dead, true);
   for (const FiredTimer& timer : fired.timers) {
-    if (timer.id.value() >> 63) locks_.time_out(Index(timer.id.value() << 1 >> 1), waits_ended_);
+    if (timer.id.value() >> 63) {
+      const Index queued(timer.id.value() << 1 >> 1);
+      if (timer.generation != Generation(0)) {  // a claim's, under its token
+        coordination_.end_claim(queued, Token(timer.generation.value()));
+        continue;
+      }
+      locks_.time_out(queued, waits_ended_);
+      coordination_.time_out(queued, waits_ended_);
+    }
     locks_.end_delay(timer.id.value());
   }
 }
@@ -234,11 +271,13 @@ void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
       if (life.id == id) life.until = applied_;
     }
     locks_.end(id, expired, waits_ended_);
+    coordination_.end(id, waits_ended_);
   }
 }
 
 void Model::settle() {
   locks_.settle(applied_, waits_ended_);
+  coordination_.settle(applied_, waits_ended_);
   for (const LockModel::Ended& wait : waits_ended_) finish(wait.request, wait.result);
   waits_ended_.clear();
 }
@@ -249,11 +288,20 @@ void Model::remember_locks() {
     for (const LockModel::Claim& wait : locks_.queue(name)) look.waiters.push_back(wait.request);
     record(lock_history_[name], applied_, std::move(look));
   }
+  for (const CoordinationModel::Object& object : coordination_.touched()) {
+    record(object_history_[object], applied_, coordination_.look(object));
+  }
 }
 
 const Model::Fate* Model::fate(const std::string& label) const {
   const auto it = fates_.find(label);
   return it == fates_.end() ? nullptr : &it->second;
+}
+
+const std::vector<Model::Execution>& Model::executions(const std::string& key) const {
+  static const std::vector<Execution> kNone;
+  const auto found = executions_.find(key);
+  return found == executions_.end() ? kNone : found->second;
 }
 
 const Result* Model::answered_at(Index index) const {
@@ -299,6 +347,32 @@ Model::LockLook Model::lock_at(const std::string& name, Index at) const {
   if (history == lock_history_.end()) return {};
   const LockLook* found = look(history->second, at);
   return found ? *found : LockLook{};
+}
+
+machine::ObjectReply Model::object_at(const CoordinationModel::Object& object, Index at) const {
+  const auto history = object_history_.find(object);
+  if (history == object_history_.end()) return {};
+  const machine::ObjectReply* found = look(history->second, at);
+  return found ? *found : machine::ObjectReply{};
+}
+
+template <typename T>
+bool Model::was(const History<T>* history, Index from, const std::function<bool(const T&)>& like_this) {
+  const T* at_first = history ? look(*history, from) : nullptr;
+  if (like_this(at_first ? *at_first : T{})) return true;
+  return history &&
+         std::ranges::any_of(*history, [&](const auto& item) { return item.first > from && like_this(item.second); });
+}
+
+bool Model::object_was(const CoordinationModel::Object& object, Index from,
+                       const std::function<bool(const machine::ObjectReply&)>& like_this) const {
+  const auto history = object_history_.find(object);
+  return was<machine::ObjectReply>(history == object_history_.end() ? nullptr : &history->second, from, like_this);
+}
+
+bool Model::lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const {
+  const auto history = lock_history_.find(name);
+  return was<LockLook>(history == lock_history_.end() ? nullptr : &history->second, from, like_this);
 }
 
 std::vector<SessionId> Model::sessions_at(Index at) const {

@@ -1,9 +1,10 @@
-// The naive twin of everything right of commit: origins, sessions, locks, keys. It reads the committed entries one by one
-// and says what each must answer and what the state is at any index. Written for being obviously right, not for speed; the
-// real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
+// The naive twin of everything right of commit: origins, sessions, locks, keys and the rest. It reads the committed entries one
+// by one and says what each must answer and what the state is at any index. Written for being obviously right, not for speed;
+// the real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "engine/log_command.h"
 #include "machine/command.h"
 #include "machine/result.h"
+#include "sim/coordination_model.h"
 #include "sim/lock_model.h"
 
 namespace coordkit::sim {
@@ -36,6 +38,8 @@ class Model {
     bool ending = false;
     bool contested = false;
     Sequence resumed_by;
+    Index resumed;
+    std::vector<Token> held_then;  // what came along
   };
   // What a command that carries a label of the workload came to.
   struct Fate {
@@ -45,6 +49,14 @@ class Model {
     Index index;                            // of the entry that decided it
     Index arrived;                          // of the entry that carried it
   };
+  // A command that carries no label is known by what it says and who sent it; several may say the same.
+  struct Execution {
+    RequestId request;
+    Index index;                            // of the entry that decided it
+    std::optional<machine::Result> result;  // the final one
+  };
+  static std::string key_of(ReplicaId sender, const machine::Request::Body& body);
+
   // Effects of the last apply.
   struct Ended {
     SessionId session;
@@ -57,12 +69,14 @@ class Model {
   const std::vector<Ended>& ended() const { return ended_; }
 
   const Fate* fate(const std::string& label) const;
+  const std::vector<Execution>& executions(const std::string& key) const;
   // What the request at this index was answered there (queued or final); null: the entry was no request or did nothing.
   const machine::Result* answered_at(Index index) const;
 
   const Session* session(SessionId id) const;
   const std::map<SessionId, Session>& sessions() const { return sessions_; }
   const LockModel& locks() const { return locks_; }
+  const CoordinationModel& coordination() const { return coordination_; }
   uint64_t expiries() const { return expiries_; }
   uint64_t grants() const { return grants_; }
   uint64_t releases() const { return locks_.releases(); }
@@ -83,6 +97,11 @@ class Model {
     bool delayed = false;
   };
   LockLook lock_at(const std::string& name, Index at) const;
+  machine::ObjectReply object_at(const CoordinationModel::Object& object, Index at) const;
+  // Whether it was like this after some entry from `from` on.
+  bool object_was(const CoordinationModel::Object& object, Index from,
+                  const std::function<bool(const machine::ObjectReply&)>& like_this) const;
+  bool lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const;
   std::vector<SessionId> sessions_at(Index at) const;
 
  private:
@@ -98,6 +117,8 @@ class Model {
   static const T* look(const History<T>& history, Index at);
   template <typename T>
   static void record(History<T>& history, Index at, T value);
+  template <typename T>
+  static bool was(const History<T>* history, Index from, const std::function<bool(const T&)>& like_this);
 
   void configure(const raft::Configuration& configuration);
   void enroll(const engine::RegisterOrigin& registration);
@@ -120,6 +141,7 @@ class Model {
   machine::Result run(const machine::Upgrade& upgrade);
   machine::Result run(const machine::UpdateValue& update);
   machine::Result run(const machine::ClearDelay& clear);
+  machine::Result run(const machine::CoordinationCommand& command, const RequestId& id);
   machine::Result run(const machine::Put& put);
   machine::Result run(const machine::Delete& erase);
 
@@ -129,7 +151,7 @@ class Model {
   void end_sessions(const std::vector<SessionId>& ids, bool expired);
   bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
   void mark_ending(SessionId id);
-  void end_waits(SessionId id);
+  void end_waits(SessionId id, CoordinationModel::Waiter waiter);
   void settle();
   void remember_locks();
 
@@ -141,6 +163,7 @@ class Model {
   std::map<ReplicaId, Origins> origins_;
   std::map<SessionId, Session> sessions_;
   LockModel locks_{counter_};
+  CoordinationModel coordination_{counter_};
   std::map<std::string, Value> keys_;
   std::set<RequestId> cancelled_;  // acquires that must not run any more
 
@@ -150,9 +173,12 @@ class Model {
 
   std::map<std::string, Fate> fates_;
   std::map<RequestId, std::string> labels_;
+  std::map<std::string, std::vector<Execution>> executions_;
+  std::map<RequestId, std::pair<std::string, size_t>> executing_;  // where in these
   std::map<Index, machine::Result> answers_;
   std::map<std::string, History<std::optional<Value>>> key_history_;
   std::map<std::string, History<LockLook>> lock_history_;
+  std::map<CoordinationModel::Object, History<machine::ObjectReply>> object_history_;
   History<Revision> revision_history_;
   struct Life {
     SessionId id;

@@ -6,11 +6,21 @@ namespace coordkit::sim {
 using machine::Result;
 using machine::ResultCode;
 
+namespace {
+
+bool gives_up(const machine::CoordinationCommand& command) {
+  return std::holds_alternative<machine::AcknowledgeItem>(command) || std::holds_alternative<machine::LeaveBarrier>(command) ||
+         std::holds_alternative<machine::LeaveGroup>(command);
+}
+
+}  // namespace
+
 // Whether a request of this session is answered Lost: it belongs to another process now, or is ending and does not let go.
 bool Model::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
   const Session& session = sessions_.at(id);
   const Origin bound{session.node, StoreId(session.incarnation), session.boot};
-  const bool lets_go = std::holds_alternative<machine::CloseSession>(request.body) ||
+  const auto* command = std::get_if<machine::CoordinationCommand>(&request.body);
+  const bool lets_go = (command && gives_up(*command)) || std::holds_alternative<machine::CloseSession>(request.body) ||
                        std::holds_alternative<machine::Release>(request.body) ||
                        std::holds_alternative<machine::CancelAcquire>(request.body);
   return bound != by.origin || by.sequence <= session.resumed_by || (session.ending && !lets_go);
@@ -31,7 +41,9 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.incarnation = to.store.value();
   session.generation = session.generation.next();
   session.resumed_by = id.sequence;
-  end_waits(resume.id);
+  session.resumed = applied_;
+  session.held_then = locks_.tokens_of(resume.id);
+  end_waits(resume.id, CoordinationModel::Waiter::MayReturn);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
 }
 
@@ -53,9 +65,12 @@ void Model::mark_ending(SessionId id) {
   Session& session = sessions_.at(id);
   if (session.ending) return;
   session.ending = true;
-  end_waits(id);
+  end_waits(id, CoordinationModel::Waiter::IsGone);
 }
 
-void Model::end_waits(SessionId id) { locks_.end_waits(id, waits_ended_); }
+void Model::end_waits(SessionId id, CoordinationModel::Waiter waiter) {
+  locks_.end_waits(id, waits_ended_);
+  coordination_.end_waits(id, waiter, waits_ended_);
+}
 
 }  // namespace coordkit::sim

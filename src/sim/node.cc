@@ -106,6 +106,10 @@ absl::Status Node::start() {
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;
   client_options.election_timeout = parts_.plan.election_timeout;
+  if (parts_.plan.work.session_change_share > 0) {
+    client_options.draw_secret = [boot = fmt::format("secret of {} boot {}", number_, log_.boot().value()),
+                                  drawn = 0]() mutable { return fmt::format("{}, the {}.", boot, ++drawn); };
+  }
   proxy_ = make_proxy(parts_.defects, *engine_);
   client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
   parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),

@@ -332,6 +332,12 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
   plan.apply_bytes_per_turn = std::max<size_t>(plan.apply_bytes_per_turn, 64 << 10);
 }
 
+// Drawn last, so that a run without it is the run it would be otherwise.
+void draw_primitives(Plan& plan, Random& random, double chance) {
+  if (random.chance(chance)) plan.work.coordination_share = random.chance(0.5) ? 0.3 : 0.1;
+  if (random.chance(chance)) plan.work.session_change_share = random.chance(0.5) ? 0.2 : 0.05;
+}
+
 // No faults at all: what a healthy cluster does, and the speed of the simulator itself.
 void calm(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
@@ -341,9 +347,10 @@ void calm(Plan& plan, const SimOptions& options, Random& random) {
 struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
+  double primitives = 0;  // how likely a run has them, and likewise sessions that change hands
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm},           {"harsh", harsh}, {"holders", holders}, {"leases", leases},
-                                 {"membership", membership}, {"disks", disks}, {"locks", locks},     {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1},      {"harsh", harsh}, {"holders", holders},  {"leases", leases},
+                                 {"membership", membership}, {"disks", disks}, {"locks", locks, 0.5}, {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",      "clog",     "fade",
@@ -391,6 +398,7 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
   for (const Profile& profile : kProfiles) {
     if (profile.name != options.profile) continue;
     profile.draw(plan, options, random);
+    if (profile.primitives > 0) draw_primitives(plan, random, profile.primitives);
     leave_time(plan.states);
     adjust(plan, options);
     return true;

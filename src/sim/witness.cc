@@ -11,8 +11,9 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open",      "close",   "acquire", "release",  "put",   "erase",   "get",  "lease get",
-                                      "local get", "holders", "queue",   "sessions", "check", "convert", "value"};
+constexpr const char* kKindNames[] = {"open",      "close",     "acquire", "release", "put",      "erase", "get",
+                                      "lease get", "local get", "holders", "queue",   "sessions", "check", "convert",
+                                      "value",     "resume",    "kill",    "leave",   "command",  "look"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";
@@ -150,7 +151,7 @@ void Witness::closed(CallNumber number, SessionId session, const absl::Status& a
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer);
-  if (model_.session(session) != nullptr) fail("INV_R11", call, "told that the session has ended, but it lives");
+  if (stayed(session)) fail("INV_R11", call, "told that the session has ended, but it lives");
 }
 
 void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer) {
@@ -290,7 +291,8 @@ void Witness::checked(CallNumber number, const HoldRef& hold, const absl::Status
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   if (*answer && !call.current_at_start) fail("INV_R15", call, "told that the hold is current; it had ended before the call");
-  if (!*answer && current(*hold)) fail("INV_R15", call, "told that the hold has ended; it is current");
+  if (!*answer && current(*hold) && stayed(hold->session()->id()))
+    fail("INV_R15", call, "told that the hold has ended; it is current");
 }
 
 void Witness::process_died(uint32_t node) {
@@ -312,6 +314,7 @@ std::string Witness::pending() const {
 
 void Witness::finish() const {
   if (duty_ == Duty::Count) return;
+  finish_commands();
   for (const Call& call : calls_) {
     if (!call.ended) fail("INV_L08", call, "it never ends");
     if (call.label.empty()) continue;

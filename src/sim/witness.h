@@ -5,6 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +37,15 @@ class Witness {
     Sessions,
     Check,
     Convert,  // a hold to another mode
-    Value
+    Value,
+    Resume,  // of a session
+    Kill,    // of a session or a hold
+    Leave,   // a place or a group
+    Command,
+    Object  // a look at one
   };
+  using Object = CoordinationModel::Object;
+  using Told = std::function<bool(const machine::Result&)>;
 
   // Judges, or only keeps count of what is pending so that the black-box check stands alone.
   enum class Duty : uint8_t { Judge, Count };
@@ -52,6 +63,16 @@ class Witness {
   void trusted(const HoldRef& hold) {
     if (history_recorder_) history_recorder_->trusted(hold);
   }
+
+  // A command without room for a label (witness_commands.cc): `told` says whether a result is what its caller was told.
+  CallNumber begin_command(uint32_t node, Kind kind, std::string subject, const machine::Request::Body& body);
+  void executed(CallNumber call, const absl::Status& answer, const Told& told);
+  void awaited(CallNumber call, const absl::Status& answer, const Object& object);  // a latch or a barrier
+  void object_seen(CallNumber call, const absl::Status& answer, const Object& object, Index as_of,
+                   const machine::ObjectReply& told);
+  void counter_seen(CallNumber call, const absl::StatusOr<int64_t>& answer, const std::string& name);
+  void leader_seen(CallNumber call, const absl::StatusOr<std::optional<LeaderInfo>>& answer);
+  void resumed(CallNumber call, SessionId session, const absl::StatusOr<ResumedSession>& answer);
 
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
@@ -76,7 +97,15 @@ class Witness {
   void finish() const;
 
  private:
-  bool current(const HoldState& hold) const { return model_.locks().hold(hold.name(), hold.token()) != nullptr; }
+  bool current(const HoldState& hold) const {
+    return model_.locks().hold(hold.name(), hold.token()) != nullptr || model_.coordination().held(hold.name(), hold.token());
+  }
+  // A session that went to another process is over for the handle it was opened with, though it lives; it may even have come
+  // back, to another handle.
+  bool stayed(SessionId id) const {
+    const Model::Session* session = model_.session(id);
+    return session != nullptr && session->generation == Generation();
+  }
 
   struct Call {
     uint32_t node = 0;
@@ -88,7 +117,10 @@ class Witness {
     Index floor;  // highest index that anybody was told before this call began
     std::string subject;
     std::string label;
+    std::string command;  // of one without a label: its words
   };
+  std::optional<Index> match(const Call& call, const Told& told);
+  void finish_commands() const;
   Call& end(CallNumber number);
   CallNumber number_of(const Call& call) const { return static_cast<CallNumber>(&call - calls_.data()); }
   void refused(Call& call, const absl::Status& status);
@@ -106,7 +138,8 @@ class Witness {
   bool plain_locks_ = true;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
-  Index told_;  // highest index in any answer so far
+  std::set<RequestId> matched_;  // commands that a caller was told of
+  Index told_;                   // highest index in any answer so far
 };
 
 }  // namespace coordkit::sim

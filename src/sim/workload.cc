@@ -18,8 +18,15 @@ Duration draw(Random& random, Duration low, Duration high) { return Duration(ran
 }  // namespace
 
 Workload::Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-                   LockObserver& locks, Witness& witness, Random random)
-    : world_(world), plan_(plan), defects_(defects), nodes_(nodes), locks_(locks), witness_(witness), random_(random) {
+                   LockObserver& locks, Witness& witness, MarkCounts& marks, Random random)
+    : world_(world),
+      plan_(plan),
+      defects_(defects),
+      nodes_(nodes),
+      locks_(locks),
+      witness_(witness),
+      marks_(marks),
+      random_(random) {
   for (uint32_t node = 0; node < plan.nodes; ++node) {
     for (uint32_t i = 0; i < plan.work.workers_per_node; ++i) {
       Worker& worker = workers_.emplace_back();
@@ -51,6 +58,7 @@ void Workload::process_died(uint32_t node) {
     if (worker.node != node) continue;
     worker.session = nullptr;
     worker.holds.clear();
+    worker.things.clear();
     worker.state = State::Idle;
     worker.stepping_late = false;
     ++worker.step;
@@ -97,8 +105,14 @@ void Workload::act_idle(Worker& worker) {
     return which < 2 ? put(worker) : which < 4 ? get(worker) : erase(worker);
   }
   if (dice < plan_.work.kv_percent + plan_.work.query_percent) return query(worker);
-  if (!worker.session || worker.session->phase() == SessionPhase::Lost) return open(worker);
+  const double changes = plan_.work.session_change_share;
+  if (changes > 0 && worker.random.chance(changes / 4)) return end_another(worker);
+  if (!worker.session || worker.session->phase() == SessionPhase::Lost) {
+    worker.things.clear();
+    return changes > 0 && worker.random.chance(0.5) && resume(worker) ? void() : open(worker);
+  }
   if (worker.random.chance(0.02)) return close(worker);
+  if (plan_.work.coordination_share > 0 && worker.random.chance(plan_.work.coordination_share)) return coordinate(worker);
   if (plan_.work.lock_family && worker.random.chance(0.2)) return acquire_several(worker);
   acquire(worker);
 }
@@ -153,6 +167,7 @@ bool Workload::act_further(Worker& worker) {
 
 void Workload::act_winding_down(Worker& worker) {
   if (worker.state == State::Holding) return release(worker);
+  if (worker.state == State::Idle && !worker.things.empty()) return give_back(worker);
   if (worker.state == State::Idle && worker.session && !worker.session->closed()) return close(worker);
 }
 
@@ -164,19 +179,6 @@ bool Workload::idle() const {
 }
 
 // ---- calls
-
-template <typename F>
-auto Workload::then(Worker& worker, F done) {
-  worker.state = State::Calling;
-  return [this, &worker, epoch = nodes_[worker.node]->epoch(), done = std::move(done)](auto answer) mutable {
-    if (nodes_[worker.node]->epoch() != epoch) return;
-    worker.waiting = CallId();
-    worker.state = State::Idle;
-    done(answer);
-    if (worker.state == State::Idle && !worker.holds.empty()) worker.state = State::Holding;
-    schedule(worker, worker.state == State::Holding ? plan_.work.hold_max / 4 : plan_.work.think_max);
-  };
-}
 
 std::string Workload::label(Worker& worker) { return fmt::format("w{}-{}", worker.number, ++worker.labels); }
 std::string Workload::lock_name(Worker& worker) { return fmt::format("lock-{}", worker.random.below(plan_.work.locks)); }
@@ -210,6 +212,7 @@ void Workload::open(Worker& worker) {
                                 if (!answer.ok()) return;
                                 worker.session = *answer;
                                 locks_.opened(worker.node, worker.session);
+                                write_down(worker);
                               }));
 }
 
@@ -218,6 +221,7 @@ void Workload::close(Worker& worker) {
   const SessionRef session = std::exchange(worker.session, nullptr);
   if (Recorder* recorder = world_.recorder()) recorder->closes(call, session->id());
   worker.holds.clear();
+  worker.things.clear();
   client(worker).close(
       session, then(worker, [this, call, id = session->id()](absl::Status& answer) { witness_.closed(call, id, answer); }),
       call_deadline(worker));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/sim/marks.h"
 #include "sim/lock_observer.h"
 #include "sim/node.h"
 #include "sim/plan.h"
@@ -18,7 +19,7 @@ namespace coordkit::sim {
 class Workload {
  public:
   Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-           LockObserver& locks, Witness& witness, Random random);
+           LockObserver& locks, Witness& witness, MarkCounts& marks, Random random);
 
   void process_started(uint32_t node);
   void process_died(uint32_t node);
@@ -35,6 +36,11 @@ class Workload {
 
  private:
   enum class State : uint8_t { Idle, Calling, Holding };
+  // Permits, a claimed item or a place inside a double barrier.
+  struct Thing {
+    coordination::Kind kind;
+    HoldRef hold;
+  };
   struct Worker {
     uint32_t node = 0;
     uint64_t number = 0;
@@ -45,13 +51,20 @@ class Workload {
     SessionRef session;
     std::vector<HoldRef> holds;  // the newest is worked with and released first
     uint32_t writes_left = 0;
-    CallId waiting;  // an acquire that may be cancelled
+    std::vector<Thing> things;  // of the session as well
+    CallId waiting;             // an acquire that may be cancelled
     uint64_t labels = 0;
   };
   struct ResourceWrite {
     std::string lock;
     Token token;
     LockMode mode = LockMode::Exclusive;
+  };
+  // What a program wrote down, so that the session can be taken over: and every process that ever asked for it.
+  struct Paper {
+    SessionId session;
+    std::string secret;
+    std::vector<std::pair<uint32_t, uint64_t>> processes;  // node, epoch
   };
   struct Gate {
     Token highest;
@@ -82,6 +95,32 @@ class Workload {
   void check(Worker& worker);
   void write_resource(Worker& worker);
 
+  // ---- sessions that change hands, and are ended by others (workload_sessions.cc)
+  void write_down(Worker& worker);
+  bool resume(Worker& worker);
+  void end_another(Worker& worker);
+  bool runs(const std::pair<uint32_t, uint64_t>& process) const { return nodes_[process.first]->epoch() == process.second; }
+
+  // ---- semaphores, barriers and the like (workload_coordination.cc)
+  void coordinate(Worker& worker);
+  void use_semaphore(Worker& worker);
+  void use_latch(Worker& worker);
+  void use_barrier(Worker& worker);
+  void use_double_barrier(Worker& worker);
+  void use_queue(Worker& worker);
+  void use_counter(Worker& worker);
+  void use_group(Worker& worker);
+  void look_at_object(Worker& worker);
+  void give_back(Worker& worker);
+  LockWait draw_wait(Worker& worker);
+  void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
+  // The answer of a command: what the log must say if it is a good one, and what the worker does then.
+  DoneCallback done_as(Worker& worker, uint64_t call, Mark mark);
+  template <typename T, typename Matches>
+  Callback<T> told(Worker& worker, uint64_t call, Matches matches, Mark mark);
+  Callback<HoldRef> got_hold(Worker& worker, uint64_t call, coordination::Kind kind, Mark mark);
+  uint64_t command(Worker& worker, Witness::Kind kind, const std::string& name, machine::CoordinationCommand body);
+
   // Wraps a callback: it is ignored if the process died meanwhile, and the worker goes on afterwards.
   template <typename F>
   auto then(Worker& worker, F done);
@@ -100,12 +139,27 @@ class Workload {
   std::vector<std::unique_ptr<Node>>& nodes_;
   LockObserver& locks_;
   Witness& witness_;
+  MarkCounts& marks_;
   Random random_;
+  std::vector<Paper> papers_;
   std::vector<Worker> workers_;
   std::vector<ResourceWrite> writes_;
   std::map<std::string, Gate> gates_;  // of the resources
   uint64_t refused_ = 0;
   bool winding_down_ = false;
 };
+
+template <typename F>
+auto Workload::then(Worker& worker, F done) {
+  worker.state = State::Calling;
+  return [this, &worker, epoch = nodes_[worker.node]->epoch(), done = std::move(done)](auto answer) mutable {
+    if (nodes_[worker.node]->epoch() != epoch) return;
+    worker.waiting = CallId();
+    worker.state = State::Idle;
+    done(answer);
+    if (worker.state == State::Idle && !worker.holds.empty()) worker.state = State::Holding;
+    schedule(worker, worker.state == State::Holding ? plan_.work.hold_max / 4 : plan_.work.think_max);
+  };
+}
 
 }  // namespace coordkit::sim

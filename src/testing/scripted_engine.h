@@ -37,6 +37,7 @@ class ScriptedEngine final : public Engine {
   StoreId store() const override { return inner_->store(); }
   BootCounter boot() const override { return inner_->boot(); }
   const StateMachine* machine(MachineId id) const override { return inner_->machine(id); }
+  void observe(MachineId id, std::string_view subject, bool wanted) override { inner_->observe(id, subject, wanted); }
   const raft::Core* core() const override { return inner_->core(); }
 
  private:

@@ -138,6 +138,7 @@ class FakeNode : public Engine {
   StoreId store() const override { return StoreId(id_); }
   BootCounter boot() const override { return BootCounter(boot_); }
   const StateMachine* machine(MachineId) const override { return &cluster_.machine; }
+  void observe(MachineId, std::string_view subject, bool wanted) override { cluster_.machine.observe(subject, wanted); }
   const raft::Core* core() const override { return nullptr; }
 
  private:

@@ -30,6 +30,7 @@ class FakeEngine : public Engine {
   StoreId store() const override { return StoreId(70); }
   BootCounter boot() const override { return BootCounter(7); }
   const StateMachine* machine(MachineId) const override { return nullptr; }
+  void observe(MachineId, std::string_view, bool) override {}
   const raft::Core* core() const override { return nullptr; }
 
   // All posts of one kind since they were last taken, in order.

@@ -46,7 +46,9 @@ class ObserversTest : public testing::Test {
   // A consumer that takes what is announced only when the test says so.
   std::vector<absl::AnyInvocable<void()>> queue;
   Deliveries deliveries{[this](absl::AnyInvocable<void()> task) { queue.push_back(std::move(task)); }};
-  Observers observers{deliveries};
+  std::vector<std::string> interest;
+  Observers observers{deliveries,
+                      [this](Kind, const std::string& name, bool wanted) { interest.push_back((wanted ? "+" : "-") + name); }};
   std::vector<std::string> told;
   std::vector<std::string> take() {
     deliveries.flush();
@@ -54,6 +56,19 @@ class ObserversTest : public testing::Test {
     return std::exchange(told, {});
   }
 };
+
+TEST_F(ObserversTest, S37_TheFirstOfANameIsAskedForAndTheLastIsTakenBack) {
+  const ObserverId first = observe("n");
+  const ObserverId second = observe("n");
+  observe("m");
+  EXPECT_THAT(std::exchange(interest, {}), ElementsAre("+n", "+m"));
+  observers.remove(first);
+  EXPECT_THAT(interest, IsEmpty());
+  observers.remove(second);
+  EXPECT_THAT(std::exchange(interest, {}), ElementsAre("-n"));
+  observers.clear();
+  EXPECT_THAT(interest, ElementsAre("-m"));
+}
 
 TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {
   observe("n");

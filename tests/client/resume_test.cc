@@ -444,6 +444,29 @@ TEST_F(KillTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
   EXPECT_EQ(again.reason(), Reason::SessionNotFound);
 }
 
+// The answer Lost and the news of the mark come in one turn, and the answer is looked at first.
+TEST_F(KillTest, S57_AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
+  victim.node.listens = false;
+  Answer<void> killed, closed;
+  Answer<HoldRef> late;
+  other.client->kill_session(session->id(), killed.callback());
+  turn();
+  victim.client->acquire(session, "b", {.wait = LockWait::forever()}, late.callback());
+  turn();
+  EXPECT_FALSE(next.ok());
+  victim.node.listens = true;
+  victim.turn(truth);
+  EXPECT_EQ(late.reason(), Reason::Lost);
+  EXPECT_EQ(session->phase(), Lost);
+  victim.client->close(session, closed.callback());
+  EXPECT_EQ(holder("a"), hold->token()) << "still there, so that nobody may be told that it is not";
+  victim.client->before_turn(Process::at(truth));
+  EXPECT_EQ(closed.times(), 0);
+  turn();
+  EXPECT_TRUE(closed.ok());
+  EXPECT_TRUE(next.ok()) << "closed by its holder, not outlasted";
+}
+
 TEST_F(KillTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
   victim.node.listens = false;  // its renewals still arrive, and no answer reaches it
   Answer<SessionId> killed;

@@ -182,6 +182,7 @@ TEST_F(CoordinationCommandsTest, S54_AGuardMayNameAClaimOnAnItem) {
 }
 
 TEST_F(CoordinationCommandsTest, S37_AnElectionsLeaderIsAnnouncedOncePerEntry) {
+  driver.machine.observe(subject_of(Kind::Lock, "e"), true);
   const Token first = driver.acquire(a, "e").token;
   ASSERT_EQ(driver.last.led.size(), 1u);
   EXPECT_EQ(driver.last.led[0].number, static_cast<int64_t>(first.value()));
@@ -198,6 +199,22 @@ TEST_F(CoordinationCommandsTest, S37_AnElectionsLeaderIsAnnouncedOncePerEntry) {
   EXPECT_EQ(driver.last.led[0].what, coordination::Change::What::Deleted);
 }
 
+TEST_F(CoordinationCommandsTest, S37_WhatNobodyObservesIsNotPutIntoWords) {
+  driver.machine.observe(subject_of(Kind::Lock, "e"), true);
+  driver.machine.observe(subject_of(Kind::Counter, "c"), true);
+  driver.acquire(a, "other");
+  EXPECT_TRUE(driver.last.led.empty());
+  driver.submit(ChangeCounter{"e", ChangeCounter::Operation::Set, 7, 0});
+  EXPECT_TRUE(driver.last.events.empty()) << "another kind of that name";
+  driver.acquire(a, "e");
+  EXPECT_EQ(driver.last.led.size(), 1u);
+  driver.machine.observe(subject_of(Kind::Lock, "e"), false);
+  driver.submit(CloseSession{a});
+  EXPECT_TRUE(driver.last.led.empty());
+  ASSERT_EQ(driver.last.events.size(), 1u) << "the end of a session is told always";
+  EXPECT_TRUE(std::holds_alternative<SessionEnded>(driver.last.events[0]));
+}
+
 TEST_F(CoordinationCommandsTest, S03_TheyChangeNoRevision) {
   const Revision before = driver.submit(Put{"k", "v"}).revision;
   EXPECT_EQ(acquire(a, 1).revision, before);
@@ -205,6 +222,8 @@ TEST_F(CoordinationCommandsTest, S03_TheyChangeNoRevision) {
 }
 
 TEST_F(CoordinationCommandsTest, S37_WhatObserversSeeIsAnnouncedInTheEntryThatChangedIt) {
+  driver.machine.observe(subject_of(Kind::Counter, "c"), true);
+  driver.machine.observe(subject_of(Kind::Group, "g"), true);
   driver.submit(ChangeCounter{"c", ChangeCounter::Operation::Set, 7, 0});
   ASSERT_EQ(driver.last.events.size(), 1u);
   EXPECT_EQ(std::get<coordination::Change>(driver.last.events[0]).number, 7);

@@ -299,5 +299,25 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
   d.machine.verify();
 }
 
+// What another process holds under the request of the former one is nothing that the former one was granted.
+TEST_F(SessionResumeTest, REG_R73_S45_AfterAnInstallTheFormerProcessIsToldThatItHasLostTheSession) {
+  const SessionId a = open(), other = d.open();
+  const Token token = d.acquire(other, "n").token;
+  const std::string lock = encode(Request{Acquire{a, "", "n", Wait::forever(), "", 0}, {}});
+  const std::string permits = encode(Request{.body = CoordinationCommand(AcquirePermits{a, "s", Wait::forever(), 1, 1})});
+  const RequestId for_lock{kOrigin, Sequence(900)}, for_permits{kOrigin, Sequence(901)};
+  d.apply(lock, for_lock);
+  d.release(other, "n", token);
+  d.apply(permits, for_permits);
+  const auto told = [&](const RequestId& id, const std::string& payload) {
+    return decode_result(d.machine.standing({d.index, id, payload})->bytes)->code;
+  };
+  EXPECT_EQ(told(for_lock, lock), Code::Granted);
+  EXPECT_EQ(told(for_permits, permits), Code::Granted);
+  ASSERT_EQ(resume(a, kElsewhere).code, Code::Ok);
+  EXPECT_EQ(told(for_lock, lock), Code::Lost);
+  EXPECT_EQ(told(for_permits, permits), Code::Lost);
+}
+
 }  // namespace
 }  // namespace coordkit::machine

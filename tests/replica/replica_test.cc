@@ -1,6 +1,7 @@
 // Door 1 as a whole: three replicas in one process, real sockets and files.
 #include "coordkit/replica.h"
 
+#include <algorithm>
 #include <future>
 #include <mutex>
 #include <shared_mutex>
@@ -128,6 +129,74 @@ TEST_F(ReplicaTest, MutexServesTheStandardLocks) {
   ASSERT_TRUE(one_again.try_lock_until(std::chrono::steady_clock::now() + kPatience));
   EXPECT_GT(one_again.token(), token);
   one_again.unlock();
+}
+
+// As with a mutex of the standard library: whoever has it keeps all others out, its own process included.
+TEST_F(ReplicaTest, ThreadsThatShareAMutexExcludeEachOther) {
+  Session me = cluster_.session(2);
+  Mutex mutex(me, "shared");
+  int inside = 0, most = 0, rounds = 0;  // of who has the lock
+  std::vector<Token> tokens;
+  const auto work = [&] {
+    for (int i = 0; i < 5; ++i) {
+      const std::lock_guard lock(mutex);
+      most = std::max(most, ++inside);
+      ++rounds;
+      tokens.push_back(mutex.token());
+      std::this_thread::yield();
+      --inside;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+  EXPECT_EQ(rounds, 20);
+  EXPECT_TRUE(std::ranges::is_sorted(tokens));
+
+  mutex.lock();
+  EXPECT_FALSE(std::async(std::launch::async, [&] { return mutex.try_lock(); }).get());
+  EXPECT_FALSE(std::async(std::launch::async, [&] { return mutex.try_lock_for(1ms); }).get());
+  auto next = std::async(std::launch::async, [&] { return mutex.try_lock_for(kPatience); });
+  mutex.unlock();
+  EXPECT_TRUE(next.get());
+  mutex.unlock();
+}
+
+TEST_F(ReplicaTest, S46_AGrantIsConvertedWithoutWaiting) {
+  Session me = cluster_.session(2), other = cluster_.session(3);
+  absl::StatusOr<Grant> grant = me.acquire("table");
+  ASSERT_THAT(grant.status(), IsOk());
+  const Token first = grant->token();
+  std::promise<absl::StatusOr<Grant>> shared;
+  grant->downgrade_async([&](absl::StatusOr<Grant> answer) { shared.set_value(std::move(answer)); });
+  absl::StatusOr<Grant> reader = shared.get_future().get();
+  ASSERT_THAT(reader.status(), IsOk());
+  EXPECT_FALSE(grant->valid()) << "it holds nothing any more";
+  EXPECT_TRUE(reader->valid());
+  EXPECT_GT(reader->token(), first);
+  EXPECT_EQ(reader->mode(), LockMode::Shared);
+
+  absl::StatusOr<Grant> beside = other.acquire_shared("table");
+  ASSERT_THAT(beside.status(), IsOk());
+  std::promise<absl::StatusOr<Grant>> refused;
+  reader->upgrade_async([&](absl::StatusOr<Grant> answer) { refused.set_value(std::move(answer)); });
+  EXPECT_EQ(reason_of(refused.get_future().get().status()), Reason::UpgradeConflict);
+  EXPECT_TRUE(reader->valid()) << "refused, it is as it was";
+  ASSERT_THAT(beside->release(), IsOk());
+  std::promise<absl::StatusOr<Grant>> alone;
+  reader->upgrade_async([&](absl::StatusOr<Grant> answer) { alone.set_value(std::move(answer)); });
+  absl::StatusOr<Grant> writer = alone.get_future().get();
+  ASSERT_THAT(writer.status(), IsOk());
+
+  std::promise<absl::Status> told;
+  writer->update_value_async("said", [&](absl::Status answer) { told.set_value(answer); });
+  EXPECT_THAT(told.get_future().get(), IsOk());
+  EXPECT_EQ(cluster_[1].holders("table")->holders.at(0).value, "said");
+
+  std::promise<absl::StatusOr<Grant>> nothing;
+  Grant().upgrade_async([&](absl::StatusOr<Grant> answer) { nothing.set_value(std::move(answer)); });
+  EXPECT_EQ(reason_of(nothing.get_future().get().status()), Reason::NotOwner);
 }
 
 TEST_F(ReplicaTest, SharedMutexServesTheStandardLocksOverAllReplicas) {

@@ -93,6 +93,19 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_INV_S01_S04_D
   }
 }
 
+// Sessions change hands and are ended by others; semaphores, barriers and the like are waited for, met and given back.
+TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
+  MarkCounts marks{};
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Report report = run(seed, "locks");
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+  }
+  for (auto mark = static_cast<size_t>(Mark::SessionResumed); mark <= static_cast<size_t>(Mark::LeaderSeen); ++mark) {
+    EXPECT_GT(marks[mark], 0u) << name_of(Mark(mark));
+  }
+}
+
 TEST(SimulateTest, CalmClusterKeepsItsLeader) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const Report report = run(seed, "calm", std::chrono::seconds(5));

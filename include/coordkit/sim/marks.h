@@ -43,6 +43,22 @@ enum class Mark : uint8_t {
   PowerLostInOpen,           // while the log was recovered
   HaltedByDisk,              // a failed store ended its process
   WaitedForSpace,            // writes wait for the next segment
+  SessionResumed,            // by another process
+  SessionVouchedFor,         // whoever had it is gone, as its new process knows
+  SessionTakenOver,          // while the process that had it runs
+  SessionKilled,             // by somebody else
+  HoldForced,                // to end, by somebody else
+  PermitsGranted,            // of a semaphore
+  LatchOpened,               // for who waited
+  BarrierOpened,             // likewise
+  PartiesMet,                // at a double barrier
+  PartiesLeft,               // it
+  ItemClaimed,               // of a queue
+  ItemClaimedAgain,          // because it came back
+  ItemAcknowledged,          // and is gone
+  NumberGiven,               // by a counter
+  MemberJoined,              // a group
+  LeaderSeen,                // of an election
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);

@@ -1,0 +1,377 @@
+// What workers do with semaphores, latches, barriers, double barriers, claim queues, counters and groups: two objects of each
+// kind for all of them. Every command is told to the witness in the machine's own words before the client sends it.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "client/waits.h"
+#include "sim/recorder.h"
+#include "sim/workload.h"
+
+namespace coordkit::sim {
+namespace {
+
+using coordination::Kind;
+using machine::Result;
+using machine::ResultCode;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr uint64_t kParties = 2;  // of every double barrier
+
+std::string object_name(Random& random) { return fmt::format("object-{}", random.below(2)); }
+
+bool is_ok(const Result& result) { return result.code == ResultCode::Ok; }
+
+}  // namespace
+
+uint64_t Workload::command(Worker& worker, Witness::Kind kind, const std::string& name, machine::CoordinationCommand body) {
+  return witness_.begin_command(worker.node, kind, name, std::move(body));
+}
+
+DoneCallback Workload::done_as(Worker& worker, uint64_t call, Mark mark) {
+  return then(worker, [this, call, mark](absl::Status& answer) {
+    witness_.executed(call, answer, is_ok);
+    if (answer.ok() && mark != Mark::Count) reach(mark);
+  });
+}
+
+template <typename T, typename Matches>
+Callback<T> Workload::told(Worker& worker, uint64_t call, Matches matches, Mark mark) {
+  return then(worker, [this, call, matches, mark](absl::StatusOr<T>& answer) {
+    witness_.executed(call, answer.status(), [&](const Result& result) { return is_ok(result) && matches(result, *answer); });
+    if (answer.ok() && mark != Mark::Count) reach(mark);
+  });
+}
+
+Callback<HoldRef> Workload::got_hold(Worker& worker, uint64_t call, Kind kind, Mark mark) {
+  return then(worker, [this, &worker, call, kind, mark](absl::StatusOr<HoldRef>& answer) {
+    witness_.executed(call, answer.status(), [&answer](const Result& result) {
+      return result.code == ResultCode::Granted && result.token == (*answer)->token() && result.since == (*answer)->since();
+    });
+    if (!answer.ok()) return;
+    reach(mark);
+    worker.things.push_back({kind, *answer});
+  });
+}
+
+// Nobody waits for ever: what is waited for may never come.
+LockWait Workload::draw_wait(Worker& worker) {
+  if (worker.random.chance(0.2)) return LockWait::none();
+  return LockWait::timed(Duration(worker.random.between(Duration(milliseconds(1)).count(), Duration(seconds(3)).count())));
+}
+
+void Workload::coordinate(Worker& worker) {
+  if (!worker.things.empty() && worker.random.chance(0.5)) return give_back(worker);
+  switch (worker.random.below(8)) {
+    case 0: return use_semaphore(worker);
+    case 1: return use_latch(worker);
+    case 2: return use_barrier(worker);
+    case 3: return use_double_barrier(worker);
+    case 4: return use_queue(worker);
+    case 5: return use_counter(worker);
+    case 6: return use_group(worker);
+    default: return look_at_object(worker);
+  }
+}
+
+void Workload::use_semaphore(Worker& worker) {
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  const SessionId session = worker.session->id();
+  const uint64_t dice = worker.random.below(10);
+  if (dice == 0) {
+    const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteSemaphore{session, name});
+    calls.delete_semaphore(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
+  } else if (dice == 1) {
+    const uint64_t limit = worker.random.below(5);
+    const auto call = command(worker, Witness::Kind::Command, name, machine::SetSemaphoreLimit{session, name, limit});
+    calls.set_limit(worker.session, name, limit, done_as(worker, call, Mark::Count), call_deadline(worker));
+  } else {
+    PermitOptions options{.wait = draw_wait(worker), .deadline = call_deadline(worker)};
+    if (worker.random.chance(0.7)) options.initial_limit = worker.random.between(1, 3);
+    const uint64_t count = worker.random.between(1, 3);
+    const auto call =
+        command(worker, Witness::Kind::Command, name,
+                machine::AcquirePermits{session, name, client::wait_of(options.wait), count, options.initial_limit});
+    worker.waiting = calls.acquire_permits(worker.session, name, count, options,
+                                           got_hold(worker, call, Kind::Semaphore, Mark::PermitsGranted));
+    if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+  }
+}
+
+void Workload::use_latch(Worker& worker) {
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  const SessionId session = worker.session->id();
+  const uint64_t dice = worker.random.below(10);
+  if (dice == 0) {
+    const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteLatch{session, name});
+    calls.delete_latch(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
+  } else if (dice < 3) {
+    const uint64_t count = worker.random.between(1, 3);
+    const auto call = command(worker, Witness::Kind::Command, name, machine::CreateLatch{session, name, count});
+    calls.create_latch(worker.session, name, count, done_as(worker, call, Mark::Count), call_deadline(worker));
+  } else if (dice < 6) {
+    const uint64_t by = worker.random.between(1, 2);
+    const auto call = command(worker, Witness::Kind::Command, name, machine::CountDown{session, name, by});
+    const auto same = [](const Result& result, uint64_t left) { return result.number == static_cast<int64_t>(left); };
+    calls.count_down(worker.session, name, by, told<uint64_t>(worker, call, same, Mark::Count), call_deadline(worker));
+  } else {
+    const LockWait wait = draw_wait(worker);
+    const auto call = command(worker, Witness::Kind::Command, name, machine::AwaitLatch{session, name, client::wait_of(wait)});
+    auto done = then(worker, [this, call, name](absl::Status& answer) {
+      witness_.awaited(call, answer, {Kind::Latch, name});
+      if (answer.ok()) reach(Mark::LatchOpened);
+    });
+    worker.waiting = calls.await_latch(worker.session, name, wait, std::move(done), call_deadline(worker));
+    if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+  }
+}
+
+void Workload::use_barrier(Worker& worker) {
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  const SessionId session = worker.session->id();
+  const uint64_t dice = worker.random.below(10);
+  if (dice < 3) {
+    const auto at_end = BarrierAtSessionEnd(worker.random.below(3));
+    const auto call = command(worker, Witness::Kind::Command, name,
+                              machine::CloseBarrier{session, name, machine::AtSessionEnd(static_cast<uint8_t>(at_end))});
+    calls.close_barrier(worker.session, name, at_end, done_as(worker, call, Mark::Count), call_deadline(worker));
+  } else if (dice < 5) {
+    const auto call = command(worker, Witness::Kind::Command, name, machine::OpenBarrier{session, name});
+    calls.open_barrier(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
+  } else {
+    const LockWait wait = draw_wait(worker);
+    const auto call =
+        command(worker, Witness::Kind::Command, name, machine::AwaitBarrier{session, name, client::wait_of(wait)});
+    auto done = then(worker, [this, call, name](absl::Status& answer) {
+      witness_.awaited(call, answer, {Kind::Barrier, name});
+      if (answer.ok()) reach(Mark::BarrierOpened);
+    });
+    worker.waiting = calls.await_barrier(worker.session, name, wait, std::move(done), call_deadline(worker));
+    if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+  }
+}
+
+void Workload::use_double_barrier(Worker& worker) {
+  const std::string name = object_name(worker.random);
+  const LockWait wait = draw_wait(worker);
+  const auto at_end = PartyAtSessionEnd(1 + worker.random.below(2));
+  const auto call = command(worker, Witness::Kind::Command, name,
+                            machine::EnterBarrier{worker.session->id(), name, client::wait_of(wait), kParties,
+                                                  machine::AtPartyEnd(static_cast<uint8_t>(at_end))});
+  worker.waiting =
+      client(worker).coordination().enter(worker.session, name, kParties, at_end, wait,
+                                          got_hold(worker, call, Kind::DoubleBarrier, Mark::PartiesMet), call_deadline(worker));
+  if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+}
+
+void Workload::use_queue(Worker& worker) {
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  if (worker.random.chance(0.5)) {
+    const std::string value = label(worker);
+    const auto priority = static_cast<int64_t>(worker.random.below(3));
+    const auto call = command(worker, Witness::Kind::Command, name, machine::Enqueue{name, priority, value});
+    const auto same = [](const Result& result, Index item) { return result.id == item; };
+    calls.enqueue(name, value, priority, told<Index>(worker, call, same, Mark::Count), call_deadline(worker));
+    return;
+  }
+  ClaimOptions options{.wait = draw_wait(worker), .deadline = call_deadline(worker)};
+  if (worker.random.chance(0.3)) options.term = milliseconds(worker.random.between(1, 2000));
+  const auto call = command(worker, Witness::Kind::Command, name,
+                            machine::ClaimItem{worker.session->id(), name, client::wait_of(options.wait), options.term});
+  auto done = then(worker, [this, &worker, call](absl::StatusOr<ClaimedItem>& answer) {
+    witness_.executed(call, answer.status(), [&answer](const Result& result) {
+      return result.code == ResultCode::Granted && result.token == answer->hold->token() && result.id == answer->item &&
+             result.number == static_cast<int64_t>(answer->deliveries) && result.value == answer->value;
+    });
+    if (!answer.ok()) return;
+    reach(answer->deliveries == 0 ? Mark::ItemClaimed : Mark::ItemClaimedAgain);
+    worker.things.push_back({Kind::Queue, answer->hold});
+  });
+  worker.waiting = calls.claim(worker.session, name, options, std::move(done));
+  if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+}
+
+void Workload::use_counter(Worker& worker) {
+  using Operation = machine::ChangeCounter::Operation;
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  const auto operation = Operation(1 + worker.random.below(5));
+  const auto operand = operation == Operation::Delete ? 0 : static_cast<int64_t>(worker.random.between(1, 9));
+  const auto expected = operation == Operation::CompareAndSet ? static_cast<int64_t>(worker.random.below(10)) : 0;
+  const auto call = command(worker, Witness::Kind::Command, name, machine::ChangeCounter{name, operation, operand, expected});
+  const auto same = [](const Result& result, int64_t value) { return result.number == value; };
+  const auto swap = [](const Result& result, const SwapResult& told) {
+    return result.number == told.current && result.swapped == told.swapped;
+  };
+  const CallDeadline by = call_deadline(worker);
+  switch (operation) {
+    case Operation::Add: calls.add(name, operand, told<int64_t>(worker, call, same, Mark::Count), by); return;
+    case Operation::Set: calls.set(name, operand, told<int64_t>(worker, call, same, Mark::Count), by); return;
+    case Operation::CompareAndSet:
+      calls.compare_and_set(name, expected, operand, told<SwapResult>(worker, call, swap, Mark::Count), by);
+      return;
+    case Operation::Allocate: calls.allocate(name, operand, told<int64_t>(worker, call, same, Mark::NumberGiven), by); return;
+    case Operation::Delete: calls.delete_counter(name, done_as(worker, call, Mark::Count), by); return;
+  }
+}
+
+void Workload::use_group(Worker& worker) {
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  const SessionId session = worker.session->id();
+  const std::string owner = fmt::format("thread-{}", worker.random.below(2));
+  const uint64_t dice = worker.random.below(3);
+  const std::string value = label(worker);
+  const CallDeadline by = call_deadline(worker);
+  if (dice == 0) {
+    const auto call = command(worker, Witness::Kind::Command, name, machine::JoinGroup{session, owner, name, value});
+    const auto same = [](const Result& result, Index member) { return result.id == member; };
+    calls.join(worker.session, name, owner, value, told<Index>(worker, call, same, Mark::MemberJoined), by);
+  } else if (dice == 1) {
+    const auto call = command(worker, Witness::Kind::Command, name, machine::UpdateMember{session, owner, name, value});
+    calls.update(worker.session, name, owner, value, done_as(worker, call, Mark::Count), by);
+  } else {
+    const auto call = command(worker, Witness::Kind::Leave, name, machine::LeaveGroup{session, owner, name});
+    calls.leave_group(worker.session, name, owner, done_as(worker, call, Mark::Count), by);
+  }
+}
+
+// The newest permits, place or item; an item is often done.
+void Workload::give_back(Worker& worker) {
+  const Thing thing = std::move(worker.things.back());
+  worker.things.pop_back();
+  const HoldRef& hold = thing.hold;
+  CoordinationCalls calls = client(worker).coordination();
+  const SessionId session = hold->session()->id();
+  if (thing.kind == Kind::Queue && worker.random.chance(0.6)) {
+    const auto call =
+        command(worker, Witness::Kind::Leave, hold->name(), machine::AcknowledgeItem{session, hold->name(), hold->token()});
+    calls.acknowledge(hold, done_as(worker, call, Mark::ItemAcknowledged), call_deadline(worker));
+    return;
+  }
+  if (thing.kind == Kind::DoubleBarrier && worker.random.chance(0.7)) {
+    const LockWait wait = draw_wait(worker);
+    const auto call = command(worker, Witness::Kind::Leave, hold->name(),
+                              machine::LeaveBarrier{session, hold->name(), client::wait_of(wait), hold->token()});
+    worker.waiting = calls.leave(hold, wait, done_as(worker, call, Mark::PartiesLeft), call_deadline(worker));
+    return;
+  }
+  if (worker.random.chance(0.3)) {
+    client(worker).release_later(hold);
+    return schedule(worker, plan_.work.think_max);
+  }
+  const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
+  if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
+  client(worker).release(hold,
+                         then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
+                         call_deadline(worker));
+}
+
+void Workload::look_at_object(Worker& worker) {
+  using machine::ObjectReply;
+  CoordinationCalls calls = client(worker).coordination();
+  const std::string name = object_name(worker.random);
+  const CallDeadline by = call_deadline(worker);
+  const uint64_t which = worker.random.below(8);
+  if (which == 6) {
+    const std::string lock = lock_name(worker);
+    const auto call = witness_.begin(worker.node, Witness::Kind::Object, lock);
+    calls.leader(lock,
+                 then(worker,
+                      [this, call](absl::StatusOr<std::optional<LeaderInfo>>& answer) {
+                        witness_.leader_seen(call, answer);
+                        if (answer.ok() && *answer) reach(Mark::LeaderSeen);
+                      }),
+                 by);
+    return;
+  }
+  const auto call = witness_.begin(worker.node, Witness::Kind::Object, name);
+  const auto seen = [&](Kind kind, auto reply_of) {
+    return then(worker, [this, call, name, kind, reply_of](auto& answer) {
+      const bool ok = answer.ok();
+      witness_.object_seen(call, answer.status(), {kind, name}, ok ? answer->as_of : Index(),
+                           ok ? reply_of(*answer) : ObjectReply{});
+    });
+  };
+  switch (which) {
+    case 0:
+      calls.semaphore(
+          name,
+          seen(Kind::Semaphore,
+               [](const SemaphoreInfo& info) {
+                 ObjectReply reply{.exists = info.exists, .limit = info.limit, .taken = info.held, .waiters = info.waiters};
+                 for (const PermitsInfo& one : info.holders) {
+                   reply.rows.push_back({.id = one.since, .token = one.token, .session = one.session, .count = one.count});
+                 }
+                 return reply;
+               }),
+          by);
+      return;
+    case 1:
+      calls.latch(name,
+                  seen(Kind::Latch,
+                       [](const LatchInfo& info) {
+                         return ObjectReply{
+                             .exists = info.exists, .number = static_cast<int64_t>(info.count), .waiters = info.waiters};
+                       }),
+                  by);
+      return;
+    case 2:
+      calls.barrier(name,
+                    seen(Kind::Barrier,
+                         [](const BarrierInfo& info) { return ObjectReply{.exists = info.closed, .waiters = info.waiters}; }),
+                    by);
+      return;
+    case 3:
+      calls.double_barrier(
+          name,
+          seen(Kind::DoubleBarrier,
+               [](const DoubleBarrierInfo& info) {
+                 return ObjectReply{
+                     .exists = info.exists, .limit = info.parties, .taken = info.inside, .waiters = info.waiters};
+               }),
+          by);
+      return;
+    case 4:
+      calls.item_queue(
+          name, 0,
+          seen(Kind::Queue,
+               [](const ItemQueueInfo& info) {
+                 ObjectReply reply{.exists = info.length + info.claimed + info.waiters != 0,
+                                   .number = static_cast<int64_t>(info.length),
+                                   .taken = info.claimed,
+                                   .waiters = info.waiters};
+                 for (const QueuedItem& item : info.next) {
+                   reply.rows.push_back(
+                       {.id = item.item, .count = item.deliveries, .priority = item.priority, .value = item.value});
+                 }
+                 return reply;
+               }),
+          by);
+      return;
+    case 5:
+      calls.members(
+          name,
+          seen(Kind::Group,
+               [](const GroupInfo& info) {
+                 ObjectReply reply{.exists = !info.members.empty(), .number = static_cast<int64_t>(info.members.size())};
+                 for (const GroupMember& one : info.members) {
+                   reply.rows.push_back({.id = one.number, .session = one.session, .owner = one.owner, .value = one.value});
+                 }
+                 return reply;
+               }),
+          by);
+      return;
+    default:
+      calls.counter(
+          name,
+          then(worker, [this, call, name](absl::StatusOr<int64_t>& answer) { witness_.counter_seen(call, answer, name); }), by);
+  }
+}
+
+}  // namespace coordkit::sim
