@@ -139,6 +139,9 @@ void Machine::settle(Step& step) {
                                           : disarm(delay_timer(change.id)));
   }
   for (const lock::Decision& decision : step.decisions.waits) announce(decision, step);
+  for (const lock::Asked& asked : step.decisions.asked) {
+    step.output.events.push_back({step.index, encode(Event(DelegationAsked{asked.session, asked.name, asked.token}))});
+  }
   coordinated_.led.insert(step.decisions.led.begin(), step.decisions.led.end());
   step.decisions = {};
   settle_coordination(step);
