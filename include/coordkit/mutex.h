@@ -14,9 +14,13 @@
 
 namespace coordkit {
 
+struct MutexOptions {
+  bool sticky = false;  // LockOptions::sticky
+};
+
 class Mutex {
  public:
-  Mutex(Session session, std::string name);
+  Mutex(Session session, std::string name, MutexOptions options = {});
   ~Mutex() = default;  // releases what is held
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
@@ -45,6 +49,7 @@ class Mutex {
   Session session_;
   std::string name_;
   std::string owner_;
+  bool sticky_;
   mutable std::mutex guard_;  // of grant_: lock() may run in one thread and unlock() in another
   Grant grant_;
 };

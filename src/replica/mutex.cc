@@ -8,7 +8,8 @@
 
 namespace coordkit {
 
-Mutex::Mutex(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {
+Mutex::Mutex(Session session, std::string name, MutexOptions options)
+    : session_(std::move(session)), name_(std::move(name)), sticky_(options.sticky) {
   if (session_.handle_) owner_ = session_.handle_->host().owner_tag();
 }
 
@@ -23,11 +24,11 @@ bool Mutex::take(absl::StatusOr<Grant> grant) {
   raise_as_system_error(grant.status());
 }
 
-void Mutex::lock() { take(session_.acquire(name_, {.owner = owner_})); }
-bool Mutex::try_lock() { return take(session_.try_acquire(name_, {.owner = owner_})); }
+void Mutex::lock() { take(session_.acquire(name_, {.owner = owner_, .sticky = sticky_})); }
+bool Mutex::try_lock() { return take(session_.try_acquire(name_, {.owner = owner_, .sticky = sticky_})); }
 
 bool Mutex::try_lock_within(Duration timeout) {
-  return take(session_.acquire(name_, {.timeout = std::max(timeout, Duration::zero()), .owner = owner_}));
+  return take(session_.acquire(name_, {.timeout = std::max(timeout, Duration::zero()), .owner = owner_, .sticky = sticky_}));
 }
 
 void Mutex::unlock() {

@@ -68,11 +68,11 @@ bool Model::admit(const engine::Request& request) {
   return request.id.sequence >= known.retired && known.executed.insert(request.id.sequence).second;
 }
 
-bool Model::guard_met(const engine::Request& request) const {
+bool Model::guard_met(const engine::Request& request) {
   if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
   const auto guard = machine::decode_guard(request.guard->bytes);
   const auto* held = guard.ok() ? std::get_if<machine::LockHeld>(&*guard) : nullptr;
-  return held && locks_.hold(held->name, held->token) != nullptr;
+  return held && locks_.guard_met(held->name, held->token);
 }
 
 void Model::execute(const engine::Request& request) {
@@ -157,7 +157,8 @@ Result Model::run(const machine::Acquire& asked, const RequestId& id) {
                   .request = id,
                   .label = asked.value,
                   .reentrant = (asked.flags & machine::kReentrant) != 0,
-                  .delay = asked.delay},
+                  .delay = asked.delay,
+                  .block = asked.block},
                  asked.wait, asked.flags);
 }
 
@@ -190,6 +191,8 @@ Result Model::run(const machine::Downgrade& downgrade) { return locks_.downgrade
 Result Model::run(const machine::Upgrade& upgrade) { return locks_.upgrade(upgrade, applied_); }
 Result Model::run(const machine::UpdateValue& update) { return locks_.update_value(update); }
 Result Model::run(const machine::ClearDelay& clear) { return locks_.clear_delay(clear.name); }
+
+Result Model::run(const machine::RefillBlock& refill) { return locks_.refill(refill); }
 
 Result Model::run(const machine::Put& put) {
   revision_ = revision_.next();

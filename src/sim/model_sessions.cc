@@ -32,6 +32,7 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.generation = session.generation.next();
   session.resumed_by = id.sequence;
   end_waits(resume.id);
+  locks_.renew_delegations(resume.id, applied_);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
 }
 

@@ -95,6 +95,7 @@ absl::Status Node::start() {
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;
   client_options.election_timeout = parts_.plan.election_timeout;
+  client_options.sticky.block = parts_.plan.work.sticky_block;
   proxy_ = make_proxy(parts_.defects, *engine_);
   client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
   parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),

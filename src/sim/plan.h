@@ -30,8 +30,9 @@ struct WorkPlan {
   Duration hold_max = std::chrono::milliseconds(300);
   uint64_t kv_percent = 20;
   uint64_t query_percent = 5;
-  bool lock_family = false;     // shared holds, several at once, conversions, delays; else one exclusive lock at a time
-  double lease_read_share = 0;  // of all that idle workers do, before anything else is chosen
+  bool lock_family = false;  // shared holds, several at once, conversions, delays; else one exclusive lock at a time
+  uint64_t sticky_block = uint64_t{1} << 16;  // tokens that a sticky grant reserves (S-58)
+  double lease_read_share = 0;                // of all that idle workers do, before anything else is chosen
 };
 
 // When a replica has to be sent a state, and how that goes.

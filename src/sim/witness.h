@@ -56,6 +56,7 @@ class Witness {
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
   void acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void acquired_locally(CallNumber call, const HoldState& hold);
   void converted(CallNumber call, const absl::StatusOr<HoldRef>& answer);
   void updated(CallNumber call, const absl::Status& answer);
   void released(CallNumber call, const HoldRef& hold, const absl::Status& answer);
@@ -76,7 +77,7 @@ class Witness {
   void finish() const;
 
  private:
-  bool current(const HoldState& hold) const { return model_.locks().hold(hold.name(), hold.token()) != nullptr; }
+  bool current(const HoldState& hold) const { return model_.locks().current(hold.name(), hold.token()); }
 
   struct Call {
     uint32_t node = 0;

@@ -73,6 +73,8 @@ class Workload {
   void acquire_several(Worker& worker);
   void convert(Worker& worker);
   void update_value(Worker& worker);
+  bool acquire_here(Worker& worker, const std::string& name, const AcquireOptions& options, uint64_t call);
+  bool release_here(Worker& worker, const HoldRef& hold, uint64_t call);
   void release(Worker& worker);
   void put(Worker& worker);
   void get(Worker& worker);
