@@ -234,16 +234,20 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
   if (worker.random.chance(0.2)) options.deadline = call_deadline(worker);
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
   if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();
-  // The log sees no circle through a lock that a session keeps (S-58), so whoever holds one of these does not wait for ever.
   const auto sticky = [](const HoldRef& hold) { return hold->delegation() != nullptr; };
-  if (way >= 7 && std::ranges::any_of(worker.holds, sticky)) {
-    options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
-  }
+  if (std::ranges::any_of(worker.holds, sticky)) limit_wait(worker, options);
   options.value = label;
   if (!plan_.work.lock_family) return options;
   if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
   options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with a wait without an end
   return options;
+}
+
+// The log sees no circle through a lock that a session keeps, or through the line for it at its node (S-58): whoever holds
+// something and may stand in such a circle does not wait for ever.
+void Workload::limit_wait(Worker& worker, AcquireOptions& options) {
+  if (options.wait.kind != LockWait::Kind::Forever) return;
+  options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
 }
 
 // What a worker does with the answer of an acquire, then `done`.
@@ -267,6 +271,7 @@ void Workload::acquire(Worker& worker) {
     options.sticky = worker.random.chance(0.4);
     if (!options.sticky && worker.random.chance(0.4)) options.mode = LockMode::Shared;
     options.reentrant = !options.sticky && worker.random.chance(0.4);
+    if (!worker.holds.empty() && options.mode == LockMode::Exclusive) limit_wait(worker, options);
     if (acquire_here(worker, name, options, call)) return;
   }
   auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });

@@ -90,6 +90,7 @@ class Workload {
   template <typename Done>
   auto granted(Worker& worker, Done done);
   AcquireOptions acquire_options(Worker& worker, const std::string& label);
+  void limit_wait(Worker& worker, AcquireOptions& options);
   CallDeadline call_deadline(Worker& worker);
   std::string label(Worker& worker);
   std::string lock_name(Worker& worker);

@@ -72,6 +72,18 @@ class NaiveTable {
     claim.last_of_block = last += claim.block - 1;
     claim.newest = 0;
   }
+  // S-45: whoever takes a session over has new holds in the place of its delegations.
+  void renew(SessionId session) {
+    std::vector<Claim*> held;
+    for (Claim& claim : claims) {
+      if (claim.owner.first == session && claim.held() && claim.block != 0) held.push_back(&claim);
+    }
+    std::ranges::sort(held, {}, [](const Claim* claim) { return claim->token; });
+    for (Claim* claim : held) {
+      claim->token = Token(++last);
+      fill(*claim);
+    }
+  }
   void ask(const std::string& name) {
     Claim* hold = delegation(name);
     if (!hold || hold->asked) return;

@@ -373,15 +373,7 @@ class Twins {
   void renew() {
     const SessionId session = some_session();
     table_.renew_delegations(session, index_, counter_);
-    std::vector<NaiveTable::Claim*> held;
-    for (auto& claim : naive_.claims) {
-      if (claim.owner.first == session && claim.held() && claim.block != 0) held.push_back(&claim);
-    }
-    std::ranges::sort(held, {}, [](const auto* claim) { return claim->token; });
-    for (NaiveTable::Claim* claim : held) {
-      claim->token = Token(++naive_.last);
-      naive_.fill(*claim);
-    }
+    naive_.renew(session);
   }
   void put_forward() {
     const NaiveTable::Claim claim = some_claim();
