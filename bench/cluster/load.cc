@@ -1,12 +1,15 @@
 #include "bench/cluster/load.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "base/random.h"
 #include "bench/cluster/measure.h"
 
 namespace coordkit::bench {
@@ -22,13 +25,15 @@ class Load {
   Load(Session session, const LoadOptions& options)
       : session_(std::move(session)),
         options_(options),
+        kind_(kind_of(options.kind)),
         window_(Window::after(Seconds(options.warmup_s), Seconds(options.seconds))),
         cycles_(1 << 20),
         running_(options.callers) {}
 
   Session& session() { return session_; }
   bool over() const { return Clock::now() >= window_.end || errors_.load(std::memory_order_relaxed) >= kErrorsMax; }
-  std::string lock_of(size_t caller) const { return options_.suite == "lock" ? "lock-" + std::to_string(caller) : "lock"; }
+  const Kind& kind() const { return kind_; }
+  std::string lock_of(size_t caller) const { return kind_.one_lock ? "lock" : "lock-" + std::to_string(caller); }
 
   void cycle(TimePoint from, TimePoint to) {
     if (!window_.contains(from, to)) return;
@@ -42,14 +47,19 @@ class Load {
     if (first_error_.empty()) first_error_ = status.ToString();
   }
 
-  // Hand-off: who holds says when it lets go, who is next says when it knows.
-  void entered() {
-    if (inside_.fetch_add(1) != 0) error(absl::InternalError("two holders at once"));
+  // One lock of all: who holds alone counts as many as all who share. In a hand-off, who holds says when it lets go, who is
+  // next says when it knows.
+  void entered(LockMode mode) {
+    const int weight = weight_of(mode);
+    if (const int before = inside_.fetch_add(weight); before + weight > kAlone) {
+      error(absl::InternalError("two holders at once"));
+    }
+    if (!kind_.cycle_is_handoff) return;
     const TimePoint left = left_.exchange(TimePoint{});
     if (left != TimePoint{}) cycle(left, Clock::now());
   }
-  void leaving() {
-    inside_.fetch_sub(1);
+  void leaving(LockMode mode) {
+    inside_.fetch_sub(weight_of(mode));
     left_ = Clock::now();
   }
 
@@ -71,8 +81,12 @@ class Load {
   }
 
  private:
+  static constexpr int kAlone = 1 << 20;
+  static int weight_of(LockMode mode) { return mode == LockMode::Exclusive ? kAlone : 1; }
+
   Session session_;
   const LoadOptions options_;
+  const Kind& kind_;
   const Window window_;
   std::atomic<size_t> errors_{0};
   std::atomic<int> inside_{0};
@@ -87,16 +101,47 @@ class Load {
 
 using LoadRef = std::shared_ptr<Load>;
 
+// What one caller does, over and over.
+class Cycle {
+ public:
+  Cycle(Load& load, size_t number)
+      : load_(load), lock_(load.lock_of(number)), owner_(std::to_string(number)), random_(number) {}
+
+  const std::string& lock() const { return lock_; }
+  LockOptions begin() {
+    started_ = Clock::now();
+    mode_ = random_.below(100) < load_.kind().read_percent ? LockMode::Shared : LockMode::Exclusive;
+    return {.owner = owner_, .mode = mode_};
+  }
+  void granted() {
+    if (load_.kind().one_lock) {
+      load_.entered(mode_);
+      load_.leaving(mode_);
+    }
+    if (!load_.kind().waits) load_.cycle(started_, Clock::now());
+  }
+  void released(const absl::Status& status) {
+    if (!status.ok()) return load_.error(status);
+    if (!load_.kind().cycle_is_handoff) load_.cycle(started_, Clock::now());
+  }
+
+ private:
+  Load& load_;
+  const std::string lock_;
+  const std::string owner_;
+  Random random_;
+  LockMode mode_ = LockMode::Exclusive;
+  TimePoint started_;
+};
+
 // One caller as a chain of callbacks. It keeps itself alive until its last one.
 class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
  public:
-  AsyncCaller(LoadRef load, size_t number, bool handoff)
-      : load_(std::move(load)), lock_(load_->lock_of(number)), owner_(std::to_string(number)), handoff_(handoff) {}
+  AsyncCaller(LoadRef load, size_t number) : load_(std::move(load)), cycle_(*load_, number) {}
 
   void acquire() {
     if (load_->over()) return load_->caller_ended();
-    started_ = Clock::now();
-    load_->session().acquire_async(lock_, {.owner = owner_}, [self = shared_from_this()](absl::StatusOr<Grant> grant) {
+    load_->session().acquire_async(cycle_.lock(), cycle_.begin(), [self = shared_from_this()](absl::StatusOr<Grant> grant) {
       self->acquired(std::move(grant));
     });
   }
@@ -107,51 +152,47 @@ class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
       load_->error(grant.status());
       return acquire();
     }
-    if (handoff_) load_->entered();
+    cycle_.granted();
     grant_ = *std::move(grant);
-    if (handoff_) load_->leaving();
-    grant_.release_async([self = shared_from_this()](absl::Status status) { self->released(status); });
-  }
-
-  void released(const absl::Status& status) {
-    if (!status.ok()) load_->error(status);
-    if (!handoff_ && status.ok()) load_->cycle(started_, Clock::now());
-    acquire();
+    if (!load_->kind().waits) {
+      grant_.release_later();
+      return acquire();
+    }
+    grant_.release_async([self = shared_from_this()](absl::Status status) {
+      self->cycle_.released(status);
+      self->acquire();
+    });
   }
 
   const LoadRef load_;
-  const std::string lock_;
-  const std::string owner_;
-  const bool handoff_;
-  TimePoint started_;
+  Cycle cycle_;
   Grant grant_;
 };
 
-void blocking_caller(Load& load, size_t number, bool handoff) {
-  const std::string name = load.lock_of(number);
-  const std::string owner = std::to_string(number);
+void blocking_caller(Load& load, size_t number) {
+  Cycle cycle(load, number);
   while (!load.over()) {
-    const TimePoint started = Clock::now();
-    absl::StatusOr<Grant> grant = load.session().acquire(name, {.owner = owner});
+    absl::StatusOr<Grant> grant = load.session().acquire(cycle.lock(), cycle.begin());
     if (!grant.ok()) {
       load.error(grant.status());
       continue;
     }
-    if (handoff) {
-      load.entered();
-      load.leaving();
-    }
-    const absl::Status released = grant->release();
-    if (!released.ok()) load.error(released);
-    if (!handoff && released.ok()) load.cycle(started, Clock::now());
+    cycle.granted();
+    load.kind().waits ? cycle.released(grant->release()) : grant->release_later();
   }
   load.caller_ended();
 }
 
 }  // namespace
 
+const Kind& kind_of(std::string_view name) {
+  const auto* const found = std::ranges::find(kKinds, name, &Kind::name);
+  if (found == kKinds.end()) throw std::out_of_range("no kind of load is called " + std::string(name));
+  return *found;
+}
+
 void to_json(nlohmann::json& json, const LoadOptions& options) {
-  json = {{"suite", options.suite},
+  json = {{"kind", options.kind},
           {"where", options.where},
           {"callers", options.callers},
           {"warmup", options.warmup_s},
@@ -159,7 +200,7 @@ void to_json(nlohmann::json& json, const LoadOptions& options) {
 }
 
 void from_json(const nlohmann::json& json, LoadOptions& options) {
-  json.at("suite").get_to(options.suite);
+  json.at("kind").get_to(options.kind);
   json.at("where").get_to(options.where);
   json.at("callers").get_to(options.callers);
   json.at("warmup").get_to(options.warmup_s);
@@ -169,14 +210,13 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
   absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});
   if (!session.ok()) return {{"errors", 1}, {"first_error", session.status().ToString()}};
-  const bool handoff = options.suite == "handoff";
   const auto load = std::make_shared<Load>(*session, options);
   std::vector<std::thread> threads;
   for (size_t number = 0; number < options.callers; ++number) {
     if (options.where == "blocking") {
-      threads.emplace_back([&, number] { blocking_caller(*load, number, handoff); });
+      threads.emplace_back([&, number] { blocking_caller(*load, number); });
     } else {
-      std::make_shared<AsyncCaller>(load, number, handoff)->acquire();
+      std::make_shared<AsyncCaller>(load, number)->acquire();
     }
   }
   nlohmann::ordered_json result = load->wait();

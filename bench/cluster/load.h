@@ -1,22 +1,43 @@
 // The loads, run inside one replica's process against that replica.
 //
 //   lock      every caller acquires and releases its own lock; one cycle is both, one after the other: two durable commits
+//   unwaited  the same, but the release is only posted: a cycle is one acquire, which carries it: one durable commit
 //   handoff   all callers want one lock; one cycle is one hand-off, from the call of release to the moment the next caller
 //             knows that it holds the lock: one durable commit
+//   read90    all callers want one lock, 90 of 100 times shared, and release it at once; a cycle is acquire, queue and release
+//   read50    the same with 50 of 100
 //
 // Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "coordkit/replica.h"
 
 namespace coordkit::bench {
 
+struct Kind {
+  std::string_view name;
+  bool one_lock = false;  // all callers want the same
+  bool waits = true;      // for the answer of the release
+  bool cycle_is_handoff = false;
+  uint32_t read_percent = 0;
+  // A cycle waits for so many syncs of the disk one after the other, whatever else is shared; 0: depends on the others.
+  uint32_t syncs = 0;
+};
+inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2}, Kind{.name = "unwaited", .waits = false, .syncs = 1},
+                                      Kind{.name = "handoff", .one_lock = true, .cycle_is_handoff = true, .syncs = 1},
+                                      Kind{.name = "read90", .one_lock = true, .read_percent = 90},
+                                      Kind{.name = "read50", .one_lock = true, .read_percent = 50}};
+const Kind& kind_of(std::string_view name);  // throws std::out_of_range
+
 struct LoadOptions {
-  std::string suite;  // lock, handoff
+  std::string kind;
   std::string where;  // embedded, blocking
   size_t callers = 1;
   double warmup_s = 1;

@@ -56,24 +56,49 @@ nlohmann::ordered_json summary(Latencies& cycles, Seconds length) {
           {"p999_us", cycles.quantile(0.999)}};
 }
 
-nlohmann::ordered_json probe_disk(const std::string& directory) {
-  const std::string path = directory + "/probe";
+namespace {
+
+constexpr size_t kInPlaceBytes = 4 << 20;
+
+// Appending makes the file system write its own records too; in place there is nothing but the data, as in a segment of the
+// log, whose space is there before it is used.
+Latencies probe_syncs(const std::string& path, bool in_place) {
   const support::Descriptor file(open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644));
+  const auto failed = [&] { return std::system_error(errno, std::generic_category(), path); };
+  const std::vector<char> space(kInPlaceBytes);
+  if (in_place && (write(file.get(), space.data(), space.size()) != static_cast<ssize_t>(space.size()) ||
+                   fsync(file.get()) != 0 || lseek(file.get(), 0, SEEK_SET) != 0)) {
+    throw failed();
+  }
   const std::array<char, kProbeBytes> record{};
   Latencies latencies;
+  size_t written = 0;
   const Window window = Window::after(kProbeWarmup, kProbe);
   for (TimePoint from = Clock::now(); from < window.end;) {
+    const bool wrap = in_place && (written += record.size()) > kInPlaceBytes;
+    if (wrap) written = record.size();
+    if (wrap && lseek(file.get(), 0, SEEK_SET) != 0) throw failed();
     if (write(file.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size()) || fdatasync(file.get()) != 0) {
-      throw std::system_error(errno, std::generic_category(), path);
+      throw failed();
     }
     const TimePoint to = Clock::now();
     if (window.contains(from, to)) latencies.add(from, to);
     from = to;
   }
   unlink(path.c_str());
-  return {{"fdatasync_per_s", std::round(static_cast<double>(latencies.count()) / kProbe.count())},
-          {"p50_us", latencies.quantile(0.5)},
-          {"p99_us", latencies.quantile(0.99)}};
+  return latencies;
+}
+
+double per_second(const Latencies& latencies) { return std::round(static_cast<double>(latencies.count()) / kProbe.count()); }
+
+}  // namespace
+
+nlohmann::ordered_json probe_disk(const std::string& directory) {
+  Latencies appended = probe_syncs(directory + "/probe", false);
+  Latencies in_place = probe_syncs(directory + "/probe", true);
+  return {{"fdatasync_per_s", per_second(appended)},   {"p50_us", appended.quantile(0.5)},
+          {"p99_us", appended.quantile(0.99)},         {"in_place_per_s", per_second(in_place)},
+          {"in_place_p50_us", in_place.quantile(0.5)}, {"in_place_p99_us", in_place.quantile(0.99)}};
 }
 
 std::string file_system_of(const std::string& directory) {

@@ -43,8 +43,9 @@ class Latencies {
 // cycles_per_s, p50_us, p99_us, p999_us
 nlohmann::ordered_json summary(Latencies& cycles, Seconds length);
 
-// How often this directory's disk makes an appended record of 256 bytes durable, measured for 0.3 s: fdatasync_per_s,
-// p50_us, p99_us. The file is removed. Throws std::system_error.
+// How often this directory's disk makes a record of 256 bytes durable, measured for 0.3 s each: appended to a file
+// (fdatasync_per_s, p50_us, p99_us) and where space had been written before (in_place_...), as the log does it. The files
+// are removed. Throws std::system_error.
 nlohmann::ordered_json probe_disk(const std::string& directory);
 
 std::string file_system_of(const std::string& directory);  // "ext4", "tmpfs", ..., or its number

@@ -1,0 +1,32 @@
+// The suite "lock": kinds of lock load (load.h), each with each number of callers, each on a cluster of its own with nothing
+// inherited. Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow
+// minute of the machine spoils one round of all and not all rounds of one. The disk is probed before and after each
+// measurement, while no cluster runs: what it can do is the ceiling that stands beside the figure.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/cluster/load.h"
+
+namespace coordkit::bench {
+
+struct LockSuite {
+  std::vector<std::string> kinds;  // of kKinds
+  std::vector<size_t> callers;     // empty: 1 or 2, 16, 64
+  uint32_t rounds = 1;
+  LoadOptions load;  // kind and callers are filled in
+};
+
+using PrintLine = std::function<void(const nlohmann::ordered_json&)>;
+
+// Lines: disk_probe before and after, the measurement, and with more than one round the medians at the end. A cycle of a
+// kind that waits for n syncs, done by c callers at once, cannot happen more than c/n times in the time of one sync; with
+// one lock for all, c is 1. That is ceiling_per_s, from the median in-place sync of the two probes beside the measurement.
+// False: something saw errors. Throws std::runtime_error with a sentence.
+bool run_lock_suite(const std::filesystem::path& data, const LockSuite& suite, const PrintLine& print);
+
+}  // namespace coordkit::bench
