@@ -104,8 +104,9 @@ TEST_F(ReplicaStickyTest, S54_S58_AFenceIsMetByTheNewestLocalHoldOnly) {
   const absl::StatusOr<Grant> second = me.acquire("jobs", sticky());
   EXPECT_THAT(cluster_[1].put("k", "2", {.fence = fenced_by(*second)}).status(), IsOk());
   EXPECT_THAT(cluster_[1].put("k", "3", {.fence = old}).status(), Is(Reason::Fenced));
-  EXPECT_THAT(second->check(), IsOk());
-  EXPECT_TRUE(*second->check());
+  const absl::StatusOr<bool> current = second->check();
+  ASSERT_THAT(current.status(), IsOk());
+  EXPECT_TRUE(*current);
 }
 
 TEST_F(ReplicaStickyTest, FLT_P19_S58_AForkedChildIsGrantedNothing) {
