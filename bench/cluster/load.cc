@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "bench/cluster/measure.h"
+#include "bench/cluster/sticky_load.h"
 
 namespace coordkit::bench {
 namespace {
@@ -208,6 +209,7 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
 }
 
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
+  if (options.kind == "sticky") return run_sticky_load(replica, options.callers, options.warmup_s, options.seconds);
   absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});
   if (!session.ok()) return {{"errors", 1}, {"first_error", session.status().ToString()}};
   const auto load = std::make_shared<Load>(*session, options);

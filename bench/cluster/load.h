@@ -6,6 +6,7 @@
 //             knows that it holds the lock: one durable commit
 //   read90    all callers want one lock, 90 of 100 times shared, and release it at once; a cycle is acquire, queue and release
 //   read50    the same with 50 of 100
+//   sticky    every caller is a thread with a lock of its own that its session keeps (sticky_load.h): no commit
 //
 // Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls.
@@ -30,10 +31,12 @@ struct Kind {
   // A cycle waits for so many syncs of the disk one after the other, whatever else is shared; 0: depends on the others.
   uint32_t syncs = 0;
 };
-inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2}, Kind{.name = "unwaited", .waits = false, .syncs = 1},
+inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
+                                      Kind{.name = "unwaited", .waits = false, .syncs = 1},
                                       Kind{.name = "handoff", .one_lock = true, .cycle_is_handoff = true, .syncs = 1},
                                       Kind{.name = "read90", .one_lock = true, .read_percent = 90},
-                                      Kind{.name = "read50", .one_lock = true, .read_percent = 50}};
+                                      Kind{.name = "read50", .one_lock = true, .read_percent = 50},
+                                      Kind{.name = "sticky"}};
 const Kind& kind_of(std::string_view name);  // throws std::out_of_range
 
 struct LoadOptions {

@@ -6,8 +6,8 @@
 //   client.after_turn(now, effects);   answers, ended sessions, confirmed renewals
 //   ... the next turn is wanted after min(engine's deadline, client.next_turn(now))
 //
-// Threads: one owner, the thread that runs the engine's turns; no thread, socket, lock or clock of its own. The handles it
-// gives out may be read by any thread. Calls may be made at any time between or inside callbacks; they are taken up by the
+// Threads: one owner, the thread that runs the engine's turns; no thread, socket or clock of its own. The handles it
+// gives out may be read by any thread; locks that a session keeps to itself (S-58) may be acquired and released by any. Calls may be made at any time between or inside callbacks; they are taken up by the
 // next before_turn. Every call ends exactly once: by its answer, its deadline (docs/semantics.md S-59) or stop().
 // Lifetime: the engine outlives the client. Tickets of this client have the highest bit set; other users of the same
 // engine use tickets without it. One client per boot of a replica, because the boot names its renewals.
@@ -86,6 +86,8 @@ class Client {
   // NotOwner: released before. Lost: the session ended first.
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline = {});
   void release_later(const HoldRef& hold);  // the same, nobody waits; no effect on a released hold
+  // A local hold (S-58) was released by another thread, which was told to say so here.
+  void released_locally(const HoldRef& hold);
   // Makes an exclusive hold a shared one, or the only shared one the exclusive one, and answers the new hold with its new
   // token; the former is over. A downgrade suspends the hold until it is decided: refused without effect, it is valid again.
   // UpgradeConflict: others share it. Delayed, Deadlock, NotOwner; InvalidArgument: held several times over, on several

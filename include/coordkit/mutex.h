@@ -16,9 +16,13 @@
 
 namespace coordkit {
 
+struct MutexOptions {
+  bool sticky = false;  // LockOptions::sticky
+};
+
 class Mutex {
  public:
-  Mutex(Session session, std::string name);
+  Mutex(Session session, std::string name, MutexOptions options = {});
   ~Mutex() = default;  // releases what is held
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
@@ -51,6 +55,7 @@ class Mutex {
   Session session_;
   std::string name_;
   std::string owner_;
+  bool sticky_;
   mutable std::mutex guard_;  // of what follows: lock() may run in one thread and unlock() in another
   std::condition_variable left_;
   bool taken_ = false;  // by a thread that has the lock or asks for it

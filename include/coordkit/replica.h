@@ -52,6 +52,7 @@ struct ReplicaOptions {
   Duration heartbeat_interval = std::chrono::milliseconds(60);
   // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
+  StickyLimits sticky;  // of locks that were acquired stickily: client/options.h
   // Lets a leader answer Consistency::Lease reads from memory, resting on the bound above (thesis 6.4.1). Equal on all
   // replicas. The price: after a start a replica votes for nobody for one election timeout.
   bool leader_leases = false;

@@ -110,8 +110,9 @@ class StateMachine {
   // Reads without a log entry. kInvalidArgument: malformed request.
   virtual absl::StatusOr<std::string> query(std::string_view request) const = 0;
   // Whether a guard of this machine's own kind is met by the state as it is now; asked in apply, right before the guarded
-  // command of any machine would run. As deterministic as apply; bytes that make no sense are not met.
-  virtual bool holds(std::string_view guard) const {
+  // command of any machine would run. As deterministic as apply, and part of it: a guard that is met may be remembered. Bytes
+  // that make no sense are not met.
+  virtual bool holds(std::string_view guard) {
     static_cast<void>(guard);
     return false;
   }

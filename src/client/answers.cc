@@ -156,6 +156,10 @@ absl::Status check_terms(const auto& acquire) {
 
 absl::Status check_body(const machine::Acquire& acquire) {
   if (absl::Status name = check_lock_name(acquire.name); !name.ok()) return name;
+  const bool plain = acquire.mode == LockMode::Exclusive && (acquire.flags & machine::kReentrant) == 0;
+  if (acquire.block != 0 && !plain) {
+    return make_error(Reason::InvalidArgument, "a sticky acquire is exclusive and not re-entrant: drop one of the options");
+  }
   return check_terms(acquire);
 }
 

@@ -37,6 +37,7 @@ void Client::Impl::before_turn(Now now) {
     due.mapped()(now);
   }
   if (std::optional<RenewRequest> request = renewals_.due(now.leading)) post(Renew{*std::move(request)});
+  serve_lines(now);
   post_releases();
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
   ask_for_observers(now);
@@ -53,12 +54,15 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (effects.restored) observers_.skipped();
   for (const MachineEvent& event : effects.events) machine_event(event);
   if (effects.restored) question_all(now);
+  if (effects.restored) look_for_asked(now);
   bury_lost();
   for (const RenewReply& reply : effects.renewals) {
     for (const SessionId id : renewals_.confirm(reply, !opens_.empty(), now.leading)) question(id, now);
   }
   if (effects.leadership && effects.leadership->leader) renewals_.hurry(now.leading);
   expire(now);
+  end_line_waits(now.lagging);
+  serve_lines(now);
   deliveries_.flush();
   if (!stopped_) promised_ = client::later(now.leading, next_turn(now));
 }
@@ -73,8 +77,8 @@ bool Client::Impl::cut_off(const EngineEffects& effects) {
 
 Duration Client::Impl::next_turn(Now now) const {
   if (stopped_) return Duration::max();
-  if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty() || observers_.any_to_ask() ||
-      (observers_.any_to_retry() && !retrying_observers_ && !halted_)) {
+  if (posted_ || !fresh_.empty() || !releasing_.empty() || !due_lines_.empty() || !deliveries_.empty() ||
+      observers_.any_to_ask() || (observers_.any_to_retry() && !retrying_observers_ && !halted_)) {
     return Duration::zero();
   }
   Duration next =
@@ -82,6 +86,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first));
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
+  if (!line_ends_.empty()) next = std::min(next, client::until(now.lagging, line_ends_.begin()->first));
   return next;
 }
 
@@ -121,6 +126,9 @@ void Client::Impl::stop() {
   resuming_.clear();
   long_holds_.clear();
   releasing_.clear();
+  line_ends_.clear();
+  due_lines_.clear();
+  stalled_.clear();
   observers_.clear();
   fresh_.clear();
   deliveries_.flush();
@@ -134,7 +142,7 @@ ClientStatus Client::Impl::status() const {
                       .orphans = renewals_.orphans(),
                       .attempts = renewals_.attempts()};
   for (const auto& [id, session] : sessions_.all()) {
-    status.holds += session->holds.size();
+    status.holds += session->holds.size() + session->state->delegations()->size();
     status.releases += session->releases.size();
   }
   return status;
@@ -201,6 +209,7 @@ std::optional<Client::Impl::Done> Client::Impl::remove(CallId id) {
   if (call.session) {
     if (Session* session = sessions_.find(call.session)) session->acquires.erase(id);
   }
+  if (!call.line.empty()) leave_line(id, call);
   Done done = std::move(call.done);
   calls_.erase(found);
   return done;
@@ -350,6 +359,7 @@ Client::~Client() { impl_->stop(); }
 void Client::before_turn(Now now) { impl_->before_turn(now); }
 void Client::after_turn(Now now, const EngineEffects& effects) { impl_->after_turn(now, effects); }
 Duration Client::next_turn(Now now) const { return impl_->next_turn(now); }
+void Client::released_locally(const HoldRef& hold) { impl_->released_locally(hold); }
 void Client::stop() { impl_->stop(); }
 bool Client::stopped() const { return impl_->stopped(); }
 ClientStatus Client::status() const { return impl_->status(); }

@@ -15,12 +15,18 @@ absl::Status Client::Impl::refuse_change(const HoldRef& hold) {
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     return make_error(Reason::Lost, "the session ended before, and the hold with it");
   }
-  if (!hold->released() && client::SessionTable::holds(*session, hold)) return absl::OkStatus();
+  const bool known =
+      hold->delegation() ? session->state->delegations()->current(*hold) : client::SessionTable::holds(*session, hold);
+  if (!hold->released() && known) return absl::OkStatus();
   return make_error(Reason::NotOwner, "the grant was released or lost before");
 }
 
 CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline) {
   if (absl::Status why = refuse_change(hold); !why.ok()) return refuse(std::move(done), why);
+  if (hold->delegation()) {
+    return refuse(std::move(done),
+                  make_error(Reason::InvalidArgument, "a sticky grant keeps its mode; acquire without sticky"));
+  }
   if (hold->suspended()) {
     return refuse(std::move(done), make_error(Reason::InvalidArgument, "another change of this grant is under way"));
   }

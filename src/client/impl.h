@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
-// session_calls.cc, resume_calls.cc, lock_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc, key_calls.cc,
-// coordination_calls.cc.
+// session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
+// key_calls.cc, coordination_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -72,6 +72,7 @@ class Client::Impl {
   template <typename T>
   CallId write(Write write, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read);
   void token_refuted(const HoldRef& hold);
+  void released_locally(const HoldRef& hold);
 
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   using Executed = client::Executed;
@@ -114,7 +115,10 @@ class Client::Impl {
     std::string owner_tag;
     Duration max_hold{};
     HoldTerms terms;
-    RequestId request;  // zero sequence until the engine tells
+    uint64_t block = 0;    // of a sticky one: size of the block it asked for
+    Duration delay{};      // likewise
+    bool in_line = false;  // its line waits for it
+    RequestId request;     // zero sequence until the engine tells
     bool cancel_posted = false;
     bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
   };
@@ -132,6 +136,7 @@ class Client::Impl {
     Duration max_hold{};                          // of an acquire
     SessionId session;                            // of an acquire
     std::shared_ptr<Flight> flight;               // of a submitted acquire
+    std::string line;                             // that it waits in (S-58); empty: none
   };
 
   struct Open {
@@ -188,6 +193,7 @@ class Client::Impl {
   void machine_event(const MachineEvent& event, const machine::SessionResumed& resumed);
   void machine_event(const MachineEvent& event, const machine::SessionEnding& ending);
   void machine_event(const MachineEvent& event, const coordination::Change& change);
+  void machine_event(const MachineEvent& event, const machine::DelegationAsked& asked);
   void question(SessionId id, Now now);
   void answered(Session& session, const machine::SessionReply& reply);
   void question_all(Now now);
@@ -213,7 +219,10 @@ class Client::Impl {
   template <typename Body>
   CallId enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options, Callback<HoldRef> done);
   template <typename Body>
-  void start_acquire(CallId id, Body body);
+  void start_acquire(CallId id, Body body, Now now);
+  template <typename Body>
+  void go_to_log(CallId id, Body body);
+  void begin_acquire(CallId id, machine::Acquire body);
   template <typename Body>
   bool seems_held(const Session& session, const Body& body) const;
   template <typename Body>
@@ -226,6 +235,32 @@ class Client::Impl {
   void granted(const Flight& flight, const machine::Result& result, Now now);
   void post_cancel(const std::shared_ptr<Flight>& flight);
   void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
+
+  // ---- sticky locks (sticky_calls.cc)
+  bool join(CallId id, Session& session, machine::Acquire& body, Now now);
+  bool join(CallId id, Session& session, machine::AcquireAll& body, Now now);
+  static absl::Status own_claim(const Session& session, const client::Line& line, const std::string& tag,
+                                const std::string& name);
+  bool stand_aside(Session& session, const std::string& name, Now now);
+  static bool may_try(const Session& session, const client::Line& line, Now now);
+  void leave_line(CallId id, const Call& call);
+  void end_line_waits(LaggingTime now);
+  void serve_lines(Now now);
+  void serve(Session& session, const std::string& name, Now now);
+  static bool prefers_line(const client::Line& line, Now now);
+  void ask(client::Line& line, Now now);
+  void grant_locally(Session& session, client::Line& line, Now now);
+  void hand_over(Session& session, client::Line& line, CallId id, const std::string& owner_tag, Now now);
+  void fetch(client::Line& line, Now now);
+  void delegated(Session& session, const Flight& flight, const machine::Result& result, Now now);
+  void fetch_over(const Flight& flight);
+  void give_back_delegation(Session& session, const std::string& name);
+  void refill(Session& session, const std::string& name);
+  bool asked_in_log(const Session& session, const std::string& name, Token token) const;
+  void look_for_asked(Now now);
+  HoldRef adopt_delegation(Session& session, const machine::HeldLock& lock);
+  bool release_locally(Session& session, const HoldRef& hold);
+  void lose_locally(Session& session, const HoldRef& hold);
 
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   static bool holds_back(const Session& session, const machine::Request::Body& body);
@@ -272,10 +307,13 @@ class Client::Impl {
   absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of calls taken up
   absl::btree_map<Ticket, OnCompletion> tickets_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> later_;
-  absl::btree_map<uint64_t, Open> opens_;                  // fate not known; resumes too
-  absl::btree_set<SessionId> resuming_;                    // by resumes whose fate is not known
-  absl::btree_multimap<LeadingTime, HoldRef> long_holds_;  // by the end of their longest time
-  absl::btree_set<SessionId> releasing_;                   // have releases that were never posted
+  absl::btree_map<uint64_t, Open> opens_;                         // fate not known; resumes too
+  absl::btree_set<SessionId> resuming_;                           // by resumes whose fate is not known
+  absl::btree_multimap<LeadingTime, HoldRef> long_holds_;         // by the end of their longest time
+  absl::btree_set<SessionId> releasing_;                          // have releases that were never posted
+  absl::btree_set<std::pair<LaggingTime, CallId>> line_ends_;     // of timed waits in lines
+  absl::btree_set<std::pair<SessionId, std::string>> due_lines_;  // have something to do
+  absl::btree_set<SessionId> stalled_;                            // have lines that wait for them to be valid
   uint64_t last_call_ = 0;
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;

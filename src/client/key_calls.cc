@@ -127,7 +127,10 @@ CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<abs
 }
 
 void Client::Impl::token_refuted(const HoldRef& hold) {
-  if (Session* session = sessions_.find(hold->session()->id())) sessions_.lose(*session, hold->token());
+  Session* session = sessions_.find(hold->session()->id());
+  if (session == nullptr) return;
+  if (!hold->delegation()) return sessions_.lose(*session, hold->token());
+  if (session->state->delegations()->current(*hold)) lose_locally(*session, hold);
 }
 
 CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {

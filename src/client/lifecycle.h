@@ -51,6 +51,9 @@ class SessionWriter {
     }
     return seen;
   }
+  static void equip(SessionState& state, std::shared_ptr<Delegations> delegations) {
+    state.delegations_ = std::move(delegations);
+  }
   static void close(SessionState& state) { state.invalidate(); }
   static void suspend(HoldState& hold, bool suspended) { hold.suspended_.store(suspended, std::memory_order_release); }
   static void lose(HoldState& hold) { hold.lost_.store(true, std::memory_order_release); }

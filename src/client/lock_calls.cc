@@ -23,6 +23,9 @@ HoldTerms terms_of(const machine::AcquireAll& body) {
   return {body.locks.front().mode, false, {body.locks.begin() + 1, body.locks.end()}};
 }
 
+uint64_t block_of(const machine::Acquire& body) { return body.block; }
+uint64_t block_of(const machine::AcquireAll&) { return 0; }
+
 bool names(const machine::Acquire& body, const std::string& name) { return body.name == name; }
 bool names(const machine::AcquireAll& body, const std::string& name) {
   return std::ranges::any_of(body.locks, [&name](const NamedLock& each) { return each.name == name; });
@@ -53,12 +56,16 @@ CallId Client::Impl::acquire(const SessionRef& session, std::string name, Acquir
                         .value = std::move(options.value),
                         .flags = flags_of(options),
                         .mode = options.mode,
-                        .delay = options.delay};
+                        .delay = options.delay,
+                        .block = options.sticky ? options_.sticky.block : 0};
   return enter_acquire(session, std::move(body), options, std::move(done));
 }
 
 CallId Client::Impl::acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options,
                                  Callback<HoldRef> done) {
+  if (options.sticky) {
+    return refuse(std::move(done), make_error(Reason::InvalidArgument, "several locks at once cannot be sticky"));
+  }
   machine::AcquireAll body{.session = {},
                            .owner_tag = std::move(options.owner_tag),
                            .locks = std::move(locks),
@@ -81,14 +88,15 @@ CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const A
   if (options.max_hold < Duration::zero()) {
     return refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
-  const CallId id = enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
-                          [this, body = std::move(body)](CallId call, Now) mutable { start_acquire(call, std::move(body)); });
+  const CallId id =
+      enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
+            [this, body = std::move(body)](CallId call, Now now) mutable { start_acquire(call, std::move(body), now); });
   if (Call* call = find(id)) call->max_hold = options.max_hold;
   return id;
 }
 
 template <typename Body>
-void Client::Impl::start_acquire(CallId id, Body body) {
+void Client::Impl::start_acquire(CallId id, Body body, Now now) {
   Session* session = sessions_.find(body.session);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session has ended; open a new one"));
@@ -96,7 +104,14 @@ void Client::Impl::start_acquire(CallId id, Body body) {
   }
   session->acquires.insert(id);
   find(id)->session = body.session;
-  if (body.wait.kind == machine::Wait::Kind::None && seems_held(*session, body)) {
+  if (!join(id, *session, body, now)) go_to_log(id, std::move(body));
+}
+
+void Client::Impl::begin_acquire(CallId id, machine::Acquire body) { go_to_log(id, std::move(body)); }
+
+template <typename Body>
+void Client::Impl::go_to_log(CallId id, Body body) {
+  if (body.wait.kind == machine::Wait::Kind::None && seems_held(*sessions_.find(body.session), body)) {
     confirm_held(id, std::move(body));
   } else {
     submit_acquire(id, std::move(body));
@@ -140,7 +155,10 @@ void Client::Impl::submit_acquire(CallId id, Body body) {
                 .name = name_of(body),
                 .owner_tag = body.owner_tag,
                 .max_hold = find(id)->max_hold,
-                .terms = terms_of(body)};
+                .terms = terms_of(body),
+                .block = block_of(body),
+                .delay = body.delay,
+                .in_line = !find(id)->line.empty()};
   submit_flight(std::move(flight), std::move(body));
 }
 
@@ -166,12 +184,14 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
     if (call == nullptr || call->cancelled) post_cancel(flight);
     return;
   }
-  if (result->code == machine::ResultCode::Granted) return granted(*flight, *result, now);
-  if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
+  if (result->code == machine::ResultCode::Granted) {
+    granted(*flight, *result, now);
+  } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
     answer<client::Executed>(flight->call, client::Executed{*result, completion.index, nullptr});
-    return;
+  } else {
+    fail(flight->call, client::status_of(*result, flight->name));
   }
-  fail(flight->call, client::status_of(*result, flight->name));
+  fetch_over(*flight);
 }
 
 // The engine gave up. If the command may still take effect, only a cancel can tell and undo.
@@ -180,6 +200,8 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
   if (unknown && flight->request.sequence) {
     flight->given_up = true;
     post_cancel(flight);
+  } else {
+    fetch_over(*flight);
   }
   const Call* call = find(flight->call);
   if (call != nullptr && call->cancelled) {
@@ -198,6 +220,8 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     // The close that is under way, or the end of the session, takes the hold with it.
     fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way"));
+  } else if (flight.block != 0) {
+    delegated(*session, flight, result, now);
   } else if (find(flight.call) == nullptr) {
     if (!mutant(Mutant::LateGrantKept)) give_back(*session, flight.name, result.token, flight.terms.counted);
   } else {
@@ -231,6 +255,7 @@ void Client::Impl::cancel_answered(const std::shared_ptr<Flight>& flight, const 
     if (!halted_) run_later(retry_time(now), [this, flight](Now) { post_cancel(flight); });
     return;
   }
+  if (flight->given_up) fetch_over(*flight);
   Session* session = sessions_.find(flight->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && flight->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {

@@ -25,6 +25,10 @@ void Client::Impl::end_long_holds(LeadingTime now) {
     const HoldRef hold = long_holds_.begin()->second;
     long_holds_.erase(long_holds_.begin());
     Session* session = same_life(hold->session());
+    if (session != nullptr && hold->delegation()) {
+      if (session->state->delegations()->current(*hold)) lose_locally(*session, hold);
+      continue;
+    }
     if (session == nullptr || !client::SessionTable::holds(*session, hold)) continue;  // lost before
     sessions_.lose(*session, hold);
     give_back(*session, hold->name(), hold->token(), hold->terms().counted);

@@ -15,6 +15,11 @@ CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadlin
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it"));
   }
+  if (hold->delegation()) {
+    return refuse(std::move(done), release_locally(*session, hold)
+                                       ? absl::OkStatus()
+                                       : make_error(Reason::NotOwner, "the grant was released or lost before"));
+  }
   give_back(*session, hold);
   client::PendingRelease* release = pending(*session, hold);
   if (release == nullptr) {
@@ -31,7 +36,11 @@ void Client::Impl::release_later(const HoldRef& hold) {
   hold->invalidate();
   Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) return;
-  give_back(*session, hold);
+  if (hold->delegation()) {
+    release_locally(*session, hold);
+  } else {
+    give_back(*session, hold);
+  }
 }
 
 void Client::Impl::give_back(Session& session, const HoldRef& hold) {

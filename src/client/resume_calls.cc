@@ -96,6 +96,10 @@ std::vector<HoldRef> Client::Impl::adopt_holds(Session& session) {
     if (!page) return holds;
     for (size_t i = 0; i < page->locks.size(); ++i) {
       const machine::HeldLock& lock = page->locks[i];
+      if (lock.last) {
+        holds.push_back(adopt_delegation(session, lock));
+        continue;
+      }
       HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
       for (; i + 1 < page->locks.size() && page->locks[i + 1].token == lock.token; ++i) {
         terms.others.push_back({page->locks[i + 1].name, page->locks[i + 1].mode});
@@ -115,6 +119,7 @@ void Client::Impl::settle(SessionId id, Index at, Now now) {
   if (session == nullptr || session->bound_at != at) return;
   sessions_.settled(*session, now.leading);
   if (session->phase == SessionPhase::Lost) return post_close(id);
+  stalled_.insert(id);
   const bool waiting = std::any_of(session->releases.begin(), session->releases.end(),
                                    [](const client::PendingRelease& release) { return !release.posted; });
   if (waiting) releasing_.insert(id);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "client/delegations.h"
 #include "client/times.h"
 
 namespace coordkit::client {
@@ -28,6 +29,7 @@ Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
   slot = std::make_unique<Session>();
   Session& session = *slot;
   session.state = std::move(newcomer.state);
+  SessionWriter::equip(*session.state, std::make_shared<Delegations>());
   session.group = newcomer.group;
   session.first_attempt = newcomer.first_attempt;
   session.on_phase = std::move(newcomer.on_phase);
@@ -180,8 +182,10 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session.id());
   if (next != SessionPhase::Valid) {
     for (const auto& [token, hold] : session.holds) stop(hold);
+    for (const HoldRef& hold : session.state->delegations()->in_use()) stop(hold);
   }
   if (next == SessionPhase::Lost) {
+    for (const HoldRef& hold : session.state->delegations()->clear()) SessionWriter::lose(*hold);
     for (const auto& [token, hold] : session.holds) SessionWriter::lose(*hold);
     session.holds.clear();
     lost_.push_back(session.id());

@@ -14,6 +14,7 @@
 #include "absl/container/btree_set.h"
 #include "client/deliveries.h"
 #include "client/lifecycle.h"
+#include "client/line.h"
 #include "coordkit/client/options.h"
 #include "coordkit/state_machine.h"
 
@@ -53,7 +54,8 @@ struct Session {
   Duration give_up{};                                 // longest time in jeopardy; zero: the default
   // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
   bool settling = false;
-  Index bound_at;  // the entry of the resume; what the log said of the binding before it is over
+  Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
+  absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
 
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
@@ -96,6 +98,7 @@ class SessionTable {
   void lose(Session& session, Token hold);             // all that has this token is known lost
   void lose(Session& session, const HoldRef& hold);    // this handle alone
   void forget(Session& session, const HoldRef& hold);  // it is released, or became another hold
+  void stop(const HoldRef& hold);                      // tells its owner that it is invalid
 
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);
@@ -113,7 +116,6 @@ class SessionTable {
   void catch_up(Session& session, LeadingTime now);
   void watch_validity(const Session& session);
   void announce(Session& session);
-  void stop(const HoldRef& hold);
   LeadingTime timer_of(const Session& session) const;
   void await(const Session& session) { next_timer_ = std::min(next_timer_, timer_of(session)); }
 

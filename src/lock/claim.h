@@ -60,6 +60,7 @@ struct Claim {
   Duration delay{};    // S-40: what the expiry of its session brings upon its locks
   uint64_t releases = 0;
   ShortText value;
+  std::unique_ptr<Block> block;  // of a sticky claim; null otherwise
   bool reentrant = false;
   bool stored = false;               // its present row is in the checkpoint
   uint32_t count = 1;                // 1 to kCountMax; above 1 only if held and reentrant

@@ -24,6 +24,12 @@ inline uint64_t claim_hash(const ClaimView& claim) {
         static_cast<uint64_t>(claim.delay.count()), uint64_t{claim.reentrant}, uint64_t{claim.count}, claim.releases}) {
     hash = hash_mix(hash, field);
   }
+  if (!claim.sticky()) return hash;
+  const Block& block = claim.block;
+  for (const uint64_t field :
+       {block.size, block.first.value(), block.last.value(), block.newest.value(), uint64_t{block.asked}}) {
+    hash = hash_mix(hash, field);
+  }
   return hash;
 }
 

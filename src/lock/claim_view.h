@@ -21,7 +21,8 @@ inline ClaimView view_of(const Claim& claim) {
                  .reentrant = claim.reentrant,
                  .count = claim.count,
                  .releases = claim.releases,
-                 .others = {}};
+                 .others = {},
+                 .block = claim.block ? *claim.block : Block()};
   for (const Place& place : claim.places().subspan(1)) view.others.push_back({place.lock->name.view(), place.mode});
   return view;
 }

@@ -41,7 +41,8 @@ class Search {
     until = place.claim->since;
     if (!done) {
       for (const Place* hold = place.lock->holds.first; hold; hold = hold->after) {
-        if (!compatible(place.mode, hold->mode)) visit(*hold->claim->owner);
+        // S-58: the log does not know who has a delegation, and it is given back when somebody asks.
+        if (hold->claim->block == nullptr && !compatible(place.mode, hold->mode)) visit(*hold->claim->owner);
       }
     }
     for (const Place* earlier = place.before; earlier && earlier->claim->since >= done; earlier = earlier->before) {

@@ -12,7 +12,7 @@ constexpr size_t kOriginsMax = 1 << 13;  // what Record::origin can tell apart
 
 bool plain(const ClaimView& hold) {
   return hold.held() && hold.tag.empty() && hold.value.empty() && hold.others.empty() && hold.delay == Duration::zero() &&
-         !hold.reentrant && hold.request.sequence.value() <= std::numeric_limits<uint32_t>::max();
+         !hold.reentrant && !hold.sticky() && hold.request.sequence.value() <= std::numeric_limits<uint32_t>::max();
 }
 
 }  // namespace

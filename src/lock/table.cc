@@ -51,7 +51,10 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   using Kind = AcquireVerdict::Kind;
   COORDKIT_CHECK_MSG(touched_.empty(), "a step without settle()");
   if (!attempt.waits) {
-    if (const std::optional<AcquireVerdict> verdict = refusal(attempt)) return *verdict;
+    if (const std::optional<AcquireVerdict> verdict = refusal(attempt)) {
+      if (verdict->kind == Kind::Held) ask(attempt);
+      return *verdict;
+    }
   }
   const Wanted& first = attempt.names.front();
   const bool free = attempt.names.size() == 1 && !find(first.name) && resting_.find(first.name) == 0;
@@ -78,27 +81,32 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
                       .timeout = attempt.timeout,
                       .delay = attempt.delay,
                       .reentrant = attempt.reentrant,
-                      .others = {attempt.names.begin() + 1, attempt.names.end()}});
+                      .others = {attempt.names.begin() + 1, attempt.names.end()},
+                      .block = {.size = attempt.block}});
   digest_ += claim_hash(view_of(claim));
   changed(claim);
   if (grantable(claim)) {
-    hold(claim, Token(tokens.next()), attempt.index);
+    hold(claim, Token(tokens.next()), attempt.index, tokens);
     return {Kind::Granted, claim.token, claim.since};
   }
   if (!attempt.may_close_cycle && !mutant(Mutant::CyclesUnseen) && closes_cycle(claim)) {
     remove(claim);
     return {Kind::Deadlock};
   }
+  ask(attempt);
   return {Kind::Queued, {}, attempt.index, position};
 }
 
-// The claim that this owner has on one of the names already.
+// The claim that this owner has on one of the names already. A sticky one belongs to its session rather than to its owner: it
+// is in the way of another sticky one only.
 Claim* Table::own_claim(const Attempt& attempt) const {
   const auto owner = owners_.find(OwnerKey{attempt.session, attempt.tag});
   if (owner == owners_.end()) return nullptr;
   for (const Wanted& wanted : attempt.names) {
     const Lock* lock = find(wanted.name);
-    if (Claim* own = lock ? find(*lock, **owner) : nullptr) return own;
+    if (lock == nullptr) continue;
+    if (Claim* own = find(*lock, **owner, ClaimKind::Plain)) return own;
+    if (Claim* own = attempt.block != 0 ? find(*lock, **owner, ClaimKind::Sticky) : nullptr) return own;
   }
   return nullptr;
 }
@@ -159,7 +167,8 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
     return {CancelVerdict::Kind::Granted, hold.token, hold.since};
   }
   const Lock* lock = find(name);
-  Claim* claim = lock ? find(*lock, session, tag) : nullptr;
+  Claim* claim = lock ? find(*lock, session, tag, ClaimKind::Plain) : nullptr;
+  if (lock && (!claim || claim->request != acquire)) claim = find(*lock, session, tag, ClaimKind::Sticky);
   if (!claim || claim->request != acquire) return {};
   if (claim->held()) return {CancelVerdict::Kind::Granted, claim->token, claim->since};
   decisions.waits.push_back(decided(Decision::Kind::Cancelled, *claim));
@@ -259,7 +268,7 @@ void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
     if (next.held() || !grantable(next)) continue;
     Decision decision = decided(Decision::Kind::Granted, next);
     decision.token = Token(mutant(Mutant::TokenRepeats) ? tokens.last() : tokens.next());
-    hold(next, decision.token, index);
+    hold(next, decision.token, index, tokens);
     decisions.waits.push_back(decision);
     if (mutant(Mutant::OneReaderAtATime)) continue;
     for (const Place& place : next.places()) nominate(*place.lock);
@@ -276,6 +285,7 @@ void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
   }
   touched_.clear();
   std::ranges::move(std::exchange(led_, {}), std::back_inserter(decisions.led));
+  std::ranges::move(std::exchange(asked_, {}), std::back_inserter(decisions.asked));
 }
 
 }  // namespace coordkit::lock

@@ -8,7 +8,8 @@
 // Memory: a lock that one owner holds and nobody wants is kept small (resting.h). It gets its records when something happens to
 // it, and gives them up in settle() when it is that plain again.
 //
-// Implemented by concern: table.cc (acquire, release, grants), table_holds.cc (changes of a hold that stays), table_records.cc
+// Implemented by concern: table.cc (acquire, release, grants), table_holds.cc (changes of a hold that stays), table_sticky.cc
+// (delegations), table_records.cc
 // (how records are linked), table_rows.cc (queries and checkpoints).
 #pragma once
 
@@ -69,6 +70,13 @@ class Table {
   ModeVerdict downgrade(const HoldKey& key, Index index, TokenCounter& tokens);
   ModeVerdict upgrade(const HoldKey& key, Index index, TokenCounter& tokens);
   bool update_value(const HoldKey& key, std::string_view value);  // false: NotOwner
+  // S-58: another block for a delegation, which stays; `key` has the token of its hold. Its first token; nothing: NotOwner.
+  std::optional<Token> refill(const HoldKey& key, TokenCounter& tokens);
+  // New holds with new blocks in the place of the delegations of a session: it changes hands, and what the former process used
+  // of the blocks is not known.
+  void renew_delegations(SessionId session, Index index, TokenCounter& tokens);
+  // S-54: like held(), but as a guard: a token of a delegation that is shown here retires those before it.
+  std::optional<Mode> put_forward(std::string_view name, Token token);
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
   void settle(Index index, TokenCounter& tokens, Decisions& decisions);
 
@@ -76,13 +84,17 @@ class Table {
   size_t names() const { return locks_.size() + resting_.size(); }
   size_t claims() const { return claims_.size() + resting_.size(); }
   std::optional<AcquireVerdict> refusal(const Attempt& attempt) const;  // of a try like this one, if it came now
+  bool would_ask(const Attempt& attempt) const;                         // S-58: it would be the first to want a delegation
   uint32_t waiting(std::string_view name) const;
   bool delayed(std::string_view name) const;
-  bool free(std::string_view name) const;                                                                // S-54: no hold
-  void holders(std::string_view name, Visitor visit) const;                                              // in grant order
-  void queue(std::string_view name, WhileVisitor visit) const;                                           // first waiter first
-  std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag) const;  // hold or wait
-  std::optional<Mode> held(std::string_view name, Token token) const;  // how, if a hold with this token is on this lock
+  bool free(std::string_view name) const;                       // S-54: no hold
+  void holders(std::string_view name, Visitor visit) const;     // in grant order
+  void queue(std::string_view name, WhileVisitor visit) const;  // first waiter first
+  // Hold or wait. An owner may have a sticky claim on a name beside another one, which then waits for it to be given back.
+  std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag,
+                                 ClaimKind kind = ClaimKind::Plain) const;
+  // How, if a hold with this token is on this lock, or a delegation whose current token it may be.
+  std::optional<Mode> held(std::string_view name, Token token) const;
   Counts counts(SessionId session) const;
   std::vector<ClaimView> holds_of(SessionId session) const;            // in grant order
   void timed_waits(Visitor visit) const;                               // in queueing order
@@ -113,10 +125,11 @@ class Table {
   struct PlaceKey {
     const Lock* lock;
     const Owner* owner;
+    ClaimKind kind = ClaimKind::Plain;
     friend bool operator==(const PlaceKey&, const PlaceKey&) = default;
     template <typename H>
     friend H AbslHashValue(H state, const PlaceKey& key) {
-      return H::combine(std::move(state), key.lock, key.owner);
+      return H::combine(std::move(state), key.lock, key.owner, key.kind);
     }
   };
   // Hashes and compares records by their keys, and finds them by a key alone.
@@ -124,7 +137,7 @@ class Table {
     using is_transparent = void;
     static std::string_view key(const std::unique_ptr<Lock>& lock) { return lock->name.view(); }
     static OwnerKey key(const std::unique_ptr<Owner>& owner) { return {owner->session, owner->tag.view()}; }
-    static PlaceKey key(const std::unique_ptr<Claim>& claim) { return {&claim->lock(), claim->owner}; }
+    static PlaceKey key(const std::unique_ptr<Claim>& claim) { return {&claim->lock(), claim->owner, kind_of(*claim)}; }
     static const auto& key(const auto& itself) { return itself; }
     size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
     bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
@@ -141,6 +154,7 @@ class Table {
     bool stored = false;  // its row is in the checkpoint
   };
 
+  static ClaimKind kind_of(const Claim& claim) { return claim.block ? ClaimKind::Sticky : ClaimKind::Plain; }
   Claim* own_claim(const Attempt& attempt) const;
   std::optional<AcquireVerdict> refused_try(const Attempt& attempt) const;
   Claim* find_hold(const HoldKey& key) const;
@@ -150,6 +164,13 @@ class Table {
   std::vector<Claim*> claims_of(SessionId session, Which which) const;
   void begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions);
 
+  static void reserve(Block& block, Token first, TokenCounter& tokens);
+  static absl::Status check_block(const ClaimView& row);
+  Claim* delegation(std::string_view name) const;
+  Claim* find_delegation(const HoldKey& key) const;
+  void ask(Lock& lock);
+  void ask(const Attempt& attempt);
+
   // At rest or with records: a lock is one or the other.
   bool grant_at_rest(const Attempt& attempt, Token token);
   void end_at_rest(Resting::Handle handle);
@@ -158,12 +179,12 @@ class Table {
   std::optional<AcquireVerdict> refusal_at_rest(const Wanted& wanted, const Attempt& attempt) const;
 
   Lock* find(std::string_view name) const;
-  Claim* find(const Lock& lock, const Owner& owner) const;
-  Claim* find(const Lock& lock, SessionId session, std::string_view tag) const;
+  Claim* find(const Lock& lock, const Owner& owner, ClaimKind kind) const;
+  Claim* find(const Lock& lock, SessionId session, std::string_view tag, ClaimKind kind) const;
   Lock& lock_of(std::string_view name);
   Owner& owner_of(SessionId session, std::string_view tag);
   Claim& add(const ClaimView& row);
-  void hold(Claim& claim, Token token, Index index);
+  void hold(Claim& claim, Token token, Index index, TokenCounter& tokens);
   void remove(Claim& claim);
   void drop(Claim& claim);
   void forget(Owner& owner);
@@ -189,6 +210,7 @@ class Table {
   absl::btree_map<uint64_t, Delay> delays_;
   std::vector<Lock*> touched_;                        // in this step, each once
   std::vector<std::string> led_;                      // Decisions::led of this step
+  std::vector<Asked> asked_;                          // Decisions::asked of this step
   std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of settle()
   std::vector<Claim*> dirty_;                         // changed since the last collect()
   std::vector<RowId> erased_;                         // stored rows that are gone since then

@@ -12,7 +12,7 @@ Claim* Table::find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdi
   if (Lock* woken = wake(key.name)) touch(*woken);
   Claim* claim = find_hold(key);
   if (!claim) return nullptr;  // NotOwner
-  const bool simple = claim->extent == 1 && claim->count == 1 && claim->one.mode == from;
+  const bool simple = claim->extent == 1 && claim->count == 1 && claim->one.mode == from && !claim->block;
   if (!simple) verdict.kind = ModeVerdict::Kind::Impossible;
   return simple ? claim : nullptr;
 }
@@ -49,6 +49,7 @@ ModeVerdict Table::regrant(Claim& claim, Mode mode, Index index, TokenCounter& t
     if (!mutant(Mutant::DowngradeKeepsToken)) hold.token = Token(tokens.next());
     hold.since = index;
     hold.releases = 0;  // they are numbered by token
+    if (hold.block) reserve(*hold.block, hold.token, tokens);
   });
   holds_.emplace(claim.token, &claim);
   touch(claim.lock());
@@ -59,7 +60,9 @@ ModeVerdict Table::regrant(Claim& claim, Mode mode, Index index, TokenCounter& t
 bool Table::update_value(const HoldKey& key, std::string_view value) {
   if (Lock* woken = wake(key.name)) touch(*woken);
   Claim* claim = find_hold(key);
+  if (!claim || claim->block) claim = find_delegation(key);
   if (!claim) return false;
+  if (claim->block) put_forward(key.name, key.token);
   rewrite(*claim, [value](Claim& hold) { hold.value = ShortText(value); });
   for (const Place& place : claim->places()) {
     if (place.mode == Mode::Exclusive) note_leader(place.lock->name.view());

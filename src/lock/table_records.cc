@@ -14,16 +14,16 @@ Lock* Table::find(std::string_view name) const {
   return found == locks_.end() ? nullptr : found->get();
 }
 
-Claim* Table::find(const Lock& lock, const Owner& owner) const {
-  const PlaceKey key{&lock, &owner};
+Claim* Table::find(const Lock& lock, const Owner& owner, ClaimKind kind) const {
+  const PlaceKey key{&lock, &owner, kind};
   if (const auto found = claims_.find(key); found != claims_.end()) return found->get();
   const auto further = further_places_.find(key);
   return further == further_places_.end() ? nullptr : further->second;
 }
 
-Claim* Table::find(const Lock& lock, SessionId session, std::string_view tag) const {
+Claim* Table::find(const Lock& lock, SessionId session, std::string_view tag, ClaimKind kind) const {
   const auto owner = owners_.find(OwnerKey{session, tag});
-  return owner == owners_.end() ? nullptr : find(lock, **owner);
+  return owner == owners_.end() ? nullptr : find(lock, **owner, kind);
 }
 
 Claim* Table::find_hold(const HoldKey& key) const {
@@ -64,6 +64,7 @@ Claim& Table::add(const ClaimView& row) {
   claim.count = row.count;
   claim.releases = row.releases;
   claim.value = ShortText(row.value);
+  if (row.sticky()) claim.block = std::make_unique<Block>(row.block);
   claim.extent = static_cast<uint32_t>(1 + row.others.size());
   if (claim.extent > 1) claim.several = std::make_unique<Place[]>(claim.extent);
   for (uint32_t i = 0; i < claim.extent; ++i) {
@@ -95,8 +96,8 @@ Claim& Table::add(const ClaimView& row) {
   return claim;
 }
 
-// Turns a waiter into a hold, on all of its names.
-void Table::hold(Claim& claim, Token token, Index index) {
+// Turns a waiter into a hold, on all of its names. A sticky one reserves its block, and who waits behind it has asked for it.
+void Table::hold(Claim& claim, Token token, Index index, TokenCounter& tokens) {
   forget_row(claim);
   waiters_.erase(claim.since);
   for (Place& place : claim.places()) {
@@ -113,12 +114,14 @@ void Table::hold(Claim& claim, Token token, Index index) {
   OfSession& session = sessions_[claim.owner->session];
   --session.counts.waiters;
   ++session.counts.holds;
-  rewrite(claim, [token, index](Claim& now) {
+  rewrite(claim, [&](Claim& now) {
     now.token = token;
     now.since = index;
     now.timeout = Duration::zero();
+    if (now.block) reserve(*now.block, token, tokens);
   });
   holds_.emplace(token, &claim);
+  if (claim.block && claim.lock().waiting > 0) ask(claim.lock());
 }
 
 void Table::remove(Claim& claim) {
@@ -147,7 +150,7 @@ void Table::drop(Claim& claim) {
   (held ? owner.holds : owner.waits).remove(claim);
   Counts& counts = sessions_[owner.session].counts;
   --(held ? counts.holds : counts.waiters);
-  claims_.erase(claims_.find(PlaceKey{&claim.lock(), &owner}));
+  claims_.erase(claims_.find(PlaceKey{&claim.lock(), &owner, kind_of(claim)}));
   if (owner.holds.empty() && owner.waits.empty()) forget(owner);
 }
 

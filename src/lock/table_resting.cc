@@ -20,7 +20,8 @@ bool Table::grant_at_rest(const Attempt& attempt, Token token) {
                        .token = token,
                        .delay = attempt.delay,
                        .reentrant = attempt.reentrant,
-                       .others = {}};
+                       .others = {},
+                       .block = {.size = attempt.block}};
   if (!resting_.add(hold, /*stored=*/false, /*dirty=*/true)) return false;
   digest_ += claim_hash(hold);
   if (hold.mode == Mode::Exclusive) note_leader(hold.name);

@@ -45,13 +45,14 @@ void Table::queue(std::string_view name, WhileVisitor visit) const {
   }
 }
 
-std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, std::string_view tag) const {
+std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, std::string_view tag, ClaimKind kind) const {
   if (const Resting::Handle handle = resting_.find(name)) {
     const ClaimView hold = resting_.view(handle);
-    return hold.session == session && tag.empty() ? std::optional(hold) : std::nullopt;
+    const bool it = hold.session == session && tag.empty() && kind == ClaimKind::Plain;
+    return it ? std::optional(hold) : std::nullopt;
   }
   const Lock* lock = find(name);
-  const Claim* claim = lock ? find(*lock, session, tag) : nullptr;
+  const Claim* claim = lock ? find(*lock, session, tag, kind) : nullptr;
   if (!claim) return std::nullopt;
   return view_of(*claim);
 }
@@ -60,6 +61,9 @@ std::optional<Mode> Table::held(std::string_view name, Token token) const {
   if (const Resting::Handle handle = resting_.find(name)) {
     const ClaimView hold = resting_.view(handle);
     return hold.token == token ? std::optional(hold.mode) : std::nullopt;
+  }
+  if (const Claim* sticky = delegation(name)) {
+    return may_be_current(*sticky->block, token) ? std::optional(Mode::Exclusive) : std::nullopt;
   }
   const auto found = holds_.find(token);
   if (found == holds_.end()) return std::nullopt;
@@ -138,6 +142,7 @@ absl::Status Table::check(const ClaimView& row) const {
   if (row.count == 0 || row.count > kCountMax) return absl::DataLossError("a hold counted out of range");
   const bool counted = row.count > 1 || row.releases > 0;
   if (counted && (!row.held() || !row.reentrant)) return absl::DataLossError("a count on a claim that has none");
+  if (absl::Status block = check_block(row); !block.ok()) return block;
   if (row.held()) {
     if (row.timeout != Duration::zero()) return absl::DataLossError("a hold with a timeout");
     return row.token > last_restored_ ? absl::OkStatus() : absl::DataLossError("holds out of order");
@@ -148,7 +153,8 @@ absl::Status Table::check(const ClaimView& row) const {
 absl::Status Table::check_place(const ClaimView& row, const Wanted& place) {
   wake(place.name);
   const Lock& lock = lock_of(place.name);
-  if (find(lock, row.session, row.tag)) return absl::DataLossError("two claims of one owner on one lock");
+  if (find(lock, row.session, row.tag, row.sticky() ? ClaimKind::Sticky : ClaimKind::Plain))
+    return absl::DataLossError("two claims of one owner on one lock");
   if (row.held()) {
     if (!lock.queue.empty()) return absl::DataLossError("a hold restored after a waiter");
     if (!lock.holds.empty() && !compatible(lock.holds.first->mode, place.mode)) {

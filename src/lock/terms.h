@@ -21,12 +21,31 @@ constexpr bool compatible(Mode a, Mode b) { return a == Mode::Shared && b == Mod
 inline constexpr size_t kNamesMax = 128;       // of one acquire
 inline constexpr uint32_t kCountMax = 65'535;  // of one hold by re-entry
 inline constexpr Duration kDelayMax = std::chrono::seconds(60);
+inline constexpr uint64_t kBlockMax = 1 << 20;  // S-58: tokens that one sticky hold may reserve at a time
 
 struct Wanted {
   std::string_view name;
   Mode mode = Mode::Exclusive;
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
+
+// S-58: what a sticky claim has besides. Its hold is a delegation: the session grants the lock to its own owners by itself,
+// with tokens of the block, so that the log knows the range but not which of them is in use.
+struct Block {
+  uint64_t size = 0;   // of the block it wants, or has; zero: the claim is not sticky
+  Token first;         // zero: it waits
+  Token last;          // first + size - 1
+  Token newest;        // the greatest token of the block that a guard or a command has shown; zero: none yet
+  bool asked = false;  // somebody else wants the lock: the session is to give it back
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+enum class ClaimKind : uint8_t { Plain, Sticky };
+
+// Is this the token of a local hold that may be the current one? A newer one that was shown retires those before it.
+constexpr bool may_be_current(const Block& block, Token token) {
+  return token >= block.first && token <= block.last && token >= block.newest;
+}
 
 // An acquire as it arrives.
 struct Attempt {
@@ -41,6 +60,7 @@ struct Attempt {
   Duration delay{};              // S-40: of the hold it becomes
   bool reentrant = false;        // S-38: counts up a hold that is; only with one name
   bool may_close_cycle = false;  // S-49: no deadlock detection for this one
+  uint64_t block = 0;            // S-58: above zero: sticky; exclusive, one name, not reentrant
 };
 
 struct AcquireVerdict {
@@ -94,11 +114,19 @@ struct DelayChange {
   Duration duration{};  // Begun
 };
 
+// S-58: somebody wants a lock that this session has as a delegation. Once for each.
+struct Asked {
+  SessionId session;
+  std::string name;
+  Token token;  // of the hold
+};
+
 // What one step decided, in order.
 struct Decisions {
   std::vector<Decision> waits;
   std::vector<DelayChange> delays;
   std::vector<std::string> led;  // names whose exclusive hold came, went or has another value; may repeat
+  std::vector<Asked> asked;
 };
 
 // A claim as seen from outside: an acquire that waits or holds.
@@ -117,6 +145,8 @@ struct ClaimView {
   uint32_t count = 1;          // acquires that the hold stands for
   uint64_t releases = 0;       // that counted it down so far
   std::vector<Wanted> others;  // the further names of a multi-lock
+  Block block = {};
+  bool sticky() const { return block.size != 0; }
   bool held() const { return static_cast<bool>(token); }
 };
 

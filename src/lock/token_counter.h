@@ -23,6 +23,11 @@ class TokenCounter {
     COORDKIT_CHECK_MSG(last_ < kMax, "INV_L04");
     return ++last_;
   }
+  // Takes the next `count` numbers as well: a block ends with the answer. S-58.
+  uint64_t reserve(uint64_t count) {
+    COORDKIT_CHECK_MSG(count <= kMax - last_, "INV_L04");
+    return last_ += count;
+  }
   uint64_t last() const { return last_; }
 
  private:

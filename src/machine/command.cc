@@ -213,6 +213,7 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
         case bytes(kUpgradeField): request.body = read_upgrade(in.get_message()); break;
         case bytes(kUpdateValueField): request.body = read_update_value(in.get_message()); break;
         case bytes(kClearDelayField): request.body = read_clear_delay(in.get_message()); break;
+        case bytes(kRefillBlockField): request.body = read_refill_block(in.get_message()); break;
         case bytes(kResumeField): request.body = read_resume(in.get_message()); break;
         case bytes(kKillField): request.body = read_kill(in.get_message()); break;
         case bytes(kForceReleaseField): request.body = read_force_release(in.get_message()); break;

@@ -86,6 +86,7 @@ void write(pbf_writer& request, const Acquire& acquire) {
   put_number(out, 7, acquire.flags);
   put_number(out, 8, number_of(acquire.mode));
   put_duration(out, 9, acquire.delay);
+  put_number(out, 24, acquire.block);
 }
 
 void write(pbf_writer& request, const AcquireAll& acquire) {
@@ -139,6 +140,13 @@ void write(pbf_writer& request, const ClearDelay& clear) {
   put_bytes(out, 1, clear.name);
 }
 
+void write(pbf_writer& request, const RefillBlock& refill) {
+  pbf_writer out(request, kRefillBlockField);
+  put_number(out, 1, refill.session);
+  put_bytes(out, 3, refill.name);
+  put_number(out, 4, refill.token);
+}
+
 Acquire read_acquire(pbf_reader in) {
   Acquire acquire;
   uint64_t wait = 0, mode = 0;
@@ -153,6 +161,7 @@ Acquire read_acquire(pbf_reader in) {
       case number(7): get(in, acquire.flags); break;
       case number(8): get(in, mode); break;
       case number(9): get(in, acquire.delay); break;
+      case number(24): get(in, acquire.block); break;
       default: in.skip();
     }
   }
@@ -253,6 +262,19 @@ ClearDelay read_clear_delay(pbf_reader in) {
   return clear;
 }
 
+RefillBlock read_refill_block(pbf_reader in) {
+  RefillBlock refill;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1): get(in, refill.session); break;
+      case bytes(3): get(in, refill.name); break;
+      case number(4): get(in, refill.token); break;
+      default: in.skip();
+    }
+  }
+  return refill;
+}
+
 ResultCode check_name(std::string_view name) {
   if (name.empty()) return ResultCode::InvalidArgument;
   return fits(name.size() <= kNameBytesMax);
@@ -260,7 +282,11 @@ ResultCode check_name(std::string_view name) {
 
 ResultCode check(const Acquire& acquire) {
   if (const ResultCode name = check_name(acquire.name); name != ResultCode::Ok) return name;
-  return known(acquire.mode) ? check_terms(acquire) : ResultCode::Unsupported;
+  if (!known(acquire.mode)) return ResultCode::Unsupported;
+  if (acquire.block > kTokenBlockMax) return ResultCode::LimitExceeded;
+  const bool plain = acquire.mode == LockMode::Exclusive && (acquire.flags & kReentrant) == 0;
+  if (acquire.block != 0 && !plain) return ResultCode::InvalidArgument;
+  return check_terms(acquire);
 }
 
 ResultCode check(const AcquireAll& acquire) {
@@ -291,6 +317,10 @@ ResultCode check(const Upgrade& upgrade) { return check_hold(upgrade); }
 ResultCode check(const UpdateValue& update) {
   if (const ResultCode hold = check_hold(update); hold != ResultCode::Ok) return hold;
   return fits(update.value.size() <= kLockValueBytesMax);
+}
+ResultCode check(const RefillBlock& refill) {
+  if (const ResultCode name = check_name(refill.name); name != ResultCode::Ok) return name;
+  return refill.token ? ResultCode::Ok : ResultCode::InvalidArgument;
 }
 ResultCode check(const ClearDelay& clear) { return check_name(clear.name); }
 

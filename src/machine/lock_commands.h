@@ -23,6 +23,7 @@ inline constexpr size_t kLockValueBytesMax = 4096;  // of a hold
 inline constexpr size_t kOwnerTagBytesMax = 256;
 inline constexpr size_t kLocksMax = 128;                             // of one acquire (S-53)
 inline constexpr Duration kLockDelayMax = std::chrono::seconds(60);  // S-40
+inline constexpr uint64_t kTokenBlockMax = 1 << 20;                  // S-58
 
 // Bits of an acquire's flags. Unknown ones are refused: what they ask for would not be done.
 inline constexpr uint64_t kReentrant = 1;        // S-38: counts up a hold of this owner that was acquired with it too
@@ -38,6 +39,9 @@ struct Acquire {
   uint64_t flags = 0;
   LockMode mode = LockMode::Exclusive;
   Duration delay{};  // S-40: how long nobody gets the lock after this session expired
+  // S-58: above zero: sticky. The grant is a delegation to the session and reserves that many tokens, at most kTokenBlockMax.
+  // Exclusive, not re-entrant.
+  uint64_t block = 0;
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -109,6 +113,14 @@ struct ClearDelay {
   friend bool operator==(const ClearDelay&, const ClearDelay&) = default;
 };
 
+// S-58: another block for a delegation, of the same size. Answers Granted with its first token.
+struct RefillBlock {
+  SessionId session;
+  std::string name;
+  Token token;  // of the hold, which stays the same
+  friend bool operator==(const RefillBlock&, const RefillBlock&) = default;
+};
+
 // A release of the request's session that is under way by itself. One that finds nothing to release is silently skipped.
 struct PriorRelease {
   std::string name;
@@ -127,6 +139,7 @@ enum LockCommandField : uint32_t {
   kUpgradeField = 22,
   kUpdateValueField = 23,
   kClearDelayField = 24,
+  kRefillBlockField = 25,
 };
 
 void write(protozero::pbf_writer& request, const Acquire& acquire);
@@ -137,6 +150,7 @@ void write(protozero::pbf_writer& request, const Downgrade& downgrade);
 void write(protozero::pbf_writer& request, const Upgrade& upgrade);
 void write(protozero::pbf_writer& request, const UpdateValue& update);
 void write(protozero::pbf_writer& request, const ClearDelay& clear);
+void write(protozero::pbf_writer& request, const RefillBlock& refill);
 
 Acquire read_acquire(protozero::pbf_reader in);
 AcquireAll read_acquire_all(protozero::pbf_reader in);
@@ -146,6 +160,7 @@ Downgrade read_downgrade(protozero::pbf_reader in);
 Upgrade read_upgrade(protozero::pbf_reader in);
 UpdateValue read_update_value(protozero::pbf_reader in);
 ClearDelay read_clear_delay(protozero::pbf_reader in);
+RefillBlock read_refill_block(protozero::pbf_reader in);
 
 ResultCode check_name(std::string_view name);
 ResultCode check(const Acquire& acquire);
@@ -156,5 +171,6 @@ ResultCode check(const Downgrade& downgrade);
 ResultCode check(const Upgrade& upgrade);
 ResultCode check(const UpdateValue& update);
 ResultCode check(const ClearDelay& clear);
+ResultCode check(const RefillBlock& refill);
 
 }  // namespace coordkit::machine

@@ -62,6 +62,10 @@ std::string encode(const lock::ClaimView& claim) {
     put_bytes(body, 1, other.name);
     put_number(body, 2, number_of(other.mode));
   }
+  put_number(out, 26, claim.block.size);
+  put_number(out, 27, claim.block.last);
+  put_number(out, 28, claim.block.newest);
+  put_number(out, 29, uint64_t{claim.block.asked});
   return bytes;
 }
 
@@ -87,10 +91,17 @@ absl::StatusOr<lock::ClaimView> decode_claim(std::string_view encoded) {
         if (claim.others.size() == kLocksMax) return false;  // one too many already: the table refuses it
         modes = read_other(in.get_message(), claim.others.emplace_back()) && modes;
         return true;
+      case number(26): get(in, claim.block.size); return true;
+      case number(27): get(in, claim.block.last); return true;
+      case number(28): get(in, claim.block.newest); return true;
+      case number(29): get(in, claim.block.asked); return true;
       default: return false;
     }
   });
   if (!status.ok()) return status;
+  if (claim.block.last.value() >= claim.block.size && claim.block.last) {
+    claim.block.first = Token(claim.block.last.value() - claim.block.size + 1);
+  }
   if (!modes || !sound(claim) || count > lock::kCountMax || reentrant > 1) {
     return absl::DataLossError("an impossible claim on a lock");
   }

@@ -139,6 +139,9 @@ void Machine::settle(Step& step) {
                                           : disarm(delay_timer(change.id)));
   }
   for (const lock::Decision& decision : step.decisions.waits) announce(decision, step);
+  for (const lock::Asked& asked : step.decisions.asked) {
+    step.output.events.push_back({step.index, encode(Event(DelegationAsked{asked.session, asked.name, asked.token}))});
+  }
   for (const std::string& name : step.decisions.led) {
     if (observed(coordination::Kind::Lock, name)) coordinated_.led.insert(name);
   }

@@ -49,7 +49,7 @@ class Machine final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;
-  bool holds(std::string_view guard) const override;             // src/machine/guard.h
+  bool holds(std::string_view guard) override;                   // src/machine/guard.h
   void observe(std::string_view subject, bool wanted) override;  // subject_of(); of changes only, ends of sessions are told
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
@@ -104,6 +104,7 @@ class Machine final : public StateMachine {
   Answer execute(Upgrade& upgrade, Step& step);
   Answer execute(UpdateValue& update, Step& step);
   Answer execute(ClearDelay& clear, Step& step);
+  Answer execute(RefillBlock& refill, Step& step);
   Answer execute(ResumeSession& resume, Step& step);
   Answer execute(KillSession& kill, Step& step);
   Answer execute(ForceRelease& force, Step& step);

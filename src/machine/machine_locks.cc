@@ -42,6 +42,9 @@ std::vector<lock::Wanted> names_of(const AcquireAll& acquire) {
   return names;
 }
 
+uint64_t block_of(const Acquire& acquire) { return acquire.block; }
+uint64_t block_of(const AcquireAll&) { return 0; }
+
 lock::Attempt attempt_of(const auto& acquire, const std::vector<lock::Wanted>& names) {
   return {.session = acquire.session,
           .tag = acquire.owner_tag,
@@ -51,7 +54,8 @@ lock::Attempt attempt_of(const auto& acquire, const std::vector<lock::Wanted>& n
           .timeout = acquire.wait.timeout,
           .delay = acquire.delay,
           .reentrant = (acquire.flags & kReentrant) != 0,
-          .may_close_cycle = (acquire.flags & kNoDeadlockCheck) != 0};
+          .may_close_cycle = (acquire.flags & kNoDeadlockCheck) != 0,
+          .block = block_of(acquire)};
 }
 
 lock::HoldKey key_of(const auto& command) {
@@ -135,13 +139,21 @@ Machine::Answer Machine::execute(ClearDelay& clear, Step& step) {
   return Result{.code = cleared ? ResultCode::Ok : ResultCode::NotFound};
 }
 
-// S-36: a try that would be refused needs no entry. Ok: it is worth one, and whatever it asks for is for apply to decide.
+Machine::Answer Machine::execute(RefillBlock& refill, Step&) {
+  const std::optional<Token> first =
+      state_.locks.refill({refill.session, std::nullopt, refill.name, refill.token}, state_.counter);
+  return first ? Result{.code = ResultCode::Granted, .token = *first} : Result{.code = ResultCode::NotOwner};
+}
+
+// S-36: a try that would be refused needs no entry, unless it is the first to want a delegation (S-58). Ok: it is worth one,
+// and whatever it asks for is for apply to decide.
 std::string Machine::answer_to(const TryQuery& query) const {
   const absl::StatusOr<Request> request = decode_request(query.request);
   Result result{.code = ResultCode::Ok, .revision = state_.keys.revision()};
   const auto judge = [&](const auto& acquire) {
     const auto names = names_of(acquire);
-    if (const auto refusal = state_.locks.refusal(attempt_of(acquire, names))) {
+    const lock::Attempt attempt = attempt_of(acquire, names);
+    if (const auto refusal = state_.locks.refusal(attempt); refusal && !state_.locks.would_ask(attempt)) {
       const Revision revision = std::exchange(result, answer_of(*refusal)).revision;
       result.revision = revision;
     }
@@ -165,11 +177,13 @@ struct Claimant {
   SessionId session;
   std::string_view tag;
   std::string_view name;
+  lock::ClaimKind kind = lock::ClaimKind::Plain;
 };
 
 std::optional<Claimant> claimant_of(const Request& request) {
   if (const auto* acquire = std::get_if<Acquire>(&request.body)) {
-    return Claimant{acquire->session, acquire->owner_tag, acquire->name};
+    const auto kind = acquire->block != 0 ? lock::ClaimKind::Sticky : lock::ClaimKind::Plain;
+    return Claimant{acquire->session, acquire->owner_tag, acquire->name, kind};
   }
   const auto* all = std::get_if<AcquireAll>(&request.body);
   if (!all || all->locks.empty()) return std::nullopt;
@@ -190,7 +204,7 @@ std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) cons
     result.code = ResultCode::Lost;
     return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
   }
-  const auto claim = state_.locks.claim(claimant->name, claimant->session, claimant->tag);
+  const auto claim = state_.locks.claim(claimant->name, claimant->session, claimant->tag, claimant->kind);
   if (!claim || claim->request != queued.request) return std::nullopt;
   if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
   result.code = ResultCode::Granted;

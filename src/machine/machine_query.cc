@@ -52,11 +52,11 @@ absl::StatusOr<std::string> Machine::query(std::string_view request) const {
       *query);
 }
 
-bool Machine::holds(std::string_view bytes) const {
+bool Machine::holds(std::string_view bytes) {
   const absl::StatusOr<Guard> guard = decode_guard(bytes);
   if (!guard.ok()) return false;
   if (const auto* held = std::get_if<LockHeld>(&*guard)) {
-    const std::optional<LockMode> mode = state_.locks.held(held->name, held->token);
+    const std::optional<LockMode> mode = state_.locks.put_forward(held->name, held->token);
     if (!mode && !held->exclusive) return state_.coordination.still_held(held->name, held->token);
     return mode && (!held->exclusive || *mode == LockMode::Exclusive);
   }
@@ -70,7 +70,7 @@ std::string Machine::answer_to(const HoldersQuery& query) const {
   state_.locks.holders(query.name, [&](const lock::ClaimView& hold) {
     if (!room.take(hold.tag.size() + hold.value.size())) return;
     reply.holders.push_back({hold.session, std::string(hold.tag), hold.token, hold.count, hold.since, hold.request,
-                             std::string(hold.value), lock::mode_on(hold, query.name)});
+                             std::string(hold.value), lock::mode_on(hold, query.name), hold.block.last, hold.block.asked});
   });
   reply.waiters = state_.locks.waiting(query.name);
   reply.delayed = state_.locks.delayed(query.name);
@@ -122,7 +122,7 @@ std::string Machine::answer_to(const LocksOfQuery& query) const {
   const auto add = [&](const lock::ClaimView& hold, const lock::Wanted& on) {
     if (!room.take(on.name.size() + hold.tag.size())) return;
     reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, hold.since, on.mode,
-                           hold.count, hold.releases});
+                           hold.count, hold.releases, hold.block.last, hold.block.asked});
   };
   for (const lock::ClaimView& hold : state_.locks.holds_of(query.session)) {
     if (hold.token <= query.after) continue;

@@ -133,7 +133,7 @@ class Restorer {
     if (!claim.ok()) return claim.status();
     if (!token && claim->since.value() != key.id) return absl::DataLossError("a waiter under a foreign index");
     claim->token = token;
-    highest_id_ = std::max(highest_id_, token.value());
+    highest_id_ = std::max({highest_id_, token.value(), claim->block.last.value()});
     any_ = true;
     return state_.locks.restore(*claim);
   }

@@ -61,6 +61,7 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   // A wait belongs to the process that asked; a grant to it would be held by nobody.
   state_.locks.end_waits(resume.id, step.decisions);
   end_coordinated_waits(resume.id, coordination::Waiter::MayReturn, step);
+  state_.locks.renew_delegations(resume.id, step.index, state_.counter);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
       {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation}))});
@@ -76,7 +77,8 @@ Machine::Answer Machine::execute(KillSession& kill, Step& step) {
 Machine::Answer Machine::execute(ForceRelease& force, Step& step) {
   SessionId holder;
   state_.locks.holders(force.name, [&](const lock::ClaimView& hold) {
-    if (hold.token == force.token) holder = hold.session;
+    const bool local = hold.sticky() && lock::may_be_current(hold.block, force.token);
+    if (local || hold.token == force.token) holder = hold.session;
   });
   if (!holder) return Result{.code = ResultCode::NotOwner};
   mark_ending(holder, step);

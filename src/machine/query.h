@@ -79,6 +79,8 @@ struct HolderInfo {
   RequestId request;  // of the acquire
   std::string value;
   LockMode mode = LockMode::Exclusive;
+  Token last;          // S-58: of a delegation: the last token of its block; `token` names the hold
+  bool asked = false;  // of a delegation: somebody wants it
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
 struct SessionInfo {
@@ -103,6 +105,8 @@ struct HeldLock {
   LockMode mode = LockMode::Exclusive;
   uint64_t count = 1;     // acquires that the hold stands for
   uint64_t releases = 0;  // that counted it down so far
+  Token last;             // as in HolderInfo
+  bool asked = false;     // likewise
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
 };
 

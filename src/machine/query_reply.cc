@@ -25,6 +25,8 @@ void write(pbf_writer& out, const HolderInfo& holder) {
   put_request_id(out, 6, holder.request);
   put_bytes(out, 7, holder.value);
   put_mode(out, holder.mode);
+  put_number(out, 26, holder.last);
+  put_number(out, 27, uint64_t{holder.asked});
 }
 HolderInfo read_holder(pbf_reader in) {
   HolderInfo holder;
@@ -39,6 +41,8 @@ HolderInfo read_holder(pbf_reader in) {
       case bytes(6): get(in, holder.request); break;
       case bytes(7): get(in, holder.value); break;
       case number(20): holder.mode = get_mode(in); break;
+      case number(26): get(in, holder.last); break;
+      case number(27): get(in, holder.asked); break;
       default: in.skip();
     }
   }
@@ -109,6 +113,8 @@ void write(pbf_writer& out, const HeldLock& lock) {
   put_mode(out, lock.mode);
   put_number(out, 21, lock.count == 1 ? 0 : lock.count);
   put_number(out, 22, lock.releases);
+  put_number(out, 26, lock.last);
+  put_number(out, 27, uint64_t{lock.asked});
   put_number(out, 30, lock.since);
 }
 HeldLock read_held_lock(pbf_reader in) {
@@ -122,6 +128,8 @@ HeldLock read_held_lock(pbf_reader in) {
       case number(20): lock.mode = get_mode(in); break;
       case number(21): get(in, lock.count); break;
       case number(22): get(in, lock.releases); break;
+      case number(26): get(in, lock.last); break;
+      case number(27): get(in, lock.asked); break;
       case number(30): get(in, lock.since); break;
       default: in.skip();
     }

@@ -97,6 +97,19 @@ SessionEnding read_session_ending(pbf_reader in) {
   return ending;
 }
 
+DelegationAsked read_delegation_asked(pbf_reader in) {
+  DelegationAsked asked;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case number(1): get(in, asked.session); break;
+      case bytes(2): get(in, asked.name); break;
+      case number(3): get(in, asked.token); break;
+      default: in.skip();
+    }
+  }
+  return asked;
+}
+
 }  // namespace
 
 std::string_view reason_of(ResultCode code) {
@@ -184,6 +197,12 @@ std::string encode(const Event& event) {
     pbf_writer body(out, 11);
     put_number(body, 1, ending->session);
   }
+  if (const auto* asked = std::get_if<DelegationAsked>(&event)) {
+    pbf_writer body(out, 25);
+    put_number(body, 1, asked->session);
+    put_bytes(body, 2, asked->name);
+    put_number(body, 3, asked->token);
+  }
   if (const auto* change = std::get_if<coordination::Change>(&event)) put_field(out, 30, *change);
   return bytes;
 }
@@ -196,6 +215,7 @@ absl::StatusOr<Event> decode_event(std::string_view encoded) {
         case bytes(1): event = read_session_ended(in.get_message()); break;
         case bytes(10): event = read_session_resumed(in.get_message()); break;
         case bytes(11): event = read_session_ending(in.get_message()); break;
+        case bytes(25): event = read_delegation_asked(in.get_message()); break;
         case bytes(30): get(in, event.emplace<coordination::Change>()); break;
         default: in.skip();
       }

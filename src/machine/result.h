@@ -101,8 +101,16 @@ struct SessionEnding {
   friend bool operator==(const SessionEnding&, const SessionEnding&) = default;
 };
 
+// Announced in the apply in which somebody wanted a lock that this session has as a delegation (S-58): it is to give it back.
+struct DelegationAsked {
+  SessionId session;
+  std::string name;
+  Token token;  // of the hold
+  friend bool operator==(const DelegationAsked&, const DelegationAsked&) = default;
+};
+
 // std::monostate: a kind this version does not know; skip it.
-using Event = std::variant<std::monostate, SessionEnded, SessionResumed, SessionEnding, coordination::Change>;
+using Event = std::variant<std::monostate, SessionEnded, SessionResumed, SessionEnding, coordination::Change, DelegationAsked>;
 
 std::string encode(const Event& event);
 absl::StatusOr<Event> decode_event(std::string_view bytes);  // kDataLoss: malformed

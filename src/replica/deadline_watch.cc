@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "client/delegations.h"
 
 namespace coordkit {
 namespace {
@@ -145,6 +146,9 @@ void DeadlineWatch::tell_session(Watched& watched, LeadingTime now) {
     return;
   }
   for (const auto& [handle, hold] : watched.holds) tell_hold(hold);
+  if (session.delegations()) {
+    for (const HoldRef& hold : session.delegations()->in_use()) tell_hold(hold);
+  }
   if (watched.on_phase) callbacks_.post([tell = watched.on_phase] { (*tell)(SessionPhase::Jeopardy); });
 }
 

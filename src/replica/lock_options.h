@@ -14,7 +14,8 @@ inline AcquireOptions client_options(LockOptions options) {
                      .mode = options.mode,
                      .reentrant = options.reentrant,
                      .delay = options.delay,
-                     .no_deadlock_check = options.no_deadlock_check};
+                     .no_deadlock_check = options.no_deadlock_check,
+                     .sticky = options.sticky};
   if (options.timeout == kForever) {
     out.wait = LockWait::forever();
   } else if (options.timeout > Duration::zero()) {

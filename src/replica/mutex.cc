@@ -9,7 +9,8 @@
 
 namespace coordkit {
 
-Mutex::Mutex(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {
+Mutex::Mutex(Session session, std::string name, MutexOptions options)
+    : session_(std::move(session)), name_(std::move(name)), sticky_(options.sticky) {
   if (session_.handle_) owner_ = session_.handle_->host().owner_tag();
 }
 
@@ -32,7 +33,7 @@ bool Mutex::enter(Time until) {
 }
 
 bool Mutex::ask(Duration timeout) {
-  absl::StatusOr<Grant> grant = session_.acquire(name_, {.timeout = timeout, .owner = owner_});
+  absl::StatusOr<Grant> grant = session_.acquire(name_, {.timeout = timeout, .owner = owner_, .sticky = sticky_});
   {
     const std::lock_guard lock(guard_);
     if (grant.ok()) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "client/delegations.h"
 #include "replica/call_control.h"
 #include "replica/lock_options.h"
 #include "replica/session_handle.h"
@@ -39,15 +40,28 @@ Token Grant::token() const { return hold_ ? hold_->token() : Token(); }
 const std::string& Grant::name() const { return hold_ ? hold_->name() : kNoName; }
 std::stop_token Grant::lost() const { return hold_ ? hold_->lost_token() : std::stop_token(); }
 
+namespace {
+
+// Ends a local hold that is invalid by now; false: it was over before.
+bool release_here(CallRunner& host, const HoldRef& hold) {
+  const Delegations::Released released = hold->session()->delegations()->release(*hold);
+  if (released == Delegations::Released::Serve) host.call([hold](Client& client) { client.released_locally(hold); });
+  return released != Delegations::Released::NotCurrent;
+}
+
+}  // namespace
+
 absl::Status Grant::release() {
   if (!hold_) return no_grant();
   hold_->invalidate();
+  if (hold_->delegation() && !session_->host().forked() && release_here(session_->host(), hold_)) return absl::OkStatus();
   return wait_for_done(session_->host(),
                        [hold = hold_](Client& client, DoneCallback done) { client.release(hold, std::move(done)); });
 }
 
 void Grant::release_later() {
   if (!hold_ || !hold_->invalidate()) return;
+  if (hold_->delegation() && !session_->host().forked() && release_here(session_->host(), hold_)) return;
   session_->host().call([hold = hold_](Client& client) { client.release_later(hold); });
 }
 
@@ -95,8 +109,18 @@ Duration Session::remaining() const {
 const std::string& Session::metadata() const { return handle_ ? handle_->state()->metadata() : kNoName; }
 const std::string& Session::secret() const { return handle_ ? handle_->state()->secret() : kNoName; }
 
+// What this session may grant by itself, in this thread.
+HoldRef Session::acquire_here(std::string_view name, const LockOptions& options) const {
+  const bool plain = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero() &&
+                     options.max_hold == Duration::zero() && !options.stop.stop_requested();
+  if (!plain || handle_->host().forked()) return nullptr;
+  const SessionRef& state = handle_->state();
+  return state->delegations() ? state->delegations()->acquire(state, name, options.owner, handle_->now()) : nullptr;
+}
+
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
+  if (HoldRef hold = acquire_here(name, options)) return Grant(*this, std::move(hold));
   return wait_for_async<absl::StatusOr<Grant>>(
       handle_->host(), [&](Callback<Grant> done) { acquire_async(std::move(name), std::move(options), std::move(done)); });
 }

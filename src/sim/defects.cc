@@ -26,7 +26,7 @@ class WrappedMachine : public StateMachine {
     inner_->fire(index, timers, output);
   }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
-  bool holds(std::string_view guard) const override { return inner_->holds(guard); }
+  bool holds(std::string_view guard) override { return inner_->holds(guard); }
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }

@@ -55,7 +55,10 @@ Result LockModel::acquire(Claim claim, const machine::Wait& wait, uint64_t flags
     return {.code = ResultCode::Granted, .token = existing.token, .since = existing.since, .releases = existing.releases};
   }
   if (wait.kind == machine::Wait::Kind::None) {
-    if (const auto refusal = in_the_way_of_a_try(claim)) return {.code = *refusal};
+    if (const auto refusal = in_the_way_of_a_try(claim)) {
+      if (*refusal == ResultCode::Held) ask(claim);
+      return {.code = *refusal};
+    }
   }
   uint64_t position = 0;
   for (const NamedLock& each : claim.names) position = std::max<uint64_t>(position, queue(each.name).size());
@@ -73,16 +76,66 @@ Result LockModel::acquire(Claim claim, const machine::Wait& wait, uint64_t flags
     claims_.pop_back();
     return {.code = ResultCode::Deadlock};
   }
+  ask(claims_.back());
   return {.code = ResultCode::Queued, .position = position};
 }
 
+// A sticky claim is in the way of another sticky one only: its hold is the session's.
 const LockModel::Claim* LockModel::own(const Claim& like) const {
   for (const NamedLock& each : like.names) {
-    for (const Claim& claim : claims_) {
-      if (claim.same_owner(like) && claim.mode_on(each.name)) return &claim;
+    for (const bool sticky : {false, true}) {
+      if (sticky && like.block == 0) continue;
+      for (const Claim& claim : claims_) {
+        if (claim.same_owner(like) && claim.mode_on(each.name) && (claim.block != 0) == sticky) return &claim;
+      }
     }
   }
   return nullptr;
+}
+
+// ---- delegations (S-58)
+
+LockModel::Claim* LockModel::delegation(const std::string& name) {
+  const auto hold = std::ranges::find_if(claims_, [&](const Claim& c) { return c.held() && c.block != 0 && c.mode_on(name); });
+  return hold == claims_.end() ? nullptr : &*hold;
+}
+
+void LockModel::ask(const Claim& behind) {
+  for (const NamedLock& each : behind.names) {
+    if (Claim* hold = delegation(each.name)) hold->asked = true;
+  }
+}
+
+Result LockModel::refill(const machine::RefillBlock& asked) {
+  Claim* hold = find(asked.session, std::nullopt, asked.name, asked.token);
+  if (!hold || hold->block == 0) return {.code = ResultCode::NotOwner};
+  hold->first = Token(++counter_);
+  hold->last = Token(counter_ += hold->block - 1);
+  hold->newest = Token();
+  return {.code = ResultCode::Granted, .token = hold->first};
+}
+
+void LockModel::renew_delegations(SessionId session, Index index) {
+  std::vector<Claim*> held;
+  for (Claim& claim : claims_) {
+    if (claim.session == session && claim.held() && claim.block != 0) held.push_back(&claim);
+  }
+  std::ranges::sort(held, {}, [](const Claim* claim) { return claim->token; });
+  for (Claim* claim : held) {
+    claim->renewed = true;
+    grant(*claim, index);
+  }
+}
+
+bool LockModel::guard_met(const std::string& name, Token token) {
+  if (!current(name, token)) return false;
+  if (Claim* hold = delegation(name)) hold->newest = token;
+  return true;
+}
+
+bool LockModel::current(const std::string& name, Token token) const {
+  const Claim* claim = hold(name, token);
+  return claim && (claim->block == 0 || (claim->covers(token) && token >= claim->newest));
 }
 
 // A try overtakes nobody; of several names the first that is not free says why.
@@ -108,6 +161,11 @@ void LockModel::grant(Claim& claim, Index index) {
   claim.token = Token(++counter_);
   claim.since = index;
   claim.timed = false;
+  if (claim.block != 0) {
+    claim.first = claim.token;
+    claim.last = Token(counter_ += claim.block - 1);
+    claim.newest = Token();
+  }
   touch(claim);
   granted_.push_back(claim);
 }
@@ -117,6 +175,7 @@ void LockModel::settle(Index index, std::vector<Ended>& ended) {
     const auto next = std::ranges::find_if(claims_, [&](const Claim& claim) { return !claim.held() && grantable(claim); });
     if (next == claims_.end()) return;
     grant(*next, index);
+    if (next->block != 0 && !queue(next->names.front().name).empty()) next->asked = true;
     ended.push_back({next->request, {.code = ResultCode::Granted, .token = next->token, .since = index}});
   }
 }
@@ -234,7 +293,8 @@ Result LockModel::regrant(Claim& hold, LockMode mode, Index index) {
 Result LockModel::downgrade(const machine::Downgrade& asked, Index index) {
   Claim* hold = find(asked.session, asked.owner_tag, asked.name, asked.token);
   if (!hold) return {.code = ResultCode::NotOwner};
-  const bool simple = hold->names.size() == 1 && hold->count == 1 && hold->names.front().mode == LockMode::Exclusive;
+  const bool simple =
+      hold->names.size() == 1 && hold->count == 1 && hold->block == 0 && hold->names.front().mode == LockMode::Exclusive;
   return simple ? regrant(*hold, LockMode::Shared, index) : Result{.code = ResultCode::InvalidArgument};
 }
 
@@ -253,7 +313,8 @@ Result LockModel::upgrade(const machine::Upgrade& asked, Index index) {
 
 Result LockModel::update_value(const machine::UpdateValue& asked) {
   Claim* hold = find(asked.session, asked.owner_tag, asked.name, asked.token);
-  if (!hold) return {.code = ResultCode::NotOwner};
+  if (Claim* sticky = delegation(asked.name)) hold = sticky->session == asked.session ? sticky : nullptr;
+  if (!hold || (hold->block != 0 && !guard_met(asked.name, asked.token))) return {.code = ResultCode::NotOwner};
   hold->label = asked.value;
   touch(*hold);
   return {.code = ResultCode::Ok};
@@ -266,6 +327,7 @@ void LockModel::collect_blockers(const Claim& wait, std::set<const Claim*>& seen
   if (!seen.insert(&wait).second) return;
   for (const Claim& other : claims_) {
     if (&other == &wait || (!other.held() && other.since >= wait.since) || !meet(wait, other)) continue;
+    if (other.held() && other.block != 0) continue;  // given back when somebody asks
     if (clash(wait, other)) owners.emplace(other.session, other.owner_tag);
     if (!other.held()) collect_blockers(other, seen, owners);
   }
@@ -297,7 +359,7 @@ bool LockModel::waits_for_itself(const Owner& owner) const {
 
 const LockModel::Claim* LockModel::hold(const std::string& name, Token token) const {
   const auto hold = std::ranges::find_if(
-      claims_, [&](const Claim& claim) { return claim.held() && claim.token == token && claim.mode_on(name); });
+      claims_, [&](const Claim& c) { return c.held() && (c.token == token || c.covers(token)) && c.mode_on(name); });
   return hold == claims_.end() ? nullptr : &*hold;
 }
 

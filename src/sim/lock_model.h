@@ -1,5 +1,5 @@
 // The naive twin of the lock table: one flat list of claims, walked as often as it takes. docs/semantics.md S-36, S-38, S-40,
-// S-46 to S-49 and S-53 nearly word for word; the machine's own table is never asked.
+// S-46 to S-49, S-53 and S-58 nearly word for word; the machine's own table is never asked.
 #pragma once
 
 #include <map>
@@ -30,6 +30,12 @@ class LockModel {
     Duration delay{};
     uint32_t count = 1;
     uint64_t releases = 0;
+    uint64_t block = 0;  // S-58: its size; zero: not sticky. The following are of a hold
+    Token first, last, newest;
+    bool asked = false;
+    bool renewed = false;  // the session changed hands, and has the lock still
+    // Is this the token of a local hold that may be the current one?
+    bool covers(Token of) const { return block != 0 && first <= of && of <= last; }
     bool held() const { return static_cast<bool>(token); }
     bool same_owner(const Claim& other) const { return session == other.session && owner_tag == other.owner_tag; }
     const LockMode* mode_on(std::string_view name) const;  // null: not one of its names
@@ -53,6 +59,9 @@ class LockModel {
   machine::Result downgrade(const machine::Downgrade& asked, Index index);
   machine::Result upgrade(const machine::Upgrade& asked, Index index);
   machine::Result update_value(const machine::UpdateValue& asked);
+  machine::Result refill(const machine::RefillBlock& asked);
+  void renew_delegations(SessionId session, Index index);
+  bool guard_met(const std::string& name, Token token);  // S-54; a newer token retires older ones
   machine::Result clear_delay(const std::string& name);
   void end_delay(uint64_t id);
   void time_out(Index queued, std::vector<Ended>& ended);
@@ -66,9 +75,10 @@ class LockModel {
   const std::vector<Claim>& granted() const { return granted_; }
   const std::set<std::string>& touched() const { return touched_; }
 
-  const Claim* hold(const std::string& name, Token token) const;
-  std::vector<Claim> holds(const std::string& name) const;  // in grant order
-  std::vector<Claim> queue(const std::string& name) const;  // first waiter first
+  const Claim* hold(const std::string& name, Token token) const;  // also by a token of its block
+  bool current(const std::string& name, Token token) const;       // what a linearizable check answers
+  std::vector<Claim> holds(const std::string& name) const;        // in grant order
+  std::vector<Claim> queue(const std::string& name) const;        // first waiter first
   bool delayed(const std::string& name) const { return delays_.contains(name); }
   std::vector<Token> tokens_of(SessionId session) const;  // of its holds, in grant order
   std::set<std::string> names() const;                    // with a hold, a waiter or a delay
@@ -81,6 +91,8 @@ class LockModel {
   };
   using Owner = std::pair<SessionId, std::string>;
 
+  Claim* delegation(const std::string& name);
+  void ask(const Claim& behind);
   Claim* find(SessionId session, const std::optional<std::string>& tag, const std::string& name, Token token);
   const Claim* own(const Claim& like) const;
   std::optional<machine::ResultCode> in_the_way_of_a_try(const Claim& attempt) const;

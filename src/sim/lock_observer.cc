@@ -19,6 +19,7 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
   if (Recorder* recorder = world_.recorder()) recorder->told(node, hold);
   std::erase_if(holds_, [](const Known& k) { return k.hold->released(); });
   const Known fresh{node, hold};
+  judge_order(fresh);
   if (model_.locks().hold(hold->name(), hold->token()) == nullptr) {  // it was over before it was known
     refuse_valid(fresh);
     superseded_.push_back(fresh);
@@ -36,6 +37,33 @@ void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
   }
 }
 
+// S-58: what a session grants by itself is granted when it may be trusted, to one owner at a time, with tokens that rise. What
+// entries grant is judged in entry_applied().
+void LockObserver::judge_order(const Known& fresh) {
+  const HoldState& hold = *fresh.hold;
+  if (duty_ == Duty::LookAway) return;
+  const bool valid = hold.valid(reading(fresh.node));
+  const Culprit culprit{.lock = hold.name(), .token = hold.token()};
+  if (hold.delegation() && !by_entries_.contains(hold.token())) {
+    if (!valid && !hold.lost()) {
+      throw Violation(
+          "INV_L02", fmt::format("n{} grants {} locally although it may not be trusted", fresh.node + 1, hold.name()), culprit);
+    }
+    for (const Known& earlier : holds_) {
+      if (earlier.hold->name() == hold.name() && earlier.hold != fresh.hold) refuse_valid(earlier);
+    }
+  }
+  if (!valid || hold.terms().mode == LockMode::Shared || hold.terms().counted) return;
+  Token& newest = newest_[hold.name()];
+  if (hold.delegation() && hold.token() <= newest) {
+    throw Violation("INV_L04",
+                    fmt::format("n{} grants {} locally with token {} after {}", fresh.node + 1, hold.name(),
+                                hold.token().value(), newest.value()),
+                    culprit);
+  }
+  newest = std::max(newest, hold.token());
+}
+
 void LockObserver::process_died(uint32_t node) {
   const auto dead = [&](const auto& known) { return known.node == node; };
   std::erase_if(holds_, dead);
@@ -49,7 +77,9 @@ namespace {
 // Somebody else's, and not both sharing every name that they have in common. An owner that changes the mode of its hold has
 // two handles of it for a moment.
 bool conflict(const HoldState& earlier, const LockModel::Claim& grant) {
-  if (earlier.session()->id() == grant.session && earlier.owner_tag() == grant.owner_tag) return false;
+  const bool same_session = earlier.session()->id() == grant.session;
+  if (same_session && grant.renewed) return false;
+  if (same_session && earlier.owner_tag() == grant.owner_tag && !earlier.delegation()) return false;
   const auto clashes = [&grant](const std::string& name, LockMode mode) {
     const LockMode* other = grant.mode_on(name);
     return other && (mode == LockMode::Exclusive || *other == LockMode::Exclusive);
@@ -63,6 +93,7 @@ bool conflict(const HoldState& earlier, const LockModel::Claim& grant) {
 
 void LockObserver::entry_applied() {
   for (const LockModel::Claim& granted : model_.granted()) {
+    if (granted.block != 0) by_entries_.insert(granted.first);
     const auto over = [&](const Known& earlier) {
       if (earlier.hold->released()) return true;
       if (!conflict(*earlier.hold, granted)) return false;

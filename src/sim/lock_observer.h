@@ -52,6 +52,7 @@ class LockObserver {
   };
   LeadingTime reading(uint32_t node) const { return nodes_[node]->clock().read(world_.now()).leading; }
   void refuse_valid(const Known& known) const;
+  void judge_order(const Known& fresh);
   void refuse_valid(const KnownSession& known) const;
   void demand_announcement(const Known& known) const;
   void refuse_two_at_once(uint32_t node);
@@ -70,6 +71,8 @@ class LockObserver {
     Token exclusive;
   };
   std::map<std::string, Accepted> accepted_;
+  std::set<Token> by_entries_;           // first tokens of delegations (S-58): what an entry granted
+  std::map<std::string, Token> newest_;  // of the holds that were valid when they became known, by lock
 };
 
 }  // namespace coordkit::sim

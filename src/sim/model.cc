@@ -69,11 +69,11 @@ bool Model::admit(const engine::Request& request) {
   return request.id.sequence >= known.retired && known.executed.insert(request.id.sequence).second;
 }
 
-bool Model::guard_met(const engine::Request& request) const {
+bool Model::guard_met(const engine::Request& request) {
   if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
   const auto guard = machine::decode_guard(request.guard->bytes);
   const auto* held = guard.ok() ? std::get_if<machine::LockHeld>(&*guard) : nullptr;
-  return held && (locks_.hold(held->name, held->token) != nullptr || coordination_.held(held->name, held->token));
+  return held && (locks_.guard_met(held->name, held->token) || coordination_.held(held->name, held->token));
 }
 
 void Model::execute(const engine::Request& request) {
@@ -178,7 +178,8 @@ Result Model::run(const machine::Acquire& asked, const RequestId& id) {
                   .request = id,
                   .label = asked.value,
                   .reentrant = (asked.flags & machine::kReentrant) != 0,
-                  .delay = asked.delay},
+                  .delay = asked.delay,
+                  .block = asked.block},
                  asked.wait, asked.flags);
 }
 
@@ -219,6 +220,7 @@ Result Model::run(const machine::CoordinationCommand& command, const RequestId& 
   if (cancelled_.contains(id)) return {.code = ResultCode::Cancelled};
   return coordination_.run(command, id, applied_);
 }
+Result Model::run(const machine::RefillBlock& refill) { return locks_.refill(refill); }
 
 Result Model::run(const machine::Put& put) {
   revision_ = revision_.next();

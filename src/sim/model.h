@@ -122,7 +122,7 @@ class Model {
 
   void configure(const raft::Configuration& configuration);
   void enroll(const engine::RegisterOrigin& registration);
-  bool guard_met(const engine::Request& request) const;
+  bool guard_met(const engine::Request& request);
   bool admit(const engine::Request& request);
   void execute(const engine::Request& request);
   void fire(const engine::FireTimers& fired);
@@ -142,6 +142,7 @@ class Model {
   machine::Result run(const machine::UpdateValue& update);
   machine::Result run(const machine::ClearDelay& clear);
   machine::Result run(const machine::CoordinationCommand& command, const RequestId& id);
+  machine::Result run(const machine::RefillBlock& refill);
   machine::Result run(const machine::Put& put);
   machine::Result run(const machine::Delete& erase);
 

@@ -44,6 +44,7 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.resumed = applied_;
   session.held_then = locks_.tokens_of(resume.id);
   end_waits(resume.id, CoordinationModel::Waiter::MayReturn);
+  locks_.renew_delegations(resume.id, applied_);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
 }
 

@@ -110,6 +110,7 @@ absl::Status Node::start() {
     client_options.draw_secret = [boot = fmt::format("secret of {} boot {}", number_, log_.boot().value()),
                                   drawn = 0]() mutable { return fmt::format("{}, the {}.", boot, ++drawn); };
   }
+  client_options.sticky.block = parts_.plan.work.sticky_block;
   proxy_ = make_proxy(parts_.defects, *engine_);
   client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
   parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),

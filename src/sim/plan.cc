@@ -323,6 +323,7 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
   }
   draw_states(plan, random);
   draw_late_faults(plan, random, 1);
+  if (random.chance(0.5)) plan.work.sticky_block = random.between(1, 6);
   if (!long_pauses) return;
   // Twelve minutes of work are not caught up with one entry at a time before anybody's patience ends.
   plan.states = {};

@@ -73,6 +73,7 @@ struct Reading {
   Request operator()(const machine::Upgrade& up) const { return {"upgrade " + up.name, {}}; }
   Request operator()(const machine::UpdateValue& update) const { return {"set the value of " + update.name, update.value}; }
   Request operator()(const machine::ClearDelay& clear) const { return {"clear the delay of " + clear.name, {}}; }
+  Request operator()(const machine::RefillBlock& refill) const { return {"more tokens for " + refill.name, {}}; }
   Request operator()(const machine::ResumeSession& resume) const {
     return {fmt::format("resume session {}", counted(resume.id.value(), base)), {}};
   }

@@ -125,7 +125,8 @@ void Witness::refused(Call& call, const absl::Status& status) {
   if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
-  if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout) {
+  const bool in_log = plain_locks_ || model_.fate(call.label) != nullptr;  // else decided in a line of its node (S-58)
+  if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout && in_log) {
     const Model::Fate& fate = only_execution(call);
     if (!fate.result || fate.result->code != machine::ResultCode::WaitTimeout) {
       fail("INV_L08", call, "told WaitTimeout, but the log decided otherwise");
@@ -160,6 +161,7 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
+  if (hold.delegation() && model_.fate(call.label) == nullptr) return acquired_locally(number, hold);
   const Model::Fate& fate = only_execution(call);
   if (!fate.result || fate.result->code != machine::ResultCode::Granted)
     fail("INV_L08", call, "told a grant the log never made");
@@ -169,6 +171,17 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
                      fate.result->token.value(), fate.result->since.value()));
   }
   decided(call, fate.index);  // a counted hold is older than that
+}
+
+// S-58: no entry says so, but one granted the delegation, and its block has the token. What it may be trusted for is the lock
+// observer's business.
+void Witness::acquired_locally(CallNumber number, const HoldState& hold) {
+  const Call& call = calls_[number];
+  if (hold.since() > model_.applied()) fail("INV_R11", call, "granted from a delegation that nobody applied");
+  const LockModel::Claim* claim = model_.locks().hold(hold.name(), hold.token());
+  if (claim && (claim->block == 0 || claim->session != hold.session()->id())) {
+    fail("INV_L04", call, fmt::format("granted token {} locally, which is another hold's", hold.token().value()));
+  }
 }
 
 // The same hold in another mode, under a new token.
@@ -194,7 +207,7 @@ void Witness::released(CallNumber number, const HoldRef& hold, const absl::Statu
   Call& call = end(number);
   if (history_recorder_) history_recorder_->released(number, answer);
   if (duty_ == Duty::Count) return;
-  if (answer.ok() && !hold->terms().counted && current(*hold))
+  if (answer.ok() && !hold->terms().counted && !hold->delegation() && current(*hold))
     fail("INV_R11", call, "told that the hold was released, but it lives");
   if (!answer.ok()) refused(call, answer);
 }

@@ -77,6 +77,7 @@ class Witness {
   void opened(CallNumber call, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber call, SessionId session, const absl::Status& answer);
   void acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer);
+  void acquired_locally(CallNumber call, const HoldState& hold);
   void converted(CallNumber call, const absl::StatusOr<HoldRef>& answer);
   void updated(CallNumber call, const absl::Status& answer);
   void released(CallNumber call, const HoldRef& hold, const absl::Status& answer);
@@ -98,7 +99,7 @@ class Witness {
 
  private:
   bool current(const HoldState& hold) const {
-    return model_.locks().hold(hold.name(), hold.token()) != nullptr || model_.coordination().held(hold.name(), hold.token());
+    return model_.locks().current(hold.name(), hold.token()) || model_.coordination().held(hold.name(), hold.token());
   }
   // A session that went to another process is over for the handle it was opened with, though it lives; it may even have come
   // back, to another handle.

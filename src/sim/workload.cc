@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/delegations.h"
 #include "sim/recorder.h"
 
 namespace coordkit::sim {
@@ -237,11 +238,20 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
   if (worker.random.chance(0.2)) options.deadline = call_deadline(worker);
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
   if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();
+  const auto sticky = [](const HoldRef& hold) { return hold->delegation() != nullptr; };
+  if (std::ranges::any_of(worker.holds, sticky)) limit_wait(worker, options);
   options.value = label;
   if (!plan_.work.lock_family) return options;
   if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
   options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with a wait without an end
   return options;
+}
+
+// The log sees no circle through a lock that a session keeps, or through the line for it at its node (S-58): whoever holds
+// something and may stand in such a circle does not wait for ever.
+void Workload::limit_wait(Worker& worker, AcquireOptions& options) {
+  if (options.wait.kind != LockWait::Kind::Forever) return;
+  options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
 }
 
 // What a worker does with the answer of an acquire, then `done`.
@@ -262,12 +272,43 @@ void Workload::acquire(Worker& worker) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, mark);
   AcquireOptions options = acquire_options(worker, mark);
   if (plan_.work.lock_family) {
-    if (worker.random.chance(0.4)) options.mode = LockMode::Shared;
-    options.reentrant = worker.random.chance(0.4);
+    options.sticky = worker.random.chance(0.4);
+    if (!options.sticky && worker.random.chance(0.4)) options.mode = LockMode::Shared;
+    options.reentrant = !options.sticky && worker.random.chance(0.4);
+    if (!worker.holds.empty() && options.mode == LockMode::Exclusive) limit_wait(worker, options);
+    if (acquire_here(worker, name, options, call)) return;
   }
   auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
   worker.waiting = client(worker).acquire(worker.session, name, std::move(options), std::move(done));
   if (worker.random.chance(0.15)) schedule(worker, seconds(2));
+}
+
+// As another thread of the process would, without the client's own.
+bool Workload::acquire_here(Worker& worker, const std::string& name, const AcquireOptions& options, uint64_t call) {
+  const bool fits = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero();
+  if (!fits || !worker.random.chance(0.5)) return false;
+  const LeadingTime now = nodes_[worker.node]->clock_now().leading;
+  const HoldRef hold = worker.session->delegations()->acquire(worker.session, name, options.owner_tag, now);
+  if (hold == nullptr) return false;
+  witness_.acquired(call, hold);
+  locks_.granted(worker.node, hold);
+  worker.holds.push_back(hold);
+  worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
+  worker.state = State::Holding;
+  schedule(worker, plan_.work.hold_max / 4);
+  return true;
+}
+
+bool Workload::release_here(Worker& worker, const HoldRef& hold, uint64_t call) {
+  if (!hold->delegation() || !worker.random.chance(0.5)) return false;
+  hold->invalidate();
+  const Delegations::Released released = hold->session()->delegations()->release(*hold);
+  if (released == Delegations::Released::NotCurrent) return false;  // the client says why
+  if (released == Delegations::Released::Serve) client(worker).released_locally(hold);
+  witness_.released(call, hold, absl::OkStatus());
+  worker.state = worker.holds.empty() ? State::Idle : State::Holding;
+  schedule(worker, plan_.work.think_max);
+  return true;
 }
 
 void Workload::acquire_several(Worker& worker) {
@@ -314,6 +355,7 @@ void Workload::release(Worker& worker) {
   worker.holds.pop_back();
   const auto call = witness_.begin_release(worker.node, hold);
   if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
+  if (release_here(worker, hold, call)) return;
   client(worker).release(hold,
                          then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
                          call_deadline(worker));

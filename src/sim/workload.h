@@ -86,6 +86,8 @@ class Workload {
   void acquire_several(Worker& worker);
   void convert(Worker& worker);
   void update_value(Worker& worker);
+  bool acquire_here(Worker& worker, const std::string& name, const AcquireOptions& options, uint64_t call);
+  bool release_here(Worker& worker, const HoldRef& hold, uint64_t call);
   void release(Worker& worker);
   void put(Worker& worker);
   void get(Worker& worker);
@@ -127,6 +129,7 @@ class Workload {
   template <typename Done>
   auto granted(Worker& worker, Done done);
   AcquireOptions acquire_options(Worker& worker, const std::string& label);
+  void limit_wait(Worker& worker, AcquireOptions& options);
   CallDeadline call_deadline(Worker& worker);
   std::string label(Worker& worker);
   std::string lock_name(Worker& worker);

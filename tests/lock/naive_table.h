@@ -1,5 +1,5 @@
 // The lock table once more, obviously right: a flat list of claims, and everything is found by walking it, as often as it
-// takes. What docs/semantics.md says in S-36 to S-40, S-46 to S-49 and S-53, nearly word for word.
+// takes. What docs/semantics.md says in S-36 to S-40, S-46 to S-49, S-53 and S-58, nearly word for word.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,9 @@ class NaiveTable {
     uint32_t count = 1;
     uint64_t releases = 0;
     std::string value;
+    uint64_t block = 0;  // S-58: its size; the rest of it is of a hold
+    uint64_t first = 0, last_of_block = 0, newest = 0;
+    bool asked = false;
     Sequence request;  // of the acquire; for whoever answers it
     bool held() const { return static_cast<bool>(token); }
   };
@@ -33,7 +36,8 @@ class NaiveTable {
 
   std::vector<Claim> claims;  // in the order of their acquires
   std::map<std::string, std::pair<uint64_t, Duration>> delays;
-  uint64_t last = 0;  // token or delay
+  std::vector<std::pair<std::string, Token>> asked;  // delegations, since somebody cleared it
+  uint64_t last = 0;                                 // token or delay
 
   static const Mode* mode_of(const Claim& claim, const std::string& name) {
     for (const auto& [each, mode] : claim.names) {
@@ -46,11 +50,45 @@ class NaiveTable {
     const Mode *one = mode_of(a, name), *other = mode_of(b, name);
     return one && other && !(*one == Mode::Shared && *other == Mode::Shared);
   }
-  Claim* find(const Owner& owner, const std::string& name) {
+  Claim* find(const Owner& owner, const std::string& name, bool sticky = false) {
     for (Claim& claim : claims) {
-      if (claim.owner == owner && mode_of(claim, name)) return &claim;
+      if (claim.owner == owner && mode_of(claim, name) && (claim.block != 0) == sticky) return &claim;
     }
     return nullptr;
+  }
+  Claim* delegation(const std::string& name) {
+    for (Claim& claim : claims) {
+      if (claim.held() && claim.block != 0 && mode_of(claim, name)) return &claim;
+    }
+    return nullptr;
+  }
+  static bool may_be_current(const Claim& claim, uint64_t token) {
+    return claim.first <= token && token <= claim.last_of_block && token >= claim.newest;
+  }
+  // S-58: the block of a hold that takes the next token.
+  void fill(Claim& claim) {
+    if (claim.block == 0) return;
+    claim.first = last;
+    claim.last_of_block = last += claim.block - 1;
+    claim.newest = 0;
+  }
+  // S-45: whoever takes a session over has new holds in the place of its delegations.
+  void renew(SessionId session) {
+    std::vector<Claim*> held;
+    for (Claim& claim : claims) {
+      if (claim.owner.first == session && claim.held() && claim.block != 0) held.push_back(&claim);
+    }
+    std::ranges::sort(held, {}, [](const Claim* claim) { return claim->token; });
+    for (Claim* claim : held) {
+      claim->token = Token(++last);
+      fill(*claim);
+    }
+  }
+  void ask(const std::string& name) {
+    Claim* hold = delegation(name);
+    if (!hold || hold->asked) return;
+    hold->asked = true;
+    asked.emplace_back(name, hold->token);
   }
   Claim* find(Token token) {
     for (Claim& claim : claims) {
@@ -76,6 +114,10 @@ class NaiveTable {
       if (next == claims.end()) return grants;
       next->token = Token(++last);
       grants.emplace_back(next->queued, next->token);
+      fill(*next);
+      const std::string& name = next->names.front().first;
+      const bool wanted = std::ranges::any_of(claims, [&](const Claim& c) { return !c.held() && mode_of(c, name); });
+      if (next->block != 0 && wanted) ask(name);
     }
   }
 
@@ -85,6 +127,7 @@ class NaiveTable {
     for (const auto& [name, mode] : wait.names) {
       for (const Claim& other : claims) {
         if (!mode_of(other, name) || (!other.held() && other.queued >= wait.queued)) continue;
+        if (other.held() && other.block != 0) continue;  // S-58: nobody knows who has it
         if (clash(wait, other, name)) {
           owners.insert(other.owner);
         } else if (!other.held()) {

@@ -20,7 +20,8 @@ class Twins {
   void step() {
     index_ = index_.next();
     decisions_ = {};
-    switch (random_.below(20)) {
+    naive_.asked.clear();
+    switch (random_.below(22)) {
       case 0: end(); break;
       case 1: cancel(); break;
       case 2: time_out(); break;
@@ -29,6 +30,8 @@ class Twins {
       case 5:
       case 6: upgrade(); break;
       case 7: update(); break;
+      case 20: random_.below(3) == 0 ? renew() : refill(); break;
+      case 21: put_forward(); break;
       case 8:
       case 9:
       case 10:
@@ -41,6 +44,11 @@ class Twins {
       if (decision.kind == Decision::Kind::Granted) grants.emplace_back(decision.queued, decision.token);
     }
     ASSERT_EQ(grants, naive_.settle()) << "S-48";
+    std::vector<std::pair<std::string, Token>> asked;
+    for (const Asked& each : decisions_.asked) asked.emplace_back(each.name, each.token);
+    std::ranges::sort(asked);
+    std::ranges::sort(naive_.asked);
+    ASSERT_EQ(asked, naive_.asked) << "S-58";
   }
 
   void compare() {
@@ -149,7 +157,14 @@ class Twins {
     std::vector<std::tuple<Token, SessionId, uint32_t, std::string>> holds, expected_holds;
     table_.holders(name, [&](const ClaimView& hold) {
       holds.emplace_back(hold.token, hold.session, hold.count, hold.value);
-      ASSERT_EQ(mode_on(hold, name), table_.held(name, hold.token));
+      if (!hold.sticky()) {
+        ASSERT_EQ(mode_on(hold, name), table_.held(name, hold.token));
+        return;
+      }
+      const NaiveTable::Claim* twin = naive_.delegation(name);
+      ASSERT_NE(twin, nullptr);
+      const Block expected{twin->block, Token(twin->first), Token(twin->last_of_block), Token(twin->newest), twin->asked};
+      ASSERT_EQ(hold.block, expected) << "S-58";
     });
     std::vector<std::pair<Index, Mode>> queue, expected_queue;
     table_.queue(name, [&](const ClaimView& wait) {
@@ -180,6 +195,10 @@ class Twins {
     claim.timed = chance(2);
     claim.delay = chance(3) ? Duration(1s * random_.between(1, 3)) : Duration(0);
     claim.reentrant = names.size() == 1 && chance(2);
+    const bool sticky = names.size() == 1 && chance(3);
+    if (sticky) claim.block = random_.between(1, 100);
+    if (sticky) claim.reentrant = false;
+    if (sticky) claim.names.front().second = Mode::Exclusive;
     const bool waits = claim.timed || !chance(4), exempt = exempt_ && chance(2);
     std::vector<Wanted> wanted;
     for (const auto& [name, mode] : claim.names) wanted.push_back({name, mode});
@@ -193,10 +212,12 @@ class Twins {
                                                    .timeout = claim.timed ? Duration(1s) : Duration(0),
                                                    .delay = claim.delay,
                                                    .reentrant = claim.reentrant,
-                                                   .may_close_cycle = exempt},
+                                                   .may_close_cycle = exempt,
+                                                   .block = claim.block},
                                                   counter_);
     for (const auto& [name, mode] : claim.names) {
       NaiveTable::Claim* own = naive_.find(claim.owner, name);
+      if (!own && sticky) own = naive_.find(claim.owner, name, true);
       if (!own) continue;
       const bool again = own->held() && own->reentrant && claim.reentrant && own->names.front().second == mode;
       if (again) ++own->count;
@@ -206,17 +227,22 @@ class Twins {
     }
     if (naive_.grantable(claim)) {
       claim.token = Token(++naive_.last);
+      naive_.fill(claim);
       ASSERT_EQ(verdict.kind, Kind::Granted);
       ASSERT_EQ(verdict.token, claim.token);
     } else if (!waits) {
       const bool refused = verdict.kind == Kind::Held || verdict.kind == Kind::Delayed;
       ASSERT_TRUE(refused) << "S-36";
+      if (verdict.kind == Kind::Held) {
+        for (const auto& [name, mode] : claim.names) naive_.ask(name);
+      }
       return;
     } else if (!exempt && naive_.cycle(claim.owner, naive_.in_the_way(claim))) {
       ASSERT_EQ(verdict.kind, Kind::Deadlock) << "S-49";
       return;
     } else {
       ASSERT_EQ(verdict.kind, Kind::Queued);
+      for (const auto& [name, mode] : claim.names) naive_.ask(name);
     }
     naive_.claims.push_back(claim);
   }
@@ -309,7 +335,7 @@ class Twins {
       ASSERT_EQ(verdict.kind, Kind::NotOwner);
       return;
     }
-    const bool simple = hold->count == 1 && hold->names.size() == 1 && hold->names.front().second == from;
+    const bool simple = hold->count == 1 && hold->names.size() == 1 && hold->names.front().second == from && hold->block == 0;
     ASSERT_EQ(verdict.kind, simple ? expected : Kind::Impossible) << "S-46";
     if (verdict.kind != Kind::Done) return;
     hold->names.front().second = from == Mode::Shared ? Mode::Exclusive : Mode::Shared;
@@ -320,8 +346,47 @@ class Twins {
   void update() {
     const NaiveTable::Claim claim = some_claim();
     NaiveTable::Claim* hold = claim.token ? naive_.find(claim.token) : nullptr;
-    ASSERT_EQ(table_.update_value(key_of(claim), "another value, longer"), hold != nullptr);
+    HoldKey key = key_of(claim);
+    if (hold && hold->block != 0) {
+      key.token = some_token(*hold);
+      if (NaiveTable::may_be_current(*hold, key.token.value())) {
+        hold->newest = key.token.value();
+      } else {
+        hold = nullptr;
+      }
+    }
+    ASSERT_EQ(table_.update_value(key, "another value, longer"), hold != nullptr);
     if (hold) hold->value = "another value, longer";
+  }
+
+  Token some_token(const NaiveTable::Claim& hold) { return Token(random_.between(hold.first - 1, hold.last_of_block + 1)); }
+  void refill() {
+    const NaiveTable::Claim claim = some_claim();
+    NaiveTable::Claim* hold = claim.token ? naive_.find(claim.token) : nullptr;
+    const std::optional<Token> first = table_.refill(key_of(claim), counter_);
+    ASSERT_EQ(first.has_value(), hold != nullptr && hold->block != 0);
+    if (!first) return;
+    ++naive_.last;
+    naive_.fill(*hold);
+    ASSERT_EQ(first->value(), hold->first);
+  }
+  void renew() {
+    const SessionId session = some_session();
+    table_.renew_delegations(session, index_, counter_);
+    naive_.renew(session);
+  }
+  void put_forward() {
+    const NaiveTable::Claim claim = some_claim();
+    const std::string name = claim.names.front().first;
+    NaiveTable::Claim* hold = naive_.delegation(name);
+    const Token token = hold ? some_token(*hold) : claim.token;
+    if (hold) {
+      const bool met = NaiveTable::may_be_current(*hold, token.value());
+      ASSERT_EQ(table_.put_forward(name, token).has_value(), met);
+      if (met) hold->newest = token.value();
+    } else {
+      ASSERT_EQ(table_.put_forward(name, token).has_value(), token && naive_.find(token) != nullptr);
+    }
   }
 
   Random random_;

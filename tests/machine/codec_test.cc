@@ -34,6 +34,8 @@ std::vector<Request> requests() {
       {.body = UpdateValue{SessionId(4), "", "name", Token(9), "v"}},
       {.body = UpdateValue{SessionId(4), std::nullopt, "name", Token(9), ""}},
       {.body = ClearDelay{"name"}},
+      {.body = Acquire{SessionId(4), "", "n", Wait::none(), "", 0, LockMode::Exclusive, {}, kTokenBlockMax}},
+      {.body = RefillBlock{SessionId(4), "name", Token(9)}, .prior_releases = {{"other", Token(8)}}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
       {.body = SetSemaphoreLimit{SessionId(4), "s", 0}},
@@ -91,8 +93,8 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   EXPECT_EQ(decode_result(encode(result)).value(), result);
   const Event event = SessionEnded{SessionId(3), SessionEnded::Reason::Expired};
   EXPECT_EQ(decode_event(encode(event)).value(), event);
-  for (const Event& each :
-       {Event(SessionResumed{SessionId(3), ReplicaId(1), BootCounter(2), 9}), Event(SessionEnding{SessionId(3)})}) {
+  for (const Event& each : {Event(SessionResumed{SessionId(3), ReplicaId(1), BootCounter(2), 9}),
+                            Event(SessionEnding{SessionId(3)}), Event(DelegationAsked{SessionId(3), "n", Token(4)})}) {
     EXPECT_EQ(decode_event(encode(each)).value(), each);
   }
   const Result claimed{.code = ResultCode::Granted, .id = Index(4), .number = -1, .swapped = true, .value = "item"};
@@ -102,7 +104,11 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   EXPECT_EQ(decode_event(encode(change)).value(), change);
   const ObjectReply object{true, -1, 2, 3, 4, true, {{Index(1), Token(2), SessionId(3), "o", 4, -5, "v"}, {}}};
   EXPECT_EQ(decode_object(encode(object)).value(), object);
-  const HoldersReply holders{{{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared}}, 5, true};
+  const HoldersReply holders{
+      {{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared},
+       {SessionId(1), "t", Token(2), 1, Index(3), kSomeRequest, "", LockMode::Exclusive, Token(9), true}},
+      5,
+      true};
   EXPECT_EQ(decode_holders(encode(holders)).value(), holders);
   const QueueReply queue{
       {{0, SessionId(1), "t", Index(3), kSomeRequest}, {1, SessionId(2), "", Index(4), {}, LockMode::Shared}}, true};
@@ -112,7 +118,9 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   EXPECT_EQ(decode_session(encode(SessionReply{})).value(), SessionReply{});
   const SessionsReply sessions{{info, info}, true};
   EXPECT_EQ(decode_sessions(encode(sessions)).value(), sessions);
-  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, Index(7), LockMode::Shared, 3, 2}}, false};
+  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, Index(7), LockMode::Shared, 3, 2},
+                            {"s", "", Token(5), kSomeRequest, Index(8), LockMode::Exclusive, 1, 0, Token(9), true}},
+                           false};
   EXPECT_EQ(decode_locks_of(encode(locks)).value(), locks);
   EXPECT_EQ(decode_token_still_held(encode(TokenStillHeldReply{true})).value(), TokenStillHeldReply{true});
   const KeysReply keys{{{"k", "v", Revision(2), Revision(3), 2}}, true, Revision(9)};

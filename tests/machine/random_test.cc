@@ -90,6 +90,7 @@ class Model {
     found->second.generation = found->second.generation.next();
     found->second.resumed_by = sequence;
     end_waits(body.id);
+    locks.renew(body.id);
     answer(sequence, Code::Ok);
   }
   void execute(const KillSession& kill, Sequence sequence, Index) {
@@ -154,8 +155,23 @@ class Model {
     answer(sequence, release(body.session, body) ? Code::Ok : Code::NotOwner);
   }
   void execute(const UpdateValue& update, Sequence sequence, Index) {
-    answer(sequence, hold_of(update.session, update.name, update.token) ? Code::Ok : Code::NotOwner);
+    Claim* hold = hold_of(update.session, update.name, update.token);
+    if (Claim* sticky = locks.delegation(update.name)) {
+      const bool current = locks.may_be_current(*sticky, update.token.value());
+      hold = sticky->owner.first == update.session && current ? sticky : nullptr;
+      if (hold) hold->newest = update.token.value();
+    }
+    answer(sequence, hold ? Code::Ok : Code::NotOwner);
   }
+  void execute(const RefillBlock& refill, Sequence sequence, Index) {
+    Claim* hold = hold_of(refill.session, refill.name, refill.token);
+    if (!hold || hold->block == 0) return answer(sequence, Code::NotOwner);
+    ++locks.last;
+    locks.fill(*hold);
+    answer(sequence, Code::Granted, Token(hold->first));
+  }
+  static uint64_t block_of(const Acquire& acquire) { return acquire.block; }
+  static uint64_t block_of(const AcquireAll&) { return 0; }
   void execute(const ClearDelay& clear, Sequence sequence, Index) {
     answer(sequence, locks.delays.erase(clear.name) != 0 ? Code::Ok : Code::NotFound);
   }
@@ -172,6 +188,7 @@ class Model {
     const bool reentrant = (body.flags & kReentrant) != 0;
     for (const auto& [name, mode] : names) {
       Claim* own = locks.find(owner, name);
+      if (!own && block_of(body) != 0) own = locks.find(owner, name, /*sticky=*/true);
       if (!own) continue;
       if (!own->held()) return answer(sequence, Code::AlreadyWaiting);
       const bool again = reentrant && own->reentrant && own->names.front().second == mode;
@@ -184,13 +201,22 @@ class Model {
                 .timed = body.wait.kind == Wait::Kind::Timed,
                 .delay = body.delay,
                 .reentrant = reentrant,
+                .block = block_of(body),
                 .request = sequence};
     if (!locks.grantable(claim)) {
-      if (body.wait.kind == Wait::Kind::None) return answer(sequence, refusal(claim));
+      if (body.wait.kind == Wait::Kind::None) {
+        const Code code = refusal(claim);
+        if (code == Code::Held) ask_for(claim);
+        return answer(sequence, code);
+      }
       const bool checked = (body.flags & kNoDeadlockCheck) == 0;
       if (checked && locks.cycle(owner, locks.in_the_way(claim))) return answer(sequence, Code::Deadlock);
+      ask_for(claim);
     }
     locks.claims.push_back(claim);
+  }
+  void ask_for(const Claim& claim) {
+    for (const auto& [name, mode] : claim.names) locks.ask(name);
   }
   // The first name that is in the way decides.
   Code refusal(const Claim& claim) const {
@@ -218,7 +244,7 @@ class Model {
   }
   void convert(Claim* hold, LockMode from, Code code, Sequence sequence) {
     if (!hold) return answer(sequence, Code::NotOwner);
-    const bool simple = hold->count == 1 && hold->names.size() == 1 && hold->names.front().second == from;
+    const bool simple = hold->count == 1 && hold->names.size() == 1 && hold->names.front().second == from && hold->block == 0;
     if (!simple) return answer(sequence, Code::InvalidArgument);
     if (code != Code::Granted) return answer(sequence, code);
     hold->names.front().second = from == LockMode::Shared ? LockMode::Exclusive : LockMode::Shared;
@@ -227,6 +253,9 @@ class Model {
   }
   void execute(const CancelAcquire& body, Sequence sequence, Index) {
     const Claim* claim = locks.find({body.session, body.owner_tag}, body.name);
+    if (!claim || claim->request != body.acquire.sequence) {
+      claim = locks.find({body.session, body.owner_tag}, body.name, /*sticky=*/true);
+    }
     if (claim && claim->request == body.acquire.sequence) {
       if (claim->held()) return answer(sequence, Code::Granted, claim->token);
       finish(Code::Cancelled, [&](const Claim& each) { return each.request == body.acquire.sequence; });
@@ -381,6 +410,7 @@ class RandomRun {
     const Wait wait = random_.below(3) == 0 ? Wait::none() : random_.below(2) == 0 ? Wait::timed(1s) : Wait::forever();
     const LockMode mode = some_mode();
     const Duration delay = random_.below(3) == 0 ? Duration(1s) : Duration(0);
+    if (random_.below(5) == 0) return {RefillBlock{owner_on(name), name, token_on(name)}, prior};
     const uint64_t unchecked = random_.below(4) == 0 ? kNoDeadlockCheck : 0;
     if (random_.below(3) == 0) {
       std::vector<NamedLock> locks{{name, mode}};
@@ -388,6 +418,9 @@ class RandomRun {
         locks.push_back({std::string(1, static_cast<char>(locks.back().name[0] + 1)), some_mode()});
       }
       return {AcquireAll{session, tag, locks, wait, "v", unchecked, delay}, prior};
+    }
+    if (random_.below(3) == 0) {
+      return {Acquire{session, tag, name, wait, "v", unchecked, LockMode::Exclusive, delay, random_.between(1, 50)}, prior};
     }
     return {Acquire{session, tag, name, wait, "v", unchecked | random_.below(2), mode, delay}, prior};
   }

@@ -23,6 +23,10 @@ namespace coordkit {
 // Valid -> Jeopardy (own deadline passed, not known to be lost) -> Valid again with the same tokens, or Lost, which is final.
 enum class SessionPhase : uint8_t { Valid = 1, Jeopardy = 2, Lost = 3 };
 
+// Locks that the session grants by itself (S-58); src/client/delegations.h.
+class Delegation;
+class Delegations;
+
 class SessionState {
  public:
   SessionState(SessionId id, Duration ttl, std::string metadata = {}, std::string secret = {})
@@ -48,6 +52,8 @@ class SessionState {
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
   // The moment valid() turns false if no renewal is confirmed before; LeadingTime::min() when nothing is confirmed.
   LeadingTime validity_deadline() const { return LeadingTime(Duration(deadline_.load(std::memory_order_acquire))); }
+  // Null where nobody gave it any: it has none.
+  const std::shared_ptr<Delegations>& delegations() const { return delegations_; }
   bool closed() const { return closed_.load(std::memory_order_acquire); }  // close() or Client::stop() was called
 
   // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for whoever made
@@ -70,6 +76,7 @@ class SessionState {
   const Duration ttl_;
   const std::string metadata_;
   const std::string secret_;
+  std::shared_ptr<Delegations> delegations_;  // set before anybody else sees the session
   std::atomic<int64_t> deadline_{LeadingTime::min().time_since_epoch().count()};
   std::atomic<SessionPhase> phase_{SessionPhase::Jeopardy};  // Lost is never left
   std::atomic<bool> closed_{false};
@@ -88,14 +95,15 @@ class HoldState {
  public:
   // `until`: when a hold with a longest time (S-51) ends by itself.
   HoldState(SessionRef session, std::string name, std::string owner_tag, Token token, Index since,
-            LeadingTime until = LeadingTime::max(), HoldTerms terms = {})
+            LeadingTime until = LeadingTime::max(), HoldTerms terms = {}, std::shared_ptr<Delegation> delegation = nullptr)
       : session_(std::move(session)),
         name_(std::move(name)),
         owner_tag_(std::move(owner_tag)),
         token_(token),
         since_(since),
         until_(until),
-        terms_(std::move(terms)) {}
+        terms_(std::move(terms)),
+        delegation_(std::move(delegation)) {}
   HoldState(const HoldState&) = delete;
   HoldState& operator=(const HoldState&) = delete;
 
@@ -106,8 +114,11 @@ class HoldState {
   Index since() const { return since_; }        // the entry that granted
   LeadingTime until() const { return until_; }  // max() without a longest time
   const HoldTerms& terms() const { return terms_; }
+  // Of a local hold (S-58), which its session granted by itself: what it was granted from. Null: the log granted it.
+  const std::shared_ptr<Delegation>& delegation() const { return delegation_; }
   // LT-8: the session is within its deadline, the grant is neither released, nor known lost, nor about to become less (a
-  // downgrade under way), and its own longest time is not over (S-51).
+  // downgrade under way), and its own longest time is not over (S-51). A local hold is released, or known lost, before the
+  // next one is granted from the same delegation, so this also says that it is the current one.
   bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until_ && session_->valid(now); }
   bool released() const { return released_.load(std::memory_order_acquire); }
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
@@ -133,6 +144,7 @@ class HoldState {
   const Index since_;
   const LeadingTime until_;
   const HoldTerms terms_;
+  const std::shared_ptr<Delegation> delegation_;
   std::atomic<bool> released_{false};
   std::atomic<bool> suspended_{false};
   std::atomic<bool> lost_{false};

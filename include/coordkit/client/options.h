@@ -30,6 +30,15 @@ using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 // gives one that runs on its callback thread. Called from the client's owner thread only.
 using Notifier = absl::AnyInvocable<void(absl::AnyInvocable<void()>)>;
 
+// Of locks that a session keeps to itself after a release (S-58). Each a matter of this node alone.
+struct StickyLimits {
+  uint64_t block = uint64_t{1} << 16;  // tokens reserved at a time: a log entry for so many grants. Legal: 1 to 2^20
+  // Once somebody else wants the lock: who was in line here before is served first, this many, and for so long.
+  uint32_t grants_max = 16;                           // Legal: any
+  Duration time_max = std::chrono::milliseconds(10);  // Legal: zero and up
+  friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
+};
+
 struct ClientOptions {
   // As the engine's. Legal: above zero. Sets retry pace, default deadlines and the give-up limit.
   Duration election_timeout = std::chrono::milliseconds(300);
@@ -45,6 +54,7 @@ struct ClientOptions {
   Duration give_up_min{};
   // Calls under way; more get TooManyRequests at the door. Legal: 1 and up. Release, cancel and close are not refused.
   size_t calls_max = 65536;
+  StickyLimits sticky;
   // Absent: user code runs inline, at the end of before_turn and after_turn.
   Notifier notify;
   // Gives the secret of a session that is opened: 16 unpredictable bytes and more, at most 64, never the same twice. Absent:
@@ -121,6 +131,9 @@ struct AcquireOptions {
   // How long nobody gets the lock after this hold ended because its session expired; up to 60 s. Not after a release.
   Duration delay{};
   bool no_deadlock_check = false;  // wait even if that closes a circle of owners that wait for each other
+  // S-58: the session keeps the lock after the release, until another one wants it, and grants it to its own owners without a
+  // log entry. Exclusive, not reentrant, not of acquire_all.
+  bool sticky = false;
 };
 
 struct HolderInfo {

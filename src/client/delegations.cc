@@ -1,0 +1,116 @@
+#include "client/delegations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/mutant.h"
+
+namespace coordkit {
+
+// The deadline is asked for at the grant, so that nobody starts work that cannot be trusted; what protects others is that
+// HoldState::valid() asks again.
+HoldRef Delegations::acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return nullptr;
+  const DelegationRef& delegation = found->second;
+  const bool idle = delegation->open_ && (delegation->current_ == nullptr || mutant(Mutant::LocalHoldsOverlap)) &&
+                    delegation->next_ <= delegation->grant_.last;
+  if (!idle || !(session->valid(now) || mutant(Mutant::LocalGrantsWhileLost))) return nullptr;
+  return make(session, delegation, owner_tag, LeadingTime::max());
+}
+
+// The caller has the mutex.
+HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag,
+                          LeadingTime until) {
+  const Delegation::Grant& grant = delegation->grant_;
+  const Token token = delegation->next_;
+  if (!mutant(Mutant::LocalTokensRepeat)) delegation->next_ = token.next();
+  delegation->current_ = std::make_shared<HoldState>(session, grant.name, std::string(owner_tag), token, grant.since, until,
+                                                     HoldTerms{}, delegation);
+  return delegation->current_;
+}
+
+Delegations::Released Delegations::release(const HoldState& hold) {
+  HoldRef over;  // destroyed without the mutex
+  const std::lock_guard lock(mutex_);
+  Delegation& delegation = *hold.delegation();
+  if (delegation.current_.get() != &hold) return Released::NotCurrent;
+  over = std::move(delegation.current_);
+  return delegation.open_ && hold.until() == LeadingTime::max() ? Released::Done : Released::Serve;
+}
+
+std::vector<HoldRef> Delegations::in_use() const {
+  std::vector<HoldRef> holds;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, delegation] : by_name_) {
+    if (delegation->current_) holds.push_back(delegation->current_);
+  }
+  std::ranges::sort(holds, {}, &HoldState::token);  // the order of the map is nobody's
+  return holds;
+}
+
+DelegationRef Delegations::add(Delegation::Grant grant) {
+  const std::lock_guard lock(mutex_);
+  DelegationRef& slot = by_name_[grant.name];
+  COORDKIT_CHECK(slot == nullptr);
+  return slot = std::make_shared<Delegation>(std::move(grant));
+}
+
+Delegations::Look Delegations::look(const Delegation& delegation) const {
+  const std::lock_guard lock(mutex_);
+  return {delegation.current_, delegation.next_ > delegation.grant_.last};
+}
+
+bool Delegations::current(const HoldState& hold) const {
+  const std::lock_guard lock(mutex_);
+  return hold.delegation() && hold.delegation()->current_.get() == &hold;
+}
+
+HoldRef Delegations::grant(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag,
+                           LeadingTime until) {
+  const std::lock_guard lock(mutex_);
+  COORDKIT_CHECK_MSG(delegation->current_ == nullptr, "INV_L02");
+  COORDKIT_CHECK_MSG(delegation->next_ <= delegation->grant_.last, "INV_L04");
+  return make(session, delegation, owner_tag, until);
+}
+
+void Delegations::refill(Delegation& delegation, Token first) {
+  const std::lock_guard lock(mutex_);
+  Delegation::Grant& grant = delegation.grant_;
+  COORDKIT_CHECK_MSG(first > grant.last && delegation.current_ == nullptr, "INV_L04");
+  const uint64_t size = grant.last.value() - grant.first.value() + 1;
+  grant.first = delegation.next_ = first;
+  grant.last = Token(first.value() + size - 1);
+}
+
+void Delegations::set_open(Delegation& delegation, bool open) {
+  const std::lock_guard lock(mutex_);
+  delegation.open_ = open;
+}
+
+void Delegations::remove(const DelegationRef& delegation) {
+  const std::lock_guard lock(mutex_);
+  COORDKIT_CHECK_MSG(delegation->current_ == nullptr || mutant(Mutant::GivenBackInUse), "INV_L02");
+  by_name_.erase(delegation->grant_.name);
+}
+
+std::vector<HoldRef> Delegations::clear() {
+  std::vector<HoldRef> holds = in_use();
+  decltype(by_name_) gone;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, delegation] : by_name_) {
+    delegation->open_ = false;
+    delegation->current_ = nullptr;
+  }
+  gone.swap(by_name_);
+  return holds;
+}
+
+size_t Delegations::size() const {
+  const std::lock_guard lock(mutex_);
+  return by_name_.size();
+}
+
+}  // namespace coordkit

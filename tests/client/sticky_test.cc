@@ -1,0 +1,409 @@
+// Sticky locks at their node (docs/semantics.md S-58): what is granted here, when the log is asked, and when the lock goes
+// back.
+#include "client/delegations.h"
+#include "tests/client/bench.h"
+
+namespace coordkit::test {
+namespace {
+
+using machine::ResultCode;
+using testing::IsEmpty;
+using testing::SizeIs;
+using Released = Delegations::Released;
+
+AcquireOptions sticky(std::string tag = "", LockWait wait = LockWait::forever()) {
+  return {.wait = wait, .owner_tag = std::move(tag), .sticky = true};
+}
+
+class StickyTest : public ClientBench {
+ protected:
+  Answer<HoldRef> acquire(const SessionRef& session, AcquireOptions options, const std::string& name = "a") {
+    Answer<HoldRef> answer;
+    client.acquire(session, name, std::move(options), answer.callback());
+    turn();
+    return answer;
+  }
+  // The session gets the delegation of "a": the first of its tokens goes to this owner.
+  HoldRef fetch(const SessionRef& session, uint64_t token = 5000, const std::string& tag = "") {
+    Answer<HoldRef> answer;
+    client.acquire(session, "a", sticky(tag), answer.callback());
+    client.before_turn(now);
+    const auto sent = engine.take_commands<machine::Acquire>();
+    EXPECT_THAT(sent, SizeIs(1));
+    EXPECT_EQ(std::get<machine::Acquire>(sent.at(0).second.body).block, 65536u);
+    engine.complete(sent.at(0).first.ticket, {.code = ResultCode::Granted, .token = Token(token), .since = Index(1)});
+    engine.turn(now, effects);
+    client.after_turn(now, effects);
+    EXPECT_TRUE(answer.ok());
+    return *answer;
+  }
+  void release(const HoldRef& hold) {
+    client.release_later(hold);
+    turn();
+  }
+  void ask(const SessionRef& session, uint64_t token = 5000) {
+    engine.next.events.push_back({kCoordination, Index(++engine.index),
+                                  machine::encode(machine::Event(machine::DelegationAsked{session->id(), "a", Token(token)}))});
+    turn();
+    turn();
+  }
+  size_t released_in_log() { return engine.take_commands<machine::Release>().size(); }
+  void renew() {
+    engine.confirm(next_renewal());
+    turn();
+  }
+};
+
+TEST_F(StickyTest, S58_AReacquireByTheSameSessionNeedsNoEntryAndHasTheNextToken) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  EXPECT_EQ(first->token(), Token(5000));
+  EXPECT_TRUE(first->valid(now.leading));
+  release(first);
+  EXPECT_FALSE(first->valid(now.leading));
+  Token last = first->token();
+  for (const char* tag : {"", "another thread", ""}) {
+    const Answer<HoldRef> again = acquire(session, sticky(tag));
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ((*again)->token(), last.next());
+    EXPECT_EQ((*again)->owner_tag(), tag);
+    EXPECT_TRUE((*again)->valid(now.leading));
+    last = (*again)->token();
+    release(*again);
+  }
+  EXPECT_TRUE(acquire(session, {.wait = LockWait::none()}).ok()) << "also one that does not say sticky";
+  EXPECT_THAT(engine.take<Submit>(), IsEmpty()) << "all of it without an entry";
+}
+
+TEST_F(StickyTest, S58_AnyThreadAcquiresAndReleasesWithoutTheOwnerThread) {
+  const SessionRef session = open();
+  release(fetch(session));
+  Delegations& here = *session->delegations();
+  const HoldRef hold = here.acquire(session, "a", "t", now.leading);
+  ASSERT_NE(hold, nullptr);
+  EXPECT_EQ(hold->token(), Token(5001));
+  EXPECT_EQ(here.acquire(session, "a", "u", now.leading), nullptr);
+  EXPECT_EQ(here.acquire(session, "b", "t", now.leading), nullptr);
+  hold->invalidate();
+  EXPECT_EQ(here.release(*hold), Released::Done);
+  EXPECT_EQ(here.release(*hold), Released::NotCurrent);
+  EXPECT_EQ(client.next_turn(now), client.next_turn(now)) << "nothing is to be done";
+}
+
+TEST_F(StickyTest, S58_OneLocalHoldAtATimeAndFirstComeFirstServed) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session, 5000, "t");
+  const Answer<HoldRef> second = acquire(session, sticky("u")), third = acquire(session, sticky("v"));
+  EXPECT_EQ(second.times() + third.times(), 0);
+  EXPECT_EQ(acquire(session, sticky("w", LockWait::none())).reason(), Reason::Held);
+  EXPECT_EQ(acquire(session, sticky("t")).reason(), Reason::AlreadyHeld) << "S-38";
+  EXPECT_EQ(acquire(session, sticky("u")).reason(), Reason::AlreadyWaiting);
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr);
+  first->invalidate();
+  EXPECT_EQ(session->delegations()->release(*first), Released::Serve);
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr) << "nobody overtakes the line";
+  client.released_locally(first);
+  turn();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ((*second)->token(), Token(5001));
+  EXPECT_EQ(third.times(), 0);
+  release(*second);
+  ASSERT_TRUE(third.ok());
+  EXPECT_FALSE((*second)->valid(now.leading));
+  EXPECT_TRUE((*third)->valid(now.leading));
+  EXPECT_THAT(engine.take<Submit>(), IsEmpty());
+}
+
+TEST_F(StickyTest, S58_WhoComesWhileTheLogIsAskedWaitsInLineAndNotInTheLog) {
+  const SessionRef session = open();
+  const Answer<HoldRef> first = acquire(session, sticky("t")), second = acquire(session, sticky("u", LockWait::timed(2s)));
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(1));
+  jump(1s);
+  engine.complete(sent[0].first.ticket, {.code = ResultCode::Cancelled});
+  turn();
+  EXPECT_EQ(first.reason(), Reason::Cancelled);
+  const auto next = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(next, SizeIs(1)) << "the next in line goes to the log, with what is left of its wait";
+  EXPECT_EQ(std::get<machine::Acquire>(next[0].second.body).wait, machine::Wait::timed(1s));
+  EXPECT_EQ(std::get<machine::Acquire>(next[0].second.body).owner_tag, "u");
+  engine.complete(next[0].first.ticket, {.code = ResultCode::Granted, .token = Token(7000), .since = Index(9)});
+  turn();
+  EXPECT_EQ((*second)->token(), Token(7000));
+}
+
+TEST_F(StickyTest, S48_S58_AWaitInLineEndsByItself) {
+  const SessionRef session = open();
+  fetch(session, 5000, "t");
+  const Answer<HoldRef> second = acquire(session, sticky("u", LockWait::timed(500ms)));
+  run(499ms);
+  EXPECT_EQ(second.times(), 0);
+  run(2ms);
+  EXPECT_EQ(second.reason(), Reason::WaitTimeout);
+  EXPECT_EQ(second.outcome(), Outcome::Done);
+  EXPECT_THAT(engine.take_commands<machine::Acquire>(), IsEmpty());
+}
+
+TEST_F(StickyTest, S58_T8_NothingIsGrantedLocallyOnceTheDeadlineHasPassed) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session, 5000, "t");
+  run(v);
+  EXPECT_FALSE(first->valid(now.leading));
+  EXPECT_TRUE(first->lost_token().stop_requested()) << "S-52: told like every other holder";
+  release(first);
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "u", now.leading), nullptr);
+  EXPECT_EQ(acquire(session, sticky("w", LockWait::none())).reason(), Reason::Held);
+  const Answer<HoldRef> waits = acquire(session, sticky("u"));
+  EXPECT_EQ(waits.times(), 0) << "it may be granted once the session is to be trusted again";
+  renew();
+  turn();
+  ASSERT_TRUE(waits.ok());
+  EXPECT_TRUE((*waits)->valid(now.leading));
+  EXPECT_EQ((*waits)->token(), Token(5001)) << "the same delegation";
+  EXPECT_FALSE((*waits)->lost_token().stop_requested());
+}
+
+TEST_F(StickyTest, S52_S58_ALostSessionTakesItsLocalHoldsWithIt) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session, 5000, "t");
+  const Answer<HoldRef> waits = acquire(session, sticky("u"));
+  engine.end_session(session->id());
+  turn();
+  EXPECT_TRUE(held->lost());
+  EXPECT_TRUE(held->lost_token().stop_requested());
+  EXPECT_EQ(waits.reason(), Reason::Lost);
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr);
+  Answer<void> released;
+  client.release(held, released.callback());
+  turn();
+  EXPECT_EQ(released.reason(), Reason::Lost);
+  EXPECT_EQ(client.status().holds, 0u);
+  EXPECT_EQ(client.status().calls, 0u);
+}
+
+TEST_F(StickyTest, S58_AClosedSessionGivesItAllBackByItsClose) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session);
+  Answer<void> closed;
+  client.close(session, closed.callback());
+  EXPECT_FALSE(held->valid(now.leading));
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr);
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::CloseSession>(), SizeIs(1));
+}
+
+TEST_F(StickyTest, S58_WhenAnotherSessionAsksAnIdleDelegationIsGivenBackAtOnce) {
+  const SessionRef session = open();
+  release(fetch(session));
+  ask(session);
+  const auto sent = engine.take_commands<machine::Release>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<machine::Release>(sent[0].second.body).token, Token(5000)) << "the token of the hold in the log";
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "u", now.leading), nullptr);
+  // The next one asks the log, behind the release.
+  const Answer<HoldRef> next = acquire(session, sticky("u"));
+  const auto again = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_EQ(again[0].second.prior_releases, (std::vector<machine::PriorRelease>{{"a", Token(5000)}}));
+}
+
+TEST_F(StickyTest, S58_T8_WhatIsInUseIsNotGivenBackBeforeItsRelease) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session);
+  ask(session);
+  run(1s);
+  EXPECT_EQ(released_in_log(), 0u);
+  EXPECT_TRUE(held->valid(now.leading));
+  held->invalidate();
+  EXPECT_EQ(session->delegations()->release(*held), Released::Serve);
+  client.released_locally(held);
+  turn();
+  EXPECT_FALSE(held->valid(now.leading));
+  EXPECT_EQ(released_in_log(), 1u);
+}
+
+TEST_F(StickyTest, S58_AskedItServesOnlyWhoWasInLineWithinTheLimits) {
+  const SessionRef session = open();
+  HoldRef held = fetch(session);
+  std::vector<Answer<HoldRef>> line;
+  for (int i = 0; i < 20; ++i) line.push_back(acquire(session, sticky("t" + std::to_string(i))));
+  ask(session);
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(released_in_log(), 0u);
+    release(held);
+    ASSERT_TRUE(line[i].ok()) << i;
+    held = *line[i];
+  }
+  const Answer<HoldRef> late = acquire(session, sticky("late"));
+  release(held);
+  turn();
+  EXPECT_EQ(line[16].times(), 0) << "sixteen grants are the limit";
+  EXPECT_EQ(released_in_log(), 1u);
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(1)) << "the first of the rest stands in the log's line";
+  EXPECT_EQ(std::get<machine::Acquire>(sent[0].second.body).owner_tag, "t16");
+  EXPECT_EQ(late.times(), 0);
+}
+
+TEST_F(StickyTest, S58_AskedItServesNobodyAfterTenMilliseconds) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session);
+  const Answer<HoldRef> next = acquire(session, sticky("t"));
+  ask(session);
+  run(10ms);
+  release(held);
+  turn();
+  EXPECT_EQ(next.times(), 0);
+  EXPECT_EQ(released_in_log(), 1u);
+}
+
+TEST_F(StickyTest, S58_WhoeverComesAfterItWasAskedIsNotPreferred) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session);
+  ask(session);
+  const Answer<HoldRef> late = acquire(session, sticky("t"));
+  release(held);
+  turn();
+  EXPECT_EQ(late.times(), 0);
+  EXPECT_EQ(released_in_log(), 1u);
+}
+
+TEST_F(StickyTest, S58_AUsedUpBlockIsRefilledByOneEntryAndTheDelegationStays) {
+  Client small(engine, {.sticky = {.block = 2}});
+  const auto step = [&] {
+    small.before_turn(now);
+    engine.turn(now, effects);
+    small.after_turn(now, effects);
+  };
+  Answer<SessionRef> opened;
+  small.open_session({.ttl = kTtl}, opened.callback());
+  small.before_turn(now);
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(9), .ttl = kTtl});
+  engine.turn(now, effects);
+  small.after_turn(now, effects);
+  Answer<HoldRef> first, second, third;
+  small.acquire(*opened, "a", sticky(), first.callback());
+  step();
+  engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                  {.code = ResultCode::Granted, .token = Token(10), .since = Index(1)});
+  step();
+  small.release_later(*first);
+  small.acquire(*opened, "a", sticky(), second.callback());
+  step();
+  EXPECT_EQ((*second)->token(), Token(11));
+  small.acquire(*opened, "a", sticky("t"), third.callback());
+  step();
+  EXPECT_THAT(engine.take<Submit>(), IsEmpty()) << "not while the last token is in use";
+  small.release_later(*second);
+  step();
+  const auto sent = engine.take_commands<machine::RefillBlock>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<machine::RefillBlock>(sent[0].second.body), (machine::RefillBlock{SessionId(9), "a", Token(10)}));
+  engine.complete(sent[0].first.ticket, {.code = ResultCode::Granted, .token = Token(40)});
+  step();
+  ASSERT_TRUE(third.ok());
+  EXPECT_EQ((*third)->token(), Token(40));
+  small.stop();
+}
+
+TEST_F(StickyTest, S58_AnotherWayToWantTheLockMakesItGo) {
+  const SessionRef session = open();
+  release(fetch(session));
+  const Answer<HoldRef> reader = acquire(session, {.wait = LockWait::forever(), .mode = LockMode::Shared});
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].second.prior_releases, (std::vector<machine::PriorRelease>{{"a", Token(5000)}}));
+  EXPECT_EQ(reader.times(), 0);
+}
+
+TEST_F(StickyTest, S38_S58_AnOwnerThatHasTheLockIsToldSoWhateverItWants) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session, 5000, "t");
+  EXPECT_EQ(acquire(session, {.owner_tag = "t", .mode = LockMode::Shared}).reason(), Reason::AlreadyHeld);
+  Answer<HoldRef> all;
+  client.acquire_all(session, {{"b"}, {"a"}}, {.owner_tag = "t"}, all.callback());
+  turn();
+  EXPECT_EQ(all.reason(), Reason::AlreadyHeld);
+  EXPECT_TRUE(held->valid(now.leading));
+}
+
+TEST_F(StickyTest, S40_S58_ALongerLockDelayIsForTheLogToGrant) {
+  const SessionRef session = open();
+  release(fetch(session));
+  AcquireOptions options = sticky("t");
+  options.delay = 2s;
+  const Answer<HoldRef> delayed = acquire(session, options);
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<machine::Acquire>(sent[0].second.body).delay, 2s);
+  EXPECT_THAT(sent[0].second.prior_releases, SizeIs(1));
+}
+
+TEST_F(StickyTest, S51_S58_ALocalHoldMayHaveALongestTime) {
+  const SessionRef session = open();
+  release(fetch(session));
+  AcquireOptions options = sticky("t");
+  options.max_hold = 100ms;
+  const Answer<HoldRef> brief = acquire(session, options);
+  ASSERT_TRUE(brief.ok());
+  const Answer<HoldRef> next = acquire(session, sticky("u"));
+  run(101ms);
+  EXPECT_FALSE((*brief)->valid(now.leading));
+  EXPECT_TRUE((*brief)->lost_token().stop_requested());
+  ASSERT_TRUE(next.ok()) << "the lock stays with the session";
+  EXPECT_EQ(released_in_log(), 0u);
+}
+
+TEST_F(StickyTest, S59_S58_ALateDelegationThatNobodyWantsIsGivenBack) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  const CallId call = client.acquire(session, "a", sticky(), answer.callback());
+  turn();
+  const auto sent = engine.take_commands<machine::Acquire>().at(0);
+  client.abandon(call);
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::CancelPending);
+  engine.complete(sent.first.ticket, {.code = ResultCode::Granted, .token = Token(77), .since = Index(9)});
+  turn();
+  turn();
+  EXPECT_EQ(released_in_log(), 1u);
+  EXPECT_EQ(client.status().holds, 0u);
+}
+
+TEST_F(StickyTest, S58_WhoGivesUpLeavesTheLine) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session, 5000, "t");
+  Answer<HoldRef> second, third;
+  const CallId call = client.acquire(session, "a", sticky("u"), second.callback());
+  client.acquire(session, "a", sticky("v"), third.callback());
+  turn();
+  client.cancel(call);
+  turn();
+  EXPECT_EQ(second.reason(), Reason::Cancelled);
+  release(held);
+  EXPECT_TRUE(third.ok());
+}
+
+TEST_F(StickyTest, S46_S58_ALocalHoldKeepsItsMode) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session);
+  Answer<HoldRef> down;
+  client.downgrade(held, down.callback());
+  turn();
+  EXPECT_EQ(down.reason(), Reason::InvalidArgument);
+  EXPECT_TRUE(held->valid(now.leading));
+}
+
+TEST_F(StickyTest, S58_WhatCannotBeStickyIsRefusedAtTheDoorWithASentence) {
+  const SessionRef session = open();
+  EXPECT_EQ(acquire(session, {.mode = LockMode::Shared, .sticky = true}).reason(), Reason::InvalidArgument);
+  EXPECT_EQ(acquire(session, {.reentrant = true, .sticky = true}).reason(), Reason::InvalidArgument);
+  Answer<HoldRef> all;
+  client.acquire_all(session, {{"a"}}, {.sticky = true}, all.callback());
+  turn();
+  EXPECT_EQ(all.reason(), Reason::InvalidArgument);
+  EXPECT_THAT(engine.take<Submit>(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace coordkit::test

@@ -1,0 +1,171 @@
+// Delegations in the lock table (docs/semantics.md S-58).
+#include <gtest/gtest.h>
+
+#include "lock/table.h"
+
+namespace coordkit::lock {
+namespace {
+
+using Kind = AcquireVerdict::Kind;
+
+class StickyTest : public testing::Test {
+ protected:
+  AcquireVerdict acquire(uint64_t session, std::string_view name, uint64_t block = 0, bool waits = true,
+                         std::string_view tag = "") {
+    index_ = index_.next();
+    const Wanted wanted{name, Mode::Exclusive};
+    const AcquireVerdict verdict = table_.acquire({.index = index_,
+                                                   .request = {{ReplicaId(1), {}, {}}, Sequence(index_.value())},
+                                                   .session = SessionId(session),
+                                                   .tag = tag,
+                                                   .names = {&wanted, 1},
+                                                   .value = "",
+                                                   .waits = waits,
+                                                   .block = block},
+                                                  counter_);
+    settle();
+    return verdict;
+  }
+  void settle() {
+    decisions_ = {};
+    table_.settle(index_, counter_, decisions_);
+  }
+  bool release(uint64_t session, std::string_view name, Token token) {
+    const bool released = table_.release({SessionId(session), std::nullopt, name, token});
+    settle();
+    return released;
+  }
+  ClaimView holder(std::string_view name) {
+    ClaimView found;
+    table_.holders(name, [&found](const ClaimView& hold) { found = hold; });
+    return found;
+  }
+
+  Table table_;
+  TokenCounter counter_{1000};
+  Index index_;
+  Decisions decisions_;  // of the last step
+};
+
+TEST_F(StickyTest, S58_AGrantReservesItsBlockAndEveryLaterTokenIsAboveIt) {
+  EXPECT_EQ(acquire(1, "a", 10).token, Token(1001));
+  EXPECT_EQ(holder("a").block, (Block{10, Token(1001), Token(1010), Token(), false}));
+  EXPECT_EQ(acquire(2, "b").token, Token(1011));
+  EXPECT_EQ(acquire(2, "a").kind, Kind::Queued);
+  EXPECT_TRUE(release(1, "a", Token(1001)));
+  ASSERT_EQ(decisions_.waits.size(), 1u);
+  EXPECT_EQ(decisions_.waits[0].token, Token(1012));
+}
+
+TEST_F(StickyTest, S58_WhoeverQueuesBehindADelegationAsksForItOnce) {
+  acquire(1, "a", 10);
+  EXPECT_TRUE(decisions_.asked.empty());
+  acquire(2, "a");
+  ASSERT_EQ(decisions_.asked.size(), 1u);
+  EXPECT_EQ(decisions_.asked[0].session, SessionId(1));
+  EXPECT_EQ(decisions_.asked[0].name, "a");
+  EXPECT_EQ(decisions_.asked[0].token, Token(1001));
+  acquire(3, "a");
+  EXPECT_TRUE(decisions_.asked.empty());
+  // The next one is granted with somebody behind it, and has been asked from its first moment on.
+  release(1, "a", Token(1001));
+  EXPECT_TRUE(decisions_.asked.empty());
+  acquire(1, "a", 10);
+  release(2, "a", Token(1011));
+  EXPECT_TRUE(decisions_.asked.empty()) << "an ordinary hold is not asked";
+  acquire(2, "a");
+  release(3, "a", Token(1012));
+  ASSERT_EQ(decisions_.asked.size(), 1u);
+  EXPECT_EQ(decisions_.asked[0].token, Token(1013));
+}
+
+TEST_F(StickyTest, S58_ATryIsRefusedAndAsksAsWell) {
+  acquire(1, "a", 10);
+  EXPECT_EQ(acquire(2, "a", 0, /*waits=*/false).kind, Kind::Held);
+  EXPECT_EQ(decisions_.asked.size(), 1u);
+  EXPECT_TRUE(holder("a").block.asked);
+  EXPECT_EQ(acquire(2, "a", 0, /*waits=*/false).kind, Kind::Held);
+  EXPECT_TRUE(decisions_.asked.empty());
+}
+
+TEST_F(StickyTest, S58_ARefillKeepsTheHoldAndGivesItABlockAboveAllTokensBefore) {
+  acquire(1, "a", 10);
+  acquire(2, "b");
+  EXPECT_EQ(table_.refill({SessionId(2), std::nullopt, "a", Token(1001)}, counter_), std::nullopt);
+  EXPECT_EQ(table_.refill({SessionId(2), std::nullopt, "b", Token(1011)}, counter_), std::nullopt);
+  EXPECT_EQ(table_.refill({SessionId(1), std::nullopt, "a", Token(1001)}, counter_), Token(1012));
+  EXPECT_EQ(holder("a").token, Token(1001));
+  EXPECT_EQ(holder("a").block.last, Token(1021));
+  EXPECT_EQ(table_.held("a", Token(1010)), std::nullopt);
+  EXPECT_EQ(table_.held("a", Token(1012)), Mode::Exclusive);
+  EXPECT_TRUE(release(1, "a", Token(1001)));
+}
+
+TEST_F(StickyTest, S54_S58_ANewerTokenThatWasShownRetiresOlderOnes) {
+  acquire(1, "a", 10);
+  for (const uint64_t token : {1001, 1005, 1010}) EXPECT_TRUE(table_.held("a", Token(token))) << token;
+  for (const uint64_t token : {1000, 1011}) EXPECT_FALSE(table_.held("a", Token(token))) << token;
+  EXPECT_TRUE(table_.put_forward("a", Token(1005)));
+  EXPECT_TRUE(table_.put_forward("a", Token(1005)));
+  EXPECT_FALSE(table_.put_forward("a", Token(1004)));
+  EXPECT_FALSE(table_.update_value({SessionId(1), std::nullopt, "a", Token(1001)}, "v")) << "the first local hold is over";
+  EXPECT_TRUE(table_.update_value({SessionId(1), std::nullopt, "a", Token(1007)}, "v"));
+  settle();
+  EXPECT_FALSE(table_.held("a", Token(1005)));
+  EXPECT_EQ(table_.digest(), table_.recomputed_digest());
+}
+
+TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewBlocks) {
+  acquire(1, "a", 10);
+  acquire(1, "b");
+  table_.renew_delegations(SessionId(1), index_, counter_);
+  settle();
+  EXPECT_EQ(holder("a").token, Token(1012));
+  EXPECT_EQ(holder("a").block.first, Token(1012));
+  EXPECT_FALSE(table_.held("a", Token(1005)));
+  EXPECT_EQ(holder("b").token, Token(1011)) << "ordinary holds keep their tokens";
+}
+
+TEST_F(StickyTest, S46_S58_ADelegationChangesNoMode) {
+  acquire(1, "a", 10);
+  EXPECT_EQ(table_.downgrade({SessionId(1), std::nullopt, "a", Token(1001)}, index_, counter_).kind,
+            ModeVerdict::Kind::Impossible);
+  settle();
+}
+
+TEST_F(StickyTest, S38_S58_AnOwnerMayWantWhatItsSessionHasAsADelegation) {
+  acquire(1, "a", 10, true, "t");
+  EXPECT_EQ(acquire(1, "a", 10, true, "t").kind, Kind::AlreadyHeld);
+  EXPECT_EQ(acquire(1, "a", 0, true, "t").kind, Kind::Queued) << "in another way than stickily: it waits for its own session";
+  EXPECT_EQ(decisions_.asked.size(), 1u);
+  EXPECT_EQ(acquire(1, "a", 10, true, "t").kind, Kind::AlreadyWaiting);
+  EXPECT_TRUE(release(1, "a", Token(1001)));
+  EXPECT_EQ(decisions_.waits.size(), 1u);
+}
+
+TEST_F(StickyTest, S49_S58_ADelegationIsInNoCircleBecauseItIsGivenBack) {
+  acquire(1, "a", 10);
+  acquire(2, "b");
+  EXPECT_EQ(acquire(1, "b").kind, Kind::Queued);
+  EXPECT_EQ(acquire(2, "a").kind, Kind::Queued) << "an idle delegation must not refuse anybody";
+}
+
+TEST_F(StickyTest, S40_S58_AnExpiredDelegationIsDelayedLikeAnyHold) {
+  const Wanted wanted{"a", Mode::Exclusive};
+  table_.acquire({.index = Index(1),
+                  .request = {{ReplicaId(1), {}, {}}, Sequence(1)},
+                  .session = SessionId(1),
+                  .tag = "",
+                  .names = {&wanted, 1},
+                  .value = "",
+                  .delay = std::chrono::seconds(2),
+                  .block = 10},
+                 counter_);
+  settle();
+  table_.end(SessionId(1), Table::Ending::Expired, counter_, decisions_);
+  settle();
+  EXPECT_TRUE(table_.delayed("a"));
+}
+
+}  // namespace
+}  // namespace coordkit::lock
