@@ -17,7 +17,8 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       deliveries_(std::move(options_.notify)),
       sessions_(options_, deliveries_),
       renewals_(options_, sessions_),
-      observers_(deliveries_) {
+      observers_(deliveries_),
+      compactor_(options_.compaction) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -38,6 +39,7 @@ void Client::Impl::before_turn(Now now) {
   post_releases();
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
   ask_for_observers(now);
+  compact_keys(now);
   deliveries_.flush();
 }
 
@@ -80,6 +82,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first));
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
+  if (compactor_.on()) next = std::min(next, client::until(now.lagging, next_compaction_));
   return next;
 }
 

@@ -21,6 +21,7 @@ absl::Status ClientOptions::validate() const {
   demand(rate_error_ppm <= 500'000, "rate_error_ppm must be at most 500000 (50 %): 10000 suits ordinary hardware.");
   demand(slack >= Duration::zero(), "slack must not be negative.");
   demand(call_timeout > Duration::zero(), "call_timeout must be above zero.");
+  demand(compaction.legal(), "compaction.age must be zero or at least 100 ms.");
   demand(calls_max >= 1, "calls_max must be at least 1.");
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }
