@@ -21,6 +21,7 @@
 
 #include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
+#include "coordkit/client/keys.h"
 #include "coordkit/client/options.h"
 #include "coordkit/engine.h"
 
@@ -111,6 +112,8 @@ class Client {
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
+  KeyCalls keys() { return KeyCalls(*this); }  // the same with all options, ranges and transactions
+
   // ---- the host's own machines, exactly once like every other command
   // Errors: Unsupported (no such machine here), RequestTooLarge, Fenced (NONE); ResultTooLarge (DONE); CallTimeout.
   CallId propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options = {});
@@ -125,6 +128,7 @@ class Client {
 
  private:
   friend class CoordinationCalls;
+  friend class KeyCalls;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -36,6 +36,7 @@ struct KeyValue {
   Revision create;
   Revision mod;
   uint64_t version = 0;
+  LeaseId lease = {};  // or session, with which the key goes; zero: none
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 

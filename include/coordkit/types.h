@@ -44,6 +44,7 @@ using WriteNumber = Id<struct WriteNumberTag>;  // one submission to the log sto
 using Revision = Id<struct RevisionTag>;        // version number of the key-value store
 using Token = Id<struct TokenTag>;              // fencing token of a grant
 using SessionId = Id<struct SessionIdTag>;      // drawn from the token counter, never reused
+using LeaseId = Id<struct LeaseIdTag>;          // what keys are attached to: a session, or a lease of its own
 using Sequence = Id<struct SequenceTag>;        // a request of one origin, from 1
 using Generation = Id<struct GenerationTag>;    // guards a timer; changes only by log entries
 using MachineId = Id<struct MachineIdTag>;      // a state machine hosted in the log; coordkit's own is 1

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "coordkit/client/keys.h"
 #include "coordkit/error.h"
 
 namespace coordkit::client {
@@ -12,8 +15,17 @@ namespace {
 
 using machine::ResultCode;
 
+constexpr char kRevisionUrl[] = "coordkit/revision";  // in decimal
+
 absl::Status refusal(Reason reason, std::string_view subject, std::string_view sentence) {
   return make_error(reason, absl::StrCat(std::string(subject), ": ", std::string(sentence)));
+}
+
+// One that carries a revision.
+absl::Status refusal(Reason reason, std::string_view subject, std::string_view sentence, Revision revision) {
+  absl::Status status = refusal(reason, subject, absl::StrCat(std::string(sentence), revision.value()));
+  status.SetPayload(kRevisionUrl, absl::Cord(std::to_string(revision.value())));
+  return status;
 }
 
 // A printable stand-in for a name in a sentence: short, and never the raw bytes of a hostile one.
@@ -60,8 +72,28 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
       return refusal(Reason::NotOwner, subject, "the token is not the current hold; it was released or lost before");
     case ResultCode::SessionNotFound:
       return refusal(Reason::SessionNotFound, subject, "the session has ended or never existed; open a new one");
-    case ResultCode::NotFound:
-    case ResultCode::KeyNotFound: return refusal(Reason::NotFound, subject, "no such object");
+    case ResultCode::NotFound: return refusal(Reason::NotFound, subject, "no such object");
+    case ResultCode::KeyNotFound:
+      return refusal(Reason::KeyNotFound, subject, "there is no such key whose value or lease could be kept; put it in full");
+    case ResultCode::LeaseNotFound:
+      return refusal(Reason::LeaseNotFound, subject, "the lease or session to attach it to has ended or never existed");
+    case ResultCode::ValueProvided:
+      return refusal(Reason::ValueProvided, subject, "ignore_value keeps the value; leave the one of the put empty");
+    case ResultCode::LeaseProvided:
+      return refusal(Reason::LeaseProvided, subject, "ignore_lease keeps the lease; leave the one of the put zero");
+    case ResultCode::TooManyOps:
+      return refusal(Reason::TooManyOps, subject,
+                     "a branch has more than 128 operations or compares, less those of the transactions around it, or it is "
+                     "nested more than 8 deep; split it");
+    case ResultCode::DuplicateKey:
+      return refusal(Reason::DuplicateKey, subject,
+                     "a branch puts a key twice, or puts and deletes it; a nested transaction counts with both its branches");
+    case ResultCode::InvalidSort: return refusal(Reason::InvalidSort, subject, "the sort target or order is none of the known");
+    case ResultCode::Compacted:
+      return refusal(Reason::Compacted, subject, "the revision was compacted; the lowest that there is still is ",
+                     result.compacted);
+    case ResultCode::FutureRevision:
+      return refusal(Reason::FutureRevision, subject, "the revision is not there yet; the newest is ", result.revision);
     case ResultCode::PermissionDenied:
       return refusal(Reason::PermissionDenied, subject,
                      "the secret is not the session's, or it was opened without one; give what secret() said");
@@ -69,7 +101,8 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
     case ResultCode::EmptyKey: return refusal(Reason::EmptyKey, subject, "the key is empty");
     case ResultCode::LimitExceeded:
       return refusal(Reason::LimitExceeded, subject,
-                     "a part of the request is larger than its limit, or the hold is counted 65,535 times already");
+                     "a part of the request is larger than its limit, the hold is counted 65,535 times already, or a range in "
+                     "another order than that of the keys is too large for one answer: give a limit");
     case ResultCode::TtlTooLarge: return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
     case ResultCode::InvalidArgument: return refusal(Reason::InvalidArgument, subject, "the request is malformed");
     case ResultCode::CounterOverflow:
@@ -195,7 +228,10 @@ absl::Status check_body(const machine::Put& put) {
   return absl::OkStatus();
 }
 
-absl::Status check_body(const machine::Delete& erase) { return check_key(erase.key); }
+absl::Status check_body(const machine::Delete& erase) {
+  const bool everything = erase.key.empty() && erase.end == kNoEnd;
+  return everything ? absl::OkStatus() : check_key(erase.key);
+}
 absl::Status check_body(const auto&) { return absl::OkStatus(); }
 
 }  // namespace
@@ -207,6 +243,21 @@ absl::Status check_request(const machine::Request& request) {
   const ResultCode code = machine::validate(request);
   return code == ResultCode::Ok ? absl::OkStatus() : status_of(machine::Result{.code = code}, "request");
 }
+
+}  // namespace coordkit::client
+
+namespace coordkit {
+
+std::optional<Revision> revision_of(const absl::Status& refusal) {
+  const absl::optional<absl::Cord> payload = refusal.GetPayload(client::kRevisionUrl);
+  uint64_t revision = 0;
+  if (!payload || !absl::SimpleAtoi(std::string(*payload), &revision)) return std::nullopt;
+  return Revision(revision);
+}
+
+}  // namespace coordkit
+
+namespace coordkit::client {
 
 absl::StatusOr<machine::Result> result_of(const Completion& completion) {
   if (!completion.status.ok()) return completion.status;

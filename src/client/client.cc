@@ -19,7 +19,8 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       renewals_(options_, sessions_),
       observers_(deliveries_, [this](coordination::Kind kind, const std::string& name, bool wanted) {
         engine_.observe(kCoordination, machine::subject_of(kind, name), wanted);
-      }) {
+      }),
+      compactor_(options_.compaction) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -41,6 +42,7 @@ void Client::Impl::before_turn(Now now) {
   post_releases();
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
   ask_for_observers(now);
+  compact_keys(now);
   deliveries_.flush();
 }
 
@@ -87,6 +89,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
   if (!line_ends_.empty()) next = std::min(next, client::until(now.lagging, line_ends_.begin()->first));
+  if (compactor_.on()) next = std::min(next, client::until(now.lagging, next_compaction_));
   return next;
 }
 

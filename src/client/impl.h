@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, coordination_calls.cc.
+// key_calls.cc, kv_calls.cc, coordination_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -17,6 +17,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "client/answers.h"
+#include "client/compactor.h"
 #include "client/deliveries.h"
 #include "client/executed.h"
 #include "client/observers.h"
@@ -74,6 +75,9 @@ class Client::Impl {
   void token_refuted(const HoldRef& hold);
   void released_locally(const HoldRef& hold);
 
+  // ---- keys (kv_calls.cc)
+  CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
+
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   using Executed = client::Executed;
   using Looked = client::Looked;
@@ -94,11 +98,11 @@ class Client::Impl {
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
-  using Done =
-      std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
-                   Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
-                   Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>,
-                   Callback<QueryResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
+  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>,
+                            Callback<HoldRef>, Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>,
+                            Callback<SessionList>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
+                            Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
+                            Callback<CompactResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
 
   // What happens to the engine's ticket when nobody listens any more.
   enum class Fate : uint8_t {
@@ -262,6 +266,17 @@ class Client::Impl {
   bool release_locally(Session& session, const HoldRef& hold);
   void lose_locally(Session& session, const HoldRef& hold);
 
+  // ---- keys (kv_calls.cc)
+  struct Paging {
+    RangeOperation range;  // what is still to be read
+    ReadOptions options;   // of the next question
+    RangeResult so_far;
+    bool begun = false;
+  };
+  void ask_page(CallId id, std::shared_ptr<Paging> paging);
+  void compact_keys(Now now);
+  void page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion);
+
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   static bool holds_back(const Session& session, const machine::Request::Body& body);
   void start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now);
@@ -301,6 +316,8 @@ class Client::Impl {
   client::SessionTable sessions_;
   client::Renewals renewals_;
   client::Observers observers_;
+  client::Compactor compactor_;
+  LaggingTime next_compaction_ = LaggingTime::min();
 
   absl::btree_map<CallId, Call> calls_;
   std::vector<CallId> fresh_;                                  // not taken up yet

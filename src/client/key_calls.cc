@@ -89,17 +89,6 @@ std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
   return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token, fence->exclusive}))};
 }
 
-// What a command of the keys came to: the machine's refusal, or what `of` makes of its result.
-template <typename T, typename Of>
-absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> key_result(Of of) {
-  return [of](const Completion& completion) -> absl::StatusOr<T> {
-    const auto result = client::result_of(completion);
-    if (!result.ok()) return result.status();
-    if (result->code != machine::ResultCode::Ok) return client::status_of(*result, "key");
-    return of(*result, completion.index);
-  };
-}
-
 }  // namespace
 
 Fence fenced_by(const HoldRef& hold) { return hold == nullptr ? Fence{} : Fence{.lock = hold->name(), .token = hold->token()}; }
@@ -125,6 +114,16 @@ CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<abs
                                            });
                });
 }
+
+// Whatever else writes with it (kv_calls.cc).
+template CallId Client::Impl::write(Write, Callback<PutResult>,
+                                    absl::AnyInvocable<absl::StatusOr<PutResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<EraseResult>,
+                                    absl::AnyInvocable<absl::StatusOr<EraseResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<TransactionResult>,
+                                    absl::AnyInvocable<absl::StatusOr<TransactionResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<CompactResult>,
+                                    absl::AnyInvocable<absl::StatusOr<CompactResult>(const Completion&)>);
 
 void Client::Impl::token_refuted(const HoldRef& hold) {
   Session* session = sessions_.find(hold->session()->id());
@@ -180,12 +179,7 @@ CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> d
 }
 
 CallId Client::put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options) {
-  const machine::Request request{.body = machine::Put{.key = std::move(key), .value = std::move(value)}};
-  return impl_->write<PutResult>(
-      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
-      std::move(done), key_result<PutResult>([](const machine::Result& result, Index index) {
-        return PutResult{.revision = result.revision, .index = index};
-      }));
+  return keys().put({.key = std::move(key), .value = std::move(value)}, std::move(done), std::move(options));
 }
 
 CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
@@ -198,12 +192,7 @@ CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadl
 }
 
 CallId Client::erase(std::string key, Callback<EraseResult> done, WriteOptions options) {
-  const machine::Request request{.body = machine::Delete{.key = std::move(key)}};
-  return impl_->write<EraseResult>(
-      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
-      std::move(done), key_result<EraseResult>([](const machine::Result& result, Index index) {
-        return EraseResult{.deleted = result.deleted, .revision = result.revision, .index = index};
-      }));
+  return keys().erase({.key = std::move(key)}, std::move(done), std::move(options));
 }
 
 CallId Client::propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options) {

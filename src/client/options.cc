@@ -25,6 +25,7 @@ absl::Status ClientOptions::validate() const {
   demand(sticky.block >= 1 && sticky.block <= machine::kTokenBlockMax,
          "sticky.block must be between 1 and 1048576: 65536 makes an entry for so many grants.");
   demand(sticky.time_max >= Duration::zero(), "sticky.time_max must not be negative: zero serves nobody first.");
+  demand(compaction.legal(), "compaction.age must be zero or at least 100 ms.");
   demand(calls_max >= 1, "calls_max must be at least 1.");
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }

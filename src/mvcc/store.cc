@@ -6,108 +6,166 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "base/sums.h"
+#include "mvcc/version_hash.h"
 
 namespace coordkit::mvcc {
-namespace {
 
-constexpr std::string_view kFromKey("\0", 1);  // as `end`: no upper bound
+// ---- reading
 
-uint64_t item_hash(std::string_view key, const Item& item) {
-  uint64_t hash = hash_bytes(item.value, hash_bytes(key, 0x6b657973));
-  for (const uint64_t field : {item.create.value(), item.mod.revision.value(), uint64_t{item.mod.sub}, item.version}) {
-    hash = hash_mix(hash, field);
+Refusal Store::readable(Revision at) const {
+  if (!at) return Refusal::None;
+  if (at > revision()) return Refusal::FutureRevision;
+  return at < compacted() ? Refusal::Compacted : Refusal::None;
+}
+
+const Version* Store::find(std::string_view key, Revision at) const {
+  const auto found = keys_.find(key);
+  return found == keys_.end() ? nullptr : (*found)->at(at ? at : revision());
+}
+
+void Store::scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const {
+  const Revision wanted = at ? at : revision();
+  for (auto each = keys_.lower_bound(interval.from.key); each != keys_.end(); ++each) {
+    if (interval.below((*each)->name())) return;
+    const Version* version = (*each)->at(wanted);
+    if (version != nullptr && !visit(*version)) return;
   }
-  return hash;
 }
 
-bool sound(const Item& item) {
-  return item.create && item.create <= item.mod.revision && item.version >= 1 &&
-         item.version - 1 <= item.mod.revision - item.create;
-}
-
-}  // namespace
-
-Revision Store::put(std::string_view key, std::string value) {
-  revision_ = revision_.next();
-  const ChangeId change{revision_};
-  auto found = items_.find(key);
-  if (found == items_.end()) {
-    found = items_.emplace(std::string(key), Item{std::move(value), revision_, change, 1}).first;
-  } else {
-    Item& item = found->second;
-    COORDKIT_CHECK_MSG(item.mod < change, "INV_K02");
-    digest_ -= item_hash(key, item);
-    drop_row(item.mod);
-    item.value = std::move(value);
-    item.mod = change;
-    ++item.version;
+void Store::changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const {
+  COORDKIT_CHECK_MSG(from >= swept(), "INV_K04");
+  const auto first = std::ranges::partition_point(window_, [from](const Version* each) { return each->mod < from; });
+  for (auto each = first; each != window_.end(); ++each) {
+    if (!visit(**each)) return;
   }
-  COORDKIT_CHECK_MSG(sound(found->second), "INV_K02");
-  digest_ += item_hash(key, found->second);
-  dirty_.emplace_hint(dirty_.end(), change, found->first);
-  return revision_;
 }
 
-size_t Store::erase(std::string_view key) {
-  const auto found = items_.find(key);
-  if (found != items_.end() || mutant(Mutant::NoopTakesRevision)) revision_ = revision_.next();
-  if (found == items_.end()) return 0;
-  digest_ -= item_hash(key, found->second);
-  drop_row(found->second.mod);
-  items_.erase(found);
-  return 1;
+std::vector<std::string> Store::attached(LeaseId lease) const {
+  const auto found = attached_.find(lease);
+  return found == attached_.end() ? std::vector<std::string>()
+                                  : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
-const Item* Store::find(std::string_view key) const {
-  const auto found = items_.find(key);
-  return found == items_.end() ? nullptr : &found->second;
+void Store::every_lease(absl::FunctionRef<void(LeaseId)> visit) const {
+  for (const auto& [lease, keys] : attached_) visit(lease);
 }
 
-void Store::range(std::string_view key, std::string_view end, WhileVisitor visit) const {
-  if (end.empty()) {
-    if (const auto found = items_.find(key); found != items_.end()) visit(found->first, found->second);
+// ---- changing
+
+ChangeId Store::next(Change& change) {
+  if (!change.any()) counters_.revision = revision().next();
+  return {revision(), change.next_sub_++};
+}
+
+// S-02: the version counts from one since the key was made, and again after it was deleted.
+void Store::put(Change& change, std::string_view key, std::string_view value, LeaseId lease) {
+  auto found = keys_.lower_bound(key);
+  if (found == keys_.end() || (*found)->name() != key) {
+    found = keys_.insert(found, Key::make(key));
+    bytes_ += sizeof(Key) + key.size();
+  }
+  Key& of = **found;
+  const Version* before = of.newest;
+  const bool there = before != nullptr && !before->deleted();
+  const ChangeId id = next(change);
+  if (there) detach(*before);
+  if (!there) ++size_;
+  append(of, id, {there ? before->stamp.create : id.revision, there ? before->stamp.version + 1 : 1, lease}, value);
+  attach(*of.newest);
+}
+
+bool Store::erase(Change& change, std::string_view key) {
+  const auto found = keys_.find(key);
+  const bool there = found != keys_.end() && !(*found)->newest->deleted();
+  if (!there) {
+    if (mutant(Mutant::NoopTakesRevision)) counters_.revision = revision().next();
+    return false;
+  }
+  detach(*(*found)->newest);
+  --size_;
+  append(**found, next(change), {}, {});
+  return true;
+}
+
+// S-16 lets a command change a key once, so a key's changes have different revisions.
+void Store::append(Key& key, ChangeId id, const Stamp& stamp, std::string_view value) {
+  COORDKIT_CHECK_MSG(key.newest == nullptr || key.newest->mod < id.revision, "INV_K02");
+  Version* version = Version::make(id, stamp, value);
+  version->of = &key;
+  version->before = key.newest;
+  key.newest = version;
+  window_.push_back(version);
+  ++versions_;
+  bytes_ += Version::footprint(*version);
+  digest_ += hash_of(*version);
+}
+
+void Store::attach(const Version& version) {
+  if (version.stamp.lease) attached_[version.stamp.lease].insert(version.key());
+}
+
+void Store::detach(const Version& version) {
+  if (!version.stamp.lease) return;
+  const auto found = attached_.find(version.stamp.lease);
+  found->second.erase(version.key());
+  if (found->second.empty()) attached_.erase(found);
+}
+
+// ---- compaction
+
+Refusal Store::compact(Revision at) {
+  if (!at) return Refusal::InvalidArgument;
+  if (at <= compacted()) return Refusal::Compacted;
+  if (at > revision()) return Refusal::FutureRevision;
+  counters_.compacted = at;
+  return Refusal::None;
+}
+
+size_t Store::to_sweep() const {
+  return static_cast<size_t>(
+      std::ranges::partition_point(window_, [this](const Version* each) { return each->mod < compacted(); }) - window_.begin());
+}
+
+// Keeps what a read or a watch from compacted() on can still see (S-19): of every key the newest change up to there, and
+// everything above. What a change of exactly that revision took the place of goes with the next compaction.
+void Store::sweep(size_t budget) {
+  size_t taken = 0;
+  while (swept() < compacted() && taken < budget) {
+    if (window_.empty() || window_.front()->mod >= compacted()) {
+      counters_.swept = compacted();
+      return;
+    }
+    const Revision whole = window_.front()->mod;
+    for (; !window_.empty() && window_.front()->mod == whole; ++taken) {
+      Version& version = *window_.front();
+      window_.pop_front();
+      pass(version);
+    }
+    counters_.swept = whole.next();
+  }
+}
+
+// Takes a change out of the window, and away what only it made worth keeping: the change before it, which is at rest, and
+// itself if it is the tombstone of a key that has not come back.
+void Store::pass(Version& version) {
+  if (version.before != nullptr) drop(std::exchange(version.before, nullptr));
+  if (version.deleted() && version.of->newest == &version) {
+    const auto key = keys_.find(version.key());
+    bytes_ -= sizeof(Key) + version.of->size;
+    version.of->newest = nullptr;
+    drop(&version);
+    keys_.erase(key);
     return;
   }
-  for (auto at = items_.lower_bound(key); at != items_.end() && (end == kFromKey || at->first < end); ++at) {
-    if (!visit(at->first, at->second)) return;
-  }
+  if (version.id() > stored_) unstored_.emplace_hint(unstored_.end(), version.id(), &version);
 }
 
-void Store::drop_row(ChangeId row) {
-  if (dirty_.erase(row) == 0) erased_.push_back(row);
-}
-
-void Store::collect(Visitor put, absl::FunctionRef<void(ChangeId)> erase) {
-  std::ranges::sort(erased_);
-  for (const ChangeId row : erased_) erase(row);
-  erased_.clear();
-  for (const auto& [row, key] : dirty_) {
-    const auto found = items_.find(key);
-    COORDKIT_CHECK(found != items_.end() && found->second.mod == row);
-    put(key, found->second);
-  }
-  dirty_.clear();
-}
-
-absl::Status Store::restore(std::string key, Item item) {
-  if (key.empty() || !sound(item)) return absl::DataLossError("a key with impossible revisions");
-  restored_max_ = std::max(restored_max_, item.mod.revision);
-  const uint64_t hash = item_hash(key, item);
-  if (!items_.emplace(std::move(key), std::move(item)).second) return absl::DataLossError("a key twice");
-  digest_ += hash;
-  return absl::OkStatus();
-}
-
-absl::Status Store::restored(Revision revision) {
-  if (!revision || revision < restored_max_) return absl::DataLossError("a key above the store's revision");
-  revision_ = revision;
-  return absl::OkStatus();
-}
-
-uint64_t Store::recomputed_digest() const {
-  uint64_t sum = 0;
-  for (const auto& [key, item] : items_) sum += item_hash(key, item);
-  return sum;
+void Store::drop(Version* version) {
+  digest_ -= hash_of(*version);
+  bytes_ -= Version::footprint(*version);
+  --versions_;
+  if (unstored_.erase(version->id()) == 0 && version->id() <= stored_) erased_.push_back(version->id());
+  Version::free(version);
 }
 
 }  // namespace coordkit::mvcc

@@ -1,69 +1,122 @@
-// The revisioned store: keys in byte order, each with its create revision, last change and version (docs/semantics.md S-01
-// to S-03).
+// The revisioned store: keys in byte order, each with its changes since the last compaction (docs/semantics.md S-01 to S-03,
+// S-06, S-19).
 //
-// Today it keeps the newest version of every key. Rows of the checkpoint are named by the change that wrote them
-// (revision, sub-number), never by the key, and a change never rewrites a row in place: history, compaction and watches
-// can keep older rows without another format.
+// Changes stand in two places. Each key has its own, newest first; that answers a read at any revision. All changes from the
+// revision `swept()` on also stand in the window, in the order in which they were made; that is what a watch reads and a
+// checkpoint writes. A reader of the past so needs nothing but a revision: nothing is copied or locked for it, and nothing
+// it may still ask for is taken away before a compaction says so.
+//
+// Compaction decides at once and frees later: from then on the past below `compacted()` is refused, and sweep() takes whole
+// revisions out of the window, a bounded number of changes at a time. The sweep belongs to the replicated state, so it
+// is called at the same points everywhere, and how far it got is part of the digest and of the checkpoint.
+//
+// Invariants: the window has every change of every revision in [max(swept, 2), revision], sub-numbers from 0 without a gap.
+// A change outside of it (at rest) has none before it, and is its key's newest below the window; a tombstone is at
+// rest only if its key has a change in the window. swept <= compacted <= revision.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "coordkit/types.h"
+#include "mvcc/interval.h"
+#include "mvcc/refusal.h"
+#include "mvcc/version.h"
 
 namespace coordkit::mvcc {
 
-// A change in the order of events: its revision, and its place among the changes that share it.
-struct ChangeId {
-  Revision revision;
-  uint32_t sub = 0;
-  friend auto operator<=>(const ChangeId&, const ChangeId&) = default;
-};
-
-struct Item {
-  std::string value;
-  Revision create;  // INV_K02: create <= mod
-  ChangeId mod;
-  uint64_t version = 0;  // changes since create, from 1
-};
-
 class Store {
  public:
-  using Visitor = absl::FunctionRef<void(std::string_view key, const Item&)>;
-  using WhileVisitor = absl::FunctionRef<bool(std::string_view key, const Item&)>;  // false: enough
+  // The changes that one command makes: the first takes the next revision, the others share it.
+  class Change {
+   public:
+    bool any() const { return next_sub_ != 0; }
 
-  Revision revision() const { return revision_; }  // 1 when fresh
-  size_t size() const { return items_.size(); }
+   private:
+    friend class Store;
+    uint32_t next_sub_ = 0;
+  };
 
-  Revision put(std::string_view key, std::string value);
-  size_t erase(std::string_view key);  // keys deleted; no change, no revision
-  const Item* find(std::string_view key) const;
-  // S-05: [key, end) in key order; no end: the single key; an end of one zero byte: everything from key on.
-  void range(std::string_view key, std::string_view end, WhileVisitor visit) const;
+  Revision revision() const { return counters_.revision; }    // 1 when fresh; never falls
+  Revision compacted() const { return counters_.compacted; }  // reads below it are refused; zero: nothing was
+  Revision swept() const { return counters_.swept; }
+  size_t size() const { return size_; }          // keys that are there now
+  size_t versions() const { return versions_; }  // changes kept, tombstones included
+  uint64_t bytes() const { return bytes_; }      // of the blocks of keys and changes
+  size_t to_sweep() const;                       // changes that wait for the sweep
 
-  // Checkpoint: what changed since the call before, ascending. The revision is the machine's to store.
-  void collect(Visitor put, absl::FunctionRef<void(ChangeId)> erase);
-  absl::Status restore(std::string key, Item item);  // kDataLoss: impossible
-  absl::Status restored(Revision revision);          // after the last row; kDataLoss: below a row
+  // ---- reading; `at` zero: now. Pointers hold until the next change.
+  Refusal readable(Revision at) const;  // Compacted, FutureRevision
+  const Version* find(std::string_view key, Revision at = {}) const;
+  // Keys of the interval that were there at that revision, ascending, until `visit` says false.
+  void scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
+  // Every change from that revision on, in order, until `visit` says false; `from` must not be below swept().
+  void changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const;
+  // Keys attached to it, ascending.
+  std::vector<std::string> attached(LeaseId lease) const;
+  void every_lease(absl::FunctionRef<void(LeaseId)> visit) const;  // that has keys
 
-  uint64_t digest() const { return digest_; }  // sum over the keys; the revision is not part of it
+  // ---- changing
+  void put(Change& change, std::string_view key, std::string_view value, LeaseId lease = {});
+  bool erase(Change& change, std::string_view key);  // false: it was not there, and nothing changed
+  Refusal compact(Revision at);                      // InvalidArgument, Compacted, FutureRevision
+  void sweep(size_t budget);                         // about so many changes; a revision is never taken apart
+
+  // ---- the checkpoint: a row for each change, ascending, and what the machine stores of the whole
+  struct Counters {
+    Revision revision{1};
+    Revision compacted;
+    Revision swept;
+    friend bool operator==(const Counters&, const Counters&) = default;
+  };
+  struct Row {
+    std::string key;
+    std::string value;
+    ChangeId id;
+    Stamp stamp;
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+  const Counters& counters() const { return counters_; }
+  // What changed since the call before. Rows never change: they come and go.
+  void collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase);
+  absl::Status restore_counters(const Counters& counters);  // first, into an empty store
+  absl::Status restore(const Row& row);                     // ascending; kDataLoss: impossible
+  absl::Status restored();                                  // after the last row
+
+  uint64_t digest() const;  // of everything above
   uint64_t recomputed_digest() const;
 
  private:
-  void drop_row(ChangeId row);
+  using Keys = absl::btree_set<KeyPointer, KeyOrder>;
 
-  absl::btree_map<std::string, Item, std::less<>> items_;  // unsigned byte order
-  Revision revision_{1};
-  absl::btree_map<ChangeId, std::string> dirty_;  // rows the checkpoint does not have yet, with their keys
-  std::vector<ChangeId> erased_;                  // rows it has that are gone
-  Revision restored_max_;                         // highest one seen by restore()
-  uint64_t digest_ = 0;
+  ChangeId next(Change& change);
+  void append(Key& key, ChangeId id, const Stamp& stamp, std::string_view value);
+  void attach(const Version& version);
+  void detach(const Version& version);
+  void pass(Version& version);
+  void drop(Version* version);
+  absl::Status check_place(const Row& row) const;
+  static absl::Status check_stamp(const Row& row, const Version* before, bool at_rest);
+
+  Counters counters_;
+  Keys keys_;
+  std::deque<Version*> window_;
+  absl::btree_map<LeaseId, absl::btree_set<std::string_view>> attached_;  // the names are the keys' own
+  size_t size_ = 0;
+  size_t versions_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t digest_ = 0;  // sum over the changes
+
+  ChangeId stored_;                                     // the last change of the window that the checkpoint has
+  absl::btree_map<ChangeId, const Version*> unstored_;  // at rest, and not in the checkpoint yet
+  std::vector<ChangeId> erased_;                        // the checkpoint has them, and they are gone
 };
 
 }  // namespace coordkit::mvcc

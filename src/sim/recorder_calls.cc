@@ -88,6 +88,10 @@ struct Reading {
   }
   Request operator()(const machine::Put& put) const { return {"put " + put.key, put.value}; }
   Request operator()(const machine::Delete& erase) const { return {"erase " + erase.key, {}}; }
+  Request operator()(const Transaction&) const { return {"a transaction", {}}; }
+  Request operator()(const machine::Compact& compact) const {
+    return {"compact the keys at " + std::to_string(compact.at.value()), {}};
+  }
 };
 
 }  // namespace

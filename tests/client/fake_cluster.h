@@ -100,6 +100,7 @@ class FakeNode : public Engine {
   bool listens = true;  // it applies, and gets answers
   size_t commands = 0;  // that reached the log
 
+  void lead() { leadership_.role = raft::Role::Leader; }
   void skip_news() { cursor_ = cluster_.stream.size(); }
 
   void post(EngineInput input) override {

@@ -28,11 +28,11 @@ Pipe make_pipe() {
 }
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* arguments, int input, int output, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, int input, int output, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // it died before the line above
   if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0) _exit(127);
-  execv("/proc/self/exe", arguments);
+  execvp(program, arguments);
   _exit(127);
 }
 
@@ -55,8 +55,10 @@ void Descriptor::reset() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
-Child Child::start(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {"/proc/self/exe"};
+Child Child::start(const std::vector<std::string>& arguments) { return start_program("/proc/self/exe", arguments); }
+
+Child Child::start_program(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -68,7 +70,7 @@ Child Child::start(const std::vector<std::string>& arguments) {
   const pid_t self = getpid();
   const pid_t pid = fork();
   if (pid < 0) raise("fork");
-  if (pid == 0) become(pointers.data(), to.reading.get(), from.writing.get(), self);
+  if (pid == 0) become(program.c_str(), pointers.data(), to.reading.get(), from.writing.get(), self);
 
   Child child;
   child.pid_ = pid;

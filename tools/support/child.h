@@ -43,6 +43,8 @@ class Child {
   Child() = default;
   // Throws std::system_error when the kernel has no process to give.
   static Child start(const std::vector<std::string>& arguments);
+  // Another program, looked for where the shell would. One that does not exist ends with status 127.
+  static Child start_program(const std::string& program, const std::vector<std::string>& arguments);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   ~Child() { kill(); }

@@ -39,6 +39,17 @@ struct StickyLimits {
   friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
 };
 
+// When the leader compacts the keys by itself (docs/semantics.md S-20). Both zero: never, everything is kept. With both, what
+// either of them keeps is kept.
+struct CompactionPolicy {
+  uint64_t revisions = 0;  // the newest so many stay readable. Legal: any
+  // What was the newest revision so long ago stays readable, and all after it. Counted by the leader from its takeover, in
+  // steps of a tenth. Legal: zero, or 100 ms and up.
+  Duration age{};
+
+  bool legal() const { return age == Duration::zero() || age >= std::chrono::milliseconds(100); }
+};
+
 struct ClientOptions {
   // As the engine's. Legal: above zero. Sets retry pace, default deadlines and the give-up limit.
   Duration election_timeout = std::chrono::milliseconds(300);
@@ -55,6 +66,7 @@ struct ClientOptions {
   // Calls under way; more get TooManyRequests at the door. Legal: 1 and up. Release, cancel and close are not refused.
   size_t calls_max = 65536;
   StickyLimits sticky;
+  CompactionPolicy compaction;  // while this replica leads; equal on all of them
   // Absent: user code runs inline, at the end of before_turn and after_turn.
   Notifier notify;
   // Gives the secret of a session that is opened: 16 unpredictable bytes and more, at most 64, never the same twice. Absent:
@@ -208,12 +220,15 @@ struct GetResult {
 };
 struct PutResult {
   Revision revision;
-  Index index;  // of the entry
+  Index index;                            // of the entry
+  std::string key = {};                   // of a sequential put: as made
+  std::optional<KeyValue> previous = {};  // if it was asked for, and there was one
 };
 struct EraseResult {
   uint64_t deleted = 0;
   Revision revision;
   Index index;
+  std::vector<KeyValue> previous = {};  // if they were asked for, by key
 };
 
 // Counts of what the client remembers; for tests of leaks and for health pages.

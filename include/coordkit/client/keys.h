@@ -1,0 +1,65 @@
+// The keys with all their options as asynchronous calls: a face of a Client, made by Client::keys() for as long as that one
+// lives. What the operations do: coordkit/key_operations.h and docs/semantics.md S-01 to S-20. Rules for callbacks, deadlines
+// and outcomes are the Client's. Writes that end with CallTimeout may have taken effect, all others have not if they failed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "coordkit/client/options.h"
+#include "coordkit/key_operations.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+class Client;
+
+struct RangeResult {
+  std::vector<KeyValue> entries;
+  bool more = false;                 // the limit cut something off
+  uint64_t count = 0;                // keys of the interval, whatever the filters and the limit
+  Revision revision;                 // of the store that was read, not the one that was asked for
+  Index as_of;                       // the applied state that was read
+  std::optional<Duration> age = {};  // as of GetResult
+};
+struct TransactionResult {
+  bool succeeded = false;               // all compares held
+  std::vector<OperationReply> replies;  // one for each operation of the branch that was executed
+  Revision revision;                    // of the store after it
+  Index index;                          // of the entry; of one that only reads: the applied state that was read
+};
+struct CompactResult {
+  Revision revision;  // of the store, which a compaction does not change
+  Index index;
+};
+
+// The revision that a refusal carries: of Compacted the lowest that can be read, of FutureRevision the newest.
+std::optional<Revision> revision_of(const absl::Status& refusal);
+
+class KeyCalls {
+ public:
+  explicit KeyCalls(Client& client) : client_(&client) {}
+
+  // EmptyKey, LimitExceeded, ValueProvided, LeaseProvided, KeyNotFound, LeaseNotFound, InvalidArgument; Fenced. ResultTooLarge
+  // (DONE): the previous value was too large to be answered with what is around it.
+  CallId put(PutOperation put, Callback<PutResult> done, WriteOptions options = {});
+  CallId erase(DeleteOperation erase, Callback<EraseResult> done,
+               WriteOptions options = {});  // EmptyKey, LimitExceeded; Fenced
+  // Reads everything at one revision, in as many steps as it takes, which hold up nobody. EmptyKey, InvalidSort,
+  // InvalidArgument, FutureRevision; Compacted: also if that happened between two steps, ask again; LimitExceeded: in another
+  // order than that of the keys more than 10,000 entries or 4 MiB, give a limit.
+  CallId range(RangeOperation range, Callback<RangeResult> done, CallDeadline deadline = {}, ReadOptions options = {});
+  // One that neither puts nor deletes in either branch writes nothing to the log, and `read` says how it is answered; a fence
+  // sends it through the log. TooManyOps, DuplicateKey, and whatever its operations are refused for: then nothing was
+  // done. ResultTooLarge (DONE): its answer has more than 1 MiB.
+  CallId commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options = {}, ReadOptions read = {});
+  // From here on reads below `at` get Compacted, and the memory of what only they could see is given back little by little.
+  // InvalidArgument, Compacted (it was before), FutureRevision.
+  CallId compact(Revision at, Callback<CompactResult> done, WriteOptions options = {});
+
+ private:
+  Client* client_;
+};
+
+}  // namespace coordkit

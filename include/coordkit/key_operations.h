@@ -1,0 +1,192 @@
+// What can be done to the keys of the revisioned store, and what comes of it, as plain values (docs/semantics.md S-05 to S-18,
+// S-63): alone, or as parts of a transaction.
+//
+// Keys are bytes in unsigned order. An interval is [key, end): no end is the one key, an end of one zero byte (kNoEnd) all keys
+// from `key` on; an empty key with that end is every key. An end at or below the key is an empty interval.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "coordkit/records.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+inline constexpr std::string_view kNoEnd("\0", 1);
+
+// The end of the interval of all keys that start with `prefix`; of an empty prefix: of all keys.
+std::string prefix_end(std::string_view prefix);
+
+enum class SortTarget : uint8_t { Key = 0, Version = 1, Create = 2, Mod = 3, Value = 4 };
+// None: by key, ascending, if the target is the key; else ascending too. Keys that are equal in the target are ascending.
+enum class SortOrder : uint8_t { None = 0, Ascending = 1, Descending = 2 };
+
+// Reads an interval. Filters and order concern the whole of it, the limit comes last.
+struct RangeOperation {
+  std::string key;
+  std::string end = {};
+  Revision revision =
+      {};             // the state after it; zero: the newest. Above the newest: FutureRevision; below the compacted: Compacted
+  int64_t limit = 0;  // of entries; zero: all
+  SortTarget sort_by = SortTarget::Key;
+  SortOrder order = SortOrder::None;
+  bool keys_only = false;   // values are left out
+  bool count_only = false;  // entries are left out
+  // Inclusive bounds; zero: none.
+  Revision mod_min = {};
+  Revision mod_max = {};
+  Revision create_min = {};
+  Revision create_max = {};
+  friend bool operator==(const RangeOperation&, const RangeOperation&) = default;
+
+  static RangeOperation of(std::string key) { return {.key = std::move(key)}; }
+  static RangeOperation prefix(std::string prefix) {
+    std::string end = prefix_end(prefix);
+    return {.key = std::move(prefix), .end = std::move(end)};
+  }
+  static RangeOperation from(std::string key) { return {.key = std::move(key), .end = std::string(kNoEnd)}; }
+  static RangeOperation all() { return from({}); }
+};
+
+struct PutOperation {
+  std::string key;
+  std::string value = {};
+  // A lease, or a session by its id, with whose end the key goes; in place of the one it has. Zero: none.
+  LeaseId lease = {};
+  bool ignore_value = false;  // keeps the value; KeyNotFound without one, ValueProvided with one in `value`
+  bool ignore_lease = false;  // keeps the lease; KeyNotFound, LeaseProvided
+  bool previous = false;      // answers the entry as it was
+  // The key gets the index of the log's entry appended, as 20 digits: unique, in the order of creation over all replicas
+  // (S-63). Not in a transaction.
+  bool sequential = false;
+  friend bool operator==(const PutOperation&, const PutOperation&) = default;
+};
+
+struct DeleteOperation {
+  std::string key;
+  std::string end = {};
+  bool previous = false;  // answers the entries as they were, by key
+  friend bool operator==(const DeleteOperation&, const DeleteOperation&) = default;
+};
+
+// A condition of a transaction. Of a key that is not there version, create, mod and lease are zero, and no condition on the
+// value is met. Of an interval every key has to meet it; an empty one counts as one key that is not there.
+struct Compare {
+  enum class Target : uint8_t {
+    Version = 1,
+    Create = 2,
+    Mod = 3,
+    Value = 4,
+    Lease = 5,
+    LockHeld = 6,             // the lock `key` is held under the token `number` in any mode (S-54)
+    LockHeldExclusively = 7,  // the same, exclusively
+    LockFree = 8,             // nobody holds the lock `key`
+  };
+  enum class Relation : uint8_t { Equal = 1, NotEqual = 2, Less = 3, Greater = 4 };  // not of locks
+
+  std::string key;
+  std::string end = {};
+  Target target = Target::Version;
+  Relation relation = Relation::Equal;
+  uint64_t number = 0;     // what it is compared with, but of Value
+  std::string value = {};  // of Value
+  friend bool operator==(const Compare&, const Compare&) = default;
+
+  static Compare version(std::string key, Relation relation, uint64_t number) {
+    return {.key = std::move(key), .target = Target::Version, .relation = relation, .number = number};
+  }
+  static Compare created(std::string key, Relation relation, Revision revision) {
+    return {.key = std::move(key), .target = Target::Create, .relation = relation, .number = revision.value()};
+  }
+  static Compare modified(std::string key, Relation relation, Revision revision) {
+    return {.key = std::move(key), .target = Target::Mod, .relation = relation, .number = revision.value()};
+  }
+  static Compare value_of(std::string key, Relation relation, std::string value) {
+    return {.key = std::move(key), .target = Target::Value, .relation = relation, .value = std::move(value)};
+  }
+  static Compare lease_of(std::string key, Relation relation, LeaseId lease) {
+    return {.key = std::move(key), .target = Target::Lease, .relation = relation, .number = lease.value()};
+  }
+  static Compare exists(std::string key) { return version(std::move(key), Relation::Greater, 0); }
+  static Compare missing(std::string key) { return version(std::move(key), Relation::Equal, 0); }
+  static Compare lock_held(std::string lock, Token token) {
+    return {.key = std::move(lock), .target = Target::LockHeld, .number = token.value()};
+  }
+  static Compare lock_free(std::string lock) { return {.key = std::move(lock), .target = Target::LockFree}; }
+};
+
+struct Operation;
+
+// If all compares hold, `then` is executed, else `otherwise`; as one change with one revision, or none at all. Compares look at
+// the state before, nested ones too; ranges see what the operations before them did. At most 128 compares, operations of a
+// branch, and for a nested transaction what those around it leave over; nested at most 8 deep: TooManyOps. A key is put at most
+// once in a branch, and not deleted in it too: DuplicateKey; a nested transaction counts with both its branches.
+struct Transaction {
+  std::vector<Compare> compares;
+  std::vector<Operation> then;
+  std::vector<Operation> otherwise;
+  friend bool operator==(const Transaction&, const Transaction&);
+};
+
+struct Operation {
+  // A vector of one: a transaction within the transaction.
+  using Body = std::variant<std::monostate, RangeOperation, PutOperation, DeleteOperation, std::vector<Transaction>>;
+  Body body;
+
+  Operation() = default;
+  Operation(RangeOperation range) : body(std::move(range)) {}   // NOLINT: meant to convert
+  Operation(PutOperation put) : body(std::move(put)) {}         // NOLINT
+  Operation(DeleteOperation erase) : body(std::move(erase)) {}  // NOLINT
+  Operation(Transaction nested);                                // NOLINT
+  friend bool operator==(const Operation&, const Operation&);
+};
+
+inline Operation::Operation(Transaction nested) : body(std::vector<Transaction>()) {
+  std::get<std::vector<Transaction>>(body).push_back(std::move(nested));
+}
+inline bool operator==(const Operation& a, const Operation& b) { return a.body == b.body; }
+inline bool operator==(const Transaction& a, const Transaction& b) {
+  return a.compares == b.compares && a.then == b.then && a.otherwise == b.otherwise;
+}
+
+// ---- what comes of them
+
+struct RangeReply {
+  std::vector<KeyValue> entries;
+  bool more = false;   // the limit cut something off
+  uint64_t count = 0;  // keys of the interval at that revision, whatever the filters and the limit
+  friend bool operator==(const RangeReply&, const RangeReply&) = default;
+};
+struct PutReply {
+  std::string key = {};  // of a sequential put: as made
+  std::optional<KeyValue> previous;
+  friend bool operator==(const PutReply&, const PutReply&) = default;
+};
+struct DeleteReply {
+  uint64_t deleted = 0;
+  std::vector<KeyValue> previous;
+  friend bool operator==(const DeleteReply&, const DeleteReply&) = default;
+};
+
+struct OperationReply;
+struct TransactionReply {
+  bool succeeded = false;               // all compares held
+  std::vector<OperationReply> replies;  // one for each operation of the branch that was executed
+  friend bool operator==(const TransactionReply&, const TransactionReply&);
+};
+struct OperationReply {
+  std::variant<std::monostate, RangeReply, PutReply, DeleteReply, std::vector<TransactionReply>> body;
+  friend bool operator==(const OperationReply&, const OperationReply&);
+};
+inline bool operator==(const OperationReply& a, const OperationReply& b) { return a.body == b.body; }
+inline bool operator==(const TransactionReply& a, const TransactionReply& b) {
+  return a.succeeded == b.succeeded && a.replies == b.replies;
+}
+
+}  // namespace coordkit

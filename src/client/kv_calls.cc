@@ -1,0 +1,185 @@
+// The keys with all their options: ranges that take several questions, transactions, compaction.
+#include <algorithm>
+#include <utility>
+
+#include "client/impl.h"
+#include "coordkit/error.h"
+#include "machine/kv_codec.h"
+
+namespace coordkit {
+namespace {
+
+using machine::Result;
+using machine::ResultCode;
+
+absl::Status unreadable(Outcome outcome) {
+  return make_error(Reason::Corrupt, outcome, "the machine's answer cannot be read; is this replica too old?");
+}
+
+// What an operation came to; `Kind` is what its reply must be. No reply: it had nothing to say.
+template <typename Kind>
+absl::StatusOr<Kind> reply_of(const Result& result, Outcome outcome) {
+  if (result.reply.empty()) return Kind();
+  auto reply = machine::decode_operation_reply(result.reply);
+  if (!reply.ok() || !std::holds_alternative<Kind>(reply->body)) return unreadable(outcome);
+  return std::get<Kind>(std::move(reply->body));
+}
+
+absl::StatusOr<Result> done_of(const Completion& completion, std::string_view subject) {
+  auto result = client::result_of(completion);
+  if (result.ok() && result->code != ResultCode::Ok) return client::status_of(*result, subject);
+  return result;
+}
+
+absl::StatusOr<PutResult> read_put(const Completion& completion) {
+  const auto result = done_of(completion, "key");
+  if (!result.ok()) return result.status();
+  auto reply = reply_of<PutReply>(*result, Outcome::Done);
+  if (!reply.ok()) return reply.status();
+  return PutResult{result->revision, completion.index, std::move(reply->key), std::move(reply->previous)};
+}
+
+absl::StatusOr<EraseResult> read_erase(const Completion& completion) {
+  const auto result = done_of(completion, "key");
+  if (!result.ok()) return result.status();
+  auto reply = reply_of<DeleteReply>(*result, Outcome::Done);
+  if (!reply.ok()) return reply.status();
+  return EraseResult{result->deleted, result->revision, completion.index, std::move(reply->previous)};
+}
+
+absl::StatusOr<TransactionResult> read_transaction(const Completion& completion) {
+  const auto result = done_of(completion, "transaction");
+  if (!result.ok()) return result.status();
+  auto nested = reply_of<std::vector<TransactionReply>>(*result, Outcome::Done);
+  if (!nested.ok()) return nested.status();
+  if (nested->size() != 1) return unreadable(Outcome::Done);
+  TransactionReply& reply = nested->front();
+  return TransactionResult{reply.succeeded, std::move(reply.replies), result->revision, completion.index};
+}
+
+absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
+  const auto result = done_of(completion, "compaction");
+  if (!result.ok()) return result.status();
+  return CompactResult{result->revision, completion.index};
+}
+
+absl::Status check_range(const RangeOperation& range) {
+  const ResultCode code = machine::check(range);
+  return code == ResultCode::Ok ? absl::OkStatus() : client::status_of(Result{.code = code}, "range");
+}
+
+}  // namespace
+
+// ---- ranges
+
+CallId Client::Impl::range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done) {
+  if (absl::Status door = check_range(range); !door.ok()) return refuse(std::move(done), door);
+  auto paging = std::make_shared<Paging>(Paging{std::move(range), options, {}, false});
+  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
+               [this, paging](CallId id, Now) { ask_page(id, paging); });
+}
+
+void Client::Impl::ask_page(CallId id, std::shared_ptr<Paging> paging) {
+  Call& call = *find(id);
+  const machine::Query query =
+      paging->begun ? machine::Query(machine::RangePageQuery{paging->range}) : machine::Query(paging->range);
+  call.ticket = ask_engine({.machine = kCoordination,
+                            .request = machine::encode(query),
+                            .consistency = paging->options.consistency,
+                            .at_least = paging->options.at_least,
+                            .deadline = call.deadline},
+                           [this, id, paging](const Completion& completion, Now) { page_answered(id, paging, completion); });
+}
+
+// The first answer fixes the revision. The rest is read there from this replica's own state, which can only be younger.
+void Client::Impl::page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion) {
+  if (find(id) == nullptr) return;
+  const auto result = done_of(completion, "range");
+  auto reply = result.ok() ? reply_of<RangeReply>(*result, Outcome::None) : absl::StatusOr<RangeReply>(result.status());
+  if (!reply.ok()) {
+    answer<RangeResult>(id, reply.status());
+    return;
+  }
+  RangeOperation& range = paging->range;
+  RangeResult& so_far = paging->so_far;
+  if (!std::exchange(paging->begun, true)) {
+    so_far.count = reply->count;
+    so_far.revision = result->revision;
+    so_far.as_of = completion.index;
+    so_far.age = completion.age;
+    if (!range.revision) range.revision = result->revision;
+    paging->options = {Consistency::Local, completion.index};
+  }
+  const auto taken = static_cast<int64_t>(reply->entries.size());
+  const bool full = range.limit != 0 && taken == range.limit;
+  std::ranges::move(reply->entries, std::back_inserter(so_far.entries));
+  if (!reply->more || full || taken == 0) {
+    so_far.more = reply->more;
+    answer<RangeResult>(id, std::move(so_far));
+    return;
+  }
+  if (range.limit != 0) range.limit -= taken;
+  range.key = so_far.entries.back().key + '\0';
+  ask_page(id, paging);
+}
+
+// ---- compaction by itself
+
+void Client::Impl::compact_keys(Now now) {
+  if (!compactor_.on() || halted_ || now.lagging < next_compaction_) return;
+  next_compaction_ = now.lagging + compactor_.interval();
+  if (engine_.leadership().role != raft::Role::Leader) return compactor_.forget();
+  const RangeOperation nothing{.key = "compaction", .count_only = true};  // for what any answer says of the revisions
+  const std::optional<Result> keys = look(machine::Query(nothing), machine::decode_result);
+  if (!keys) return;
+  const Revision at = compactor_.due(now.lagging, keys->revision, keys->compacted);
+  if (!at) return;
+  const machine::Request request{.body = machine::Compact{at}};
+  // Whatever comes of it: what is left is looked at again.
+  submit(request, now.lagging + options_.call_timeout, Urgency::Normal, [](const Completion&, Now) {});
+}
+
+// ---- the face
+
+CallId KeyCalls::put(PutOperation put, Callback<PutResult> done, WriteOptions options) {
+  const machine::Request request{.body = std::move(put)};
+  return client_->impl_->write<PutResult>(
+      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
+      std::move(done), read_put);
+}
+
+CallId KeyCalls::erase(DeleteOperation erase, Callback<EraseResult> done, WriteOptions options) {
+  const machine::Request request{.body = std::move(erase)};
+  return client_->impl_->write<EraseResult>(
+      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
+      std::move(done), read_erase);
+}
+
+CallId KeyCalls::range(RangeOperation range, Callback<RangeResult> done, CallDeadline deadline, ReadOptions options) {
+  return client_->impl_->range(std::move(range), deadline, options, std::move(done));
+}
+
+CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options, ReadOptions read) {
+  const bool logged = machine::writes(transaction) || options.fence.has_value();
+  const machine::Request request{.body = std::move(transaction)};
+  absl::Status door = client::check_request(request);
+  if (logged) {
+    return client_->impl_->write<TransactionResult>(
+        {.bytes = machine::encode(request), .options = std::move(options), .door = std::move(door)}, std::move(done),
+        read_transaction);
+  }
+  return client_->impl_->ask<TransactionResult>({.bytes = machine::encode(machine::Query(std::get<Transaction>(request.body))),
+                                                 .options = read,
+                                                 .deadline = options.deadline,
+                                                 .door = std::move(door)},
+                                                std::move(done), read_transaction);
+}
+
+CallId KeyCalls::compact(Revision at, Callback<CompactResult> done, WriteOptions options) {
+  const machine::Request request{.body = machine::Compact{at}};
+  return client_->impl_->write<CompactResult>(
+      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
+      std::move(done), read_compact);
+}
+
+}  // namespace coordkit

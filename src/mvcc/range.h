@@ -1,0 +1,33 @@
+// One read of an interval with all its options (docs/semantics.md S-05 to S-09).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coordkit/key_operations.h"
+#include "mvcc/store.h"
+
+namespace coordkit::mvcc {
+
+// What the operation is refused for whatever the state: EmptyKey, InvalidArgument, InvalidSort, LimitExceeded.
+Refusal check(const RangeOperation& range);
+
+// How much one answer may hold. An answer that is full is `cut`: in key order it can be continued behind its last entry, in
+// any other order it is no answer.
+struct RangeRoom {
+  uint64_t entries = UINT64_MAX;
+  size_t bytes = SIZE_MAX;
+  bool counts = true;  // else a read in key order ends where its entries do, and `count` means nothing
+};
+struct Selection {
+  RangeReply reply;
+  bool cut = false;
+};
+
+// Compacted, FutureRevision: nothing is read. `range` has passed check().
+Refusal select(const Store& store, const RangeOperation& range, const RangeRoom& room, Selection& out);
+
+// Whether entries come in the order in which the store has them.
+bool in_key_order(const RangeOperation& range);
+
+}  // namespace coordkit::mvcc

@@ -1,0 +1,126 @@
+// The store as rows of a checkpoint, out and in, and its digest.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "mvcc/store.h"
+#include "mvcc/version_hash.h"
+
+namespace coordkit::mvcc {
+namespace {
+
+// A sequence of changes has no gap: the next is the next of its revision, or the first of the next revision.
+bool follows(ChangeId next, ChangeId last) {
+  if (next.revision == last.revision) return next.sub == last.sub + 1;
+  return next.revision == last.revision.next() && next.sub == 0;
+}
+
+}  // namespace
+
+void Store::collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase) {
+  std::vector<ChangeId> erased = std::exchange(erased_, {});  // a compaction lists many, and rarely
+  std::ranges::sort(erased);
+  for (const ChangeId id : erased) erase(id);
+  for (const auto& [id, version] : unstored_) put(*version);
+  unstored_.clear();
+  const auto first = std::ranges::partition_point(window_, [this](const Version* each) { return each->id() <= stored_; });
+  for (auto each = first; each != window_.end(); ++each) put(**each);
+  stored_ = {revision(), UINT32_MAX};
+}
+
+absl::Status Store::restore_counters(const Counters& counters) {
+  COORDKIT_CHECK_MSG(versions_ == 0, "restored into a store that has changes");
+  if (!counters.revision || counters.compacted > counters.revision || counters.swept > counters.compacted) {
+    return absl::DataLossError("a store with impossible revisions");
+  }
+  counters_ = counters;
+  return absl::OkStatus();
+}
+
+absl::Status Store::check_place(const Row& row) const {
+  if (row.key.empty()) return absl::DataLossError("a change of no key");
+  if (row.id.revision <= Revision(1) || row.id.revision > revision()) {
+    return absl::DataLossError("a change outside of the store's revisions");
+  }
+  if (row.id.revision < swept()) return absl::OkStatus();  // the rows' own names keep the order of those at rest
+  const ChangeId first{std::max(swept(), Revision(2)), 0};
+  const bool placed = window_.empty() ? row.id == first : follows(row.id, window_.back()->id());
+  return placed ? absl::OkStatus() : absl::DataLossError("a gap between two changes");
+}
+
+// What the change may be, given the one before it of the same key.
+absl::Status Store::check_stamp(const Row& row, const Version* before, bool at_rest) {
+  const Stamp& stamp = row.stamp;
+  if (before != nullptr && before->mod >= row.id.revision) return absl::DataLossError("a key changed twice in one revision");
+  if (stamp.version == 0) {
+    const bool bare = !stamp.create && !stamp.lease && row.value.empty();
+    if (!bare) return absl::DataLossError("a tombstone with something on it");
+    const bool possible = at_rest ? before == nullptr : before != nullptr && !before->deleted();
+    return possible ? absl::OkStatus() : absl::DataLossError("a tombstone of a key that was not there");
+  }
+  const bool sound = stamp.create && stamp.create <= row.id.revision && stamp.version - 1 <= row.id.revision - stamp.create &&
+                     (stamp.version == 1) == (stamp.create == row.id.revision);
+  if (!sound) return absl::DataLossError("a key with impossible revisions");
+  if (at_rest) return before == nullptr ? absl::OkStatus() : absl::DataLossError("two changes at rest of one key");
+  if (before == nullptr || before->deleted()) {
+    return stamp.version == 1 ? absl::OkStatus() : absl::DataLossError("a key that comes from nowhere");
+  }
+  const bool goes_on = stamp.version == before->stamp.version + 1 && stamp.create == before->stamp.create;
+  return goes_on ? absl::OkStatus() : absl::DataLossError("a key that does not go on where it was");
+}
+
+absl::Status Store::restore(const Row& row) {
+  if (absl::Status place = check_place(row); !place.ok()) return place;
+  const bool at_rest = row.id.revision < swept();
+  const auto found = keys_.find(row.key);
+  const Version* before = found == keys_.end() ? nullptr : (*found)->newest;
+  if (absl::Status stamp = check_stamp(row, before, at_rest); !stamp.ok()) return stamp;
+  Key* key = before == nullptr ? nullptr : found->get();
+  if (key == nullptr) {
+    key = keys_.insert(Key::make(row.key)).first->get();
+    bytes_ += sizeof(Key) + key->size;
+  }
+  if (before != nullptr && !before->deleted()) {
+    detach(*before);
+    --size_;
+  }
+  append(*key, row.id, row.stamp, row.value);
+  if (!key->newest->deleted()) {
+    attach(*key->newest);
+    ++size_;
+  }
+  if (at_rest) window_.pop_back();
+  return absl::OkStatus();
+}
+
+absl::Status Store::restored() {
+  const Revision last = window_.empty() ? Revision(1) : window_.back()->mod;
+  if (last != revision()) return absl::DataLossError("the newest changes are missing");
+  for (const KeyPointer& key : keys_) {
+    if (key->newest->deleted() && key->newest->mod < swept()) return absl::DataLossError("a tombstone at rest for nothing");
+  }
+  stored_ = {revision(), UINT32_MAX};
+  return absl::OkStatus();
+}
+
+namespace {
+
+uint64_t counters_hash(const Store::Counters& counters) {
+  return hash_mix(hash_mix(hash_mix(0x72657673, counters.revision.value()), counters.compacted.value()),
+                  counters.swept.value());
+}
+
+}  // namespace
+
+uint64_t Store::digest() const { return digest_ + counters_hash(counters_); }
+
+uint64_t Store::recomputed_digest() const {
+  uint64_t sum = counters_hash(counters_);
+  for (const KeyPointer& key : keys_) {
+    for (const Version* version = key->newest; version != nullptr; version = version->before) sum += hash_of(*version);
+  }
+  return sum;
+}
+
+}  // namespace coordkit::mvcc

@@ -1,0 +1,49 @@
+// Puts, deletes and transactions over a Store (docs/semantics.md S-11 to S-18).
+//
+// check() is the predicate of the door: what no state could make possible. The others then decide everything that depends on
+// the state before they change anything, so a refusal leaves no trace.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "coordkit/key_operations.h"
+#include "mvcc/range.h"
+#include "mvcc/store.h"
+
+namespace coordkit::mvcc {
+
+// Limits of docs/semantics.md section 12; part of the replicated behaviour.
+inline constexpr size_t kKeyBytesMax = 8192;
+inline constexpr size_t kValueBytesMax = 1 << 20;
+inline constexpr size_t kLockNameBytesMax = 1024;
+inline constexpr size_t kOperationsMax = 128;  // compares, or operations of a branch, of a transaction and those around it
+inline constexpr size_t kDepthMax = 8;         // of transactions within each other
+inline constexpr size_t kSequenceDigits = 20;  // that a sequential put appends
+
+Refusal check_interval(std::string_view key, std::string_view end);  // EmptyKey, LimitExceeded
+Refusal check(const PutOperation& put);                              // the key of a sequential one is its prefix
+Refusal check(const DeleteOperation& erase);
+Refusal check(const Transaction& transaction);
+
+// What a command has to know of the state around the store.
+struct Surroundings {
+  absl::FunctionRef<bool(LeaseId)> lease_exists;
+  absl::FunctionRef<bool(const Compare&)> lock_condition;  // of a target that names a lock
+};
+
+// KeyNotFound, LeaseNotFound.
+Refusal execute(Store& store, const PutOperation& put, const Surroundings& around, Store::Change& change, PutReply& reply);
+void execute(Store& store, const DeleteOperation& erase, Store::Change& change, DeleteReply& reply);
+// KeyNotFound, LeaseNotFound, Compacted, FutureRevision.
+Refusal execute(Store& store, const Transaction& transaction, const Surroundings& around, Store::Change& change,
+                TransactionReply& reply);
+
+// The same for one that writes() nothing.
+Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, TransactionReply& reply);
+
+// Whether it could change a key, whichever branch is taken.
+bool writes(const Transaction& transaction);
+
+}  // namespace coordkit::mvcc

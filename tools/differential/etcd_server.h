@@ -1,0 +1,27 @@
+// A real etcd of one member, on loopback, with its data in a temporary folder; gone with this object.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "tools/support/child.h"
+
+namespace coordkit::differential {
+
+class EtcdServer {
+ public:
+  // Throws std::runtime_error with the reason when it does not start.
+  explicit EtcdServer(const std::string& program);
+  ~EtcdServer();
+  EtcdServer(const EtcdServer&) = delete;
+  EtcdServer& operator=(const EtcdServer&) = delete;
+  uint16_t port() const { return port_; }  // of its JSON gateway
+
+ private:
+  std::filesystem::path folder_;
+  uint16_t port_ = 0;
+  support::Child child_;
+};
+
+}  // namespace coordkit::differential
