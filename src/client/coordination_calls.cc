@@ -1,5 +1,5 @@
 // Semaphores, barriers and the like as calls: one way for commands, one for what may wait, one for questions, and the
-// observers. The calls themselves, with their types: coordination_face.cc.
+// observers. The calls themselves, with their types, stand in a file per kind (semaphore_calls.cc and so on).
 #include <utility>
 
 #include "base/mutant.h"

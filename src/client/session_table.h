@@ -107,7 +107,6 @@ class SessionTable {
   Duration renewal_interval(Duration ttl) const { return validity_of(ttl) / 3; }
   // Those that became Lost since the last call, ascending per batch.
   std::vector<SessionId> take_lost() { return std::exchange(lost_, {}); }
-  bool any_lost() const { return !lost_.empty(); }
 
  private:
   void raise(Session& session, SessionEvent event, LeadingTime now);

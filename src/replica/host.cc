@@ -97,17 +97,6 @@ void Host::call(Call call) {
   if (client_) std::move(call)(*client_);  // answers Closed
 }
 
-void Host::written(WriteNumber number) { post(EngineInput(LogWritten{number})); }
-void Host::log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) {
-  post(EngineInput(LogWasRead{first, std::move(entries)}));
-}
-void Host::log_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
-void Host::log_space(LogSpace space) { post(EngineInput(LogSpaceChanged{space})); }
-void Host::checkpointed(Position applied) { post(EngineInput(StateCheckpointed{applied})); }
-void Host::staged(Ticket ticket) { post(EngineInput(RangeStaged{ticket})); }
-void Host::installed(Position at) { post(EngineInput(StateInstalled{at})); }
-void Host::install_refused(Position at, absl::Status why) { post(EngineInput(InstallRefused{at, std::move(why)})); }
-void Host::checkpoint_failed(absl::Status why) { post(EngineInput(StoreFailed{std::move(why)})); }
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
 void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
 void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::move(body)}); }

@@ -18,9 +18,8 @@
 
 #include "coordkit/client.h"
 #include "coordkit/engine.h"
-#include "coordkit/log_store.h"
 #include "coordkit/replica.h"
-#include "coordkit/state_store.h"
+#include "coordkit/store_events.h"
 #include "coordkit/transport.h"
 #include "replica/call_runner.h"
 #include "replica/callback_thread.h"
@@ -34,11 +33,7 @@ namespace coordkit {
 
 class DataDirectory;
 
-class Host final : public std::enable_shared_from_this<Host>,
-                   public CallRunner,
-                   public LogSink,
-                   public StateSink,
-                   public TransportSink {
+class Host final : public std::enable_shared_from_this<Host>, public CallRunner, public StoreEvents, public TransportSink {
  public:
   Host(ReplicaOptions options, const Clock& clock);
   ~Host() override;
@@ -68,15 +63,6 @@ class Host final : public std::enable_shared_from_this<Host>,
   absl::Status wait_ready(Duration timeout);
   absl::Status close();
 
-  void written(WriteNumber number) override;
-  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override;
-  void log_failed(absl::Status why) override;
-  void log_space(LogSpace space) override;
-  void checkpointed(Position applied) override;
-  void staged(Ticket ticket) override;
-  void installed(Position applied) override;
-  void install_refused(Position applied, absl::Status why) override;
-  void checkpoint_failed(absl::Status why) override;
   void peer_up(const Hello& hello) override;
   void peer_down(ReplicaId peer) override;
   void received(ReplicaId from, std::string body) override;
@@ -93,6 +79,7 @@ class Host final : public std::enable_shared_from_this<Host>,
 
   absl::StatusOr<std::vector<HostedMachine>> machines() const;  // fresh ones
   void start(std::unique_ptr<Engine> engine);
+  void post_event(EngineInput input) override { post(std::move(input)); }
   void post(Arrival arrival);
   void wake();
   void run_turns();

@@ -114,7 +114,6 @@ class SimLogStore final : public LogStore {
   BootCounter boot() const { return boot_; }
   const LogImage& durable() const { return durable_; }      // what a crash now is sure to leave
   const LogImage& submitted() const { return submitted_; }  // what the running process believes to have written
-  WriteNumber durable_number() const { return durable_number_; }
   size_t unsynced() const { return batch_.size() + pending_.size(); }
 
  private:

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coordkit/client.h"
-#include "coordkit/engine.h"
+#include "coordkit/store_events.h"
 #include "sim/disk.h"
 #include "sim/network.h"
 #include "sim/node_clock.h"
@@ -45,7 +45,7 @@ struct NodeParts {
   const SimOptions& options;
 };
 
-class Node final : private LogSink, private StateSink {
+class Node final : private StoreEvents {
  public:
   Node(const NodeParts& parts, uint32_t number, Random random);
   ~Node();
@@ -97,20 +97,11 @@ class Node final : private LogSink, private StateSink {
   uint64_t turns() const { return turns_; }
 
  private:
-  void written(WriteNumber number) override { post(LogWritten{number}); }
-  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
-    post(LogWasRead{first, std::move(entries)});
-  }
-  void log_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
   void log_space(LogSpace space) override {
     parts_.watcher.space_changed(space);
-    post(LogSpaceChanged{space});
+    StoreEvents::log_space(space);
   }
-  void checkpointed(Position applied) override { post(StateCheckpointed{applied}); }
-  void staged(Ticket ticket) override { post(RangeStaged{ticket}); }
-  void installed(Position at) override { post(StateInstalled{at}); }
-  void install_refused(Position at, absl::Status why) override { post(InstallRefused{at, std::move(why)}); }
-  void checkpoint_failed(absl::Status why) override { post(StoreFailed{std::move(why)}); }
+  void post_event(EngineInput input) override { post(std::move(input)); }
 
   EngineOptions engine_options() const;
   bool one_turn();

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "coordkit/storage/memory_stores.h"
+#include "coordkit/store_events.h"
 #include "machine/command.h"
 #include "machine/machine.h"
 #include "replica/session_handle.h"
@@ -50,7 +51,7 @@ T opened(absl::StatusOr<T> value, const char* what) {
 }  // namespace
 
 // The host of the fake: turns are taken inside whatever call wants something, until nothing more is due at this time.
-class FakeService::Rep final : public CallRunner, public Clock, private LogSink, private StateSink {
+class FakeService::Rep final : public CallRunner, public Clock, private StoreEvents {
  public:
   Rep();
   ~Rep() override { stop(); }
@@ -78,16 +79,7 @@ class FakeService::Rep final : public CallRunner, public Clock, private LogSink,
   void give_back(const std::string& lock);
 
  private:
-  void written(WriteNumber number) override { engine_->post(LogWritten{number}); }
-  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
-    engine_->post(LogWasRead{first, std::move(entries)});
-  }
-  void log_failed(absl::Status why) override { engine_->post(StoreFailed{std::move(why)}); }
-  void checkpointed(Position applied) override { engine_->post(StateCheckpointed{applied}); }
-  void staged(Ticket ticket) override { engine_->post(RangeStaged{ticket}); }
-  void installed(Position applied) override { engine_->post(StateInstalled{applied}); }
-  void install_refused(Position applied, absl::Status why) override { engine_->post(InstallRefused{applied, std::move(why)}); }
-  void checkpoint_failed(absl::Status why) override { engine_->post(StoreFailed{std::move(why)}); }
+  void post_event(EngineInput input) override { engine_->post(std::move(input)); }
 
   void one_turn();
   void carry_out();

@@ -1,78 +1,19 @@
 // The client over the real machine: lock semantics end to end, and random histories with cut links and skewed clocks.
 #include "base/random.h"
-#include "tests/client/bench.h"
-#include "tests/client/fake_cluster.h"
+#include "tests/client/two_members.h"
 
 namespace coordkit::test {
 namespace {
 
 using testing::SizeIs;
 
-// One node with its client. Its clocks run at a rate of their own.
-struct Member {
-  Member(FakeCluster& cluster, uint64_t id, double lagging_rate = 1, double leading_rate = 1)
-      : node(cluster, id), client(node, ClientOptions{}), lagging(lagging_rate), leading(leading_rate) {}
-
-  Now at(Duration truth) const {
-    const auto scaled = [truth](double rate) {
-      return Duration(static_cast<int64_t>(static_cast<double>(truth.count()) * rate));
-    };
-    return {LaggingTime(scaled(lagging) + 1h), LeadingTime(scaled(leading) + 2h)};
-  }
-  void turn(Duration truth) {
-    const Now now = at(truth);
-    client.before_turn(now);
-    node.turn(now, effects);
-    client.after_turn(now, effects);
-  }
-  bool due(Duration truth) const {
-    const Now now = at(truth);
-    return client.next_turn(now) == Duration(0) || node.next_deadline() <= now.lagging;
-  }
-
-  FakeNode node;
-  Client client;
-  double lagging;
-  double leading;
-  EngineEffects effects;
-};
-
-class ClusterTest : public ::testing::Test {
+class ClusterTest : public TwoMembersTest {
  public:
-  FakeCluster cluster;
-  Member one{cluster, 1};
-  Member two{cluster, 2};
-  Duration truth{};
-
-  void turn() {
-    for (int i = 0; i < 3; ++i) {
-      cluster.tick(LaggingTime(truth));
-      one.turn(truth);
-      two.turn(truth);
-    }
-  }
-  void run(Duration by) {
-    for (const Duration end = truth + by; truth < end;) {
-      truth = std::min(end, truth + 1ms);
-      turn();
-    }
-  }
-  SessionRef open(Member& member, Duration ttl = 3s) {
-    Answer<SessionRef> answer;
-    member.client.open_session({.ttl = ttl}, answer.callback());
-    turn();
-    EXPECT_TRUE(answer.ok());
-    return *answer;
-  }
   Answer<HoldRef> acquire(Member& member, const SessionRef& session, LockWait wait = LockWait::none(), std::string tag = {}) {
     Answer<HoldRef> answer;
     member.client.acquire(session, "a", {.wait = wait, .owner_tag = std::move(tag)}, answer.callback());
     turn();
     return answer;
-  }
-  void TearDown() override {
-    one.client.stop();
-    two.client.stop();
   }
 };
 

@@ -1,6 +1,5 @@
 // Semaphores, barriers and the like through the client, over the real machine and over a scripted engine.
-#include "tests/client/bench.h"
-#include "tests/client/fake_cluster.h"
+#include "tests/client/two_members.h"
 
 namespace coordkit::test {
 namespace {
@@ -8,54 +7,9 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-// Two nodes of one cluster, each with its client, at one clock.
-class CoordinationTest : public ::testing::Test {
+class CoordinationTest : public TwoMembersTest {
  public:
-  struct Member {
-    Member(FakeCluster& cluster, uint64_t id) : node(cluster, id), client(node, ClientOptions{}) {}
-    void turn(Duration truth) {
-      const Now now{LaggingTime(truth + 1h), LeadingTime(truth + 2h)};
-      client.before_turn(now);
-      node.turn(now, effects);
-      effects.restored = std::exchange(restored, {});
-      client.after_turn(now, effects);
-    }
-    FakeNode node;
-    Client client;
-    EngineEffects effects;
-    std::optional<Position> restored;  // what the next turn says of it
-  };
-
-  FakeCluster cluster;
-  Member one{cluster, 1};
-  Member two{cluster, 2};
   CoordinationCalls mine{one.client}, theirs{two.client};
-  Duration truth{};
-
-  void turn() {
-    for (int i = 0; i < 3; ++i) {
-      cluster.tick(LaggingTime(truth + 1h));
-      one.turn(truth);
-      two.turn(truth);
-    }
-  }
-  void run(Duration by) {
-    for (const Duration end = truth + by; truth < end;) {
-      truth = std::min(end, truth + 10ms);
-      turn();
-    }
-  }
-  SessionRef open(Member& member, Duration ttl = 3s) {
-    Answer<SessionRef> answer;
-    member.client.open_session({.ttl = ttl}, answer.callback());
-    turn();
-    EXPECT_TRUE(answer.ok());
-    return *answer;
-  }
-  void TearDown() override {
-    one.client.stop();
-    two.client.stop();
-  }
   SessionRef a = open(one), b = open(two);
 };
 

@@ -415,14 +415,21 @@ TEST_F(ResumeTest, S45_WithoutASourceOfSecretsNothingCanBeResumed) {
 
 // ---- S-57
 
-TEST_F(ResumeTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
+// A victim that holds a lock, and another that waits for it.
+class KillTest : public ResumeTest {
+ public:
+  KillTest() {
+    other.client->acquire(open(other), "a", {.wait = LockWait::forever()}, next.callback());
+    turn();
+  }
   Process& victim = start(1);
   Process& other = start(2);
-  const SessionRef session = open(victim), waiting = open(other);
+  const SessionRef session = open(victim);
   const HoldRef hold = acquire(victim, session, "a");
   Answer<HoldRef> next;
-  other.client->acquire(waiting, "a", {.wait = LockWait::forever()}, next.callback());
-  turn();
+};
+
+TEST_F(KillTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
   Answer<void> killed;
   other.client->kill_session(session->id(), killed.callback());
   run(10ms);
@@ -437,14 +444,7 @@ TEST_F(ResumeTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
   EXPECT_EQ(again.reason(), Reason::SessionNotFound);
 }
 
-TEST_F(ResumeTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
-  Process& victim = start(1);
-  Process& other = start(2);
-  const SessionRef session = open(victim), waiting = open(other);
-  const HoldRef hold = acquire(victim, session, "a");
-  Answer<HoldRef> next;
-  other.client->acquire(waiting, "a", {.wait = LockWait::forever()}, next.callback());
-  turn();
+TEST_F(KillTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
   victim.node.listens = false;  // its renewals still arrive, and no answer reaches it
   Answer<SessionId> killed;
   other.client->force_release("a", hold->token(), killed.callback());

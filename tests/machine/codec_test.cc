@@ -240,17 +240,18 @@ TEST(CodecTest, S53_S40_WhatAnAcquireMustBeIsJudgedAtTheDoor) {
   EXPECT_EQ(validate({.body = ClearDelay{""}}), ResultCode::InvalidArgument);
 }
 
+std::string hex(std::string_view bytes) {
+  std::string out;
+  for (const char byte : bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    out += kDigits[static_cast<uint8_t>(byte) >> 4];
+    out += kDigits[byte & 15];
+  }
+  return out;
+}
+
 // The bytes of the formats are what other replicas have in their logs and checkpoints.
 TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
-  const auto hex = [](const std::string& bytes) {
-    std::string out;
-    for (const char byte : bytes) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      out += kDigits[static_cast<uint8_t>(byte) >> 4];
-      out += kDigits[byte & 15];
-    }
-    return out;
-  };
   const SessionId s(4);
   EXPECT_EQ(hex(encode({.body = Acquire{s, "t", "n", Wait::timed(1ns), "v", 1, LockMode::Shared, 2ns}})),
             "221508041201741a016e20022802320176380140024804");
@@ -265,15 +266,6 @@ TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
 }
 
 TEST(CodecTest, BytesOfTheCoordinationCommandsArePinned) {
-  const auto hex = [](const std::string& bytes) {
-    std::string out;
-    for (const char byte : bytes) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      out += kDigits[static_cast<uint8_t>(byte) >> 4];
-      out += kDigits[byte & 15];
-    }
-    return out;
-  };
   const SessionId s(4);
   EXPECT_EQ(hex(encode(Request{.body = SetSemaphoreLimit{s, "s", 3}})), "c2020708041201731803");
   EXPECT_EQ(hex(encode(Request{.body = AcquirePermits{s, "s", Wait::timed(1ns), 2, 5}})),

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/engine.h"
 #include "coordkit/storage/memory_stores.h"
+#include "coordkit/store_events.h"
 #include "machine/machine.h"
 
 namespace coordkit::machine {
 
-class SoloEngine final : private LogSink, private StateSink {
+class SoloEngine final : private StoreEvents {
  public:
   SoloEngine() {
     EngineOptions options;
@@ -81,16 +81,7 @@ class SoloEngine final : private LogSink, private StateSink {
     if (effects_.compact) log_.compact(*effects_.compact);
   }
 
-  void written(WriteNumber number) override { engine_->post(LogWritten{number}); }
-  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
-    engine_->post(LogWasRead{first, std::move(entries)});
-  }
-  void log_failed(absl::Status why) override { engine_->post(StoreFailed{std::move(why)}); }
-  void checkpointed(Position applied) override { engine_->post(StateCheckpointed{applied}); }
-  void staged(Ticket ticket) override { engine_->post(RangeStaged{ticket}); }
-  void installed(Position applied) override { engine_->post(StateInstalled{applied}); }
-  void install_refused(Position applied, absl::Status why) override { engine_->post(InstallRefused{applied, std::move(why)}); }
-  void checkpoint_failed(absl::Status why) override { engine_->post(StoreFailed{std::move(why)}); }
+  void post_event(EngineInput input) override { engine_->post(std::move(input)); }
 
   MemoryLogStore log_{StoreId(1)};
   MemoryStateStore state_;

@@ -6,21 +6,21 @@
 #include <optional>
 #include <string>
 
-#include "tools/support/child.h"
+#include "tools/support/line_server.h"
 
 namespace coordkit::demo {
 
 class LedgerClient {
  public:
   // Throws std::system_error when nobody listens there.
-  LedgerClient(int node, uint16_t port);
+  LedgerClient(int node, uint16_t port) : node_(node), resource_(port) {}
   // True: written. False: refused, the token is old. Nothing: the resource is gone. Thread-safe.
   std::optional<bool> write_row(uint64_t token, uint64_t row);
 
  private:
   const int node_;
   std::mutex mutex_;
-  support::Descriptor socket_;
+  support::LineClient resource_;
 };
 
 }  // namespace coordkit::demo

@@ -1,27 +1,22 @@
-// The counter: one number in a file, one thread for all connections, so that the check of a token and its effect are one step.
+// The counter: one number in a file. The server answers one request at a time, so the check of a token and its effect are one
+// step.
 //
-//   "read TOKEN\n"        -> "value N\n" or "refused\n"
-//   "write TOKEN BASE\n"  -> "ok\n" (the number is BASE + 1 now) or "refused\n"
+//   "read TOKEN"        -> "value N" or "refused"
+//   "write TOKEN BASE"  -> "ok" (the number is BASE + 1 now) or "refused"
 //
 // A read shows its token as well: from then on no earlier holder's write is let in between it and its own write.
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "coordkit/fence.h"
 #include "tools/experiment/roles.h"
+#include "tools/support/line_server.h"
 #include "tools/support/report.h"
 
 namespace coordkit::experiment {
@@ -57,57 +52,14 @@ class Counter {
   int run();
 
  private:
-  struct Connection {
-    support::Descriptor socket;
-    std::string rest;
-  };
-  bool listen_on_loopback();
-  void take_connection();
-  bool serve(Connection& connection);  // false: it is over
   std::string answer(const std::string& request);
 
   support::Reporter report_;
   NumberFile number_;
   const std::unique_ptr<FileFenceGate> gate_;  // null: none
-  support::Descriptor listener_;
-  std::map<int, Connection> connections_;
   uint64_t writes_ = 0;
   uint64_t refused_ = 0;
 };
-
-bool Counter::listen_on_loopback() {
-  listener_ = support::Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (bind(listener_.get(), plain, size) != 0 || listen(listener_.get(), 16) != 0) return false;
-  if (getsockname(listener_.get(), plain, &size) != 0) return false;
-  report_("listening", {{"port", ntohs(address.sin_port)}});
-  return true;
-}
-
-void Counter::take_connection() {
-  support::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  const int fd = socket.get();
-  if (fd < 0) return;
-  const int yes = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  connections_.emplace(fd, Connection{std::move(socket), {}});
-}
-
-bool Counter::serve(Connection& connection) {
-  char bytes[4096];
-  const ssize_t count = recv(connection.socket.get(), bytes, sizeof bytes, 0);
-  if (count <= 0) return false;
-  connection.rest.append(bytes, static_cast<size_t>(count));
-  for (size_t end = 0; (end = connection.rest.find('\n')) != std::string::npos; connection.rest.erase(0, end + 1)) {
-    const std::string reply = answer(connection.rest.substr(0, end));
-    if (send(connection.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return false;
-  }
-  return true;
-}
 
 std::string Counter::answer(const std::string& request) {
   std::istringstream words(request);
@@ -117,28 +69,22 @@ std::string Counter::answer(const std::string& request) {
   words >> what >> token >> base;
   if (gate_ && !gate_->admit(Token(token)).ok()) {
     ++refused_;
-    return "refused\n";
+    return "refused";
   }
-  if (what == "read") return "value " + std::to_string(number_.get()) + "\n";
+  if (what == "read") return "value " + std::to_string(number_.get());
   number_.set(base + 1);
   ++writes_;
-  return number_.usable() ? "ok\n" : "refused\n";
+  return number_.usable() ? "ok" : "refused";
 }
 
 int Counter::run() {
-  if (!number_.usable() || !listen_on_loopback()) return 1;
-  while (true) {
-    std::vector<pollfd> ready = {{STDIN_FILENO, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-    for (const auto& [fd, connection] : connections_) ready.push_back({fd, POLLIN, 0});
-    if (poll(ready.data(), ready.size(), -1) < 0) return 1;
-    for (size_t i = 2; i < ready.size(); ++i) {
-      if (ready[i].revents != 0 && !serve(connections_.at(ready[i].fd))) connections_.erase(ready[i].fd);
-    }
-    if (ready[1].revents != 0) take_connection();
-    if (ready[0].revents == 0) continue;  // anything there means the end
-    report_("summary", {{"value", number_.get()}, {"writes", writes_}, {"refused", refused_}});
-    return number_.usable() ? 0 : 1;
-  }
+  support::LineServer server([this](const std::string& request) { return answer(request); });
+  const uint16_t port = server.listen_on_loopback();
+  if (!number_.usable() || port == 0) return 1;
+  report_("listening", {{"port", port}});
+  if (!server.serve_until_input()) return 1;
+  report_("summary", {{"value", number_.get()}, {"writes", writes_}, {"refused", refused_}});
+  return number_.usable() ? 0 : 1;
 }
 
 }  // namespace

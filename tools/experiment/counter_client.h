@@ -3,23 +3,21 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
-#include "tools/support/child.h"
+#include "tools/support/line_server.h"
 
 namespace coordkit::experiment {
 
 class CounterClient {
  public:
   // Throws std::system_error when nobody listens there.
-  explicit CounterClient(uint16_t port);
+  explicit CounterClient(uint16_t port) : counter_(port) {}
   // Nothing: refused, or the counter is gone.
   std::optional<uint64_t> read(uint64_t token);
   bool write(uint64_t token, uint64_t base);
 
  private:
-  std::string ask(const std::string& request);
-  support::Descriptor socket_;
+  support::LineClient counter_;
 };
 
 }  // namespace coordkit::experiment

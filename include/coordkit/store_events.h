@@ -1,0 +1,36 @@
+// What stores report, as inputs of an engine: the sink that a shell around an engine hands to its stores.
+//
+//   class Shell final : private StoreEvents { void post_event(EngineInput input) override { engine_->post(std::move(input)); }
+//   ... };
+//
+// Threads: a store calls from whatever thread is its own; post_event() must bring the input to the engine's.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "coordkit/engine.h"
+#include "coordkit/log_store.h"
+#include "coordkit/state_store.h"
+
+namespace coordkit {
+
+class StoreEvents : public LogSink, public StateSink {
+ public:
+  void written(WriteNumber number) override { post_event(LogWritten{number}); }
+  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
+    post_event(LogWasRead{first, std::move(entries)});
+  }
+  void log_failed(absl::Status why) override { post_event(StoreFailed{std::move(why)}); }
+  void log_space(LogSpace space) override { post_event(LogSpaceChanged{space}); }
+  void checkpointed(Position applied) override { post_event(StateCheckpointed{applied}); }
+  void staged(Ticket ticket) override { post_event(RangeStaged{ticket}); }
+  void installed(Position applied) override { post_event(StateInstalled{applied}); }
+  void install_refused(Position applied, absl::Status why) override { post_event(InstallRefused{applied, std::move(why)}); }
+  void checkpoint_failed(absl::Status why) override { post_event(StoreFailed{std::move(why)}); }
+
+ private:
+  virtual void post_event(EngineInput input) = 0;
+};
+
+}  // namespace coordkit
