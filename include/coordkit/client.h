@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "coordkit/client/coordination.h"
+#include "coordkit/client/watch.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 #include "coordkit/engine.h"
@@ -108,6 +109,14 @@ class Client {
   CallId put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options = {});
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
+
+  // Every change of a key or an interval from here on, in order, each once: client/watch.h. What is wrong with the options is
+  // told as Ended: EmptyRange, InvalidArgument.
+  WatchId watch(WatchOptions options, WatchObserver observer);
+  // A Mark comes as soon as all before it has been told. An unknown or ended watch: no effect.
+  void ask_mark(WatchId watch);
+  // Nothing is told after the answer. WatchNotFound: it has ended.
+  void end_watch(WatchId watch, DoneCallback done);
 
   // ---- the host's own machines, exactly once like every other command
   // Errors: Unsupported (no such machine here), RequestTooLarge, Fenced (NONE); ResultTooLarge (DONE); CallTimeout.

@@ -17,7 +17,8 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       deliveries_(std::move(options_.notify)),
       sessions_(options_, deliveries_),
       renewals_(options_, sessions_),
-      observers_(deliveries_) {
+      observers_(deliveries_),
+      watches_(deliveries_, [this](const machine::ChangesQuery& query) { return look(query, machine::decode_changes); }) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -38,6 +39,7 @@ void Client::Impl::before_turn(Now now) {
   post_releases();
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
   ask_for_observers(now);
+  make_watches(now);
   deliveries_.flush();
 }
 
@@ -49,6 +51,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   for (const Completion& completion : effects.completions) complete(completion, now);
   if (cut_off(effects)) lose_all(SessionEvent::Ended);
   if (effects.restored) observers_.skipped();
+  if (effects.restored) watches_.restored();
   for (const MachineEvent& event : effects.events) machine_event(event);
   if (effects.restored) question_all(now);
   bury_lost();
@@ -57,6 +60,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   }
   if (effects.leadership && effects.leadership->leader) renewals_.hurry(now.leading);
   expire(now);
+  tell_watches(now);
   deliveries_.flush();
   if (!stopped_) promised_ = client::later(now.leading, next_turn(now));
 }
@@ -72,7 +76,8 @@ bool Client::Impl::cut_off(const EngineEffects& effects) {
 Duration Client::Impl::next_turn(Now now) const {
   if (stopped_) return Duration::max();
   if (posted_ || !fresh_.empty() || !releasing_.empty() || !deliveries_.empty() || observers_.any_to_ask() ||
-      (observers_.any_to_retry() && !retrying_observers_ && !halted_)) {
+      (observers_.any_to_retry() && !retrying_observers_ && !halted_) || watches_.any_to_make() || watches_have_more_ ||
+      (watches_.any_to_retry() && !retrying_watches_ && !halted_)) {
     return Duration::zero();
   }
   Duration next =
@@ -80,7 +85,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (!long_holds_.empty()) next = std::min(next, client::until(now.leading, long_holds_.begin()->first));
   if (!deadlines_.empty()) next = std::min(next, client::until(now.lagging, deadlines_.begin()->first));
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
-  return next;
+  return std::min(next, client::until(now.lagging, watches_.next_mark()));
 }
 
 // docs/time.md LT-9. Late is measured against what the host was told, so that an idle client is not taken for a paused one.
@@ -120,6 +125,7 @@ void Client::Impl::stop() {
   long_holds_.clear();
   releasing_.clear();
   observers_.clear();
+  watches_.stop(make_error(Reason::Stopped, "the replica stopped; watch on another one from the revision after the last"));
   fresh_.clear();
   deliveries_.flush();
 }
@@ -388,5 +394,10 @@ CallId Client::release(const HoldRef& hold, DoneCallback done, CallDeadline dead
   return impl_->release(hold, std::move(done), deadline);
 }
 void Client::release_later(const HoldRef& hold) { impl_->release_later(hold); }
+WatchId Client::watch(WatchOptions options, WatchObserver observer) {
+  return impl_->watch(std::move(options), std::move(observer));
+}
+void Client::ask_mark(WatchId id) { impl_->ask_mark(id); }
+void Client::end_watch(WatchId id, DoneCallback done) { impl_->end_watch(id, std::move(done)); }
 
 }  // namespace coordkit

@@ -31,6 +31,9 @@ struct WorkPlan {
   uint64_t kv_percent = 20;
   uint64_t query_percent = 5;
   bool lock_family = false;     // shared holds, several at once, conversions, delays; else one exclusive lock at a time
+  uint32_t watchers = 0;  // programs that watch the keys
+  Duration watcher_pause_max = std::chrono::milliseconds(300);
+  uint64_t compact_percent = 0;  // of the calls about keys
   double lease_read_share = 0;  // of all that idle workers do, before anything else is chosen
 };
 
