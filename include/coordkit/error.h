@@ -66,6 +66,17 @@ enum class Reason : uint16_t {
   CounterOverflow = 45,
   Broken = 46,
   TooManyParties = 47,
+  Compacted = 48,
+  EmptyRange = 49,
+  FutureRevision = 50,
+  KeyNotFound = 51,
+  LeaseNotFound = 52,
+  ValueProvided = 53,
+  LeaseProvided = 54,
+  TooManyOps = 55,
+  DuplicateKey = 56,
+  InvalidSort = 57,
+  WatchNotFound = 58,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -31,8 +31,9 @@ enum class SortOrder : uint8_t { None = 0, Ascending = 1, Descending = 2 };
 struct RangeOperation {
   std::string key;
   std::string end = {};
-  Revision revision = {};  // the state after it; zero: the newest. Above the newest: FutureRevision; below the compacted: Compacted
-  int64_t limit = 0;       // of entries; zero: all
+  Revision revision =
+      {};             // the state after it; zero: the newest. Above the newest: FutureRevision; below the compacted: Compacted
+  int64_t limit = 0;  // of entries; zero: all
   SortTarget sort_by = SortTarget::Key;
   SortOrder order = SortOrder::None;
   bool keys_only = false;   // values are left out
@@ -139,10 +140,10 @@ struct Operation {
   Body body;
 
   Operation() = default;
-  Operation(RangeOperation range) : body(std::move(range)) {}    // NOLINT: meant to convert
-  Operation(PutOperation put) : body(std::move(put)) {}          // NOLINT
-  Operation(DeleteOperation erase) : body(std::move(erase)) {}   // NOLINT
-  Operation(Transaction nested);                                 // NOLINT
+  Operation(RangeOperation range) : body(std::move(range)) {}   // NOLINT: meant to convert
+  Operation(PutOperation put) : body(std::move(put)) {}         // NOLINT
+  Operation(DeleteOperation erase) : body(std::move(erase)) {}  // NOLINT
+  Operation(Transaction nested);                                // NOLINT
   friend bool operator==(const Operation&, const Operation&);
 };
 

@@ -66,6 +66,17 @@ constexpr std::array kRows = {
     Row{Reason::CounterOverflow, kOutOfRange, Outcome::None, "CounterOverflow"},
     Row{Reason::Broken, kAborted, Outcome::Done, "Broken"},
     Row{Reason::TooManyParties, kResourceExhausted, Outcome::None, "TooManyParties"},
+    Row{Reason::Compacted, kOutOfRange, Outcome::None, "Compacted"},
+    Row{Reason::EmptyRange, kInvalidArgument, Outcome::None, "EmptyRange"},
+    Row{Reason::FutureRevision, kOutOfRange, Outcome::None, "FutureRevision"},
+    Row{Reason::KeyNotFound, kNotFound, Outcome::None, "KeyNotFound"},
+    Row{Reason::LeaseNotFound, kNotFound, Outcome::None, "LeaseNotFound"},
+    Row{Reason::ValueProvided, kInvalidArgument, Outcome::None, "ValueProvided"},
+    Row{Reason::LeaseProvided, kInvalidArgument, Outcome::None, "LeaseProvided"},
+    Row{Reason::TooManyOps, kInvalidArgument, Outcome::None, "TooManyOps"},
+    Row{Reason::DuplicateKey, kInvalidArgument, Outcome::None, "DuplicateKey"},
+    Row{Reason::InvalidSort, kInvalidArgument, Outcome::None, "InvalidSort"},
+    Row{Reason::WatchNotFound, kNotFound, Outcome::None, "WatchNotFound"},
 };
 
 constexpr bool rows_are_indexable() {

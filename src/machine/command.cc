@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "machine/fields.h"
+#include "machine/kv_codec.h"
 #include "machine/record_codec.h"
 
 namespace coordkit::machine {
@@ -13,7 +14,7 @@ namespace {
 using namespace fields;  // the vocabulary of this file
 
 // Numbers of Request's fields: one per kind, never reused.
-enum Kind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kPut = 16, kDelete = 17 };
+enum Kind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kPut = 16, kDelete = 17, kTransaction = 80, kCompact = 81 };
 
 void write(pbf_writer&, std::monostate) {}
 void write(pbf_writer& request, const OpenSession& open) {
@@ -29,15 +30,10 @@ void write(pbf_writer& request, const CloseSession& close) {
   pbf_writer out(request, kClose);
   put_number(out, 1, close.session);
 }
-void write(pbf_writer& request, const Put& put) {
-  pbf_writer out(request, kPut);
-  put_bytes(out, 1, put.key);
-  put_bytes(out, 2, put.value);
-}
-void write(pbf_writer& request, const Delete& erase) {
-  pbf_writer out(request, kDelete);
-  put_bytes(out, 1, erase.key);
-}
+void write(pbf_writer& request, const Put& put) { put_element(request, kPut, put); }
+void write(pbf_writer& request, const Delete& erase) { put_element(request, kDelete, erase); }
+void write(pbf_writer& request, const Transaction& transaction) { put_transaction(request, kTransaction, transaction); }
+void write(pbf_writer& request, const Compact& compact) { put_element(request, kCompact, compact); }
 
 // Anything but the length of a hash is not one, and leaves none.
 void get_hash(pbf_reader& in, lease::SecretHash& hash) {
@@ -76,29 +72,6 @@ CloseSession read_close(pbf_reader in) {
   return close;
 }
 
-Put read_put(pbf_reader in) {
-  Put put;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case bytes(1): get(in, put.key); break;
-      case bytes(2): get(in, put.value); break;
-      default: in.skip();
-    }
-  }
-  return put;
-}
-
-Delete read_delete(pbf_reader in) {
-  Delete erase;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case bytes(1): get(in, erase.key); break;
-      default: in.skip();
-    }
-  }
-  return erase;
-}
-
 // False: the field is none of these commands.
 template <typename... Commands>
 bool read_coordination(pbf_reader& in, Request::Body& body, std::variant<Commands...>* /* which there are */) {
@@ -124,11 +97,6 @@ PriorRelease read_prior(pbf_reader in) {
   return prior;
 }
 
-ResultCode check_key(std::string_view key) {
-  if (key.empty()) return ResultCode::EmptyKey;
-  return key.size() <= kKeyBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
-}
-
 ResultCode check(std::monostate) { return ResultCode::Unsupported; }
 ResultCode check(const OpenSession& open) {
   if (open.ttl <= Duration::zero() || !open.node || !open.boot) return ResultCode::InvalidArgument;
@@ -136,11 +104,7 @@ ResultCode check(const OpenSession& open) {
   return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 ResultCode check(const CloseSession&) { return ResultCode::Ok; }
-ResultCode check(const Put& put) {
-  if (const ResultCode key = check_key(put.key); key != ResultCode::Ok) return key;
-  return put.value.size() <= kValueBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
-}
-ResultCode check(const Delete& erase) { return check_key(erase.key); }
+using machine::check;  // of the other kinds
 
 bool names_a_session(const Request& request) {
   const auto* coordination = std::get_if<CoordinationCommand>(&request.body);
@@ -216,8 +180,10 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
         case bytes(kResumeField): request.body = read_resume(in.get_message()); break;
         case bytes(kKillField): request.body = read_kill(in.get_message()); break;
         case bytes(kForceReleaseField): request.body = read_force_release(in.get_message()); break;
-        case bytes(kPut): request.body = read_put(in.get_message()); break;
-        case bytes(kDelete): request.body = read_delete(in.get_message()); break;
+        case bytes(kPut): get(in, request.body.emplace<Put>()); break;
+        case bytes(kDelete): get(in, request.body.emplace<Delete>()); break;
+        case bytes(kTransaction): request.body = get_transaction(in.get_message()); break;
+        case bytes(kCompact): get(in, request.body.emplace<Compact>()); break;
         default:
           if (!read_coordination(in, request.body, static_cast<CoordinationCommand*>(nullptr))) in.skip();
       }

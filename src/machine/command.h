@@ -16,6 +16,7 @@
 #include "coordkit/types.h"
 #include "lease/secret.h"
 #include "machine/coordination_command.h"
+#include "machine/kv_command.h"
 #include "machine/lock_commands.h"
 #include "machine/result.h"
 #include "machine/session_commands.h"
@@ -25,8 +26,6 @@ namespace coordkit::machine {
 
 // Limits, as in docs/semantics.md. They are part of the replicated behaviour: changing one needs a feature level.
 inline constexpr size_t kMetadataBytesMax = 4096;  // of a session
-inline constexpr size_t kKeyBytesMax = 8192;
-inline constexpr size_t kValueBytesMax = 1 << 20;
 inline constexpr size_t kPriorReleasesMax = 1024;  // of one request
 inline constexpr size_t kRequestBytesMax = 1536 << 10;
 inline constexpr Duration kTtlMin = std::chrono::milliseconds(50);        // shorter ones are raised to it (S-29)
@@ -48,22 +47,14 @@ struct CloseSession {
   friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 
-struct Put {
-  std::string key;
-  std::string value;
-  friend bool operator==(const Put&, const Put&) = default;
-};
-
-struct Delete {
-  std::string key;
-  friend bool operator==(const Delete&, const Delete&) = default;
-};
+using Put = PutOperation;
+using Delete = DeleteOperation;
 
 struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
-  using Body =
-      std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
-                   Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease, CoordinationCommand>;
+  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
+                            Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease,
+                            CoordinationCommand, Transaction, Compact>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;
@@ -73,7 +64,7 @@ struct Request {
 SessionId session_of(const Request& request);
 
 // Ok, or why the request is refused without effect whatever the state: EmptyKey, InvalidArgument, LimitExceeded,
-// TtlTooLarge, Unsupported.
+// TtlTooLarge, Unsupported, and those of mvcc::check().
 ResultCode validate(const Request& request);
 
 std::string encode(const Request& request);

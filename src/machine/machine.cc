@@ -38,7 +38,10 @@ void Machine::found(ClusterId cluster, uint64_t token_base) {
 }
 
 void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
-  for (const Command& command : commands) apply_one(command, output);
+  for (const Command& command : commands) {
+    apply_one(command, output);
+    state_.keys.sweep(kSweptPerEntry);
+  }
 }
 
 // The order of docs/semantics.md S-42 from its fourth rule on; the first three are the router's.
@@ -76,13 +79,6 @@ Machine::Answer Machine::execute(CloseSession& close, Step& step) {
   return Result{};
 }
 
-Machine::Answer Machine::execute(Put& put, Step&) {
-  if (!mutant(Mutant::PutsLost)) state_.keys.put(put.key, std::move(put.value));
-  return Result{};
-}
-
-Machine::Answer Machine::execute(Delete& erase, Step&) { return Result{.deleted = state_.keys.erase(erase.key)}; }
-
 // S-39: all deaths of the entry come first, then everything they held is freed, then the next owners are chosen, so that
 // nothing is granted to a session, or to a wait, that ends in the same entry.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
@@ -116,6 +112,7 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
   for (const uint64_t delay : delays) state_.locks.end_delay(delay, step.decisions);
   settle(step);
   announce_leaders(step);
+  state_.keys.sweep(kSweptPerEntry);
 }
 
 void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step) {
@@ -127,6 +124,7 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
   if (closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, ending, state_.counter, step.decisions);
   end_coordinated(id, step);
+  end_attached(id);
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
 
@@ -157,6 +155,7 @@ void Machine::announce(const lock::Decision& decision, Step& step) {
 
 void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
   result.revision = state_.keys.revision();
+  if (result.code == ResultCode::Compacted) result.compacted = state_.keys.compacted();
   step.output.results.push_back({step.index, step.request, stage, encode(result)});
 }
 

@@ -12,6 +12,8 @@
 // sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a wait, a claim or a delay also
 // disarms its timer, the firing itself included.
 //
+// What a compaction of the keys leaves behind is swept a little by every entry, so that none takes long.
+//
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
 #pragma once
 
@@ -108,6 +110,8 @@ class Machine final : public StateMachine {
   Answer execute(Put& put, Step& step);
   Answer execute(Delete& erase, Step& step);
   Answer execute(CoordinationCommand& command, Step& step);
+  Answer execute(Transaction& transaction, Step& step);
+  Answer execute(Compact& compact, Step& step);
 
   Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
@@ -130,6 +134,14 @@ class Machine final : public StateMachine {
   std::optional<ApplyOutput::Result> coordinated_standing(const Request& request, const Command& queued) const;
   void coordination_timers(std::vector<TimerOp>& out) const;
 
+  // ---- keys (machine_keys.cc)
+  template <typename Run>
+  auto with_surroundings(Run run) const;
+  bool lock_held(std::string_view name, Token token, bool exclusive) const;
+  void end_attached(SessionId session);
+  std::string range_answer(const RangeOperation& range, const mvcc::RangeRoom& room) const;
+  std::string key_answer(mvcc::Refusal refusal, const OperationReply& reply) const;
+
   static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
   std::string answer_to(const HoldersQuery& query) const;
   std::string answer_to(const QueueQuery& query) const;
@@ -139,13 +151,16 @@ class Machine final : public StateMachine {
   std::string answer_to(const TokenStillHeldQuery& query) const;
   std::string answer_to(const TryQuery& query) const;
   std::string answer_to(const GetQuery& query) const;
-  std::string answer_to(const RangeQuery& query) const;
+  std::string answer_to(const RangeQuery& range) const;
+  std::string answer_to(const RangePageQuery& page) const;
+  std::string answer_to(const Transaction& transaction) const;
+  std::string answer_to(const ChangesQuery& changes) const;
   std::string answer_to(const ObjectQuery& query) const;
 
   std::string prefix_;
   State state_;
-  std::optional<std::pair<uint64_t, Revision>> stored_counters_;  // as the last checkpoint has them
-  lock::Decisions decisions_;                                     // scratch of one step
+  std::optional<std::pair<uint64_t, mvcc::Store::Counters>> stored_counters_;  // as the last checkpoint has them
+  lock::Decisions decisions_;                                                  // scratch of one step
   struct {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;

@@ -32,10 +32,6 @@ class Room {
   bool more_ = false;
 };
 
-KeyValue describe(std::string_view key, const mvcc::Item& item) {
-  return {std::string(key), item.value, item.create, item.mod.revision, item.version};
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> Machine::query(std::string_view request) const {
@@ -55,11 +51,7 @@ absl::StatusOr<std::string> Machine::query(std::string_view request) const {
 bool Machine::holds(std::string_view bytes) const {
   const absl::StatusOr<Guard> guard = decode_guard(bytes);
   if (!guard.ok()) return false;
-  if (const auto* held = std::get_if<LockHeld>(&*guard)) {
-    const std::optional<LockMode> mode = state_.locks.held(held->name, held->token);
-    if (!mode && !held->exclusive) return state_.coordination.still_held(held->name, held->token);
-    return mode && (!held->exclusive || *mode == LockMode::Exclusive);
-  }
+  if (const auto* held = std::get_if<LockHeld>(&*guard)) return lock_held(held->name, held->token, held->exclusive);
   const auto* free = std::get_if<LockFree>(&*guard);
   return free != nullptr && state_.locks.free(free->name);
 }
@@ -144,20 +136,7 @@ std::string Machine::answer_to(const TokenStillHeldQuery& query) const {
 
 std::string Machine::answer_to(const GetQuery& query) const {
   KeysReply reply;
-  if (const mvcc::Item* item = state_.keys.find(query.key)) reply.keys.push_back(machine::describe(query.key, *item));
-  reply.revision = state_.keys.revision();
-  return encode(reply);
-}
-
-std::string Machine::answer_to(const RangeQuery& query) const {
-  KeysReply reply;
-  Room room(query.limit);
-  state_.keys.range(query.key, query.end, [&](std::string_view key, const mvcc::Item& item) {
-    if (!room.take(key.size() + item.value.size())) return false;
-    reply.keys.push_back(machine::describe(key, item));
-    return true;
-  });
-  reply.more = room.more();
+  if (const mvcc::Version* found = state_.keys.find(query.key)) reply.keys.push_back(found->entry());
   reply.revision = state_.keys.revision();
   return encode(reply);
 }

@@ -37,16 +37,15 @@ void collect_locks(lock::Table& locks, std::string_view prefix, CheckpointBatch&
 }  // namespace
 
 void Machine::checkpoint(CheckpointBatch& batch) {
-  const std::pair counters(state_.counter.last(), state_.keys.revision());
+  const std::pair counters(state_.counter.last(), state_.keys.counters());
   if (stored_counters_ != counters) {
     batch.put(rows::key(prefix_, TableByte::Counters, 0),
               rows::encode(rows::Counters{rows::kFormat, state_.cluster, counters.first, counters.second}));
     stored_counters_ = counters;
   }
   collect_locks(state_.locks, prefix_, batch);
-  state_.keys.collect(
-      [&](std::string_view key, const mvcc::Item& item) { batch.put(rows::key(prefix_, item.mod), rows::encode(key, item)); },
-      [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
+  state_.keys.collect([&](const mvcc::Version& change) { batch.put(rows::key(prefix_, change.id()), rows::encode(change)); },
+                      [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
   state_.sessions.collect(
       [&](SessionId id, const lease::Session& session) {
         batch.put(rows::key(prefix_, TableByte::Sessions, id.value()), rows::encode(session));
@@ -88,13 +87,17 @@ class Restorer {
     if (!founded_) return any_ ? absl::DataLossError("a checkpoint without counters") : absl::OkStatus();
     highest_id_ = std::max(highest_id_, state_.coordination.highest_token());
     if (highest_id_ > state_.counter.last()) return absl::DataLossError("a token or session above the counter");
-    if (absl::Status status = state_.keys.restored(revision_); !status.ok()) return status;
+    if (absl::Status status = state_.keys.restored(); !status.ok()) return status;
     if (absl::Status status = state_.locks.restored(); !status.ok()) return status;
     if (absl::Status status = state_.coordination.restored(); !status.ok()) return status;
     absl::Status orphans;
     const auto look = [&](SessionId session) {
       if (!state_.sessions.contains(session)) orphans = absl::DataLossError("a claim of a session that does not exist");
     };
+    state_.keys.every_lease([&](LeaseId lease) {
+      const bool there = state_.sessions.contains(SessionId(lease.value()));
+      if (!there) orphans = absl::DataLossError("a key attached to a session that does not exist");
+    });
     state_.locks.every_session(look);
     state_.coordination.every_session(look);
     state_.locks.delays([&](const lock::DelayView& delay) {
@@ -103,7 +106,6 @@ class Restorer {
     return orphans.ok() ? check_timers() : orphans;
   }
 
-  std::pair<uint64_t, Revision> counters() const { return {state_.counter.last(), revision_}; }
   bool founded() const { return founded_; }
 
  private:
@@ -123,9 +125,8 @@ class Restorer {
     if (key.id != 0) return absl::DataLossError("counters under an unknown id");
     state_.cluster = counters->cluster;
     state_.counter = lock::TokenCounter(counters->counter);
-    revision_ = counters->revision;
     any_ = founded_ = true;
-    return absl::OkStatus();
+    return state_.keys.restore_counters(counters->keys);
   }
 
   absl::Status add_claim(const rows::ParsedKey& key, std::string_view value, Token token) {
@@ -148,11 +149,11 @@ class Restorer {
   }
 
   absl::Status add_key(const rows::ParsedKey& key, std::string_view value) {
-    absl::StatusOr<rows::KeyedItem> row = rows::decode_item(value);
+    absl::StatusOr<mvcc::Store::Row> row = rows::decode_change(value);
     if (!row.ok()) return row.status();
-    row->item.mod = {Revision(key.id), key.sub};
+    row->id = {Revision(key.id), key.sub};
     any_ = true;
-    return state_.keys.restore(std::move(row->key), std::move(row->item));
+    return state_.keys.restore(*row);
   }
 
   absl::Status add_session(const rows::ParsedKey& key, std::string_view value) {
@@ -172,7 +173,6 @@ class Restorer {
   }
 
   State& state_;
-  Revision revision_;
   uint64_t highest_id_ = 0;
   bool any_ = false;
   bool founded_ = false;
@@ -192,7 +192,7 @@ absl::Status Machine::restore(const CheckpointView& view) {
   if (!status.ok()) return status;
   state_ = std::move(fresh);
   stored_counters_.reset();
-  if (restorer.founded()) stored_counters_ = std::pair(state_.counter.last(), state_.keys.revision());
+  if (restorer.founded()) stored_counters_ = std::pair(state_.counter.last(), state_.keys.counters());
   return absl::OkStatus();
 }
 
@@ -219,6 +219,8 @@ void Machine::verify() const {
   const auto look = [&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); };
   state_.locks.every_session(look);
   state_.coordination.every_session(look);
+  state_.keys.every_lease(
+      [&](LeaseId lease) { COORDKIT_CHECK_MSG(state_.sessions.contains(SessionId(lease.value())), "INV_K05"); });
   COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");
 }
 

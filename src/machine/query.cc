@@ -4,6 +4,7 @@
 
 #include "machine/command.h"
 #include "machine/fields.h"
+#include "machine/kv_codec.h"
 
 namespace coordkit::machine {
 namespace {
@@ -18,9 +19,12 @@ enum Kind : uint32_t {
   kLocksOf = 5,
   kTokenStillHeld = 6,
   kGet = 16,
-  kRange = 17,
   kTry = 20,
-  kObjects = 40  // and the kind of object added to it
+  kObjects = 40,  // and the kind of object added to it
+  kRange = 80,
+  kTransaction = 81,
+  kRangePage = 82,
+  kChanges = 100
 };
 
 // All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
@@ -77,9 +81,10 @@ void write(pbf_writer& out, const TokenStillHeldQuery& q) {
 }
 void write(pbf_writer& out, const TryQuery& q) { write_fields(out, kTry, {.first = q.request}); }
 void write(pbf_writer& out, const GetQuery& q) { write_fields(out, kGet, {.first = q.key}); }
-void write(pbf_writer& out, const RangeQuery& q) {
-  write_fields(out, kRange, {.first = q.key, .second = q.end, .limit = q.limit});
-}
+void write(pbf_writer& out, const RangeQuery& q) { put_element(out, kRange, q); }
+void write(pbf_writer& out, const RangePageQuery& q) { put_element(out, kRangePage, q.range); }
+void write(pbf_writer& out, const ChangesQuery& q) { put_element(out, kChanges, q); }
+void write(pbf_writer& out, const Transaction& q) { put_transaction(out, kTransaction, q); }
 
 void write(pbf_writer& out, const ObjectQuery& q) {
   write_fields(out, Kind(kObjects + static_cast<uint32_t>(q.kind)), {.first = q.name, .limit = q.limit});
@@ -98,7 +103,6 @@ Query query_of(uint32_t kind, const Fields& fields) {
     case kTokenStillHeld: return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
     case kTry: return TryQuery{std::string(fields.first)};
     case kGet: return GetQuery{std::string(fields.first)};
-    case kRange: return RangeQuery{std::string(fields.first), std::string(fields.second), fields.limit};
     default: return std::monostate{};
   }
 }
@@ -122,6 +126,22 @@ absl::StatusOr<Query> decode_query(std::string_view encoded) {
         continue;
       }
       const uint32_t kind = in.tag();
+      if (kind == kRange) {
+        get(in, query.emplace<RangeQuery>());
+        continue;
+      }
+      if (kind == kRangePage) {
+        get(in, query.emplace<RangePageQuery>().range);
+        continue;
+      }
+      if (kind == kChanges) {
+        get(in, query.emplace<ChangesQuery>());
+        continue;
+      }
+      if (kind == kTransaction) {
+        query = get_transaction(in.get_message());
+        continue;
+      }
       Query found = query_of(kind, read_fields(in.get_message()));
       if (found.index() != 0) query = std::move(found);
     }

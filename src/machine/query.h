@@ -12,7 +12,9 @@
 #include "absl/status/statusor.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
+#include "machine/changes_query.h"
 #include "machine/coordination_query.h"
+#include "machine/kv_command.h"
 
 namespace coordkit::machine {
 
@@ -56,16 +58,11 @@ struct GetQuery {
   std::string key;
   friend bool operator==(const GetQuery&, const GetQuery&) = default;
 };
-// Keys of [key, end) in ascending order; an `end` of one zero byte means no upper bound (docs/semantics.md S-05).
-struct RangeQuery {
-  std::string key;
-  std::string end;
-  uint64_t limit = 0;  // 0: kQueryRowsMax
-  friend bool operator==(const RangeQuery&, const RangeQuery&) = default;
-};
-
+// A RangeQuery, and a Transaction that writes nothing, are answered with an encoded Result. A range has at most kQueryRowsMax
+// entries; if more are left over than its own limit cut off, it goes on behind the last of them at the same revision, or, in
+// another order than that of the keys, is LimitExceeded.
 using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
-                           TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery, ObjectQuery>;
+                           TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery, ObjectQuery, Transaction, RangePageQuery, ChangesQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;
@@ -135,7 +132,7 @@ struct TokenStillHeldReply {
   bool held = false;
   friend bool operator==(const TokenStillHeldReply&, const TokenStillHeldReply&) = default;
 };
-// Of Get (at most one) and Range.
+// Of Get: at most one.
 struct KeysReply {
   std::vector<KeyValue> keys;
   bool more = false;

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "machine/fields.h"
+#include "machine/kv_codec.h"
 #include "machine/query.h"
 
 namespace coordkit::machine {
@@ -129,25 +130,10 @@ HeldLock read_held_lock(pbf_reader in) {
   return lock;
 }
 
-void write(pbf_writer& out, const KeyValue& entry) {
-  put_bytes(out, 1, entry.key);
-  put_bytes(out, 2, entry.value);
-  put_number(out, 3, entry.create);
-  put_number(out, 4, entry.mod);
-  put_number(out, 5, entry.version);
-}
+void write(pbf_writer& out, const KeyValue& entry) { write_record(out, entry); }
 KeyValue read_key_value(pbf_reader in) {
   KeyValue entry;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case bytes(1): get(in, entry.key); break;
-      case bytes(2): get(in, entry.value); break;
-      case number(3): get(in, entry.create); break;
-      case number(4): get(in, entry.mod); break;
-      case number(5): get(in, entry.version); break;
-      default: in.skip();
-    }
-  }
+  read_record(in, entry);
   return entry;
 }
 

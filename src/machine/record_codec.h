@@ -17,9 +17,17 @@
 
 namespace coordkit::machine::fields {
 
+// The fields of a record: as it lists them itself, or, of a public type, as a specialisation says.
+template <typename T>
+struct FieldsOf;
+template <typename T>
+requires requires { T::fields(); }
+struct FieldsOf<T> {
+  static constexpr auto list() { return T::fields(); }
+};
 template <typename T>
 concept Record = requires {
-  T::fields();
+  FieldsOf<T>::list();
 };
 template <typename T>
 concept Enumeration = std::is_enum_v<T>;
@@ -43,6 +51,10 @@ constexpr uint32_t tag_of(const T&, uint32_t field) {
 }
 template <Record T>
 constexpr uint32_t tag_of(const std::vector<T>&, uint32_t field) {
+  return bytes(field);
+}
+template <Record T>
+constexpr uint32_t tag_of(const std::optional<T>&, uint32_t field) {
   return bytes(field);
 }
 
@@ -70,14 +82,21 @@ void put_field(pbf_writer& out, uint32_t field, const T& value) {
   pbf_writer body(out, field);
   write_record(body, value);
 }
+// Also if it is empty, where a writer inside `out` would leave it out.
+template <Record T>
+void put_element(pbf_writer& out, uint32_t field, const T& value) {
+  std::string body;
+  pbf_writer element(body);
+  write_record(element, value);
+  out.add_message(field, body);
+}
+template <Record T>
+void put_field(pbf_writer& out, uint32_t field, const std::optional<T>& value) {
+  if (value) put_element(out, field, *value);
+}
 template <Record T>
 void put_field(pbf_writer& out, uint32_t field, const std::vector<T>& values) {
-  for (const T& value : values) {
-    std::string body;  // a writer inside this one would leave out an element that is empty
-    pbf_writer element(body);
-    write_record(element, value);
-    out.add_message(field, body);
-  }
+  for (const T& value : values) put_element(out, field, value);
 }
 
 inline void get(pbf_reader& in, int64_t& value) { value = in.get_sint64(); }
@@ -91,10 +110,15 @@ template <Record T>
 void get(pbf_reader& in, T& value) {
   read_record(in.get_message(), value);
 }
+template <Record T>
+void get(pbf_reader& in, std::optional<T>& value) {
+  get(in, value.emplace());
+}
+template <typename T>
 inline constexpr size_t kListMax = 10'000;  // of records within a record; more are malformed
 template <Record T>
 void get(pbf_reader& in, std::vector<T>& values) {
-  if (values.size() == kListMax) throw protozero::invalid_length_exception();
+  if (values.size() == kListMax<T>) throw protozero::invalid_length_exception();
   get(in, values.emplace_back());
 }
 
@@ -103,7 +127,7 @@ void get(pbf_reader& in, std::vector<T>& values) {
 template <Record T>
 void write_record(pbf_writer& out, const T& record) {
   uint32_t field = 0;
-  std::apply([&](auto... member) { (put_field(out, ++field, record.*member), ...); }, T::fields());
+  std::apply([&](auto... member) { (put_field(out, ++field, record.*member), ...); }, FieldsOf<T>::list());
 }
 
 template <Record T>
@@ -116,7 +140,7 @@ void read_record(pbf_reader in, T& record) {
       known = true;
       get(in, member);
     };
-    std::apply([&](auto... member) { (try_field(record.*member), ...); }, T::fields());
+    std::apply([&](auto... member) { (try_field(record.*member), ...); }, FieldsOf<T>::list());
     if (!known) in.skip();
   }
 }

@@ -46,6 +46,14 @@ constexpr CodeRow kCodes[] = {
     {ResultCode::Broken, "Broken", StatusCode::kAborted, ResultOutcome::Done},
     {ResultCode::TooManyParties, "TooManyParties", StatusCode::kResourceExhausted, ResultOutcome::None},
     {ResultCode::AlreadyExists, "AlreadyExists", StatusCode::kAlreadyExists, ResultOutcome::None},
+    {ResultCode::Compacted, "Compacted", StatusCode::kOutOfRange, ResultOutcome::None},
+    {ResultCode::FutureRevision, "FutureRevision", StatusCode::kOutOfRange, ResultOutcome::None},
+    {ResultCode::ValueProvided, "ValueProvided", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::LeaseProvided, "LeaseProvided", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::LeaseNotFound, "LeaseNotFound", StatusCode::kNotFound, ResultOutcome::None},
+    {ResultCode::TooManyOps, "TooManyOps", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::DuplicateKey, "DuplicateKey", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::InvalidSort, "InvalidSort", StatusCode::kInvalidArgument, ResultOutcome::None},
 };
 
 const CodeRow* row_of(ResultCode code) {
@@ -131,6 +139,8 @@ std::string encode(const Result& result) {
   put_field(out, 41, result.number);
   put_field(out, 42, result.swapped);
   put_bytes(out, 43, result.value);
+  put_bytes(out, 80, result.reply);
+  put_number(out, 81, result.compacted);
   return bytes;
 }
 
@@ -154,6 +164,8 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case number(41): get(in, result.number); break;
         case number(42): get(in, result.swapped); break;
         case bytes(43): get(in, result.value); break;
+        case bytes(80): get(in, result.reply); break;
+        case number(81): get(in, result.compacted); break;
         default: in.skip();
       }
     }

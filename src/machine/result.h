@@ -39,7 +39,7 @@ enum class ResultCode : uint8_t {
   LimitExceeded = 32,
   TtlTooLarge = 33,
   Unsupported = 34,
-  KeyNotFound = 35,  // reserved
+  KeyNotFound = 35,  // nothing whose value or lease could be kept
   CounterOverflow = 36,
 
   PermissionDenied = 40,  // a resume with the wrong secret
@@ -47,6 +47,15 @@ enum class ResultCode : uint8_t {
   Broken = 70,          // the barrier broke while the caller waited
   TooManyParties = 71,  // the cycle before has not ended
   AlreadyExists = 72,   // `id` names the member that is there
+
+  Compacted = 90,       // the revision is below `compacted`
+  FutureRevision = 91,  // the revision is above `revision`
+  ValueProvided = 92,
+  LeaseProvided = 93,
+  LeaseNotFound = 94,
+  TooManyOps = 95,
+  DuplicateKey = 96,
+  InvalidSort = 97,
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
@@ -72,6 +81,8 @@ struct Result {
   int64_t number = 0;        // of a counter, a latch; deliveries of an item before this one
   bool swapped = false;      // a compare-and-set did set
   std::string value = {};    // of an item
+  std::string reply = {};    // of an operation on keys that has more to say: an encoded OperationReply (kv_codec.h)
+  Revision compacted = {};   // Compacted, and answers to questions about keys: below it nothing is answered
   friend bool operator==(const Result&, const Result&) = default;
 };
 

@@ -68,19 +68,24 @@ std::string encode(const Counters& counters) {
   put_number(out, 1, counters.format);
   put_fixed(out, 2, counters.cluster.value());
   put_number(out, 3, counters.counter);
-  put_number(out, 4, counters.revision);
+  put_number(out, 4, counters.keys.revision);
+  put_number(out, 5, counters.keys.compacted);
+  put_number(out, 6, counters.keys.swept);
   return bytes;
 }
 
 absl::StatusOr<Counters> decode_counters(std::string_view encoded) {
   Counters counters;
   counters.format = 0;
+  counters.keys = {Revision(), Revision(), Revision()};
   const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
     switch (in.tag_and_type()) {
       case number(1): get(in, counters.format); return true;
       case fixed(2): counters.cluster = ClusterId(in.get_fixed64()); return true;
       case number(3): get(in, counters.counter); return true;
-      case number(4): get(in, counters.revision); return true;
+      case number(4): get(in, counters.keys.revision); return true;
+      case number(5): get(in, counters.keys.compacted); return true;
+      case number(6): get(in, counters.keys.swept); return true;
       default: return false;
     }
   });
@@ -134,24 +139,26 @@ absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
   return session;
 }
 
-std::string encode(std::string_view key, const mvcc::Item& item) {
+std::string encode(const mvcc::Version& change) {
   std::string bytes;
   pbf_writer out(bytes);
-  put_bytes(out, 1, key);
-  put_bytes(out, 2, item.value);
-  put_number(out, 3, item.create);
-  put_number(out, 4, item.version);
+  put_bytes(out, 1, change.key());
+  put_bytes(out, 2, change.value());
+  put_number(out, 3, change.stamp.create);
+  put_number(out, 4, change.stamp.version);
+  put_number(out, 5, change.stamp.lease);
   return bytes;
 }
 
-absl::StatusOr<KeyedItem> decode_item(std::string_view encoded) {
-  KeyedItem row;
+absl::StatusOr<mvcc::Store::Row> decode_change(std::string_view encoded) {
+  mvcc::Store::Row row;
   const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
     switch (in.tag_and_type()) {
       case bytes(1): get(in, row.key); return true;
-      case bytes(2): get(in, row.item.value); return true;
-      case number(3): get(in, row.item.create); return true;
-      case number(4): get(in, row.item.version); return true;
+      case bytes(2): get(in, row.value); return true;
+      case number(3): get(in, row.stamp.create); return true;
+      case number(4): get(in, row.stamp.version); return true;
+      case number(5): get(in, row.stamp.lease); return true;
       default: return false;
     }
   });

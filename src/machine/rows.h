@@ -48,7 +48,7 @@ struct Counters {
   uint64_t format = kFormat;
   ClusterId cluster;
   uint64_t counter = 0;  // the last token or session id given out
-  Revision revision;
+  mvcc::Store::Counters keys;
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 
@@ -67,7 +67,7 @@ std::string encode(const Counters& counters);
 std::string encode(const lease::Session& session);
 std::string encode(const lock::ClaimView& claim);
 std::string encode(const lock::DelayView& delay);
-std::string encode(std::string_view key, const mvcc::Item& item);
+std::string encode(const mvcc::Version& change);
 std::string encode(const CancelMarks::Marks& marks);
 
 // Each fills what the key does not say; the views of a claim point into `bytes`. kDataLoss: malformed.
@@ -75,11 +75,7 @@ absl::StatusOr<Counters> decode_counters(std::string_view bytes);
 absl::StatusOr<lease::Session> decode_session(std::string_view bytes);
 absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);
 absl::StatusOr<lock::DelayView> decode_delay(std::string_view bytes);
-struct KeyedItem {
-  std::string key;
-  mvcc::Item item;
-};
-absl::StatusOr<KeyedItem> decode_item(std::string_view bytes);
+absl::StatusOr<mvcc::Store::Row> decode_change(std::string_view bytes);
 absl::StatusOr<CancelMarks::Marks> decode_cancel_marks(std::string_view bytes);
 
 }  // namespace coordkit::machine::rows

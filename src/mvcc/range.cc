@@ -11,8 +11,7 @@ namespace {
 
 bool selected(const RangeOperation& range, const Version& version) {
   const auto within = [](Revision at, Revision min, Revision max) { return (!min || at >= min) && (!max || at <= max); };
-  return within(version.mod, range.mod_min, range.mod_max) &&
-         within(version.stamp.create, range.create_min, range.create_max);
+  return within(version.mod, range.mod_min, range.mod_max) && within(version.stamp.create, range.create_min, range.create_max);
 }
 
 // Less than zero, zero, greater than zero, in the sort target.
@@ -91,7 +90,7 @@ Refusal select(const Store& store, const RangeOperation& range, const RangeRoom&
     if (!sorted) versions.push_back(&version);
     if (sorted && matching < limit && !out.cut) filler.add(version);
     ++matching;
-    return true;
+    return room.counts || !sorted || (matching <= limit && !out.cut);
   });
   if (!sorted) {
     const size_t wanted = std::min<uint64_t>(limit, versions.size());

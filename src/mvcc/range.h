@@ -17,6 +17,7 @@ Refusal check(const RangeOperation& range);
 struct RangeRoom {
   uint64_t entries = UINT64_MAX;
   size_t bytes = SIZE_MAX;
+  bool counts = true;  // else a read in key order ends where its entries do, and `count` means nothing
 };
 struct Selection {
   RangeReply reply;

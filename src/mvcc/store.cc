@@ -46,6 +46,10 @@ std::vector<std::string> Store::attached(LeaseId lease) const {
                                   : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
+void Store::every_lease(absl::FunctionRef<void(LeaseId)> visit) const {
+  for (const auto& [lease, keys] : attached_) visit(lease);
+}
+
 // ---- changing
 
 ChangeId Store::next(Change& change) {
@@ -119,8 +123,7 @@ Refusal Store::compact(Revision at) {
 
 size_t Store::to_sweep() const {
   return static_cast<size_t>(
-      std::ranges::partition_point(window_, [this](const Version* each) { return each->mod < compacted(); }) -
-      window_.begin());
+      std::ranges::partition_point(window_, [this](const Version* each) { return each->mod < compacted(); }) - window_.begin());
 }
 
 // Keeps what a read or a watch from compacted() on can still see (S-19): of every key the newest change up to there, and

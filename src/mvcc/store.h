@@ -47,10 +47,10 @@ class Store {
   Revision revision() const { return counters_.revision; }    // 1 when fresh; never falls
   Revision compacted() const { return counters_.compacted; }  // reads below it are refused; zero: nothing was
   Revision swept() const { return counters_.swept; }
-  size_t size() const { return size_; }              // keys that are there now
-  size_t versions() const { return versions_; }      // changes kept, tombstones included
-  uint64_t bytes() const { return bytes_; }          // of the blocks of keys and changes
-  size_t to_sweep() const;                           // changes that wait for the sweep
+  size_t size() const { return size_; }          // keys that are there now
+  size_t versions() const { return versions_; }  // changes kept, tombstones included
+  uint64_t bytes() const { return bytes_; }      // of the blocks of keys and changes
+  size_t to_sweep() const;                       // changes that wait for the sweep
 
   // ---- reading; `at` zero: now. Pointers hold until the next change.
   Refusal readable(Revision at) const;  // Compacted, FutureRevision
@@ -61,6 +61,7 @@ class Store {
   void changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const;
   // Keys attached to it, ascending.
   std::vector<std::string> attached(LeaseId lease) const;
+  void every_lease(absl::FunctionRef<void(LeaseId)> visit) const;  // that has keys
 
   // ---- changing
   void put(Change& change, std::string_view key, std::string_view value, LeaseId lease = {});

@@ -107,7 +107,8 @@ absl::Status Store::restored() {
 namespace {
 
 uint64_t counters_hash(const Store::Counters& counters) {
-  return hash_mix(hash_mix(hash_mix(0x72657673, counters.revision.value()), counters.compacted.value()), counters.swept.value());
+  return hash_mix(hash_mix(hash_mix(0x72657673, counters.revision.value()), counters.compacted.value()),
+                  counters.swept.value());
 }
 
 }  // namespace

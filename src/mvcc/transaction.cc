@@ -58,8 +58,8 @@ struct Taken {
 
 Taken decide(const Store& store, const Transaction& transaction, const Surroundings& around) {
   Taken taken;
-  taken.succeeded = std::ranges::all_of(transaction.compares,
-                                        [&](const Compare& compare) { return holds(store, compare, around); });
+  taken.succeeded =
+      std::ranges::all_of(transaction.compares, [&](const Compare& compare) { return holds(store, compare, around); });
   for (const Operation& operation : taken.branch(transaction)) {
     const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body);
     if (nested != nullptr) taken.nested.push_back(decide(store, nested->front(), around));
@@ -99,7 +99,9 @@ void run(Store& store, const PutOperation& put, Store::Change& change, PutReply&
   store.put(change, put.key, put.ignore_value ? kept : put.value, lease);
 }
 
-TransactionReply run(Store& store, const Transaction& transaction, const Taken& taken, Store::Change& change) {
+// Reads, and has every put and delete done by `write(operation, reply)`.
+template <typename Write>
+TransactionReply run(const Store& store, const Transaction& transaction, const Taken& taken, const Write& write) {
   TransactionReply reply{taken.succeeded, {}};
   auto nested = taken.nested.begin();
   for (const Operation& operation : taken.branch(transaction)) {
@@ -109,15 +111,23 @@ TransactionReply run(Store& store, const Transaction& transaction, const Taken& 
       COORDKIT_CHECK(select(store, *range, {}, selection) == Refusal::None);
       body = std::move(selection.reply);
     } else if (const auto* put = std::get_if<PutOperation>(&operation.body)) {
-      run(store, *put, change, body.emplace<PutReply>());
+      write(*put, body.emplace<PutReply>());
     } else if (const auto* erase = std::get_if<DeleteOperation>(&operation.body)) {
-      execute(store, *erase, change, body.emplace<DeleteReply>());
+      write(*erase, body.emplace<DeleteReply>());
     } else if (const auto* inner = std::get_if<std::vector<Transaction>>(&operation.body)) {
-      body.emplace<std::vector<TransactionReply>>().push_back(run(store, inner->front(), *nested++, change));
+      body.emplace<std::vector<TransactionReply>>().push_back(run(store, inner->front(), *nested++, write));
     }
   }
   return reply;
 }
+
+// Writes into a store; an overload for each kind.
+struct Writer {
+  Store& store;
+  Store::Change& change;
+  void operator()(const PutOperation& put, PutReply& reply) const { run(store, put, change, reply); }
+  void operator()(const DeleteOperation& erase, DeleteReply& reply) const { execute(store, erase, change, reply); }
+};
 
 }  // namespace
 
@@ -145,7 +155,16 @@ Refusal execute(Store& store, const Transaction& transaction, const Surroundings
                 TransactionReply& reply) {
   const Taken taken = decide(store, transaction, around);
   const Refusal refusal = possible(store, transaction, taken, around);
-  if (refusal == Refusal::None) reply = run(store, transaction, taken, change);
+  if (refusal == Refusal::None) reply = run(store, transaction, taken, Writer{store, change});
+  return refusal;
+}
+
+Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, TransactionReply& reply) {
+  COORDKIT_CHECK(!writes(transaction));
+  const Taken taken = decide(store, transaction, around);
+  const Refusal refusal = possible(store, transaction, taken, around);
+  const auto no_write = [](const auto&, const auto&) { COORDKIT_CHECK_MSG(false, "a write among reads"); };
+  if (refusal == Refusal::None) reply = run(store, transaction, taken, no_write);
   return refusal;
 }
 

@@ -40,6 +40,9 @@ void execute(Store& store, const DeleteOperation& erase, Store::Change& change, 
 Refusal execute(Store& store, const Transaction& transaction, const Surroundings& around, Store::Change& change,
                 TransactionReply& reply);
 
+// The same for one that writes() nothing.
+Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, TransactionReply& reply);
+
 // Whether it could change a key, whichever branch is taken.
 bool writes(const Transaction& transaction);
 

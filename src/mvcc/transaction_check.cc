@@ -68,14 +68,14 @@ Refusal check(const Compare& compare) {
 class Checker {
  public:
   Refusal check_transaction(const Transaction& transaction, size_t budget, size_t depth, Footprint& footprint) const {
-    const size_t most =
-        std::max({transaction.compares.size(), transaction.then.size(), transaction.otherwise.size()});
+    const size_t most = std::max({transaction.compares.size(), transaction.then.size(), transaction.otherwise.size()});
     if (most > budget || depth > kDepthMax) return Refusal::TooManyOps;
     for (const Compare& compare : transaction.compares) {
       if (const Refusal refusal = check(compare); refusal != Refusal::None) return refusal;
     }
     Footprint then, otherwise;
-    if (const Refusal refusal = check_list(transaction.then, budget - most, depth, then); refusal != Refusal::None) return refusal;
+    if (const Refusal refusal = check_list(transaction.then, budget - most, depth, then); refusal != Refusal::None)
+      return refusal;
     if (const Refusal refusal = check_list(transaction.otherwise, budget - most, depth, otherwise); refusal != Refusal::None) {
       return refusal;
     }
@@ -88,8 +88,7 @@ class Checker {
   Refusal check_list(const std::vector<Operation>& operations, size_t budget, size_t depth, Footprint& list) const {
     for (const Operation& operation : operations) {
       Footprint one;
-      const Refusal refusal =
-          std::visit([&](const auto& body) { return check_one(body, budget, depth, one); }, operation.body);
+      const Refusal refusal = std::visit([&](const auto& body) { return check_one(body, budget, depth, one); }, operation.body);
       if (refusal != Refusal::None) return refusal;
       if (one.collides_with(list)) return Refusal::DuplicateKey;
       list.merge(one);
@@ -138,7 +137,8 @@ Refusal check(const Transaction& transaction) {
 
 bool writes(const Transaction& transaction) {
   const auto write = [](const Operation& operation) {
-    if (const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body)) return std::ranges::any_of(*nested, writes);
+    if (const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body))
+      return std::ranges::any_of(*nested, writes);
     return std::holds_alternative<PutOperation>(operation.body) || std::holds_alternative<DeleteOperation>(operation.body);
   };
   return std::ranges::any_of(transaction.then, write) || std::ranges::any_of(transaction.otherwise, write);

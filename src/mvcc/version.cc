@@ -13,7 +13,8 @@ constexpr size_t kNameAt = sizeof(Key::newest) + sizeof(Key::size);  // a short 
 
 Version* Version::make(ChangeId id, const Stamp& stamp, std::string_view value) {
   void* block = ::operator new(sizeof(Version) + value.size());
-  auto* version = new (block) Version{.mod = id.revision, .stamp = stamp, .sub = id.sub, .size = static_cast<uint32_t>(value.size())};
+  auto* version =
+      new (block) Version{.mod = id.revision, .stamp = stamp, .sub = id.sub, .size = static_cast<uint32_t>(value.size())};
   if (!value.empty()) std::memcpy(reinterpret_cast<char*>(version + 1), value.data(), value.size());
   return version;
 }

@@ -54,7 +54,9 @@ struct Key {
   Version* newest = nullptr;
   uint32_t size = 0;  // of the name, whose bytes follow
 
-  std::string_view name() const { return {reinterpret_cast<const char*>(this) + sizeof(Key::newest) + sizeof(Key::size), size}; }
+  std::string_view name() const {
+    return {reinterpret_cast<const char*>(this) + sizeof(Key::newest) + sizeof(Key::size), size};
+  }
   // The key as it was after `at`; null: it was not there, or that is compacted away. A change is looked for from the newest on.
   const Version* at(Revision at) const {
     const Version* version = newest;

@@ -41,7 +41,11 @@ TEST(CheckpointTest, OnlyWhatChangedIsWritten) {
       << "counters, delay, holds, key, sessions, waiters, marks";
   EXPECT_TRUE(checkpoint(d.machine).rows.empty());
   d.submit(Put{"key", "other"});
-  EXPECT_EQ(checkpoint(d.machine).rows.size(), 3u) << "counters, the new row, the old row";
+  EXPECT_EQ(checkpoint(d.machine).rows.size(), 2u) << "counters and the new row: the old one is history";
+  d.submit(Compact{Revision(3)});
+  d.submit(Put{"key", "third"});
+  d.submit(Compact{Revision(4)});
+  EXPECT_EQ(checkpoint(d.machine).rows.size(), 3u) << "counters, the new row, and the first one, compacted away";
 }
 
 TEST(CheckpointTest, ALockTakenAndReleasedBetweenTwoCheckpointsIsNeverWritten) {

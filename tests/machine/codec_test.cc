@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "machine/command.h"
+#include "machine/kv_codec.h"
 #include "machine/query.h"
 
 namespace coordkit::machine {
@@ -10,6 +11,30 @@ namespace {
 using namespace std::chrono_literals;
 
 const RequestId kSomeRequest{{ReplicaId(2), StoreId(0xfeedULL << 40), BootCounter(3)}, Sequence(77)};
+
+RangeOperation every_option() {
+  return {.key = "a",
+          .end = "b",
+          .revision = Revision(3),
+          .limit = 4,
+          .sort_by = SortTarget::Value,
+          .order = SortOrder::Descending,
+          .keys_only = true,
+          .count_only = true,
+          .mod_min = Revision(5),
+          .mod_max = Revision(6),
+          .create_min = Revision(7),
+          .create_max = Revision(8)};
+}
+
+Transaction every_operation() {
+  return {{Compare::exists("a"),
+           Compare::value_of("a", Compare::Relation::Less, "v"),
+           Compare::lock_held("n", Token(5)),
+           {.key = "a", .end = "b", .target = Compare::Target::Lease, .relation = Compare::Relation::NotEqual, .number = 4}},
+          {every_option(), Put{"k", "v"}, Delete{"l", "m", true}},
+          {Transaction{{}, {RangeOperation::of("x")}, {}}}};
+}
 
 std::vector<Request> requests() {
   return {
@@ -36,6 +61,13 @@ std::vector<Request> requests() {
       {.body = ClearDelay{"name"}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
+      {.body = Put{.key = "key", .value = "", .lease = LeaseId(5), .ignore_value = true, .previous = true}},
+      {.body = Put{.key = "key", .value = "", .ignore_lease = true}},
+      {.body = Put{.key = "key", .value = "v", .sequential = true}},
+      {.body = Delete{"key", std::string(1, '\0'), true}},
+      {.body = Transaction{}},
+      {.body = every_operation()},
+      {.body = Compact{Revision(7)}},
       {.body = SetSemaphoreLimit{SessionId(4), "s", 0}},
       {.body = AcquirePermits{SessionId(4), "s", Wait::timed(2s), 3, 0}, .prior_releases = {{"other", Token(8)}}},
       {.body = AcquirePermits{SessionId(4), "s", Wait::forever(), 3, std::nullopt}},
@@ -60,6 +92,18 @@ std::vector<Request> requests() {
   };
 }
 
+OperationReply every_reply() {
+  const KeyValue entry{"k", "v", Revision(2), Revision(3), 4, LeaseId(5)};
+  TransactionReply reply{true, {}};
+  reply.replies.push_back({RangeReply{{entry, {}}, true, 9}});
+  reply.replies.push_back({PutReply{"key", entry}});
+  reply.replies.push_back({PutReply{"", KeyValue{}}});
+  reply.replies.push_back({DeleteReply{2, {entry, entry}}});
+  reply.replies.push_back({std::vector<TransactionReply>{TransactionReply{}}});
+  reply.replies.push_back({PutReply{}});
+  return {std::vector<TransactionReply>{reply}};
+}
+
 std::vector<Query> queries() {
   return {HoldersQuery{"n"},
           QueueQuery{"n", 3},
@@ -70,7 +114,11 @@ std::vector<Query> queries() {
           TokenStillHeldQuery{"n", Token(6)},
           TryQuery{encode(requests().front())},
           GetQuery{"k"},
-          RangeQuery{"a", std::string(1, '\0'), 10},
+          every_option(),
+          RangeQuery{},
+          RangePageQuery{every_option()},
+          Transaction{},
+          Transaction{{Compare::exists("a")}, {RangeOperation::of("a")}, {Transaction{}}},
           ObjectQuery{coordination::Kind::Semaphore, "s", 0},
           ObjectQuery{coordination::Kind::Group, "g", 7}};
 }
@@ -115,6 +163,9 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, Index(7), LockMode::Shared, 3, 2}}, false};
   EXPECT_EQ(decode_locks_of(encode(locks)).value(), locks);
   EXPECT_EQ(decode_token_still_held(encode(TokenStillHeldReply{true})).value(), TokenStillHeldReply{true});
+  const Result refused{.code = ResultCode::Compacted, .reply = encode(every_reply()), .compacted = Revision(8)};
+  EXPECT_EQ(decode_result(encode(refused)).value(), refused);
+  EXPECT_EQ(decode_operation_reply(encode(every_reply())).value(), every_reply());
   const KeysReply keys{{{"k", "v", Revision(2), Revision(3), 2}}, true, Revision(9)};
   EXPECT_EQ(decode_keys(encode(keys)).value(), keys);
 }
@@ -138,6 +189,7 @@ TEST(CodecTest, NoTruncationOrFlippedByteOfARequestOrQueryCrashes) {
       (void)decode_event(damaged);
       (void)decode_holders(damaged);
       (void)decode_object(damaged);
+      (void)decode_operation_reply(damaged);
       (void)decode_keys(damaged);
     }
   }
@@ -263,6 +315,38 @@ TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
   EXPECT_EQ(hex(encode({.body = Upgrade{s, std::nullopt, "n", Token(9)}})), "b2010708041a016e2009");
   EXPECT_EQ(hex(encode({.body = UpdateValue{s, std::nullopt, "n", Token(9), "v"}})), "ba010a08041a016e20092a0176");
   EXPECT_EQ(hex(encode({.body = ClearDelay{"n"}})), "c201030a016e");
+}
+
+TEST(CodecTest, BytesOfTheCommandsOfKeysArePinned) {
+  const auto hex = [](const std::string& bytes) {
+    std::string out;
+    for (const char byte : bytes) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += kDigits[static_cast<uint8_t>(byte) >> 4];
+      out += kDigits[byte & 15];
+    }
+    return out;
+  };
+  EXPECT_EQ(hex(encode({.body = Put{"k", "v"}})), "8201060a016b120176");
+  EXPECT_EQ(hex(encode({.body = Put{"k", "v", LeaseId(5), true, true, true, true}})), "8201100a016b12017618052001280130013801");
+  EXPECT_EQ(hex(encode({.body = Delete{"a", "b", true}})), "8a01080a01611201621801");
+  EXPECT_EQ(hex(encode({.body = Compact{Revision(7)}})), "8a05020807");
+  EXPECT_EQ(hex(encode({.body = Transaction{{Compare::value_of("k", Compare::Relation::Less, "v")},
+                                            {Put{"k", "w"}, Delete{"d"}},
+                                            {RangeOperation::of("k"), Transaction{}}}})),
+            "8205280a0a0a016b18042003320176120812060a016b12017712051a030a01641a050a030a016b1a022200");
+  EXPECT_EQ(hex(encode(Query(every_option()))), "82051a0a01611201621803200828043002380140014805500658076008");
+}
+
+TEST(CodecTest, ATransactionNestedBeyondReasonIsMalformedAndUsesNoStack) {
+  std::string bytes = encode(Query(Transaction{}));
+  Transaction deep;
+  for (int i = 0; i < 16; ++i) deep = Transaction{{}, {std::move(deep)}, {}};
+  EXPECT_EQ(decode_request(encode({.body = deep})).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(decode_query(encode(Query(deep))).status().code(), absl::StatusCode::kInvalidArgument);
+  deep = Transaction();
+  for (int i = 0; i < 15; ++i) deep = Transaction{{}, {std::move(deep)}, {}};
+  EXPECT_EQ(validate(decode_request(encode({.body = deep})).value()), ResultCode::TooManyOps);
 }
 
 TEST(CodecTest, BytesOfTheCoordinationCommandsArePinned) {

@@ -60,7 +60,7 @@ std::vector<StateMachineCase> cases() {
     }
   }
   questions.push_back(encode(Query(machine::SessionsQuery{{}, 0})));
-  questions.push_back(encode(Query(machine::RangeQuery{"key", std::string(1, '\0'), 0})));
+  questions.push_back(encode(Query(machine::RangeQuery::from("key"))));
   return {{.name = "coordkit",
            .id = kCoordination,
            .make = [] { return std::make_unique<machine::Machine>(row_prefix(kCoordination)); },

@@ -193,7 +193,7 @@ TEST(SessionCommandsTest, S03_SessionsAndLocksBurnNoRevisionAndPutsDo) {
   EXPECT_EQ(d.submit(Put{"", "v"}).code, Code::EmptyKey);
 }
 
-TEST(SessionCommandsTest, GetAndRangeShowKeysAndTheStoresRevision) {
+TEST(SessionCommandsTest, GetShowsAKeyAndTheStoresRevision) {
   Driver d;
   for (const char* key : {"b", "a", "c"}) d.submit(Put{key, "1"});
   d.submit(Put{"a", "2"});
@@ -201,18 +201,6 @@ TEST(SessionCommandsTest, GetAndRangeShowKeysAndTheStoresRevision) {
   const KeyValue a{"a", "2", Revision(3), Revision(5), 2};
   EXPECT_EQ(ask(GetQuery{"a"}), (KeysReply{{a}, false, Revision(5)}));
   EXPECT_EQ(ask(GetQuery{"x"}), (KeysReply{{}, false, Revision(5)}));
-  EXPECT_EQ(ask(RangeQuery{"a", "c", 0}).keys.size(), 2u);
-  EXPECT_EQ(ask(RangeQuery{"a", std::string(1, '\0'), 0}).keys.size(), 3u);
-  EXPECT_EQ(ask(RangeQuery{"a", std::string(1, '\0'), 2}).more, true);
-  EXPECT_EQ(ask(RangeQuery{"c", "a", 0}).keys.size(), 0u);
-}
-
-TEST(SessionCommandsTest, ALargeRangeIsCutByBytesAndSaysSo) {
-  Driver d;
-  for (int i = 0; i < 6; ++i) d.submit(Put{std::string(1, static_cast<char>('a' + i)), std::string(kValueBytesMax, 'v')});
-  const auto reply = decode_keys(d.machine.query(encode(Query(RangeQuery{"a", std::string(1, '\0'), 0}))).value()).value();
-  EXPECT_TRUE(reply.more);
-  EXPECT_EQ(reply.keys.size(), 3u);
 }
 
 }  // namespace

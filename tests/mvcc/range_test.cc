@@ -34,7 +34,9 @@ struct Filled {
 TEST(RangeTest, S05_RangesAreHalfOpenInUnsignedByteOrder) {
   Filled filled;
   for (const std::string key : {"a", "b", "c", "\x7f", "\x80", "\xff"}) filled.put(key);
-  const auto keys = [&](std::string key, std::string end) { return filled.keys({.key = std::move(key), .end = std::move(end)}); };
+  const auto keys = [&](std::string key, std::string end) {
+    return filled.keys({.key = std::move(key), .end = std::move(end)});
+  };
   EXPECT_EQ(keys("b", ""), (Keys{"b"}));
   EXPECT_EQ(keys("x", ""), Keys());
   EXPECT_EQ(keys("a", "c"), (Keys{"a", "b"}));
@@ -60,8 +62,14 @@ TEST(RangeTest, S05_ThePrefixEndIsTheFirstKeyBehindAllThatStartWithIt) {
     EXPECT_EQ(prefix_end(each.prefix), each.end);
   }
   Filled filled;
-  for (const std::string key : {"a", "a\xff", "a\xff\xff", "a\xff\xff""b", "b", "\xff", "\xff\xff"}) filled.put(key);
-  EXPECT_EQ(filled.keys(RangeOperation::prefix("a\xff")), (Keys{"a\xff", "a\xff\xff", "a\xff\xff""b"}));
+  for (const std::string key : {"a", "a\xff", "a\xff\xff",
+                                "a\xff\xff"
+                                "b",
+                                "b", "\xff", "\xff\xff"})
+    filled.put(key);
+  EXPECT_EQ(filled.keys(RangeOperation::prefix("a\xff")), (Keys{"a\xff", "a\xff\xff",
+                                                                "a\xff\xff"
+                                                                "b"}));
   EXPECT_EQ(filled.keys(RangeOperation::prefix("\xff")), (Keys{"\xff", "\xff\xff"}));
   EXPECT_EQ(filled.keys(RangeOperation::prefix("")).size(), 7u);
 }
@@ -178,7 +186,8 @@ TEST(RangeTest, S09_BoundsAreInclusiveAndZeroIsNone) {
 TEST(RangeTest, AnAnswerWithoutRoomIsCutAndGoesOnBehindItsLastEntry) {
   Filled filled;
   for (int i = 0; i < 10; ++i) filled.put("k" + std::to_string(i), "0123456789");
-  for (const RangeRoom room : {RangeRoom{.entries = 3}, RangeRoom{.bytes = 37}, RangeRoom{.bytes = 1}}) {
+  for (const RangeRoom room :
+       {RangeRoom{.entries = 3}, RangeRoom{.bytes = 37}, RangeRoom{.bytes = 1}, RangeRoom{.entries = 3, .counts = false}}) {
     Keys all;
     RangeOperation range = RangeOperation::prefix("k");
     for (bool more = true; more;) {

@@ -151,10 +151,8 @@ TEST(TransactionTest, S15_EveryTargetWithEveryRelation) {
     Target target;
     uint64_t below, equal, above;
   };
-  for (const Case& each : std::vector<Case>{{Target::Version, 1, 2, 3},
-                                            {Target::Create, 1, 2, 3},
-                                            {Target::Mod, 2, 3, 4},
-                                            {Target::Lease, 0, 1, 2}}) {
+  for (const Case& each : std::vector<Case>{
+           {Target::Version, 1, 2, 3}, {Target::Create, 1, 2, 3}, {Target::Mod, 2, 3, 4}, {Target::Lease, 0, 1, 2}}) {
     const auto holds = [&](Relation relation, uint64_t number) {
       return world.holds({.key = "a", .target = each.target, .relation = relation, .number = number});
     };
@@ -192,11 +190,8 @@ TEST(TransactionTest, S15_ARangeCompareMustHoldForEveryKeyAndAnEmptyRangeIsOneMi
   World world;
   for (const char* key : {"a", "b", "c"}) world.run(put(key, key));
   const auto created = [&](std::string key, std::string end, uint64_t below) {
-    return world.holds({.key = std::move(key),
-                        .end = std::move(end),
-                        .target = Target::Create,
-                        .relation = Relation::Less,
-                        .number = below});
+    return world.holds(
+        {.key = std::move(key), .end = std::move(end), .target = Target::Create, .relation = Relation::Less, .number = below});
   };
   EXPECT_TRUE(created("a", "d", 5));
   EXPECT_FALSE(created("a", "d", 4));
@@ -339,8 +334,7 @@ TEST(TransactionTest, S15_S17_WhatIsMalformed) {
            {"an empty key", unconditional({put("")}), Refusal::EmptyKey},
            {"an empty key in the other branch", {{}, {}, {erase("")}}, Refusal::EmptyKey},
            {"an empty key compared", {{Compare::exists("")}, {}, {}}, Refusal::EmptyKey},
-           {"a value where none may be",
-            unconditional({PutOperation{.key = "a", .value = "v", .ignore_value = true}}),
+           {"a value where none may be", unconditional({PutOperation{.key = "a", .value = "v", .ignore_value = true}}),
             Refusal::ValueProvided},
            {"a sort of no kind", unconditional({RangeOperation{.key = "a", .sort_by = SortTarget(9)}}), Refusal::InvalidSort},
            {"a target of no kind", {{{.key = "a", .target = Target(0)}}, {}, {}}, Refusal::InvalidArgument},
@@ -350,8 +344,12 @@ TEST(TransactionTest, S15_S17_WhatIsMalformed) {
            {"a lock without a name", {{Compare::lock_free("")}, {}, {}}, Refusal::InvalidArgument},
            {"a range of locks", {{{.key = "a", .end = "b", .target = Target::LockFree}}, {}, {}}, Refusal::InvalidArgument},
            {"a hold without a token", {{Compare::lock_held("a", Token())}, {}, {}}, Refusal::InvalidArgument},
-           {"a free lock with a token", {{{.key = "a", .target = Target::LockFree, .number = 1}}, {}, {}}, Refusal::InvalidArgument},
-           {"a long lock name", {{Compare::lock_free(std::string(kLockNameBytesMax + 1, 'n'))}, {}, {}}, Refusal::LimitExceeded},
+           {"a free lock with a token",
+            {{{.key = "a", .target = Target::LockFree, .number = 1}}, {}, {}},
+            Refusal::InvalidArgument},
+           {"a long lock name",
+            {{Compare::lock_free(std::string(kLockNameBytesMax + 1, 'n'))}, {}, {}},
+            Refusal::LimitExceeded},
        }) {
     EXPECT_EQ(check(each.transaction), each.refusal) << each.what;
   }

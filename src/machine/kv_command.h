@@ -1,0 +1,45 @@
+// The commands of the keys (docs/semantics.md S-05 to S-20, S-63): the public operations as they are, and compaction. Bytes:
+// kv_codec.h.
+#pragma once
+
+#include <tuple>
+
+#include "coordkit/key_operations.h"
+#include "coordkit/types.h"
+#include "machine/result.h"
+#include "mvcc/transaction.h"
+
+namespace coordkit::machine {
+
+using mvcc::kKeyBytesMax;
+using mvcc::kValueBytesMax;
+using mvcc::writes;
+
+using RangeQuery = RangeOperation;  // a question, but inside of a transaction
+
+// The rest of a range, once its first answer was full: the same without the count, which would go over all of it again.
+struct RangePageQuery {
+  RangeOperation range;
+  friend bool operator==(const RangePageQuery&, const RangePageQuery&) = default;
+};
+
+// Reads below this revision are refused from here on (S-19).
+struct Compact {
+  Revision at;
+  static constexpr auto fields() { return std::tuple(&Compact::at); }
+  friend bool operator==(const Compact&, const Compact&) = default;
+};
+
+// Changes that wait to be swept and are taken away by each entry; part of the replicated behaviour.
+inline constexpr size_t kSweptPerEntry = 256;
+
+ResultCode code_of(mvcc::Refusal refusal);
+
+// Ok, or why it is refused without effect whatever the state.
+ResultCode check(const RangeOperation& range);
+ResultCode check(const PutOperation& put);
+ResultCode check(const DeleteOperation& erase);
+ResultCode check(const Transaction& transaction);
+ResultCode check(const Compact& compact);
+
+}  // namespace coordkit::machine

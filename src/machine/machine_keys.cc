@@ -1,0 +1,116 @@
+// Machine as the door of the revisioned store: what its commands and questions come to, and what the end of a session does
+// to the keys that are attached to it.
+#include <string>
+#include <utility>
+
+#include "base/mutant.h"
+#include "machine/changes.h"
+#include "machine/kv_codec.h"
+#include "machine/machine.h"
+
+namespace coordkit::machine {
+namespace {
+
+constexpr size_t kReplyBytesMax = 4 << 20;  // of one answer to a question; the client asks again for the rest
+
+// S-63: prefix and index; as many digits as any index has, so that the order of bytes is that of the numbers.
+std::string sequential_key(std::string_view prefix, Index index) {
+  const std::string digits = std::to_string(index.value());
+  return std::string(prefix) + std::string(mvcc::kSequenceDigits - digits.size(), '0') + digits;
+}
+
+}  // namespace
+
+// Calls `run(surroundings)`, which hold no longer than that.
+template <typename Run>
+auto Machine::with_surroundings(Run run) const {
+  const auto lease_exists = [this](LeaseId lease) { return state_.sessions.contains(SessionId(lease.value())); };
+  const auto lock_condition = [this](const Compare& compare) {
+    if (compare.target == Compare::Target::LockFree) return state_.locks.free(compare.key);
+    return lock_held(compare.key, Token(compare.number), compare.target == Compare::Target::LockHeldExclusively);
+  };
+  return run(mvcc::Surroundings{lease_exists, lock_condition});
+}
+
+bool Machine::lock_held(std::string_view name, Token token, bool exclusive) const {
+  const std::optional<LockMode> mode = state_.locks.held(name, token);
+  if (!mode && !exclusive) return state_.coordination.still_held(name, token);
+  return mode && (!exclusive || *mode == LockMode::Exclusive);
+}
+
+Machine::Answer Machine::execute(Put& put, Step& step) {
+  if (mutant(Mutant::PutsLost)) return Result{};
+  mvcc::Store::Change change;
+  PutReply reply;
+  if (put.sequential) reply.key = put.key = sequential_key(put.key, step.index);
+  const mvcc::Refusal refusal =
+      with_surroundings([&](const auto& around) { return mvcc::execute(state_.keys, put, around, change, reply); });
+  if (refusal != mvcc::Refusal::None) return Result{.code = code_of(refusal)};
+  const bool says_more = put.sequential || reply.previous;
+  return Result{.reply = says_more ? encode(OperationReply{std::move(reply)}) : std::string()};
+}
+
+Machine::Answer Machine::execute(Delete& erase, Step&) {
+  mvcc::Store::Change change;
+  DeleteReply reply;
+  mvcc::execute(state_.keys, erase, change, reply);
+  const uint64_t deleted = reply.deleted;
+  return Result{.deleted = deleted, .reply = erase.previous ? encode(OperationReply{std::move(reply)}) : std::string()};
+}
+
+Machine::Answer Machine::execute(Transaction& transaction, Step&) {
+  mvcc::Store::Change change;
+  TransactionReply reply;
+  const mvcc::Refusal refusal =
+      with_surroundings([&](const auto& around) { return mvcc::execute(state_.keys, transaction, around, change, reply); });
+  if (refusal != mvcc::Refusal::None) return Result{.code = code_of(refusal)};
+  return Result{.reply = encode(OperationReply{std::vector<TransactionReply>{std::move(reply)}})};
+}
+
+Machine::Answer Machine::execute(Compact& compact, Step&) { return Result{.code = code_of(state_.keys.compact(compact.at))}; }
+
+// S-39: one revision for all of them, none if there are none.
+void Machine::end_attached(SessionId session) {
+  mvcc::Store::Change change;
+  for (const std::string& key : state_.keys.attached(LeaseId(session.value()))) state_.keys.erase(change, key);
+}
+
+std::string Machine::answer_to(const RangeQuery& range) const {
+  return range_answer(range, {.entries = kQueryRowsMax, .bytes = kReplyBytesMax});
+}
+
+std::string Machine::answer_to(const RangePageQuery& page) const {
+  return range_answer(page.range, {.entries = kQueryRowsMax, .bytes = kReplyBytesMax, .counts = false});
+}
+
+std::string Machine::range_answer(const RangeOperation& range, const mvcc::RangeRoom& room) const {
+  mvcc::Selection selection;
+  mvcc::Refusal refusal = mvcc::check(range);
+  if (refusal == mvcc::Refusal::None) {
+    refusal = mvcc::select(state_.keys, range, room, selection);
+  }
+  if (refusal == mvcc::Refusal::None && selection.cut && !mvcc::in_key_order(range)) refusal = mvcc::Refusal::LimitExceeded;
+  return key_answer(refusal, {std::move(selection.reply)});
+}
+
+std::string Machine::answer_to(const Transaction& transaction) const {
+  TransactionReply reply;
+  mvcc::Refusal refusal = mvcc::check(transaction);
+  if (refusal == mvcc::Refusal::None && mvcc::writes(transaction)) refusal = mvcc::Refusal::InvalidArgument;
+  if (refusal == mvcc::Refusal::None) {
+    refusal = with_surroundings([&](const auto& around) { return mvcc::read(state_.keys, transaction, around, reply); });
+  }
+  return key_answer(refusal, {std::vector<TransactionReply>{std::move(reply)}});
+}
+
+std::string Machine::answer_to(const ChangesQuery& changes) const { return encode(changes_of(state_.keys, changes)); }
+
+std::string Machine::key_answer(mvcc::Refusal refusal, const OperationReply& reply) const {
+  const bool done = refusal == mvcc::Refusal::None;
+  return encode(Result{.code = code_of(refusal),
+                       .revision = state_.keys.revision(),
+                       .reply = done ? encode(reply) : std::string(),
+                       .compacted = state_.keys.compacted()});
+}
+
+}  // namespace coordkit::machine
