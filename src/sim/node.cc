@@ -26,6 +26,12 @@ std::vector<Peer> members_of(const Plan& plan, uint32_t node, bool again) {
   return members;
 }
 
+// Draws one after the other: the arguments of a call have an order of their own in every compiler.
+SimLogStore make_log(World& world, uint32_t node, Random& random) {
+  Random own = random.fork();
+  return SimLogStore(world, node, StoreId(random() | 1), own);
+}
+
 }  // namespace
 
 Node::Node(const NodeParts& parts, uint32_t number, Random random)
@@ -33,7 +39,7 @@ Node::Node(const NodeParts& parts, uint32_t number, Random random)
       number_(number),
       random_(random),
       clock_(Duration(random_.below(uint64_t{1} << 50)), parts.plan.clock_ppm[number]),
-      log_(parts.world, number, StoreId(random_() | 1), random_.fork()),
+      log_(make_log(parts.world, number, random_)),
       state_(parts.world, number, random_.fork()) {
   log_.set_quality(parts.plan.disk);
   log_.set_files(parts.plan.log_files);

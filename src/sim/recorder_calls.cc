@@ -246,7 +246,7 @@ void Recorder::end_holds(const Model& model) {
       ++it;
       continue;
     }
-    const auto with_session = [&](const Model::Ended& ended) { return ended.session == held.session; };
+    const auto with_session = [session = held.session](const Model::Ended& ended) { return ended.session == session; };
     const auto ended = std::find_if(model.ended().begin(), model.ended().end(), with_session);
     if (Timeline::Grant* row = grants_.find(held.grant)) {
       row->ended = now();
