@@ -109,7 +109,7 @@ TEST_F(ReplicaStickyTest, S54_S58_AFenceIsMetByTheNewestLocalHoldOnly) {
   EXPECT_TRUE(*current);
 }
 
-TEST_F(ReplicaStickyTest, FLT_P19_S58_AForkedChildIsGrantedNothing) {
+TEST_F(ReplicaStickyTest, S58_FLT_P19_AForkedChildIsGrantedNothing) {
   Session me = cluster_.session(1);
   EXPECT_THAT(me.acquire("jobs", sticky())->release(), IsOk());
   const pid_t child = fork();
