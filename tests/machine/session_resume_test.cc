@@ -300,7 +300,7 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
 }
 
 // What another process holds under the request of the former one is nothing that the former one was granted.
-TEST_F(SessionResumeTest, REG_R73_S45_AfterAnInstallTheFormerProcessIsToldThatItHasLostTheSession) {
+TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallTheFormerProcessIsToldThatItHasLostTheSession) {
   const SessionId a = open(), other = d.open();
   const Token token = d.acquire(other, "n").token;
   const std::string lock = encode(Request{Acquire{a, "", "n", Wait::forever(), "", 0}, {}});
