@@ -7,12 +7,13 @@
 //   ... the next turn is wanted after min(engine's deadline, client.next_turn(now))
 //
 // Threads: one owner, the thread that runs the engine's turns; no thread, socket or clock of its own. The handles it
-// gives out may be read by any thread; locks that a session keeps to itself (S-58) may be acquired and released by any. Calls may be made at any time between or inside callbacks; they are taken up by the
-// next before_turn. Every call ends exactly once: by its answer, its deadline (docs/semantics.md S-59) or stop().
-// Lifetime: the engine outlives the client. Tickets of this client have the highest bit set; other users of the same
-// engine use tickets without it. One client per boot of a replica, because the boot names its renewals.
-// Errors: absl::Status with a Reason and an Outcome (error.h). A call that ends with an unknown outcome leaves nothing
-// behind that nobody knows of: a session it opened is closed, a lock it was granted is released (S-59).
+// gives out may be read by any thread; locks that a session keeps to itself (S-58) may be acquired and released by any. Calls
+// may be made at any time between or inside callbacks; they are taken up by the next before_turn. Every call ends exactly once:
+// by its answer, its deadline (docs/semantics.md S-59) or stop(). Lifetime: the engine outlives the client. Tickets of this
+// client have the highest bit set; other users of the same engine use tickets without it. One client per boot of a replica,
+// because the boot names its renewals. Errors: absl::Status with a Reason and an Outcome (error.h). A call that ends with an
+// unknown outcome leaves nothing behind that nobody knows of: a session it opened is closed, a lock it was granted is released
+// (S-59).
 #pragma once
 
 #include <memory>
@@ -23,6 +24,7 @@
 #include "coordkit/client/handles.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/client/options.h"
+#include "coordkit/client/watch.h"
 #include "coordkit/engine.h"
 
 namespace coordkit {
@@ -113,6 +115,14 @@ class Client {
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
   KeyCalls keys() { return KeyCalls(*this); }  // the same with all options, ranges and transactions
+
+  // Every change of a key or an interval from here on, in order, each once: client/watch.h. What is wrong with the options is
+  // told as Ended: EmptyRange, InvalidArgument.
+  WatchId watch(WatchOptions options, WatchObserver observer);
+  // A Mark comes as soon as all before it has been told. An unknown or ended watch: no effect.
+  void ask_mark(WatchId watch);
+  // Nothing is told after the answer. WatchNotFound: it has ended.
+  void end_watch(WatchId watch, DoneCallback done);
 
   // ---- the host's own machines, exactly once like every other command
   // Errors: Unsupported (no such machine here), RequestTooLarge, Fenced (NONE); ResultTooLarge (DONE); CallTimeout.

@@ -8,9 +8,11 @@
 #include "coordkit/error.h"         // IWYU pragma: export
 #include "coordkit/fence.h"         // IWYU pragma: export
 #include "coordkit/group.h"         // IWYU pragma: export
+#include "coordkit/kv.h"            // IWYU pragma: export
 #include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mutex.h"         // IWYU pragma: export
 #include "coordkit/replica.h"       // IWYU pragma: export
 #include "coordkit/semaphore.h"     // IWYU pragma: export
 #include "coordkit/session.h"       // IWYU pragma: export
 #include "coordkit/shared_mutex.h"  // IWYU pragma: export
+#include "coordkit/txn.h"           // IWYU pragma: export

@@ -76,6 +76,7 @@ enum class Reason : uint16_t {
   TooManyOps = 55,
   DuplicateKey = 56,
   InvalidSort = 57,
+  WatchNotFound = 58,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -45,11 +45,9 @@ class Mutex {
   std::stop_token lost() const;
 
  private:
-  using Time = std::chrono::steady_clock::time_point;  // max(): for ever
-
   bool try_lock_within(Duration timeout);
   void refuse_to_wait();
-  bool enter(Time until);  // this object, before the cluster is asked; false: another thread has it that long
+  bool enter(Duration timeout);  // this object, before the cluster is asked; false: another thread has it that long
   bool ask(Duration timeout);
 
   Session session_;

@@ -61,6 +61,8 @@ struct ReplicaOptions {
   // Of the log before the last checkpoint, for members that are briefly away; a member that missed more is sent the whole
   // state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
+  // Of the history of the keys, which the leader compacts by itself; equal on all replicas. By default all of it is kept.
+  CompactionPolicy compaction = {};
   // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
   uint64_t digest_entries = 65'536;
   Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up

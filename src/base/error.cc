@@ -76,6 +76,7 @@ constexpr std::array kRows = {
     Row{Reason::TooManyOps, kInvalidArgument, Outcome::None, "TooManyOps"},
     Row{Reason::DuplicateKey, kInvalidArgument, Outcome::None, "DuplicateKey"},
     Row{Reason::InvalidSort, kInvalidArgument, Outcome::None, "InvalidSort"},
+    Row{Reason::WatchNotFound, kNotFound, Outcome::None, "WatchNotFound"},
 };
 
 constexpr bool rows_are_indexable() {

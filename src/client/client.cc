@@ -17,10 +17,10 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       deliveries_(std::move(options_.notify)),
       sessions_(options_, deliveries_),
       renewals_(options_, sessions_),
-      observers_(deliveries_, [this](coordination::Kind kind, const std::string& name, bool wanted) {
-        engine_.observe(kCoordination, machine::subject_of(kind, name), wanted);
-      }),
-      compactor_(options_.compaction) {
+      observers_(deliveries_, [this](coordination::Kind kind, const std::string& name,
+                                     bool wanted) { engine_.observe(kCoordination, machine::subject_of(kind, name), wanted); }),
+      compactor_(options_.compaction),
+      watches_(deliveries_, [this](const machine::ChangesQuery& query) { return look(query, machine::decode_changes); }) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -43,6 +43,7 @@ void Client::Impl::before_turn(Now now) {
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
   ask_for_observers(now);
   compact_keys(now);
+  make_watches(now);
   deliveries_.flush();
 }
 
@@ -54,6 +55,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   for (const Completion& completion : effects.completions) complete(completion, now);
   if (cut_off(effects)) lose_all(SessionEvent::Ended);
   if (effects.restored) observers_.skipped();
+  if (effects.restored) watches_.restored();
   for (const MachineEvent& event : effects.events) machine_event(event);
   if (effects.restored) question_all(now);
   if (effects.restored) look_for_asked(now);
@@ -65,6 +67,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   expire(now);
   end_line_waits(now.lagging);
   serve_lines(now);
+  tell_watches(now);
   deliveries_.flush();
   if (!stopped_) promised_ = client::later(now.leading, next_turn(now));
 }
@@ -80,7 +83,8 @@ bool Client::Impl::cut_off(const EngineEffects& effects) {
 Duration Client::Impl::next_turn(Now now) const {
   if (stopped_) return Duration::max();
   if (posted_ || !fresh_.empty() || !releasing_.empty() || !due_lines_.empty() || !deliveries_.empty() ||
-      observers_.any_to_ask() || (observers_.any_to_retry() && !retrying_observers_ && !halted_)) {
+      observers_.any_to_ask() || (observers_.any_to_retry() && !retrying_observers_ && !halted_) || watches_.any_to_make() ||
+      watches_have_more_ || (watches_.any_to_retry() && !retrying_watches_ && !halted_)) {
     return Duration::zero();
   }
   Duration next =
@@ -90,7 +94,7 @@ Duration Client::Impl::next_turn(Now now) const {
   if (!later_.empty()) next = std::min(next, client::until(now.lagging, later_.begin()->first.first));
   if (!line_ends_.empty()) next = std::min(next, client::until(now.lagging, line_ends_.begin()->first));
   if (compactor_.on()) next = std::min(next, client::until(now.lagging, next_compaction_));
-  return next;
+  return std::min(next, client::until(now.lagging, watches_.next_mark()));
 }
 
 // docs/time.md LT-9. Late is measured against what the host was told, so that an idle client is not taken for a paused one.
@@ -133,6 +137,7 @@ void Client::Impl::stop() {
   due_lines_.clear();
   stalled_.clear();
   observers_.clear();
+  watches_.stop(make_error(Reason::Stopped, "the replica stopped; watch on another one from the revision after the last"));
   fresh_.clear();
   deliveries_.flush();
 }
@@ -404,5 +409,10 @@ CallId Client::release(const HoldRef& hold, DoneCallback done, CallDeadline dead
   return impl_->release(hold, std::move(done), deadline);
 }
 void Client::release_later(const HoldRef& hold) { impl_->release_later(hold); }
+WatchId Client::watch(WatchOptions options, WatchObserver observer) {
+  return impl_->watch(std::move(options), std::move(observer));
+}
+void Client::ask_mark(WatchId id) { impl_->ask_mark(id); }
+void Client::end_watch(WatchId id, DoneCallback done) { impl_->end_watch(id, std::move(done)); }
 
 }  // namespace coordkit

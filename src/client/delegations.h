@@ -38,9 +38,9 @@ class Delegation {
  private:
   friend class Delegations;
   Grant grant_;
-  Token next_;        // above grant_.last: the block is used up
-  HoldRef current_;   // null: nobody has it here
-  bool open_ = true;  // nobody asked for it, nobody is in line: any thread may grant
+  Token next_;         // above grant_.last: the block is used up
+  HoldRef current_;    // null: nobody has it here
+  bool open_ = false;  // nobody asked for it, nobody is in line: any thread may grant
 };
 
 using DelegationRef = std::shared_ptr<Delegation>;
@@ -61,7 +61,7 @@ class Delegations {
   std::vector<HoldRef> in_use() const;
 
   // ---- the owner thread
-  DelegationRef add(Delegation::Grant grant);
+  DelegationRef add(Delegation::Grant grant);  // closed, until set_open()
   struct Look {
     HoldRef current;
     bool used_up = false;

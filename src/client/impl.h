@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, kv_calls.cc, coordination_calls.cc.
+// key_calls.cc, kv_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -23,6 +23,7 @@
 #include "client/observers.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
+#include "client/watches.h"
 #include "coordkit/client.h"
 #include "machine/query.h"
 
@@ -93,6 +94,11 @@ class Client::Impl {
   CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline);
   ObserverId observe(client::Observers::Target target);
   void end_observation(ObserverId id) { observers_.remove(id); }
+
+  // ---- watches of keys (watch_calls.cc)
+  WatchId watch(WatchOptions options, WatchObserver observer);
+  void ask_mark(WatchId id) { watches_.ask_mark(id); }
+  void end_watch(WatchId id, DoneCallback done);
 
  private:
   using Session = client::Session;
@@ -292,6 +298,11 @@ class Client::Impl {
   void end_hold(const HoldRef& hold);
   void ask_for_observers(Now now);
 
+  // ---- watches of keys (watch_calls.cc)
+  void make_watches(Now now);
+  void tell_watches(Now now);
+  void retry_watches(Now now);
+
   // ---- changes of a hold (hold_calls.cc)
   void start_convert(CallId id, const HoldRef& hold, LockMode to, Now now);
   void converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now);
@@ -318,6 +329,7 @@ class Client::Impl {
   client::Observers observers_;
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
+  client::Watches watches_;
 
   absl::btree_map<CallId, Call> calls_;
   std::vector<CallId> fresh_;                                  // not taken up yet
@@ -341,6 +353,9 @@ class Client::Impl {
   LeadingTime promised_ = LeadingTime::max();  // when the next turn was wanted
   bool posted_ = false;                        // inputs wait in the engine
   bool retrying_observers_ = false;            // a retry is scheduled
+  bool retrying_watches_ = false;
+  Index told_watches_;              // they have seen the state after this entry
+  bool watches_have_more_ = false;  // to read, of what is there already
   bool halted_ = false;
   bool stopped_ = false;
 };

@@ -313,7 +313,7 @@ HoldRef Client::Impl::adopt_delegation(Session& session, const machine::HeldLock
   line.asked = lock.asked;
   line.lock = session.state->delegations()->add(
       {.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
-  session.state->delegations()->set_open(*line.lock, !line.asked);
+  due_lines_.emplace(session.id(), lock.name);
   return session.state->delegations()->grant(session.state, line.lock, lock.owner_tag, LeadingTime::max());
 }
 

@@ -54,7 +54,7 @@ struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
   using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
                             Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease,
-                             CoordinationCommand, RefillBlock, Transaction, Compact>;
+                            CoordinationCommand, RefillBlock, Transaction, Compact>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

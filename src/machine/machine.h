@@ -160,6 +160,7 @@ class Machine final : public StateMachine {
   std::string answer_to(const RangeQuery& range) const;
   std::string answer_to(const RangePageQuery& page) const;
   std::string answer_to(const Transaction& transaction) const;
+  std::string answer_to(const ChangesQuery& changes) const;
   std::string answer_to(const ObjectQuery& query) const;
 
   std::string prefix_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mutant.h"
+#include "machine/changes.h"
 #include "machine/kv_codec.h"
 #include "machine/machine.h"
 
@@ -70,8 +71,8 @@ Machine::Answer Machine::execute(Transaction& transaction, Step&) {
   const auto shown = [this](std::string_view name, Token token, bool exclusive) { return lock_shown(name, token, exclusive); };
   mvcc::Store::Change change;
   TransactionReply reply;
-  const mvcc::Refusal refusal =
-      with_surroundings(shown, [&](const auto& around) { return mvcc::execute(state_.keys, transaction, around, change, reply); });
+  const mvcc::Refusal refusal = with_surroundings(
+      shown, [&](const auto& around) { return mvcc::execute(state_.keys, transaction, around, change, reply); });
   if (refusal != mvcc::Refusal::None) return Result{.code = code_of(refusal)};
   return Result{.reply = encode(OperationReply{std::vector<TransactionReply>{std::move(reply)}})};
 }
@@ -112,6 +113,8 @@ std::string Machine::answer_to(const Transaction& transaction) const {
   }
   return key_answer(refusal, {std::vector<TransactionReply>{std::move(reply)}});
 }
+
+std::string Machine::answer_to(const ChangesQuery& changes) const { return encode(changes_of(state_.keys, changes)); }
 
 std::string Machine::key_answer(mvcc::Refusal refusal, const OperationReply& reply) const {
   const bool done = refusal == mvcc::Refusal::None;

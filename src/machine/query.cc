@@ -23,7 +23,8 @@ enum Kind : uint32_t {
   kObjects = 40,  // and the kind of object added to it
   kRange = 80,
   kTransaction = 81,
-  kRangePage = 82
+  kRangePage = 82,
+  kChanges = 100
 };
 
 // All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
@@ -82,6 +83,7 @@ void write(pbf_writer& out, const TryQuery& q) { write_fields(out, kTry, {.first
 void write(pbf_writer& out, const GetQuery& q) { write_fields(out, kGet, {.first = q.key}); }
 void write(pbf_writer& out, const RangeQuery& q) { put_element(out, kRange, q); }
 void write(pbf_writer& out, const RangePageQuery& q) { put_element(out, kRangePage, q.range); }
+void write(pbf_writer& out, const ChangesQuery& q) { put_element(out, kChanges, q); }
 void write(pbf_writer& out, const Transaction& q) { put_transaction(out, kTransaction, q); }
 
 void write(pbf_writer& out, const ObjectQuery& q) {
@@ -130,6 +132,10 @@ absl::StatusOr<Query> decode_query(std::string_view encoded) {
       }
       if (kind == kRangePage) {
         get(in, query.emplace<RangePageQuery>().range);
+        continue;
+      }
+      if (kind == kChanges) {
+        get(in, query.emplace<ChangesQuery>());
         continue;
       }
       if (kind == kTransaction) {

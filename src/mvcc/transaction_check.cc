@@ -13,12 +13,12 @@ namespace {
 // The keys that a list of operations writes. Strings are the operations' own.
 class Footprint {
  public:
-  bool puts(std::string_view key) const { return puts_.contains(key); }
-  bool deletes(std::string_view key) const {
+  bool has_put(std::string_view key) const { return puts_.contains(key); }
+  bool has_delete(std::string_view key) const {
     const auto after = deletes_.upper_bound(Bound{Bound::Place::Before, key});
     return after != deletes_.begin() && Interval{std::prev(after)->first, std::prev(after)->second}.contains(key);
   }
-  bool puts_into(const Interval& interval) const {
+  bool has_put_in(const Interval& interval) const {
     const auto first = puts_.lower_bound(interval.from.key);
     return first != puts_.end() && !interval.below(*first);
   }
@@ -37,9 +37,9 @@ class Footprint {
   }
   // S-16: both are of one list.
   bool collides_with(const Footprint& other) const {
-    const auto twice = [&](std::string_view key) { return other.puts(key) || other.deletes(key); };
+    const auto twice = [&](std::string_view key) { return other.has_put(key) || other.has_delete(key); };
     if (std::ranges::any_of(puts_, twice)) return true;
-    return std::ranges::any_of(deletes_, [&](const auto& each) { return other.puts_into({each.first, each.second}); });
+    return std::ranges::any_of(deletes_, [&](const auto& each) { return other.has_put_in({each.first, each.second}); });
   }
   void merge(const Footprint& other) {
     puts_.insert(other.puts_.begin(), other.puts_.end());

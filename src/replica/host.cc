@@ -50,6 +50,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
       *engine_, ClientOptions{.election_timeout = options_.election_timeout,
                               .rate_error_ppm = options_.rate_error_ppm,
                               .sticky = options_.sticky,
+                              .compaction = options_.compaction,
                               .notify = [this](absl::AnyInvocable<void()> task) { watch_->announce(std::move(task)); },
                               .draw_secret = random_secret,
                               .watch = &*watch_});

@@ -8,6 +8,11 @@
 #include "replica/system_error.h"
 
 namespace coordkit {
+namespace {
+
+constexpr Duration kLongest = std::chrono::hours(24 * 365 * 10);  // anything longer is for ever, and no sum of times overflows
+
+}  // namespace
 
 Mutex::Mutex(Session session, std::string name, MutexOptions options)
     : session_(std::move(session)), name_(std::move(name)), sticky_(options.sticky) {
@@ -20,12 +25,12 @@ void Mutex::refuse_to_wait() {
   if (!may_wait) raise_as_system_error(session_.acquire(name_, {.owner = owner_}).status());
 }
 
-bool Mutex::enter(Time until) {
+bool Mutex::enter(Duration timeout) {
   std::unique_lock lock(guard_);
   const auto free = [this] { return !taken_; };
-  if (until == Time::max()) {
+  if (timeout == kForever) {
     left_.wait(lock, free);
-  } else if (!left_.wait_until(lock, until, free)) {
+  } else if (!left_.wait_for(lock, timeout, free)) {
     return false;
   }
   taken_ = true;
@@ -50,19 +55,20 @@ bool Mutex::ask(Duration timeout) {
 
 void Mutex::lock() {
   refuse_to_wait();
-  enter(Time::max());
+  enter(kForever);
   ask(kForever);
 }
 
 bool Mutex::try_lock() { return try_lock_within(Duration::zero()); }
 
+// What the wait for other threads takes is taken off the wait for other owners.
 bool Mutex::try_lock_within(Duration timeout) {
   refuse_to_wait();
-  const Time now = std::chrono::steady_clock::now();
-  const bool for_ever = timeout > Time::max() - now;
-  const Time until = for_ever ? Time::max() : now + std::max(timeout, Duration::zero());
-  if (!enter(until)) return false;
-  return ask(for_ever ? kForever : std::max<Duration>(until - std::chrono::steady_clock::now(), Duration::zero()));
+  const auto began = std::chrono::steady_clock::now();
+  const bool for_ever = timeout > kLongest;
+  const Duration patience = for_ever ? kForever : std::max(timeout, Duration::zero());
+  if (!enter(patience)) return false;
+  return ask(for_ever ? kForever : std::max(patience - (std::chrono::steady_clock::now() - began), Duration::zero()));
 }
 
 void Mutex::unlock() {

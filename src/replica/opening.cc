@@ -117,6 +117,7 @@ absl::Status ReplicaOptions::validate() const {
   }
   if (rate_error_ppm > 500'000) problem("rate_error_ppm is above 500'000");
   if (drain < Duration::zero()) problem("drain is negative");
+  if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
   if (const absl::Status status = engine_options(*this).validate(); !status.ok()) {
     std::string rest(status.message());  // "InvalidArgument: ..."
     problem(rest.substr(rest.find(": ") + 2));

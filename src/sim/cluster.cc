@@ -59,6 +59,9 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   }
   workload_ =
       std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, marks_, world.fork_random());
+  if (plan_.work.watchers != 0) {
+    watchers_ = std::make_unique<Watchers>(world_, plan_, nodes_, model_, marks_, world.fork_random());
+  }
 }
 
 // Clients end their calls when they go: the work they were made for must still be there.
@@ -70,6 +73,7 @@ Cluster::~Cluster() {
 void Cluster::run() {
   begin_script();
   for (uint32_t node = 0; node < plan_.nodes; ++node) restart(node);
+  if (watchers_) watchers_->start();
   hostile_phase();
   const bool converged = calm_phase();
   if (converged) witness_.finish();
@@ -102,6 +106,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Churn: return churn_.event();
     case EventKind::Program: return programs_.event(event);
     case EventKind::Script: return script_event(event);
+    case EventKind::Watcher: return watchers_->event(event);
     case EventKind::Resume:
       if (event.epoch == nodes_[event.node]->epoch() && nodes_[event.node]->frozen()) {
         resume(event.node);

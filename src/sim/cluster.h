@@ -17,6 +17,7 @@
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/programs.h"
+#include "sim/watchers.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
 #include "sim/world.h"
@@ -154,6 +155,7 @@ class Cluster final : private NodeWatcher {
   std::unique_ptr<HistoryRecorder> history_recorder_;  // if this run's history is searched
   HistoryRecorder::Result history_;
   std::unique_ptr<Workload> workload_;
+  std::unique_ptr<Watchers> watchers_;  // null: nobody watches keys
   Programs programs_;
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;
   std::vector<ActiveFault> faults_;

@@ -53,6 +53,11 @@ constexpr std::string_view kNames[kMarks] = {
     "number_given",
     "member_joined",
     "leader_seen",
+    "watch_caught_up",
+    "watch_marked",
+    "watch_of_the_future",
+    "watch_compacted",
+    "watch_lost_its_replica",
 };
 
 }  // namespace

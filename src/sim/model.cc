@@ -97,7 +97,8 @@ void Model::label(const machine::Request& request, const RequestId& id) {
   const bool known_by_its_words = std::holds_alternative<machine::CoordinationCommand>(request.body) ||
                                   std::holds_alternative<machine::ResumeSession>(request.body) ||
                                   std::holds_alternative<machine::KillSession>(request.body) ||
-                                  std::holds_alternative<machine::ForceRelease>(request.body);
+                                  std::holds_alternative<machine::ForceRelease>(request.body) ||
+                                  std::holds_alternative<machine::Compact>(request.body);
   if (known_by_its_words) {
     std::string key = key_of(id.origin.replica, request.body);
     std::vector<Execution>& same = executions_[key];
@@ -224,18 +225,36 @@ Result Model::run(const machine::RefillBlock& refill) { return locks_.refill(ref
 
 Result Model::run(const machine::Put& put) {
   revision_ = revision_.next();
-  Value& value = keys_[put.key];
-  if (value.version == 0) value.create = revision_;
-  value = {put.value, value.create, revision_, value.version + 1};
-  record(key_history_[put.key], applied_, std::optional<Value>(value));
+  const auto found = keys_.find(put.key);
+  const Value before = found == keys_.end() ? Value{.value = {}, .create = revision_, .mod = {}} : found->second;
+  change_key(put.key, Value{put.value, before.create, revision_, before.version + 1});
   return {.code = ResultCode::Ok};
 }
 
 Result Model::run(const machine::Delete& erase) {
-  if (keys_.erase(erase.key) == 0) return {.code = ResultCode::Ok};
+  if (!keys_.contains(erase.key)) return {.code = ResultCode::Ok};
   revision_ = revision_.next();
-  record(key_history_[erase.key], applied_, std::optional<Value>());
+  change_key(erase.key, std::nullopt);
   return {.code = ResultCode::Ok, .deleted = 1};
+}
+
+void Model::change_key(const std::string& key, std::optional<Value> now) {
+  const auto found = keys_.find(key);
+  const std::optional<Value> before = found == keys_.end() ? std::nullopt : std::optional(found->second);
+  key_changes_.push_back({revision_, key, now, before});
+  record(key_history_[key], applied_, now);
+  if (now) {
+    keys_[key] = *std::move(now);
+  } else {
+    keys_.erase(key);
+  }
+}
+
+Result Model::run(const machine::Compact& compact) {
+  if (compact.at <= compacted_) return {.code = ResultCode::Compacted};
+  if (compact.at > revision_) return {.code = ResultCode::FutureRevision};
+  compacted_ = compact.at;
+  return {.code = ResultCode::Ok};
 }
 
 // The timer of a session has the session's id; that of a wait the index of the entry that queued it, top bit set; that of a

@@ -90,6 +90,16 @@ class Model {
     friend bool operator==(const Value&, const Value&) = default;
   };
   std::optional<Value> value_at(const std::string& key, Index at) const;
+  // All changes of keys so far, each of a revision of its own.
+  struct KeyChange {
+    Revision revision;
+    std::string key;
+    std::optional<Value> now;
+    std::optional<Value> before;
+  };
+  const std::vector<KeyChange>& key_changes() const { return key_changes_; }
+  Revision revision() const { return revision_; }
+  Revision compacted() const { return compacted_; }
   Revision revision_at(Index at) const;
   struct LockLook {
     std::vector<LockModel::Claim> holds;  // in grant order
@@ -145,6 +155,8 @@ class Model {
   machine::Result run(const machine::RefillBlock& refill);
   machine::Result run(const machine::Put& put);
   machine::Result run(const machine::Delete& erase);
+  machine::Result run(const machine::Compact& compact);
+  void change_key(const std::string& key, std::optional<Value> now);
 
   void label(const machine::Request& request, const RequestId& id);
   void finish(const RequestId& id, machine::Result result);
@@ -160,6 +172,7 @@ class Model {
   Term leader_term_;
   uint64_t counter_ = 0;
   Revision revision_{1};
+  Revision compacted_;
   std::map<ReplicaId, raft::Member> members_;
   std::map<ReplicaId, Origins> origins_;
   std::map<SessionId, Session> sessions_;
@@ -178,6 +191,7 @@ class Model {
   std::map<RequestId, std::pair<std::string, size_t>> executing_;  // where in these
   std::map<Index, machine::Result> answers_;
   std::map<std::string, History<std::optional<Value>>> key_history_;
+  std::vector<KeyChange> key_changes_;
   std::map<std::string, History<LockLook>> lock_history_;
   std::map<CoordinationModel::Object, History<machine::ObjectReply>> object_history_;
   History<Revision> revision_history_;

@@ -111,6 +111,7 @@ absl::Status Node::start() {
                                   drawn = 0]() mutable { return fmt::format("{}, the {}.", boot, ++drawn); };
   }
   client_options.sticky.block = parts_.plan.work.sticky_block;
+  client_options.compaction.revisions = parts_.plan.work.revisions_kept;
   proxy_ = make_proxy(parts_.defects, *engine_);
   client_ = std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(client_options));
   parts_.world.trace(number_, "starts, boot {}, log ({}, {}], applied {}", log_.boot().value(),

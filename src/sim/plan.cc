@@ -190,6 +190,18 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_state_rot(plan, random, 1, 2);
 }
 
+// Keys and those who watch them, with a history that is compacted under their eyes.
+void keys(Plan& plan, const SimOptions& options, Random& random) {
+  swarm(plan, options, random);
+  plan.work.keys = static_cast<uint32_t>(random.between(2, 8));
+  plan.work.think_max = draw_wide(random, milliseconds(1), milliseconds(100));
+  plan.work.kv_percent = 85;
+  plan.work.watchers = static_cast<uint32_t>(random.between(2, 8));
+  plan.work.watcher_pause_max = draw_wide(random, milliseconds(5), seconds(3));
+  if (random.chance(0.6)) plan.work.compact_percent = random.between(1, 20);
+  if (random.chance(0.3)) plan.work.revisions_kept = random.between(1, 200);
+}
+
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
 void holders(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
@@ -350,8 +362,9 @@ struct Profile {
   void (*draw)(Plan&, const SimOptions&, Random&);
   double primitives = 0;  // how likely a run has them, and likewise sessions that change hands
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1},      {"harsh", harsh}, {"holders", holders},  {"leases", leases},
-                                 {"membership", membership}, {"disks", disks}, {"locks", locks, 0.5}, {"calm", calm}};
+constexpr Profile kProfiles[] = {
+    {"swarm", swarm, 0.1}, {"harsh", harsh},      {"holders", holders}, {"leases", leases}, {"membership", membership},
+    {"disks", disks},      {"locks", locks, 0.5}, {"keys", keys},       {"calm", calm}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",      "clog",     "fade",

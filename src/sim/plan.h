@@ -30,8 +30,12 @@ struct WorkPlan {
   Duration hold_max = std::chrono::milliseconds(300);
   uint64_t kv_percent = 20;
   uint64_t query_percent = 5;
-  bool lock_family = false;         // shared holds, several at once, conversions, delays; else one exclusive lock at a time
+  bool lock_family = false;  // shared holds, several at once, conversions, delays; else one exclusive lock at a time
   uint64_t sticky_block = uint64_t{1} << 16;  // tokens that a sticky grant reserves (S-58)
+  uint32_t watchers = 0;                      // programs that watch the keys
+  Duration watcher_pause_max = std::chrono::milliseconds(300);
+  uint64_t revisions_kept = 0;      // by a leader that compacts; zero: it does not
+  uint64_t compact_percent = 0;     // of the calls about keys
   double coordination_share = 0;    // of what a worker with a session does: semaphores, barriers and the like
   double session_change_share = 0;  // sessions are taken over and killed; of idle workers, roughly
   double lease_read_share = 0;      // of all that idle workers do, before anything else is chosen

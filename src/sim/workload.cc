@@ -102,6 +102,7 @@ void Workload::act_idle(Worker& worker) {
   if (lease_reads > 0 && worker.random.chance(lease_reads)) return get(worker, Consistency::Lease);
   const uint64_t dice = worker.random.below(100);
   if (dice < plan_.work.kv_percent) {
+    if (plan_.work.compact_percent != 0 && worker.random.below(100) < plan_.work.compact_percent) return compact(worker);
     const uint64_t which = worker.random.below(5);
     return which < 2 ? put(worker) : which < 4 ? get(worker) : erase(worker);
   }
@@ -365,7 +366,12 @@ void Workload::put(Worker& worker) {
   const std::string name = key(worker);
   const std::string mark = label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, mark);
-  client(worker).put(name, mark, then(worker, [this, call](absl::StatusOr<PutResult>& answer) { witness_.put(call, answer); }),
+  client(worker).put(name, mark,
+                     then(worker,
+                          [this, call](absl::StatusOr<PutResult>& answer) {
+                            witness_.put(call, answer);
+                            if (answer.ok()) newest_ = std::max(newest_, answer->revision);
+                          }),
                      {.deadline = call_deadline(worker)});
 }
 
@@ -389,6 +395,22 @@ void Workload::erase(Worker& worker) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Erase, name);
   client(worker).erase(name, then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.erased(call, answer); }),
                        {.deadline = call_deadline(worker)});
+}
+
+// Most of the history is kept, sometimes none.
+void Workload::compact(Worker& worker) {
+  const uint64_t back = worker.random.below(worker.random.chance(0.5) ? 3 : 40);
+  const Revision at(newest_.value() > back ? newest_.value() - back : 1);
+  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "keys", machine::Compact{at});
+  client(worker).keys().compact(at,
+                                then(worker,
+                                     [this, call](absl::StatusOr<CompactResult>& answer) {
+                                       const auto ok = [](const machine::Result& result) {
+                                         return result.code == machine::ResultCode::Ok;
+                                       };
+                                       witness_.executed(call, answer.status(), ok);
+                                     }),
+                                {.deadline = call_deadline(worker)});
 }
 
 void Workload::query(Worker& worker) {

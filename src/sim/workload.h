@@ -93,6 +93,7 @@ class Workload {
   void get(Worker& worker);
   void get(Worker& worker, Consistency consistency);
   void erase(Worker& worker);
+  void compact(Worker& worker);
   void query(Worker& worker);
   void check(Worker& worker);
   void write_resource(Worker& worker);
@@ -149,6 +150,7 @@ class Workload {
   std::vector<ResourceWrite> writes_;
   std::map<std::string, Gate> gates_;  // of the resources
   uint64_t refused_ = 0;
+  Revision newest_;  // that any worker was told of
   bool winding_down_ = false;
 };
 

@@ -43,6 +43,7 @@ enum class EventKind : uint8_t {
   Churn,        // a change of members, a transfer, a lost disk
   Program,      // node, item = what an embedder's program asked for
   Script,       // item = an act of the script
+  Watcher,      // item = a program that watches keys
 };
 
 struct Event {

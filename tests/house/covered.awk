@@ -5,12 +5,38 @@
 # A row begins with "| REG_R01 |" (or FLT_, INV_; several ids of one row are separated by blanks), and its last column says
 # what is open and why. A test carries ids at the front or in the middle of its name: REG_R02_R08_EverySize carries two, of one
 # list; FLT_D16_INV_S03_AKilledWriter one of each; leading zeros do not matter. A scenario carries those that its text names.
+# docs/semantics.md has rules instead of rows, "- **S-45** ...", which tests carry as S45; ids of its table of reserved ones, some
+# of them "S-21 to S-28", are open.
 # A check in src/ that reports an invariant counts for the invariant. Every row needs a test or a reason, and every id a row.
 # Mutants (src/base/mutants.def) are listed with the rows that they break; they are no tests.
 
 function id_of(kind, word) {  # "REG", "F04" -> "REG_F4"; empty: no id
   if (word !~ /^[A-Z][0-9]+$/) return ""
   return kind "_" substr(word, 1, 1) (substr(word, 2) + 0)
+}
+
+function id_in(word) {  # a word of a row: REG_F04, or S45 of a rule
+  return list == "S" ? id_of("S", word) : id_of(substr(word, 1, 3), substr(word, 5))
+}
+
+function add_row(label, reason,    count, words, i, id) {
+  rows[++row_count] = label
+  reasons[label] = reason
+  count = split(label, words, / +/)
+  for (i = 1; i <= count; i++) {
+    id = id_in(words[i])
+    if (id in row_of) strange[++strange_count] = words[i] " has two rows"
+    row_of[id] = label
+  }
+}
+
+function read_rule(text,    last, number) {  # S-45, or a row of those that are not built
+  match(text, /S-[0-9]+/)
+  number = substr(text, RSTART + 2, RLENGTH - 2) + 0
+  if (text ~ /^- /) { add_row("S" number, ""); return }
+  last = number
+  if (match(text, /to S-[0-9]+/)) last = substr(text, RSTART + 5, RLENGTH - 5) + 0
+  for (; number <= last; number++) add_row("S" number, "no rule yet")
 }
 
 function carry(id, holder) {
@@ -35,6 +61,7 @@ function read_name(suite, name,    part, i, n, kind, id, found) {
   n = split(name, part, "_")
   kind = ""
   for (i = 1; i <= n; i++) {
+    if (list == "S") { if (part[i] ~ /^S[0-9]+$/) carry(id_of("S", part[i]), suite "." name); continue }
     if (part[i] == "REG" || part[i] == "FLT" || part[i] == "INV") { kind = part[i]; found = 0; continue }
     id = kind == "" ? "" : id_of(kind, part[i])
     if (id != "") { found = 1; carry(id, suite "." name) }
@@ -60,25 +87,22 @@ function read_words(text, holder,    word) {  # ids anywhere in a text
 }
 
 BEGIN {
-  list = table ~ /regressions/ ? "REG" : table ~ /faults/ ? "FLT" : "INV"
+  list = table ~ /semantics/ ? "S" : table ~ /regressions/ ? "REG" : table ~ /faults/ ? "FLT" : "INV"
   FS = "|"
 }
 FNR == 1 { open_test = "" }
 
+FILENAME == table && list == "S" {
+  if ($0 ~ /^- \*\*S-[0-9]+|^\| S-[0-9]+/) read_rule($0)
+  next
+}
 FILENAME == table {
   if ($0 !~ /^\| (REG|FLT|INV)_[A-Z][0-9]+/) next
   label = $2
   gsub(/^ +| +$/, "", label)
-  rows[++row_count] = label
   reason = $(NF - 1)
   gsub(/^ +| +$/, "", reason)
-  reasons[label] = reason
-  count = split(label, words, / +/)
-  for (i = 1; i <= count; i++) {
-    id = id_of(substr(words[i], 1, 3), substr(words[i], 5))
-    if (id in row_of) strange[++strange_count] = words[i] " has two rows"
-    row_of[id] = label
-  }
+  add_row(label, reason)
   next
 }
 
@@ -101,7 +125,7 @@ END {
     count = split(label, words, / +/)
     tests = broken = ""
     for (i = 1; i <= count; i++) {
-      id = id_of(substr(words[i], 1, 3), substr(words[i], 5))
+      id = id_in(words[i])
       if (id in holders) tests = tests (tests == "" ? "" : " ") holders[id]
       if (id in mutants) broken = broken (broken == "" ? "" : ", ") mutants[id]
     }

@@ -15,7 +15,8 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/mutex.h", "client"},     {"coordkit/kv.h", "client"},          {"coordkit/watch.h", "client"},
     {"coordkit/election.h", "client"},  {"coordkit/semaphore.h", "client"},   {"coordkit/latch.h", "client"},
     {"coordkit/barrier.h", "client"},   {"coordkit/claim_queue.h", "client"}, {"coordkit/counter.h", "client"},
-    {"coordkit/group.h", "client"},     {"coordkit/membership.h", "replica"}, {"coordkit/replica.h", "replica"},
+    {"coordkit/group.h", "client"},     {"coordkit/txn.h", "client"},         {"coordkit/membership.h", "replica"},
+    {"coordkit/replica.h", "replica"},
     {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},
 };
 

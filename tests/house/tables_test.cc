@@ -1,5 +1,5 @@
 // Every row of the tables of docs/ has a test that carries its id, or a written reason why not; and the script that says so
-// (./dev test regressions, faults, invariants) is shown to bite.
+// (./dev test regressions, faults, invariants, semantics) is shown to bite.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -41,7 +41,7 @@ TEST_P(TableTest, EveryRowHasATestOrAReason) {
   EXPECT_THAT(said.text, HasSubstr(" 0 missing"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TableTest, testing::Values("regressions", "faults", "invariants"),
+INSTANTIATE_TEST_SUITE_P(All, TableTest, testing::Values("regressions", "faults", "invariants", "semantics"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The script over one table, one test file and one table of mutants.
@@ -70,6 +70,15 @@ TEST_F(ScriptTest, ATestCountsForEveryIdInItsName) {
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, HasSubstr("4 rows: 3 with tests, 1 in part, 0 none with a reason, 0 missing"));
   EXPECT_THAT(said.text, HasSubstr("QuorumTest.REG_R02_R8_EverySize"));
+}
+
+TEST_F(ScriptTest, ARuleIsARowAndTestsCarryItsNumber) {
+  const std::string rules = "- **S-05** one\n- **S-10** another, see **S-99**\n| S-20 | later |\n| S-21 to S-23 | later |\n";
+  const Said said = covered(rules, "TEST(KvTest, S05_REG_F03_S10_Something) {}\nTEST(KvTest, S22_Early) {}\n", "semantics");
+  EXPECT_EQ(said.status, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr("6 rows: 2 with tests, 1 in part, 3 none with a reason, 0 missing"));
+  EXPECT_NE(covered(rules, "TEST(KvTest, S05_Something) {}\n", "semantics").status, 0) << "S-10 has none";
+  EXPECT_NE(covered(rules, "TEST(KvTest, S05_S10_S11_Something) {}\n", "semantics").status, 0) << "there is no S-11";
 }
 
 TEST_F(ScriptTest, ARowWithNeitherTestNorReasonFails) {

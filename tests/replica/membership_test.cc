@@ -176,7 +176,7 @@ TEST_F(MembershipTest, ARemovedReplicaReturnsWithANewDirectory) {
   EXPECT_THAT(cluster_[2].wait_ready(kPatience), IsOk());
 }
 
-TEST_F(MembershipTest, LeadershipMovesToWhoeverIsAskedForAndHoldsStay) {
+TEST_F(MembershipTest, S61_LeadershipMovesToWhoeverIsAskedForAndHoldsStay) {
   ASSERT_NO_FATAL_FAILURE(found());
   for (const uint64_t id : {2, 3}) ASSERT_NO_FATAL_FAILURE(open(id));
   ASSERT_NO_FATAL_FAILURE(add(1, {2, 3}));
@@ -215,7 +215,7 @@ TEST_F(MembershipTest, LeadershipIsObservedFromTheOpeningOn) {
   }
 }
 
-TEST_F(MembershipTest, BadWishesAreRefusedWithASentence) {
+TEST_F(MembershipTest, S61_BadWishesAreRefusedWithASentence) {
   ASSERT_NO_FATAL_FAILURE(found());
   const auto refused = [&](const MembershipChange& change, MembershipOptions options = {.timeout = 2s}) {
     const absl::Status status = cluster_[1].change_membership(change, options).status();

@@ -432,7 +432,7 @@ TEST(ReplicaAloneTest, OneMemberIsAClusterToo) {
   EXPECT_EQ(cluster[1].health().role, raft::Role::Leader);
 }
 
-TEST(ReplicaAloneTest, WithoutTheOthersItSaysWhomItWaitsFor) {
+TEST(ReplicaAloneTest, S62_WithoutTheOthersItSaysWhomItWaitsFor) {
   Cluster cluster(3);
   cluster.open(1);
   const absl::Status ready = cluster[1].wait_ready(100ms);

@@ -59,6 +59,11 @@ enum class Mark : uint8_t {
   NumberGiven,               // by a counter
   MemberJoined,              // a group
   LeaderSeen,                // of an election
+  WatchCaughtUp,        // several revisions were told at once
+  WatchMarked,          // a mark was told
+  WatchOfTheFuture,     // starts at a revision that does not exist
+  WatchCompacted,       // ended because what it needed is compacted
+  WatchLostItsReplica,  // and goes on at another one
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);

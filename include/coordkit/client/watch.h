@@ -1,0 +1,79 @@
+// Watches of the revisioned store: every change of a key or an interval, in order, each once, served by this replica out of its
+// own state (docs/semantics.md S-21 to S-28).
+//
+// What a watch is told comes in batches. One batch has all events of a revision, or of several whole ones when the watch
+// catches up; never a part. Events are shared between watches and must not be changed.
+//
+// A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any replica: from the revision
+// after the last one it was told of, by events or by a mark.
+//
+// A batch takes room until it is destroyed. A watch whose room is full is not told anything until some is given back; then it
+// reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nobody else waits for it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "coordkit/key_operations.h"
+#include "coordkit/records.h"
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+using WatchId = Id<struct WatchIdTag>;  // of one client
+
+struct WatchOptions {
+  // The interval, as in RangeOperation; an empty key is the lowest there is. An empty interval: EmptyRange.
+  std::string key;
+  std::string end = {};
+  // Inclusive; zero: what comes after the revision that Created tells. Above the newest: nothing is told before that revision
+  // exists. Below the compacted: Compacted.
+  Revision from = {};
+  bool previous = false;  // events carry the entry as it was before, unless that history is compacted
+  bool puts = true;       // false: they are left out; likewise deletes. Neither: InvalidArgument
+  bool deletes = true;
+  // A mark after so much time without events, in sync; at least 100 ms.
+  Duration mark_every = std::chrono::minutes(10);
+  size_t room = 16 << 20;  // bytes of batches that are not destroyed yet, of which the first may be larger
+
+  static WatchOptions of(std::string key) { return {.key = std::move(key)}; }
+  static WatchOptions prefix(std::string prefix) {
+    std::string end = prefix_end(prefix);
+    return {.key = std::move(prefix), .end = std::move(end)};
+  }
+};
+
+struct WatchEvent {
+  KeyValue entry;                    // of a delete: key and mod only
+  std::optional<KeyValue> previous;  // if asked for
+
+  bool deleted() const { return entry.version == 0; }
+  bool created() const { return !deleted() && entry.create == entry.mod; }
+  friend bool operator==(const WatchEvent&, const WatchEvent&) = default;
+};
+using WatchEvents = std::shared_ptr<const std::vector<WatchEvent>>;
+
+struct WatchBatch {
+  enum class What : uint8_t {
+    Created = 1,  // first, once: the watch stands; `revision` is the newest one here
+    Events = 2,   // `revision` is that of the last event
+    Mark = 3,     // everything up to `revision` has been told
+    Pending = 4,  // a mark was asked for, and the revision to start from does not exist yet
+    Ended = 5,    // last: `why` says the reason; with Compacted `revision` is where to begin anew
+  };
+  What what = What::Created;
+  Revision revision;
+  WatchEvents events;  // of Events; otherwise null
+  absl::Status why;
+  std::shared_ptr<void> room;  // given back with the last copy of this batch
+};
+
+// Runs where all announcements of a client run, one call at a time for each watch.
+using WatchObserver = absl::AnyInvocable<void(WatchBatch)>;
+
+}  // namespace coordkit

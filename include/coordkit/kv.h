@@ -1,0 +1,62 @@
+// The revisioned store with all its options: ranges, puts and deletes that say what was there, transactions, compaction.
+//
+//   Kv kv(*replica);
+//   auto all = kv.range(RangeOperation::prefix("config/"));
+//   auto created = kv.commit({{Compare::missing("leader")}, {PutOperation{.key = "leader", .value = "me"}},
+//                             {RangeOperation::of("leader")}});
+//
+// Every change has a revision, and what was there at any revision can be read until it is compacted. A write is durable on
+// a majority when it is answered, and takes effect exactly once however often the library repeats it; one that ends with
+// CallTimeout may or may not have. Reads are linearizable unless `read` says otherwise, and change nothing.
+// Threads: all methods are thread-safe; the *_async ones are answered on the engine's thread, where nothing may block.
+// Lifetime: may outlive the replica; then every call is kFailedPrecondition. Failure: nothing was done, but for CallTimeout.
+// Example: examples/06_keys. What the operations do, and what each is refused for: key_operations.h, client/keys.h.
+// Transactions piece by piece: txn.h.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "coordkit/call.h"
+#include "coordkit/client/keys.h"
+#include "coordkit/replica.h"
+
+namespace coordkit {
+
+class Kv {
+ public:
+  explicit Kv(const Replica& replica);
+
+  // One key; a missing one is an empty answer. kInvalidArgument (EmptyKey), kUnavailable (NoLeader).
+  absl::StatusOr<GetResult> get(std::string key, QueryOptions options = {}) const;
+  // An interval, all of it at one revision. kInvalidArgument (EmptyKey, InvalidSort, a negative limit), kOutOfRange (Compacted,
+  // FutureRevision: revision_of() has it), kResourceExhausted (LimitExceeded: too much for another order than that of the
+  // keys).
+  absl::StatusOr<RangeResult> range(RangeOperation range, QueryOptions options = {}) const;
+
+  // kInvalidArgument (EmptyKey, ValueProvided, LeaseProvided), kNotFound (KeyNotFound, LeaseNotFound), kResourceExhausted
+  // (LimitExceeded: key above 8 KiB, value above 1 MiB), kFailedPrecondition (Fenced).
+  absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
+  absl::StatusOr<PutResult> put(PutOperation put, ProposeOptions options = {});
+  absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});
+  absl::StatusOr<EraseResult> erase(DeleteOperation erase, ProposeOptions options = {});
+
+  // All or nothing, in one revision. One without puts and deletes writes nothing to the log, and is read as `read` says.
+  // kInvalidArgument (TooManyOps, DuplicateKey), and whatever its operations are refused for.
+  absl::StatusOr<TransactionResult> commit(Transaction transaction, ProposeOptions options = {}, ReadOptions read = {});
+
+  // Gives up what was before: reads below `at` are Compacted from here on. Memory comes back little by little.
+  // kInvalidArgument (zero), kOutOfRange (Compacted: it was already; FutureRevision).
+  absl::StatusOr<CompactResult> compact(Revision at, ProposeOptions options = {});
+
+  AsyncCall range_async(RangeOperation range, QueryOptions options, Callback<RangeResult> done) const;
+  AsyncCall put_async(PutOperation put, ProposeOptions options, Callback<PutResult> done);
+  AsyncCall erase_async(DeleteOperation erase, ProposeOptions options, Callback<EraseResult> done);
+  AsyncCall commit_async(Transaction transaction, ProposeOptions options, ReadOptions read, Callback<TransactionResult> done);
+  AsyncCall compact_async(Revision at, ProposeOptions options, Callback<CompactResult> done);
+
+ private:
+  std::shared_ptr<class Host> host_;
+};
+
+}  // namespace coordkit

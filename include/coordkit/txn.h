@@ -1,0 +1,47 @@
+// A transaction put together piece by piece:
+//
+//   auto result = Txn(kv).when(Compare::modified("stock", Compare::Relation::Equal, seen))
+//                        .then(PutOperation{.key = "stock", .value = "11"})
+//                        .otherwise(RangeOperation::of("stock"))
+//                        .commit();
+//   if (result.ok() && !result->succeeded) ...   // replies[0] has what is there now
+//
+// With no condition `then` is executed. Threads: one at a time. Lifetime: may outlive the replica, as Kv.
+#pragma once
+
+#include <utility>
+
+#include "coordkit/kv.h"
+
+namespace coordkit {
+
+class Txn {
+ public:
+  explicit Txn(Kv kv) : kv_(std::move(kv)) {}
+
+  // Each adds one: to what must hold, to what is done then, to what is done otherwise.
+  Txn& when(Compare compare) {
+    transaction_.compares.push_back(std::move(compare));
+    return *this;
+  }
+  Txn& then(Operation operation) {
+    transaction_.then.push_back(std::move(operation));
+    return *this;
+  }
+  Txn& otherwise(Operation operation) {
+    transaction_.otherwise.push_back(std::move(operation));
+    return *this;
+  }
+
+  // As Kv::commit(); may be called again, for another transaction of the same operations.
+  absl::StatusOr<TransactionResult> commit(ProposeOptions options = {}, ReadOptions read = {}) {
+    return kv_.commit(transaction_, std::move(options), read);
+  }
+  const Transaction& transaction() const { return transaction_; }
+
+ private:
+  Kv kv_;
+  Transaction transaction_;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,34 @@
+// Which watches a key concerns: a lookup for watches of one key and of prefixes, a pass over those of any other interval.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
+#include "coordkit/client/watch.h"
+
+namespace coordkit::client {
+
+class WatchIndex {
+ public:
+  void add(WatchId id, std::string_view key, std::string_view end);
+  void remove(WatchId id, std::string_view key, std::string_view end);
+  void clear() { *this = {}; }
+  // Each once, in no order that means anything, but always the same.
+  void visit(std::string_view key, absl::FunctionRef<void(WatchId)> watch) const;
+
+ private:
+  using Ids = absl::btree_set<WatchId>;
+  using ByKey = absl::btree_map<std::string, Ids, std::less<>>;
+  using ByInterval = absl::btree_map<std::pair<std::string, std::string>, Ids>;
+
+  ByKey keys_;
+  ByKey prefixes_;
+  absl::btree_map<size_t, size_t> lengths_;  // of the prefixes, each with how many prefixes have it
+  ByInterval others_;                        // by their lower end
+};
+
+}  // namespace coordkit::client

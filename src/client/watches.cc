@@ -1,0 +1,397 @@
+#include "client/watches.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+#include "client/times.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+namespace {
+
+constexpr int kReadsAtOnce = 16;  // of a turn, for the front and for all others together
+constexpr size_t kEventBytes = 64;
+constexpr Duration kMarkEveryMin = std::chrono::milliseconds(100);
+
+std::optional<KeyValue> entry_of(machine::EntryRow row) {
+  return KeyValue{std::move(row.key), std::move(row.value), row.create, row.mod, row.version, row.lease};
+}
+
+WatchEvent event_of(machine::ChangeRow row) {
+  WatchEvent event{*entry_of(std::move(row.entry)), std::nullopt};
+  if (!row.previous.empty()) {
+    event.previous = entry_of(std::move(row.previous.front()));
+    event.previous->key = event.entry.key;
+  }
+  return event;
+}
+
+size_t bytes_of(const std::vector<WatchEvent>& events) {
+  size_t bytes = kEventBytes;
+  for (const WatchEvent& event : events) {
+    bytes += kEventBytes + event.entry.key.size() + event.entry.value.size();
+    if (event.previous) bytes += kEventBytes + event.previous->value.size();
+  }
+  return bytes;
+}
+
+WatchEvents without_previous(const std::vector<WatchEvent>& events) {
+  std::vector<WatchEvent> out;
+  out.reserve(events.size());
+  for (const WatchEvent& event : events) out.push_back({event.entry, std::nullopt});
+  return std::make_shared<const std::vector<WatchEvent>>(std::move(out));
+}
+
+}  // namespace
+
+absl::Status check_watch(const WatchOptions& options) {
+  if (!options.end.empty() && options.end != kNoEnd && options.end <= options.key) {
+    return make_error(Reason::EmptyRange, "the interval to watch is empty: its end must lie above its key");
+  }
+  if (!options.puts && !options.deletes) {
+    return make_error(Reason::InvalidArgument, "a watch without puts and without deletes would never be told anything");
+  }
+  if (options.mark_every < kMarkEveryMin) {
+    return make_error(Reason::InvalidArgument, "mark_every is at least 100 ms; ask for marks where fewer are enough");
+  }
+  return absl::OkStatus();
+}
+
+// ---- coming and going
+
+WatchId Watches::add(WatchOptions options, WatchObserver observer) {
+  const WatchId id(++last_id_);
+  auto one = std::make_unique<One>();
+  one->options = std::move(options);
+  if (one->options.key.empty()) one->options.key = std::string(1, '\0');
+  one->listener = std::make_shared<Listener>();
+  one->listener->observer = std::move(observer);
+  all_.emplace(id, std::move(one));
+  wanting_.insert(id);
+  return id;
+}
+
+bool Watches::remove(WatchId id) {
+  const auto found = all_.find(id);
+  if (found == all_.end()) return false;
+  if (!mutant(Mutant::ToldAfterTheEnd)) found->second->listener->deaf = true;
+  erase(id);
+  return true;
+}
+
+void Watches::erase(WatchId id) {
+  const auto found = all_.find(id);
+  One& one = *found->second;
+  if (one.state == State::Live) leave_front(id, one);
+  for (auto* set : {&wanting_, &failed_, &behind_, &full_, &asking_}) set->erase(id);
+  marks_.erase({one.mark_due, id});
+  all_.erase(found);
+}
+
+void Watches::end(WatchId id, Revision revision, absl::Status why) {
+  deliver(*all_.find(id)->second, {.what = WatchBatch::What::Ended, .revision = revision, .why = std::move(why)}, 0);
+  erase(id);
+}
+
+void Watches::end_compacted(WatchId id, Revision compacted) {
+  end(id, compacted,
+      make_error(Reason::Compacted,
+                 "what the watch has not seen yet was compacted; read the keys anew and watch from revision " +
+                     std::to_string(compacted.value() + 1) + " on"));
+}
+
+void Watches::stop(const absl::Status& why) {
+  while (!all_.empty()) end(all_.begin()->first, {}, why);
+}
+
+bool Watches::ask_mark(WatchId id) {
+  const auto found = all_.find(id);
+  if (found == all_.end()) return false;
+  ++found->second->marks_asked;
+  asking_.insert(id);
+  return true;
+}
+
+// ---- making
+
+std::vector<WatchId> Watches::to_make() {
+  std::vector<WatchId> out;
+  for (const WatchId id : std::exchange(wanting_, {})) {
+    all_.find(id)->second->state = State::Asked;
+    out.push_back(id);
+  }
+  return out;
+}
+
+void Watches::made(WatchId id, const machine::ChangesReply& state, LaggingTime now) {
+  const auto found = all_.find(id);
+  if (found == all_.end() || found->second->state != State::Asked) return;
+  One& one = *found->second;
+  const Revision following(state.revision.value() + 1);
+  const Revision from = one.options.from ? one.options.from : following;
+  if (from < state.compacted) return end_compacted(id, state.compacted);
+  deliver(one, {.what = WatchBatch::What::Created, .revision = state.revision}, 0);
+  one.quiet_since = now;
+  one.mark_due = later(now, one.options.mark_every);
+  marks_.insert({one.mark_due, id});
+  one.ahead = one.options.from > state.revision;
+  // The front may have read on since this was answered; then it has told others what this one is still to be told.
+  const bool not_read_yet = live_.empty() || front_.next.revision <= from;
+  if (from >= following && (not_read_yet || one.ahead)) return join_front(id, one, from);
+  one.state = State::CatchingUp;
+  one.next = {from, 0};
+  behind_.insert(id);
+}
+
+void Watches::not_made(WatchId id) {
+  const auto found = all_.find(id);
+  if (found == all_.end() || found->second->state != State::Asked) return;
+  found->second->state = State::Failed;
+  failed_.insert(id);
+}
+
+void Watches::retry() {
+  for (const WatchId id : std::exchange(failed_, {})) {
+    all_.find(id)->second->state = State::Wanting;
+    wanting_.insert(id);
+  }
+  for (const WatchId id : std::exchange(full_, {})) {
+    One& one = *all_.find(id)->second;
+    if (one.taken->load(std::memory_order_acquire) > one.options.room / 2) {
+      full_.insert(id);
+      continue;
+    }
+    one.state = State::CatchingUp;
+    behind_.insert(id);
+  }
+}
+
+// What was read of a revision that was not complete is read again, so that it comes from one state.
+void Watches::restored() {
+  front_.next.sub = 0;
+  front_.read.clear();
+  for (const WatchId id : behind_) {
+    One& one = *all_.find(id)->second;
+    one.next.sub = 0;
+    one.read.clear();
+  }
+}
+
+// ---- the front
+
+// It tells nobody of what comes before his start. Only where all that are Live start in the future can it stand behind the next
+// revision; whoever joins then takes it back.
+void Watches::join_front(WatchId id, One& one, Revision next) {
+  one.state = State::Live;
+  one.start = next;
+  if (live_.empty() || next < front_.next.revision) front_ = {.next = {next, 0}, .read = {}};
+  live_.insert(id);
+  index_.add(id, one.options.key, one.options.end);
+  if (one.options.previous) ++previous_wanted_;
+}
+
+void Watches::leave_front(WatchId id, One& one) {
+  live_.erase(id);
+  index_.remove(id, one.options.key, one.options.end);
+  if (one.options.previous) --previous_wanted_;
+}
+
+bool Watches::advance_front(LaggingTime now) {
+  for (int reads = 0; !live_.empty(); ++reads) {
+    if (reads == kReadsAtOnce) return true;
+    auto reply =
+        read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = previous_wanted_ != 0});
+    if (!reply) return false;
+    if (reply->gone) {
+      while (!live_.empty()) end_compacted(*live_.begin(), reply->compacted);
+      return false;
+    }
+    for (machine::ChangeRow& row : reply->changes) {
+      if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) tell_front(now);
+      front_.read.push_back(event_of(std::move(row)));
+    }
+    front_.next = {reply->next, reply->next_sub};
+    if (reply->next_sub == 0 || mutant(Mutant::HalfARevisionTold)) tell_front(now);
+    if (reply->next_sub == 0 && reply->next > reply->revision) return false;
+  }
+  return false;
+}
+
+// One revision, complete. Whoever it concerns in full gets the very same events as all others.
+void Watches::tell_front(LaggingTime now) {
+  if (front_.read.empty()) return;
+  std::vector<WatchId> concerned;
+  const Revision revision = front_.read.back().entry.mod;
+  for (uint32_t place = 0; place < front_.read.size(); ++place) {
+    const WatchEvent& event = front_.read[place];
+    index_.visit(event.entry.key, [&](WatchId id) {
+      One& one = *all_.find(id)->second;
+      if (revision < one.start || !wants(one, event)) return;
+      if (one.hits.empty()) concerned.push_back(id);
+      one.hits.push_back(place);
+    });
+  }
+  Told told{.whole = std::make_shared<const std::vector<WatchEvent>>(std::exchange(front_.read, {})),
+            .plain = nullptr,
+            .previous = previous_wanted_ != 0};
+  for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
+}
+
+void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
+  const std::vector<uint32_t> hits = std::exchange(one.hits, {});
+  WatchEvents from = told.whole;
+  if (told.previous && !one.options.previous) {
+    if (!told.plain) told.plain = without_previous(*told.whole);
+    from = told.plain;
+  }
+  if (hits.size() == from->size()) {
+    tell(id, one, std::move(from), now);
+    return;
+  }
+  std::vector<WatchEvent> own;
+  own.reserve(hits.size());
+  for (const uint32_t place : hits) own.push_back((*from)[place]);
+  tell(id, one, std::make_shared<const std::vector<WatchEvent>>(std::move(own)), now);
+}
+
+// ---- those behind
+
+// In turns, so that nobody's long way keeps another from his.
+bool Watches::advance_behind(LaggingTime now) {
+  for (int reads = 0; reads != kReadsAtOnce && !behind_.empty(); ++reads) {
+    auto at = behind_.upper_bound(served_);
+    if (at == behind_.end()) at = behind_.begin();
+    served_ = *at;
+    if (!catch_up(served_, *all_.find(served_)->second, now)) return false;
+  }
+  return !behind_.empty();
+}
+
+// False: nothing can be read now.
+bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
+  auto reply = read_({.from = one.next.revision,
+                      .sub = one.next.sub,
+                      .key = one.options.key,
+                      .end = one.options.end,
+                      .previous = one.options.previous});
+  if (!reply) return false;
+  if (reply->gone) {
+    end_compacted(id, reply->compacted);
+    return true;
+  }
+  for (machine::ChangeRow& row : reply->changes) {
+    WatchEvent event = event_of(std::move(row));
+    if (wants(one, event)) one.read.push_back(std::move(event));
+  }
+  one.next = {reply->next, reply->next_sub};
+  const bool at_end = reply->next_sub == 0 && reply->next > reply->revision;
+  if (!tell_read(id, one, now) || !at_end) return true;
+  behind_.erase(id);
+  join_front(id, one, reply->next);
+  return true;
+}
+
+// Tells the whole revisions of what was read. False: there was no room.
+bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
+  const auto split = std::find_if(one.read.begin(), one.read.end(), [&](const WatchEvent& event) {
+    return one.next.sub != 0 && event.entry.mod == one.next.revision;
+  });
+  if (split == one.read.begin()) return true;
+  std::vector<WatchEvent> rest(std::make_move_iterator(split), std::make_move_iterator(one.read.end()));
+  one.read.erase(split, one.read.end());
+  const Place next = one.next;
+  if (!tell(id, one, std::make_shared<const std::vector<WatchEvent>>(std::exchange(one.read, {})), now)) return false;
+  one.next = next;
+  one.read = std::move(rest);
+  return true;
+}
+
+// ---- telling
+
+// False: there is no room. Then it goes on with the first of these events when there is.
+bool Watches::tell(WatchId id, One& one, WatchEvents events, LaggingTime now) {
+  const size_t bytes = bytes_of(*events);
+  const size_t taken = one.taken->load(std::memory_order_acquire);
+  if (taken != 0 && taken + bytes > one.options.room && !mutant(Mutant::WatchHasNoBound)) {
+    if (one.state == State::Live) leave_front(id, one);
+    behind_.erase(id);
+    one.state = State::Full;
+    one.next = {events->front().entry.mod, 0};
+    one.read.clear();
+    if (!mutant(Mutant::FullWatchForgotten)) full_.insert(id);
+    return false;
+  }
+  one.quiet_since = now;
+  const Revision revision = events->back().entry.mod;
+  deliver(one, {.what = WatchBatch::What::Events, .revision = revision, .events = std::move(events)}, bytes);
+  return true;
+}
+
+void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
+  if (bytes != 0) {
+    one.taken->fetch_add(bytes, std::memory_order_relaxed);
+    batch.room = std::shared_ptr<void>(static_cast<void*>(one.taken.get()), [taken = one.taken, bytes](void*) {
+      taken->fetch_sub(bytes, std::memory_order_release);
+    });
+  }
+  deliveries_.announce([listener = one.listener, batch = std::move(batch)]() mutable {
+    if (!listener->deaf) listener->observer(std::move(batch));
+  });
+}
+
+// ---- marks
+
+// Up to which revision this watch has been told everything; nothing: that cannot be said now.
+std::optional<Revision> Watches::marked(const One& one) const {
+  if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
+  if (front_.next.revision < one.start) return std::nullopt;
+  return Revision(front_.next.revision.value() - 1);
+}
+
+void Watches::tell_asked_marks() {
+  for (const WatchId id : std::exchange(asking_, {})) {
+    One& one = *all_.find(id)->second;
+    const bool pending = one.state == State::Live && one.ahead && front_.next.revision <= one.start;
+    const std::optional<Revision> revision = marked(one);
+    if (!pending && !revision) {
+      asking_.insert(id);
+      continue;
+    }
+    for (uint64_t left = std::exchange(one.marks_asked, 0); left != 0; --left) {
+      if (pending) {
+        deliver(one, {.what = WatchBatch::What::Pending, .revision = one.start}, 0);
+      } else {
+        deliver(one, {.what = WatchBatch::What::Mark, .revision = *revision}, 0);
+      }
+    }
+  }
+}
+
+// Only to whom has been told all and has taken it; the others are looked at again.
+void Watches::tell_due_marks(LaggingTime now) {
+  while (!marks_.empty() && marks_.begin()->first <= now) {
+    const WatchId id = marks_.begin()->second;
+    marks_.erase(marks_.begin());
+    One& one = *all_.find(id)->second;
+    if (later(one.quiet_since, one.options.mark_every) <= now) {
+      const std::optional<Revision> revision = marked(one);
+      const bool silent = one.ahead && front_.next.revision <= one.start;
+      if (revision && !silent && one.taken->load(std::memory_order_acquire) == 0) {
+        deliver(one, {.what = WatchBatch::What::Mark, .revision = *revision}, 0);
+      }
+      one.quiet_since = now;
+    }
+    one.mark_due = later(one.quiet_since, one.options.mark_every);
+    marks_.insert({one.mark_due, id});
+  }
+}
+
+bool Watches::advance(LaggingTime now) {
+  bool more = advance_front(now);
+  more |= advance_behind(now);
+  tell_asked_marks();
+  tell_due_marks(now);
+  return more;
+}
+
+}  // namespace coordkit::client

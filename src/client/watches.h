@@ -1,0 +1,129 @@
+// Who watches what, and how far each has been told: pure, so that the rules of watches stand in one place (docs/semantics.md
+// S-21 to S-28).
+//
+// History is read in pieces (machine/changes_query.h). The front reads for all watches that are Live: each change once, decoded
+// once, and told to whom it concerns. A watch that starts in the past, or had no room, reads for itself until it has caught up.
+// How far somebody has read is a place in the history, and nothing else is kept for him; so a slow watch costs nothing but
+// its own reading, and what happens to this replica's state between two reads does not matter.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "client/deliveries.h"
+#include "client/watch_index.h"
+#include "coordkit/clock.h"
+#include "machine/changes_query.h"
+
+namespace coordkit::client {
+
+absl::Status check_watch(const WatchOptions& options);
+
+class Watches {
+ public:
+  // A piece of this replica's own history; nothing: it cannot be read now.
+  using Read = std::function<std::optional<machine::ChangesReply>(const machine::ChangesQuery&)>;
+  Watches(Deliveries& deliveries, Read read) : deliveries_(deliveries), read_(std::move(read)) {}
+
+  // The options have passed check_watch().
+  WatchId add(WatchOptions options, WatchObserver observer);
+  bool remove(WatchId id);             // false: there is none. Nothing is told to it any more but what waits already
+  bool ask_mark(WatchId id);           // false: there is none
+  void stop(const absl::Status& why);  // ends all
+
+  // Those that are to be made; they count as asked for from here on.
+  std::vector<WatchId> to_make();
+  bool any_to_make() const { return !wanting_.empty(); }
+  void made(WatchId id, const machine::ChangesReply& state, LaggingTime now);
+  void not_made(WatchId id);
+
+  void restored();  // this replica's state was replaced by a later one
+  // Reads on and tells. True: there is more to read at once.
+  bool advance(LaggingTime now);
+  LaggingTime next_mark() const { return marks_.empty() ? LaggingTime::max() : marks_.begin()->first; }
+
+  void retry();  // lets those go on that were not made, or had no room and have some now
+  bool any_to_retry() const { return !failed_.empty() || !full_.empty(); }
+  bool any_without_room() const { return !full_.empty(); }
+  // Whether advance() would have something to say even if nothing was applied.
+  bool to_look(LaggingTime now) const { return !asking_.empty() || next_mark() <= now; }
+  size_t size() const { return all_.size(); }
+
+ private:
+  enum class State : uint8_t { Wanting, Asked, Failed, Live, CatchingUp, Full };
+  struct Place {
+    Revision revision;
+    uint64_t sub = 0;
+  };
+  struct Listener {
+    WatchObserver observer;
+    std::atomic<bool> deaf{false};
+  };
+  struct One {
+    WatchOptions options;
+    std::shared_ptr<Listener> listener;
+    std::shared_ptr<std::atomic<size_t>> taken = std::make_shared<std::atomic<size_t>>(0);  // bytes of its batches
+    State state = State::Wanting;
+    bool ahead = false;            // starts at a revision that did not exist when it was made
+    Revision start;                // Live: nothing before it is told
+    Place next;                    // CatchingUp, Full: where it goes on
+    std::vector<WatchEvent> read;  // CatchingUp: not told yet, because the last revision is not complete
+    uint64_t marks_asked = 0;
+    LaggingTime quiet_since{};
+    LaggingTime mark_due = LaggingTime::max();
+    std::vector<uint32_t> hits;  // while the front tells: which events of the revision concern it
+  };
+  struct Front {
+    Place next;
+    std::vector<WatchEvent> read;  // of a revision that is not complete yet
+  };
+  struct Told {  // a revision of the front, as it is shared
+    WatchEvents whole;
+    WatchEvents plain;  // without previous entries; made when it is needed
+    bool previous = false;
+  };
+
+  bool advance_front(LaggingTime now);
+  void tell_front(LaggingTime now);
+  void tell_hits(WatchId id, One& one, Told& told, LaggingTime now);
+  bool advance_behind(LaggingTime now);
+  bool catch_up(WatchId id, One& one, LaggingTime now);
+  bool tell_read(WatchId id, One& one, LaggingTime now);
+  void join_front(WatchId id, One& one, Revision next);
+  void leave_front(WatchId id, One& one);
+  bool tell(WatchId id, One& one, WatchEvents events, LaggingTime now);
+  void tell_asked_marks();
+  void tell_due_marks(LaggingTime now);
+  std::optional<Revision> marked(const One& one) const;
+  void deliver(One& one, WatchBatch batch, size_t bytes);
+  void end(WatchId id, Revision revision, absl::Status why);
+  void erase(WatchId id);
+  void end_compacted(WatchId id, Revision compacted);
+  static bool wants(const One& one, const WatchEvent& event) {
+    return event.deleted() ? one.options.deletes : one.options.puts;
+  }
+
+  Deliveries& deliveries_;
+  Read read_;
+  absl::btree_map<WatchId, std::unique_ptr<One>> all_;
+  WatchIndex index_;  // of those that are Live
+  absl::btree_set<WatchId> live_;
+  uint64_t previous_wanted_ = 0;  // by so many of them
+  Front front_;                   // while any is Live
+  absl::btree_set<WatchId> wanting_;
+  absl::btree_set<WatchId> failed_;
+  absl::btree_set<WatchId> behind_;  // CatchingUp
+  absl::btree_set<WatchId> full_;
+  absl::btree_set<WatchId> asking_;  // for marks
+  absl::btree_set<std::pair<LaggingTime, WatchId>> marks_;
+  WatchId served_;  // of those behind: the last that had its turn
+  uint64_t last_id_ = 0;
+};
+
+}  // namespace coordkit::client

@@ -1,0 +1,108 @@
+#include "coordkit/watch.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "replica/coordination.h"
+#include "replica/host.h"
+
+namespace coordkit {
+namespace {
+
+// Between the thread of announcements and a reader.
+class BatchQueue {
+ public:
+  void push(WatchBatch batch) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    batches_.push_back(std::move(batch));
+    wake_.notify_one();
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    batches_.clear();
+    wake_.notify_all();
+  }
+  bool any() {
+    const std::lock_guard lock(mutex_);
+    return closed_ || !batches_.empty();
+  }
+  // The end stays, for whoever asks again.
+  absl::StatusOr<WatchBatch> take(Duration timeout) {
+    std::unique_lock lock(mutex_);
+    const auto ready = [this] { return closed_ || !batches_.empty(); };
+    if (timeout == kForever) {
+      wake_.wait(lock, ready);
+    } else if (!wake_.wait_for(lock, timeout, ready)) {
+      return make_error(Reason::CallTimeout, Outcome::None, "nothing was told in that time; nothing is lost");
+    }
+    if (closed_) return make_error(Reason::Closed, "the watch was ended");
+    if (batches_.front().what == WatchBatch::What::Ended) return batches_.front().why;
+    WatchBatch batch = std::move(batches_.front());
+    batches_.pop_front();
+    return batch;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<WatchBatch> batches_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+struct Watch::Rep {
+  explicit Rep(std::shared_ptr<CallRunner> of) : host(std::move(of)) {}
+  ~Rep() {
+    host->call([id = id](Client& client) { client.end_watch(*id, [](absl::Status) {}); });
+  }
+  Rep(const Rep&) = delete;
+  Rep& operator=(const Rep&) = delete;
+
+  void start(WatchOptions options, WatchObserver observer) {
+    host->call([id = id, options = std::move(options), observer = std::move(observer)](Client& client) mutable {
+      *id = client.watch(std::move(options), std::move(observer));
+    });
+  }
+
+  const std::shared_ptr<CallRunner> host;
+  const std::shared_ptr<WatchId> id = std::make_shared<WatchId>();  // known and used on the engine's thread only
+  std::shared_ptr<BatchQueue> queue;                                // null: there is an observer
+};
+
+Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_shared<Rep>(HandleAccess::host(replica))) {
+  rep_->queue = std::make_shared<BatchQueue>();
+  rep_->start(std::move(options), [queue = rep_->queue](WatchBatch batch) { queue->push(std::move(batch)); });
+}
+
+Watch::Watch(const Replica& replica, WatchOptions options, WatchObserver observer)
+    : rep_(std::make_shared<Rep>(HandleAccess::host(replica))) {
+  rep_->start(std::move(options), std::move(observer));
+}
+
+absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
+  if (!rep_) return make_error(Reason::Closed, "this watch watches nothing: make it of a replica");
+  if (!rep_->queue) return make_error(Reason::InvalidArgument, "the batches of this watch go to its observer");
+  if (rep_->host->forked()) return forked_away();
+  if (rep_->host->on_engine_thread()) return would_wait_for_itself();
+  rep_->host->before_waiting([queue = rep_->queue.get()] { return queue->any(); });
+  return rep_->queue->take(std::max(timeout, Duration::zero()));
+}
+
+void Watch::ask_mark() const {
+  if (rep_) rep_->host->call([id = rep_->id](Client& client) { client.ask_mark(*id); });
+}
+
+absl::Status Watch::end() {
+  if (!rep_) return make_error(Reason::WatchNotFound, "this watch watches nothing");
+  const absl::Status status = wait_for_done(
+      *rep_->host, [id = rep_->id](Client& client, DoneCallback done) { client.end_watch(*id, std::move(done)); });
+  if (rep_->queue) rep_->queue->close();
+  return status;
+}
+
+}  // namespace coordkit

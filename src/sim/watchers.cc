@@ -1,0 +1,227 @@
+#include "sim/watchers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "coordkit/error.h"
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+using What = WatchBatch::What;
+
+std::string shown(const std::vector<WatchEvent>& events) {
+  std::string out;
+  for (const WatchEvent& event : events) {
+    out +=
+        fmt::format(" {}{}@{}.{}", event.deleted() ? "-" : "+", event.entry.key, event.entry.mod.value(), event.entry.version);
+    if (event.previous) out += fmt::format("(was @{})", event.previous->mod.value());
+  }
+  return out.empty() ? " nothing" : out;
+}
+
+KeyValue entry_of(const std::string& key, const Model::Value& value) {
+  return {.key = key, .value = value.value, .create = value.create, .mod = value.mod, .version = value.version};
+}
+
+bool concerns(const WatchOptions& wants, const std::string& key) {
+  if (wants.end.empty()) return key == wants.key;
+  return key >= wants.key && (wants.end == kNoEnd || key < wants.end);
+}
+
+}  // namespace
+
+Watchers::Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
+                   MarkCounts& marks, Random random)
+    : world_(world), plan_(plan), nodes_(nodes), model_(model), marks_(marks) {
+  for (uint64_t number = 0; number < plan.work.watchers; ++number) {
+    Watcher& watcher = watchers_.emplace_back();
+    watcher.number = number;
+    watcher.random = random.fork();
+  }
+}
+
+void Watchers::start() {
+  for (Watcher& watcher : watchers_) schedule(watcher);
+}
+
+void Watchers::schedule(Watcher& watcher) {
+  const Duration longest = winding_down_ ? std::chrono::milliseconds(100) : plan_.work.watcher_pause_max;
+  const Duration after(watcher.random.below(static_cast<uint64_t>(longest.count()) + 1));
+  world_.schedule(world_.now() + after, EventKind::Watcher, kNoNode, 0, watcher.number);
+}
+
+void Watchers::event(const Event& event) {
+  Watcher& watcher = watchers_[event.item];
+  act(watcher);
+  schedule(watcher);
+}
+
+bool Watchers::lives(const Watcher& watcher) const {
+  const Node& node = *nodes_[watcher.node];
+  return node.up() && node.epoch() == watcher.epoch;
+}
+
+void Watchers::act(Watcher& watcher) {
+  watcher.kept.clear();
+  if (watcher.open && !lives(watcher)) watcher.open = false;
+  if (!watcher.open) {
+    if (!winding_down_ && (!watcher.next || watcher.random.chance(0.2))) begin_anew(watcher);
+    return open(watcher);
+  }
+  if (nodes_[watcher.node]->frozen() || winding_down_) return;
+  const uint64_t dice = watcher.random.below(100);
+  if (dice < 10) {
+    ++watcher.marks_owed;
+    nodes_[watcher.node]->client().ask_mark(watcher.watch);
+    nodes_[watcher.node]->wake();
+  } else if (dice < 20) {
+    close(watcher);
+  }
+}
+
+// Another interval, from wherever it likes.
+void Watchers::begin_anew(Watcher& watcher) {
+  Random& random = watcher.random;
+  watcher.wants = WatchOptions::prefix("k");
+  const uint64_t kind = random.below(3);
+  const std::string one = fmt::format("k{}", random.below(plan_.work.keys));
+  if (kind == 0) watcher.wants = WatchOptions::of(one);
+  if (kind == 1) watcher.wants = {.key = one, .end = std::string(kNoEnd)};
+  watcher.wants.previous = random.chance(0.5);
+  watcher.wants.puts = random.chance(0.8);
+  watcher.wants.deletes = !watcher.wants.puts || random.chance(0.8);
+  watcher.wants.room = random.chance(0.5) ? random.between(100, 3000) : size_t{16} << 20;
+  watcher.wants.mark_every = Duration(random.between(100'000'000, 5'000'000'000));
+  const uint64_t newest = model_.revision().value();
+  watcher.next = {};
+  if (random.chance(0.5)) watcher.next = Revision(random.between(model_.compacted().value() + 1, newest + 3));
+}
+
+void Watchers::open(Watcher& watcher) {
+  const uint32_t node = static_cast<uint32_t>(watcher.random.below(nodes_.size()));
+  if (!nodes_[node]->up() || nodes_[node]->frozen() || watcher.wants.key.empty()) return;
+  watcher.node = node;
+  watcher.epoch = nodes_[node]->epoch();
+  watcher.open = true;
+  watcher.made = false;
+  watcher.marks_owed = 0;
+  watcher.wants.from = watcher.next;
+  watcher.watch = nodes_[node]->client().watch(watcher.wants, [this, &watcher, round = ++watcher.round](WatchBatch batch) {
+    if (round != watcher.round) fail("INV_W07", watcher, "told after its end");
+    take(watcher, std::move(batch));
+  });
+  nodes_[node]->wake();
+}
+
+void Watchers::close(Watcher& watcher) {
+  nodes_[watcher.node]->client().end_watch(watcher.watch, [this, number = watcher.number](const absl::Status& status) {
+    const std::optional<Reason> reason = reason_of(status);
+    if (!status.ok() && reason != Reason::WatchNotFound) fail("INV_W07", watchers_[number], status.ToString());
+  });
+  nodes_[watcher.node]->wake();
+  watcher.open = false;
+  ++watcher.round;
+}
+
+// ---- what it is told
+
+void Watchers::take(Watcher& watcher, WatchBatch batch) {
+  switch (batch.what) {
+    case What::Created:
+      if (watcher.made) fail("INV_W05", watcher, "made twice");
+      watcher.made = true;
+      if (!watcher.next) watcher.next = batch.revision.next();
+      if (watcher.next > batch.revision.next()) reach(Mark::WatchOfTheFuture);
+      break;
+    case What::Events: take_events(watcher, batch); break;
+    case What::Mark: take_mark(watcher, batch.revision); break;
+    case What::Pending:
+      if (batch.revision != watcher.next) fail("INV_W05", watcher, "pending for another revision");
+      break;
+    case What::Ended:
+      watcher.open = false;
+      ++watcher.round;
+      if (reason_of(batch.why) == Reason::Compacted) {
+        if (watcher.next >= batch.revision || batch.revision > model_.compacted()) {
+          fail("INV_W05", watcher, "nothing it needs is compacted: " + batch.why.ToString());
+        }
+        reach(Mark::WatchCompacted);
+        watcher.next = batch.revision.next();
+      } else if (reason_of(batch.why) == Reason::Stopped) {
+        reach(Mark::WatchLostItsReplica);
+      } else {
+        fail("INV_W05", watcher, batch.why.ToString());
+      }
+      break;
+  }
+  if (batch.room) watcher.kept.push_back(std::move(batch));
+}
+
+void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
+  if (!watcher.made) fail("INV_W05", watcher, "events before it was made");
+  if (batch.events == nullptr || batch.events->empty()) fail("INV_W03", watcher, "a batch of nothing");
+  if (batch.revision < watcher.next) fail("INV_W01", watcher, fmt::format("revision {} again", batch.revision.value()));
+  if (batch.events->front().entry.mod != batch.revision) reach(Mark::WatchCaughtUp);
+  std::vector<WatchEvent> should = expected(watcher, batch.revision);
+  // What was before may be compacted; it must not be anything else.
+  for (size_t i = 0; i < should.size() && i < batch.events->size(); ++i) {
+    const bool forgotten = !(*batch.events)[i].previous && should[i].entry.mod <= model_.compacted();
+    if (!watcher.wants.previous || forgotten) should[i].previous.reset();
+  }
+  if (*batch.events != should) {
+    fail("INV_W02", watcher, fmt::format("told{} where it was{}", shown(*batch.events), shown(should)));
+  }
+  watcher.next = batch.revision.next();
+}
+
+void Watchers::take_mark(Watcher& watcher, Revision revision) {
+  if (revision.next() < watcher.next) fail("INV_W04", watcher, fmt::format("a mark of revision {}", revision.value()));
+  const std::vector<WatchEvent> untold = expected(watcher, revision);
+  if (!untold.empty()) fail("INV_W04", watcher, fmt::format("a mark of revision {} before{}", revision.value(), shown(untold)));
+  watcher.next = revision.next();
+  reach(Mark::WatchMarked);
+}
+
+// What concerns it from its place up to there.
+std::vector<WatchEvent> Watchers::expected(const Watcher& watcher, Revision upto) const {
+  std::vector<WatchEvent> out;
+  const std::vector<Model::KeyChange>& changes = model_.key_changes();
+  const auto from = std::ranges::lower_bound(changes, watcher.next, {}, &Model::KeyChange::revision);
+  for (auto change = from; change != changes.end() && change->revision <= upto; ++change) {
+    if (!concerns(watcher.wants, change->key)) continue;
+    if (change->now ? !watcher.wants.puts : !watcher.wants.deletes) continue;
+    WatchEvent event{{.key = change->key, .mod = change->revision}, std::nullopt};
+    if (change->now) event.entry = entry_of(change->key, *change->now);
+    if (change->before) event.previous = entry_of(change->key, *change->before);
+    out.push_back(std::move(event));
+  }
+  return out;
+}
+
+// ---- the end
+
+bool Watchers::all_told() const {
+  return std::ranges::all_of(watchers_, [this](const Watcher& watcher) {
+    return watcher.wants.key.empty() || (watcher.next && expected(watcher, model_.revision()).empty());
+  });
+}
+
+std::string Watchers::missing() const {
+  for (const Watcher& watcher : watchers_) {
+    const std::vector<WatchEvent> untold = watcher.next ? expected(watcher, model_.revision()) : std::vector<WatchEvent>();
+    if (untold.empty()) continue;
+    return fmt::format("watcher {} on n{} has not been told{}", watcher.number, watcher.node + 1, shown(untold));
+  }
+  return {};
+}
+
+void Watchers::fail(const char* id, const Watcher& watcher, const std::string& what) const {
+  throw Violation(
+      id, fmt::format("watcher {} on n{}, at revision {}: {}", watcher.number, watcher.node + 1, watcher.next.value(), what));
+}
+
+}  // namespace coordkit::sim

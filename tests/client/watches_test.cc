@@ -1,0 +1,441 @@
+// Watches over a real store: what each is told, in which order, and what becomes of those that start late or do not keep up.
+#include "client/watches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/random.h"
+#include "coordkit/error.h"
+#include "machine/changes.h"
+#include "mvcc/store.h"
+
+namespace coordkit::client {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using What = WatchBatch::What;
+
+// "+a=1" a put, "*a=1" one that makes the key, "-a" a delete; "(was 0)" what was before.
+std::string shown(const WatchEvent& event) {
+  std::string out = event.deleted()   ? "-" + event.entry.key
+                    : event.created() ? "*" + event.entry.key + "=" + event.entry.value
+                                      : "+" + event.entry.key + "=" + event.entry.value;
+  return event.previous ? out + "(was " + event.previous->value + ")" : out;
+}
+
+std::string shown(const WatchBatch& batch) {
+  const std::string at = "@" + std::to_string(batch.revision.value());
+  switch (batch.what) {
+    case What::Created: return "created" + at;
+    case What::Mark: return "mark" + at;
+    case What::Pending: return "pending" + at;
+    case What::Ended: return "ended " + std::string(name_of(*reason_of(batch.why))) + at;
+    case What::Events: break;
+  }
+  std::string out;
+  for (const WatchEvent& event : *batch.events) out += (out.empty() ? "" : " ") + shown(event);
+  return out + at;
+}
+
+class WatchesTest : public testing::Test {
+ protected:
+  WatchId watch(WatchOptions options) {
+    EXPECT_TRUE(check_watch(options).ok());
+    const WatchId id(++last_);
+    const WatchId made = watches.add(std::move(options), [this, id](WatchBatch batch) {
+      told[id].push_back(shown(batch));
+      if (batch.room && keeps) kept.push_back(std::move(batch));
+    });
+    EXPECT_EQ(made, id);
+    make();
+    return id;
+  }
+  void make() {
+    for (const WatchId id : watches.to_make()) watches.made(id, state(), now);
+  }
+  machine::ChangesReply state() const { return machine::changes_of(store, {.from = Revision(UINT64_MAX)}); }
+  Revision put(std::string_view key, std::string_view value) {
+    mvcc::Store::Change change;
+    store.put(change, key, value);
+    return store.revision();
+  }
+  void erase(std::string_view key) {
+    mvcc::Store::Change change;
+    store.erase(change, key);
+  }
+  void compact(uint64_t at, size_t budget = SIZE_MAX) {
+    EXPECT_EQ(store.compact(Revision(at)), mvcc::Refusal::None);
+    store.sweep(budget);
+  }
+  std::vector<std::string> take(WatchId id) {
+    while (watches.advance(now)) {
+    }
+    flush();
+    return std::exchange(told[id], {});
+  }
+  void flush() {
+    deliveries.flush();
+    for (auto& task : std::exchange(queue, {})) task();
+  }
+
+  mvcc::Store store;
+  bool readable = true;
+  bool keeps = false;  // batches, as a consumer that has not got round to them
+  std::vector<WatchBatch> kept;
+  std::vector<absl::AnyInvocable<void()>> queue;
+  Deliveries deliveries{[this](absl::AnyInvocable<void()> task) { queue.push_back(std::move(task)); }};
+  Watches watches{deliveries, [this](const machine::ChangesQuery& query) -> std::optional<machine::ChangesReply> {
+                    if (!readable) return std::nullopt;
+                    return machine::decode_changes(encode(machine::changes_of(store, query))).value();
+                  }};
+  std::map<WatchId, std::vector<std::string>> told;
+  LaggingTime now{1h};
+  uint64_t last_ = 0;
+};
+
+TEST_F(WatchesTest, S21_WithoutARevisionItStartsAfterTheOneOfItsCreation) {
+  put("a", "1");
+  const WatchId a = watch(WatchOptions::of("a"));
+  EXPECT_THAT(take(a), ElementsAre("created@2"));
+  put("a", "2");
+  put("b", "1");
+  erase("a");
+  put("a", "3");
+  EXPECT_THAT(take(a), ElementsAre("+a=2@3", "-a@5", "*a=3@6"));
+}
+
+TEST_F(WatchesTest, S21_FromARevisionOnIsInclusiveAndWholeRevisionsComeTogether) {
+  for (const char* value : {"1", "2", "3"}) put("a", value);
+  const WatchId a = watch({.key = "a", .from = Revision(3)});
+  EXPECT_THAT(take(a), ElementsAre("created@4", "+a=2 +a=3@4"));
+  put("a", "4");
+  EXPECT_THAT(take(a), ElementsAre("+a=4@5"));
+}
+
+TEST_F(WatchesTest, S21_AStartInTheFutureIsSilentUntilItExists) {
+  const WatchId a = watch({.key = "a", .from = Revision(4), .mark_every = 100ms});
+  EXPECT_TRUE(watches.ask_mark(a));
+  EXPECT_THAT(take(a), ElementsAre("created@1", "pending@4"));
+  put("a", "1");
+  put("a", "2");
+  now += 1s;
+  EXPECT_THAT(take(a), IsEmpty()) << "neither events nor marks before revision 4";
+  put("a", "3");
+  put("b", "1");
+  EXPECT_THAT(take(a), ElementsAre("+a=3@4"));
+  watches.ask_mark(a);
+  EXPECT_THAT(take(a), ElementsAre("mark@5"));
+}
+
+// The front may stand anywhere while all wait for the future; that is nothing to who comes now.
+TEST_F(WatchesTest, S21_AWatchOfTheFutureKeepsNobodyElseWaiting) {
+  const WatchId late = watch({.key = "a", .from = Revision(5)});
+  const WatchId early = watch(WatchOptions::of("a"));
+  EXPECT_THAT(take(early), ElementsAre("created@1"));
+  for (const char* value : {"1", "2", "3", "4"}) put("a", value);
+  EXPECT_THAT(take(early), ElementsAre("*a=1@2", "+a=2@3", "+a=3@4", "+a=4@5"));
+  EXPECT_THAT(take(late), ElementsAre("created@1", "+a=4@5"));
+}
+
+TEST_F(WatchesTest, S21_INV_W05_REG_F41_BelowTheCompactedRevisionIsCompactedAndAtItIsNot) {
+  for (const char* value : {"1", "2"}) put("a", value);
+  erase("a");
+  put("a", "3");
+  compact(4);
+  const WatchId below = watch({.key = "a", .from = Revision(3)});
+  EXPECT_THAT(take(below), ElementsAre("ended Compacted@4"));
+  const WatchId at = watch({.key = "a", .from = Revision(4)});
+  EXPECT_THAT(take(at), ElementsAre("created@5", "-a *a=3@5"));
+  EXPECT_EQ(watches.size(), 1u);
+}
+
+TEST_F(WatchesTest, S22_IntervalsAreThoseOfRanges) {
+  EXPECT_EQ(reason_of(check_watch({.key = "b", .end = "a"})), Reason::EmptyRange);
+  EXPECT_EQ(reason_of(check_watch({.key = "b", .end = "b"})), Reason::EmptyRange);
+  const WatchId all = watch({.key = "", .end = std::string(kNoEnd)});
+  const WatchId from_b = watch({.key = "b", .end = std::string(kNoEnd)});
+  const WatchId prefix = watch(WatchOptions::prefix("b/"));
+  const WatchId between = watch({.key = "a", .end = "b0"});
+  const WatchId lowest = watch({.key = ""});
+  for (const char* key : {"a", "b/1", "b0", "c"}) put(key, "1");
+  put(std::string_view("\0", 1), "1");
+  EXPECT_THAT(take(all), SizeIs(6));
+  EXPECT_THAT(take(from_b), ElementsAre("created@1", "*b/1=1@3", "*b0=1@4", "*c=1@5"));
+  EXPECT_THAT(take(prefix), ElementsAre("created@1", "*b/1=1@3"));
+  EXPECT_THAT(take(between), ElementsAre("created@1", "*a=1@2", "*b/1=1@3"));
+  EXPECT_THAT(take(lowest), SizeIs(2));
+}
+
+TEST_F(WatchesTest, S23_INV_W01_INV_W03_ARevisionIsToldAtOnceHoweverManyReadsItTakes) {
+  const WatchId live = watch(WatchOptions::prefix("k"));
+  const WatchId one = watch(WatchOptions::of("k2999"));
+  mvcc::Store::Change change;
+  for (int i = 0; i < 3000; ++i) store.put(change, "k" + std::to_string(i), "v");
+  watches.advance(now);
+  flush();
+  for (const WatchId id : {live, one}) {
+    ASSERT_THAT(told[id], SizeIs(2));
+    EXPECT_TRUE(told[id][1].ends_with("@2"));
+  }
+  EXPECT_EQ(std::ranges::count(told[live][1], '*'), 3000);
+  const WatchId later = watch({.key = "k", .end = "l", .from = Revision(2)});
+  const auto caught_up = take(later);
+  ASSERT_THAT(caught_up, SizeIs(2));
+  EXPECT_EQ(std::ranges::count(caught_up[1], '*'), 3000);
+}
+
+TEST_F(WatchesTest, S24_INV_W06_PreviousEntriesComeToThoseThatAskedAndOnlyWhereTheyAreKnown) {
+  const WatchId with = watch({.key = "a", .previous = true});
+  const WatchId without = watch(WatchOptions::of("a"));
+  put("a", "1");
+  put("a", "2");
+  erase("a");
+  EXPECT_THAT(take(with), ElementsAre("created@1", "*a=1@2", "+a=2(was 1)@3", "-a(was 2)@4"));
+  EXPECT_THAT(take(without), ElementsAre("created@1", "*a=1@2", "+a=2@3", "-a@4"));
+  compact(3);
+  const WatchId later = watch({.key = "a", .from = Revision(3), .previous = true});
+  EXPECT_THAT(take(later), ElementsAre("created@4", "+a=2 -a(was 2)@4")) << "what was at revision 2 is compacted";
+}
+
+TEST_F(WatchesTest, S25_INV_W04_REG_F37_AMarkComesAfterAllThatItSpeaksOf) {
+  const WatchId a = watch(WatchOptions::of("a"));
+  put("a", "1");
+  put("b", "1");
+  watches.ask_mark(a);
+  watches.ask_mark(a);
+  EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2", "mark@3", "mark@3")) << "one for each request";
+}
+
+TEST_F(WatchesTest, S25_REG_F38_AMarkThatIsAskedForWhileItCatchesUpWaitsUntilItHas) {
+  for (int i = 0; i < 20'000; ++i) put("a", "v");
+  const WatchId a = watch({.key = "a", .from = Revision(2)});
+  watches.ask_mark(a);
+  EXPECT_TRUE(watches.advance(now)) << "more than one turn reads";
+  flush();
+  EXPECT_FALSE(told[a].back().starts_with("mark"));
+  EXPECT_EQ(take(a).back(), "mark@20001");
+}
+
+TEST_F(WatchesTest, S25_MarksComeByThemselvesWhenNothingElseDoes) {
+  const WatchId a = watch({.key = "a", .mark_every = 1s});
+  EXPECT_EQ(watches.next_mark(), now + 1s);
+  now += 500ms;
+  put("a", "1");
+  EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2"));
+  now += 600ms;
+  EXPECT_THAT(take(a), IsEmpty()) << "it was not quiet for that long";
+  now += 400ms;
+  EXPECT_THAT(take(a), ElementsAre("mark@2"));
+  put("b", "1");
+  now += 1s;
+  EXPECT_THAT(take(a), ElementsAre("mark@3"));
+  EXPECT_EQ(reason_of(check_watch({.key = "a", .mark_every = 99ms})), Reason::InvalidArgument);
+}
+
+TEST_F(WatchesTest, S26_WhatIsFilteredOutIsNotTold) {
+  const WatchId deletes = watch({.key = "a", .puts = false});
+  const WatchId puts = watch({.key = "a", .deletes = false});
+  put("a", "1");
+  erase("a");
+  EXPECT_THAT(take(deletes), ElementsAre("created@1", "-a@3"));
+  EXPECT_THAT(take(puts), ElementsAre("created@1", "*a=1@2"));
+  EXPECT_EQ(reason_of(check_watch({.key = "a", .puts = false, .deletes = false})), Reason::InvalidArgument);
+}
+
+TEST_F(WatchesTest, S27_INV_W07_NothingIsToldAfterTheEnd) {
+  const WatchId a = watch(WatchOptions::of("a"));
+  take(a);
+  put("a", "1");
+  watches.advance(now);
+  deliveries.flush();  // on its way to the consumer
+  EXPECT_TRUE(watches.remove(a));
+  EXPECT_THAT(take(a), IsEmpty());
+  EXPECT_FALSE(watches.remove(a));
+  EXPECT_FALSE(watches.ask_mark(a));
+  EXPECT_EQ(watches.next_mark(), LaggingTime::max());
+}
+
+TEST_F(WatchesTest, S28_REG_F44_AWatchWithoutRoomReadsWhatItMissedOutOfTheHistory) {
+  keeps = true;
+  const WatchId slow = watch({.key = "a", .room = 1000});
+  const WatchId other = watch({.key = "a", .room = 1 << 20});
+  for (int i = 0; i < 50; ++i) put("a", std::to_string(i));
+  EXPECT_THAT(take(other), SizeIs(51)) << "another does not wait for it";
+  auto seen = take(slow);
+  EXPECT_LT(seen.size(), 12u);
+  EXPECT_TRUE(watches.any_to_retry());
+  watches.retry();
+  EXPECT_THAT(take(slow), IsEmpty()) << "it has taken nothing yet";
+  std::string all;
+  for (int round = 0; round < 100 && watches.any_to_retry(); ++round) {
+    kept.clear();
+    watches.retry();
+    for (std::string& each : take(slow)) seen.push_back(std::move(each));
+  }
+  EXPECT_FALSE(watches.any_to_retry());
+  for (const std::string& each : seen) all += each + " ";
+  for (int i = 0; i < 50; ++i) EXPECT_THAT(all, testing::HasSubstr("a=" + std::to_string(i)));
+  kept.clear();
+  put("a", "end");
+  EXPECT_THAT(take(slow), ElementsAre("+a=end@52")) << "it keeps up again";
+}
+
+TEST_F(WatchesTest, S28_ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBeginAnew) {
+  keeps = true;
+  const WatchId slow = watch({.key = "a", .room = 300});
+  for (int i = 0; i < 10; ++i) put("a", "v");
+  take(slow);
+  compact(9);
+  kept.clear();
+  watches.retry();
+  EXPECT_THAT(take(slow), ElementsAre("ended Compacted@9"));
+  EXPECT_EQ(watches.size(), 0u);
+}
+
+// What was compacted and not swept yet is still there for those that need it.
+TEST_F(WatchesTest, S28_ACompactionInTheSameTurnTakesNothingFromWhoKeepsUp) {
+  const WatchId a = watch(WatchOptions::of("a"));
+  take(a);
+  for (const char* value : {"1", "2", "3"}) put("a", value);
+  compact(4, 0);
+  EXPECT_THAT(take(a), ElementsAre("*a=1@2", "+a=2@3", "+a=3@4"));
+}
+
+TEST_F(WatchesTest, S28_AStateTakenOverFromAPeerChangesNothingForAWatch) {
+  const WatchId a = watch(WatchOptions::of("a"));
+  put("a", "1");
+  EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2"));
+  put("a", "2");  // as applied by the peer
+  watches.restored();
+  EXPECT_THAT(take(a), ElementsAre("+a=2@3"));
+}
+
+TEST_F(WatchesTest, S28_AStateOfAPeerThatHasForgottenTooMuchEndsIt) {
+  const WatchId a = watch(WatchOptions::of("a"));
+  take(a);
+  for (int i = 0; i < 5; ++i) put("a", "v");
+  compact(5);
+  watches.restored();
+  EXPECT_THAT(take(a), ElementsAre("ended Compacted@5"));
+}
+
+TEST_F(WatchesTest, AWatchThatCouldNotBeMadeIsTriedAgain) {
+  const WatchId id = watches.add(WatchOptions::of("a"), [this](WatchBatch batch) { told[WatchId(1)].push_back(shown(batch)); });
+  EXPECT_THAT(watches.to_make(), ElementsAre(id));
+  watches.not_made(id);
+  EXPECT_FALSE(watches.any_to_make());
+  watches.retry();
+  make();
+  EXPECT_THAT(take(id), ElementsAre("created@1"));
+}
+
+TEST_F(WatchesTest, AllEndWithTheReplica) {
+  const WatchId a = watch(WatchOptions::of("a"));
+  take(a);
+  watches.stop(make_error(Reason::Stopped, "the replica stopped"));
+  EXPECT_THAT(take(a), ElementsAre("ended Stopped@0"));
+}
+
+// Ordered, unique, atomic, reliable (S-28): each watch is held against the list of all changes. Watches come, are slow, and go
+// at random.
+class RandomWatchesTest : public WatchesTest {
+ protected:
+  struct Watcher {
+    WatchOptions options;
+    Revision next;  // nothing below it is told any more
+  };
+  void change() {
+    mvcc::Store::Change change;
+    std::vector<std::string> keys;
+    for (uint64_t left = random.between(1, 3); left != 0; --left) {
+      std::string key = {static_cast<char>('a' + left), static_cast<char>('a' + random.below(3))};
+      const bool deletes = random.chance(0.3);
+      if (deletes && !store.erase(change, key)) continue;
+      if (!deletes) store.put(change, key, "v");
+      keys.push_back(std::move(key));
+    }
+    if (!keys.empty()) history[store.revision()] = std::move(keys);
+  }
+  void open() {
+    WatchOptions options = WatchOptions::prefix(std::string(1, static_cast<char>('b' + random.below(3))));
+    if (random.chance(0.5)) options = {.key = "ba", .end = random.chance(0.5) ? "c" : std::string(kNoEnd)};
+    options.room = random.between(200, 2000);
+    if (random.chance(0.5)) options.from = Revision(random.between(2, store.revision().value() + 5));
+    const WatchId id(++last_);
+    watchers[id] = {options, options.from ? options.from : Revision(store.revision().value() + 1)};
+    watches.add(options, [this, id](WatchBatch batch) { take_in(id, std::move(batch)); });
+    make();
+  }
+  void take_in(WatchId id, WatchBatch batch) {
+    const auto found = watchers.find(id);
+    if (found == watchers.end() || batch.what == What::Created) return;
+    ASSERT_EQ(batch.what, What::Events);
+    Watcher& watcher = found->second;
+    std::vector<std::string> expected, seen;
+    for (auto at = history.lower_bound(watcher.next); at != history.end() && at->first <= batch.revision; ++at) {
+      for (const std::string& key : at->second) {
+        if (concerns(watcher, key)) expected.push_back(key + "@" + std::to_string(at->first.value()));
+      }
+    }
+    for (const WatchEvent& event : *batch.events) {
+      seen.push_back(event.entry.key + "@" + std::to_string(event.entry.mod.value()));
+    }
+    ASSERT_EQ(seen, expected);
+    watcher.next = Revision(batch.revision.value() + 1);
+    kept.push_back(std::move(batch));
+  }
+  static bool concerns(const Watcher& watcher, const std::string& key) {
+    return key >= watcher.options.key && (watcher.options.end == kNoEnd || key < watcher.options.end);
+  }
+  void close_one() {
+    if (watchers.empty()) return;
+    const WatchId id = std::next(watchers.begin(), static_cast<ptrdiff_t>(random.below(watchers.size())))->first;
+    EXPECT_TRUE(watches.remove(id));
+    watchers.erase(id);
+  }
+  void go_on() {
+    watches.advance(now);
+    if (random.chance(0.3)) watches.retry();
+    flush();
+    std::erase_if(kept, [this](const auto&) { return random.chance(0.5); });
+  }
+  // Everybody takes all there is: then nothing may be missing.
+  void settle() {
+    bool more = true;
+    while (more || watches.any_to_retry()) {
+      kept.clear();
+      watches.retry();
+      more = watches.advance(now);
+      flush();
+    }
+    for (const auto& [id, watcher] : watchers) {
+      for (auto at = history.lower_bound(watcher.next); at != history.end(); ++at) {
+        for (const std::string& key : at->second) EXPECT_FALSE(concerns(watcher, key)) << key << "@" << at->first.value();
+      }
+    }
+  }
+
+  Random random{7};
+  std::map<WatchId, Watcher> watchers;
+  std::map<Revision, std::vector<std::string>> history;  // the keys that each revision changed, in order
+};
+
+TEST_F(RandomWatchesTest, S28_INV_W02_REG_F42_EachSeesExactlyWhatHappened) {
+  for (int step = 0; step < 20'000 && !HasFatalFailure(); ++step) {
+    const uint64_t kind = random.below(100);
+    if (kind < 60) change();
+    if (kind >= 60 && kind < 63 && watchers.size() < 20) open();
+    if (kind == 63) close_one();
+    if (kind == 64) watches.restored();
+    if (kind >= 65) go_on();
+    if (step % 500 == 499) settle();
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::client

@@ -1,0 +1,91 @@
+// The revisioned store through three real replicas.
+#include "coordkit/kv.h"
+
+#include <future>
+
+#include "coordkit/coordkit.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::SizeIs;
+
+class KvTest : public ::testing::Test {
+ protected:
+  void SetUp() override { cluster_.open_all(); }
+  Cluster cluster_;
+};
+
+TEST_F(KvTest, S01_S08_S14_S19_ChangesOfOneReplicaAreReadOnAllAndInThePast) {
+  Kv here(cluster_[1]), there(cluster_[2]);
+  ASSERT_THAT(here.put("config/a", "1").status(), IsOk());
+  const absl::StatusOr<TransactionResult> created =
+      Txn(here).when(Compare::missing("config/b")).then(PutOperation{.key = "config/b", .value = "1"}).commit();
+  ASSERT_THAT(created.status(), IsOk());
+  EXPECT_TRUE(created->succeeded);
+  const absl::StatusOr<PutResult> again = there.put({.key = "config/a", .value = "2", .previous = true});
+  ASSERT_THAT(again.status(), IsOk());
+  EXPECT_EQ(again->previous->value, "1");
+
+  const absl::StatusOr<RangeResult> now = there.range(RangeOperation::prefix("config/"));
+  ASSERT_THAT(now.status(), IsOk());
+  ASSERT_THAT(now->entries, SizeIs(2));
+  EXPECT_EQ(now->entries[0].value, "2");
+  RangeOperation before = RangeOperation::prefix("config/");
+  before.revision = created->revision;
+  EXPECT_EQ(here.range(before)->entries.at(0).value, "1");
+
+  ASSERT_THAT(here.compact(again->revision).status(), IsOk());
+  const absl::Status compacted = there.range(before).status();
+  EXPECT_THAT(compacted, Is(Reason::Compacted));
+  EXPECT_EQ(revision_of(compacted), again->revision);
+  EXPECT_EQ(here.erase(DeleteOperation{.key = "config/", .end = prefix_end("config/")})->deleted, 2u);
+  EXPECT_FALSE(there.get("config/a")->entry);
+}
+
+TEST_F(KvTest, S39_AKeyOfASessionGoesWithItAndItsHistoryStays) {
+  Kv kv(cluster_[1]);
+  Session session = cluster_.session(2);
+  const LeaseId lease(session.id().value());
+  const absl::StatusOr<PutResult> made = kv.put({.key = "members/", .value = "me", .lease = lease, .sequential = true});
+  ASSERT_THAT(made.status(), IsOk());
+  EXPECT_EQ(kv.get(made->key)->entry->lease, lease);
+  ASSERT_THAT(session.close(), IsOk());
+  EXPECT_EQ(kv.range(RangeOperation::prefix("members/"))->count, 0u);
+  RangeOperation before = RangeOperation::prefix("members/");
+  before.revision = made->revision;
+  EXPECT_EQ(kv.range(before)->count, 1u);
+}
+
+TEST_F(KvTest, AsynchronousCallsAreAnsweredOnceAndAClosedReplicaSaysSo) {
+  Kv kv(cluster_[1]);
+  std::promise<absl::StatusOr<TransactionResult>> committed;
+  std::promise<absl::StatusOr<RangeResult>> ranged;
+  kv.commit_async({{}, {PutOperation{.key = "a", .value = "1"}, PutOperation{.key = "b", .value = "1"}}, {}}, {}, {},
+                  [&](absl::StatusOr<TransactionResult> result) { committed.set_value(std::move(result)); });
+  const absl::StatusOr<TransactionResult> result = committed.get_future().get();
+  ASSERT_THAT(result.status(), IsOk());
+  EXPECT_THAT(result->replies, SizeIs(2));
+  kv.range_async(RangeOperation::all(), {.read = Consistency::Local},
+                 [&](absl::StatusOr<RangeResult> entries) { ranged.set_value(std::move(entries)); });
+  EXPECT_EQ(ranged.get_future().get()->count, 2u);
+  ASSERT_THAT(cluster_[1].close(), IsOk());
+  EXPECT_THAT(kv.put("a", "2").status(), Is(Reason::Closed));
+  EXPECT_THAT(kv.range(RangeOperation::all()).status(), Is(Reason::Closed));
+}
+
+TEST_F(KvTest, S10_EveryReplicaSeesWhatAnotherWasAnswered) {
+  for (int i = 0; i < 30; ++i) {
+    Kv writer(cluster_[1 + static_cast<uint64_t>(i) % 3]), reader(cluster_[1 + static_cast<uint64_t>(i + 1) % 3]);
+    const absl::StatusOr<PutResult> put = writer.put("k", std::to_string(i));
+    ASSERT_THAT(put.status(), IsOk());
+    EXPECT_EQ(reader.range(RangeOperation::of("k"))->entries.at(0).value, std::to_string(i));
+    const absl::StatusOr<RangeResult> local = reader.range(RangeOperation::of("k"), {.read = {Consistency::Local, put->index}});
+    ASSERT_THAT(local.status(), IsOk());
+    EXPECT_EQ(local->entries.at(0).value, std::to_string(i));
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::testing
