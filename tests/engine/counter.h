@@ -27,7 +27,7 @@ class Counter final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"
-  bool holds(std::string_view guard) const override;                           // "N": the total is at least N; "throw"
+  bool holds(std::string_view guard) override;                                 // "N": the total is at least N; "throw"
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
