@@ -51,7 +51,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .rate_error_ppm = options_.rate_error_ppm,
                               .sticky = options_.sticky,
                               .compaction = options_.compaction,
-                              .notify = [this](absl::AnyInvocable<void()> task) { watch_->announce(std::move(task)); },
+                              .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
                               .draw_secret = random_secret,
                               .watch = &*watch_});
   publish();
@@ -64,6 +64,11 @@ void Host::start(std::unique_ptr<Engine> engine) {
     const auto keep_running = boost::asio::make_work_guard(io_);
     io_.run();
   });
+}
+
+// Whoever begins something on a closed replica is told so where he is: there is no other thread left.
+void Host::announce(CallbackThread::Task task) {
+  if (CallbackThread::Task left = watch_->announce(std::move(task))) std::move(left)();
 }
 
 // ---- arrivals, from any thread

@@ -46,6 +46,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
   void call(Call call) override;
   bool on_engine_thread() const override { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+  bool on_callback_thread() const override { return callbacks_ && callbacks_->runs_here(); }
   const Clock& clock() const override { return clock_; }
   // In a forked child: no thread of this object runs here, and none of its locks may be taken.
   bool forked() const override { return fork_guard_.forked(); }
@@ -91,6 +92,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void arm_timer(Duration wait);
   void finish_drain();
   void stop_engine();
+  void announce(CallbackThread::Task task);
 
   ReplicaOptions options_;
   const Clock& clock_;
