@@ -71,6 +71,13 @@ void Host::announce(CallbackThread::Task task) {
   if (CallbackThread::Task left = watch_->announce(std::move(task))) std::move(left)();
 }
 
+void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
+  auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);
+  timer->async_wait([timer, act = std::move(act)](const boost::system::error_code& error) mutable {
+    if (!error) std::move(act)();
+  });
+}
+
 // ---- arrivals, from any thread
 
 void Host::post(Arrival arrival) {

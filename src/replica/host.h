@@ -55,6 +55,11 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
+  // Runs `task` on the callback thread; once that is stopped, right here.
+  void announce(CallbackThread::Task task);
+  // On the engine's thread, this much later unless the host is closed before.
+  void later(Duration delay, absl::AnyInvocable<void()> act);
+
   // Inside a call.
   Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
   Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
@@ -92,7 +97,6 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void arm_timer(Duration wait);
   void finish_drain();
   void stop_engine();
-  void announce(CallbackThread::Task task);
 
   ReplicaOptions options_;
   const Clock& clock_;
