@@ -64,11 +64,12 @@ class Stm {
  private:
   friend class StmRun;
   using Entries = std::map<std::string, std::optional<KeyValue>>;
-  Stm(const Kv& kv, std::chrono::steady_clock::time_point deadline) : kv_(&kv), deadline_(deadline) {}
+  Stm(const Kv& kv, LaggingTime deadline) : kv_(&kv), deadline_(deadline) {}
   absl::StatusOr<std::optional<KeyValue>> read(const std::string& key);
+  Duration left() const;  // until the deadline
 
   const Kv* kv_;
-  std::chrono::steady_clock::time_point deadline_;
+  LaggingTime deadline_;
   Revision snapshot_;  // zero: nothing was read
   Index as_of_;        // a state that has the snapshot
   Entries known_;      // as of the snapshot

@@ -5,18 +5,10 @@
 
 #include "base/mutant.h"
 #include "coordkit/error.h"
+#include "replica/host.h"
 
 namespace coordkit {
 namespace {
-
-using Time = std::chrono::steady_clock::time_point;
-
-Duration left_until(Time deadline) { return std::max(Duration(deadline - std::chrono::steady_clock::now()), Duration::zero()); }
-
-Time from_now(Duration timeout) {
-  const Time now = std::chrono::steady_clock::now();
-  return timeout > Time::max() - now ? Time::max() : now + timeout;
-}
 
 // It is as it was seen. What was missing and has come and gone since is missing as before.
 Compare unchanged(const std::string& key, const std::optional<KeyValue>& seen) {
@@ -52,7 +44,7 @@ absl::StatusOr<std::optional<KeyValue>> Stm::entry(const std::string& key) {
 absl::StatusOr<std::optional<KeyValue>> Stm::read(const std::string& key) {
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   RangeOperation one = RangeOperation::of(key);
-  QueryOptions options{.timeout = left_until(deadline_)};
+  QueryOptions options{.timeout = left()};
   if (snapshot_) {
     if (!mutant(Mutant::StmReadsTheNewest)) one.revision = snapshot_;
     options.read = {Consistency::Local, as_of_};
@@ -71,6 +63,8 @@ absl::StatusOr<std::optional<KeyValue>> Stm::read(const std::string& key) {
   return known;
 }
 
+Duration Stm::left() const { return std::max(deadline_ - kv_->host_->clock().now().lagging, Duration::zero()); }
+
 void Stm::put(std::string key, std::string value, LeaseId lease) {
   KeyValue own{.key = key, .value = std::move(value), .lease = lease};
   written_.insert_or_assign(std::move(key), std::move(own));
@@ -83,7 +77,7 @@ void Stm::erase(std::string key) { written_.insert_or_assign(std::move(key), std
 class StmRun {
  public:
   StmRun(const Kv& kv, const StmOptions& options)
-      : kv_(kv), options_(options), deadline_(from_now(options.timeout)), next_(kv_, deadline_) {}
+      : kv_(kv), options_(options), deadline_(kv.host_->deadline(options.timeout)), next_(kv_, deadline_) {}
 
   absl::StatusOr<StmResult> run(absl::FunctionRef<absl::Status(Stm&)> function) {
     for (uint32_t attempt = 1; attempt <= options_.attempts_max; ++attempt) {
@@ -117,7 +111,7 @@ class StmRun {
     }
     for (const auto& [key, seen] : stm.read_) transaction.otherwise.emplace_back(RangeOperation::of(key));
     absl::StatusOr<TransactionResult> result =
-        Kv(kv_).commit(std::move(transaction), {.timeout = left_until(deadline_), .fence = options_.fence});
+        Kv(kv_).commit(std::move(transaction), {.timeout = stm.left(), .fence = options_.fence});
     // Only reads answer with so much: the other branch was taken, and has written nothing.
     if (reason_of(result.status()) == Reason::ResultTooLarge) return Revision();
     if (!result.ok()) return result.status();
@@ -156,7 +150,7 @@ class StmRun {
 
   const Kv& kv_;
   const StmOptions& options_;
-  const Time deadline_;
+  const LaggingTime deadline_;
   Stm next_;
 };
 
