@@ -200,6 +200,7 @@ void keys(Plan& plan, const SimOptions& options, Random& random) {
   plan.work.watcher_pause_max = draw_wide(random, milliseconds(5), seconds(3));
   if (random.chance(0.6)) plan.work.compact_percent = random.between(1, 20);
   if (random.chance(0.3)) plan.work.revisions_kept = random.between(1, 200);
+  if (random.chance(0.7)) plan.work.transaction_percent = random.between(10, 90);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
