@@ -11,10 +11,10 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open",    "close",     "acquire",   "release", "put",         "erase",
-                                      "get",     "lease get", "local get", "holders", "queue",       "sessions",
-                                      "check",   "convert",   "value",     "resume",  "kill",        "leave",
-                                      "command", "look",      "put entry", "range",   "local range", "compact"};
+constexpr const char* kKindNames[] = {"open",    "close",     "acquire",   "release",   "put",   "erase",
+                                      "get",     "lease get", "local get", "holders",   "queue", "sessions",
+                                      "check",   "convert",   "value",     "resume",    "kill",  "leave",
+                                      "compact", "command",   "look",      "put entry", "range", "local range"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";

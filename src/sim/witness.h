@@ -41,12 +41,12 @@ class Witness {
     Resume,  // of a session
     Kill,    // of a session or a hold
     Leave,   // a place or a group
+    Compact,
     Command,
     Object,  // a look at one
     Entry,   // a put with options
     Range,
-    LocalRange,
-    Compact
+    LocalRange
   };
   using Object = CoordinationModel::Object;
   using Told = std::function<bool(const machine::Result&)>;

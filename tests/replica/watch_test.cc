@@ -143,7 +143,7 @@ TEST_F(WatchTest, S22_WhatCannotBeWatchedSaysWhy) {
 }
 
 // Its room holds a few of the batches; the writers and the other watch do not wait for it.
-TEST_F(WatchTest, S28_ASlowReaderDelaysNobodyAndMissesNothing) {
+TEST_F(WatchTest, S28_FLT_O02_ASlowReaderDelaysNobodyAndMissesNothing) {
   WatchOptions small = WatchOptions::prefix("w/");
   small.room = 1 << 10;
   Reader slow{.watch = Watch(cluster_[2], small)};
