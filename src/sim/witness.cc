@@ -11,9 +11,9 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open",      "close",     "acquire", "release", "put",      "erase", "get",
-                                      "lease get", "local get", "holders", "queue",   "sessions", "check", "convert",
-                                      "value",     "resume",    "kill",    "leave",   "command",  "look"};
+constexpr const char* kKindNames[] = {"open",      "close",     "acquire", "release", "put",      "erase",   "get",
+                                      "lease get", "local get", "holders", "queue",   "sessions", "check",   "convert",
+                                      "value",     "resume",    "kill",    "leave",   "compact",  "command", "look"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";

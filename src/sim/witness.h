@@ -41,6 +41,7 @@ class Witness {
     Resume,  // of a session
     Kill,    // of a session or a hold
     Leave,   // a place or a group
+    Compact,
     Command,
     Object  // a look at one
   };

@@ -401,7 +401,7 @@ void Workload::erase(Worker& worker) {
 void Workload::compact(Worker& worker) {
   const uint64_t back = worker.random.below(worker.random.chance(0.5) ? 3 : 40);
   const Revision at(newest_.value() > back ? newest_.value() - back : 1);
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "keys", machine::Compact{at});
+  const auto call = witness_.begin_command(worker.node, Witness::Kind::Compact, "keys", machine::Compact{at});
   client(worker).keys().compact(at,
                                 then(worker,
                                      [this, call](absl::StatusOr<CompactResult>& answer) {
