@@ -13,9 +13,12 @@ namespace {
 
 using What = WatchBatch::What;
 
+constexpr size_t kShown = 20;  // of many
+
 std::string shown(const std::vector<WatchEvent>& events) {
   std::string out;
   for (const WatchEvent& event : events) {
+    if (&event - events.data() == kShown) return out + fmt::format(" and {} more", events.size() - kShown);
     out +=
         fmt::format(" {}{}@{}.{}", event.deleted() ? "-" : "+", event.entry.key, event.entry.mod.value(), event.entry.version);
     if (event.previous) out += fmt::format("(was @{})", event.previous->mod.value());

@@ -178,7 +178,7 @@ TEST_F(WatchesTest, S21_INV_W05_WhatIsCompactedEndsNobodyWhoStartsAfterIt) {
   compact(4);
   EXPECT_THAT(take(early), ElementsAre("ended Compacted@4"));
   for (const char* value : {"4", "5", "6"}) put("a", value);
-  EXPECT_THAT(take(late), ElementsAre("created@1", "+a=5 +a=6@7"));
+  EXPECT_THAT(take(late), ElementsAre("created@1", "+a=5@6", "+a=6@7"));
 }
 
 TEST_F(WatchesTest, S22_IntervalsAreThoseOfRanges) {
