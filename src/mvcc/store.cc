@@ -131,7 +131,7 @@ size_t Store::to_sweep() const {
 void Store::sweep(size_t budget) {
   const Revision end(compacted().value() + (mutant(Mutant::SweepsTooMuch) ? 2 : 0));
   size_t taken = 0;
-  while (swept() < compacted() && taken < budget) {
+  while (swept() < end && taken < budget) {
     if (window_.empty() || window_.front()->mod >= end) {
       counters_.swept = compacted();
       return;
