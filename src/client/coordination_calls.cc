@@ -114,14 +114,14 @@ void Client::Impl::start_await(CallId id, const SessionRef& of, machine::Coordin
     return;
   }
   session->acquires.insert(id);
-  find(id)->session = of->id();
+  find(id)->session = of;
   if (holds_back(*session, body)) {
     run_later(retry_time(now),
               [this, id, of, body = std::move(body), name = std::move(name), foresight = std::move(foresight)](
                   Now later) mutable { start_await(id, of, std::move(body), std::move(name), std::move(foresight), later); });
     return;
   }
-  Flight flight{.call = id, .session = of->id(), .name = std::move(name)};
+  Flight flight{.call = id, .session = of, .name = std::move(name)};
   if (foreseen(*session, flight.name, foresight)) {
     confirm(id, std::move(flight), std::move(body), std::move(foresight));
   } else {

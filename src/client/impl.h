@@ -120,7 +120,7 @@ class Client::Impl {
   // An acquire from its submission until its final answer, which may outlive the call.
   struct Flight {
     CallId call;
-    SessionId session;
+    SessionRef session;
     std::string name;
     std::string owner_tag;
     Duration max_hold{};
@@ -144,7 +144,7 @@ class Client::Impl {
     bool submitted = false;                       // ever handed to the log
     bool cancelled = false;                       // the caller wants it to end
     Duration max_hold{};                          // of an acquire
-    SessionId session;                            // of an acquire
+    SessionRef session;                           // of an acquire
     std::shared_ptr<Flight> flight;               // of a submitted acquire
     std::string line;                             // that it waits in (S-58); empty: none
   };
@@ -229,7 +229,7 @@ class Client::Impl {
   template <typename Body>
   CallId enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options, Callback<HoldRef> done);
   template <typename Body>
-  void start_acquire(CallId id, Body body, Now now);
+  void start_acquire(CallId id, const SessionRef& of, Body body, Now now);
   template <typename Body>
   void go_to_log(CallId id, Body body);
   void begin_acquire(CallId id, machine::Acquire body);

@@ -126,7 +126,7 @@ template CallId Client::Impl::write(Write, Callback<CompactResult>,
                                     absl::AnyInvocable<absl::StatusOr<CompactResult>(const Completion&)>);
 
 void Client::Impl::token_refuted(const HoldRef& hold) {
-  Session* session = sessions_.find(hold->session()->id());
+  Session* session = same_life(hold->session());
   if (session == nullptr) return;
   if (!hold->delegation()) return sessions_.lose(*session, hold->token());
   if (session->state->delegations()->current(*hold)) lose_locally(*session, hold);

@@ -88,22 +88,23 @@ CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const A
   if (options.max_hold < Duration::zero()) {
     return refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
-  const CallId id =
-      enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
-            [this, body = std::move(body)](CallId call, Now now) mutable { start_acquire(call, std::move(body), now); });
+  const CallId id = enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
+                          [this, of = session, body = std::move(body)](CallId call, Now now) mutable {
+                            start_acquire(call, of, std::move(body), now);
+                          });
   if (Call* call = find(id)) call->max_hold = options.max_hold;
   return id;
 }
 
 template <typename Body>
-void Client::Impl::start_acquire(CallId id, Body body, Now now) {
-  Session* session = sessions_.find(body.session);
+void Client::Impl::start_acquire(CallId id, const SessionRef& of, Body body, Now now) {
+  Session* session = same_life(of);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session has ended; open a new one"));
     return;
   }
   session->acquires.insert(id);
-  find(id)->session = body.session;
+  find(id)->session = of;
   if (!join(id, *session, body, now)) go_to_log(id, std::move(body));
 }
 
@@ -111,7 +112,7 @@ void Client::Impl::begin_acquire(CallId id, machine::Acquire body) { go_to_log(i
 
 template <typename Body>
 void Client::Impl::go_to_log(CallId id, Body body) {
-  if (body.wait.kind == machine::Wait::Kind::None && seems_held(*sessions_.find(body.session), body)) {
+  if (body.wait.kind == machine::Wait::Kind::None && seems_held(*same_life(find(id)->session), body)) {
     confirm_held(id, std::move(body));
   } else {
     submit_acquire(id, std::move(body));
@@ -151,7 +152,7 @@ void Client::Impl::confirm_held(CallId id, Body body) {
 template <typename Body>
 void Client::Impl::submit_acquire(CallId id, Body body) {
   Flight flight{.call = id,
-                .session = body.session,
+                .session = find(id)->session,
                 .name = name_of(body),
                 .owner_tag = body.owner_tag,
                 .max_hold = find(id)->max_hold,
@@ -167,7 +168,7 @@ void Client::Impl::submit_flight(Flight of, machine::Request::Body body) {
   auto flight = std::make_shared<Flight>(std::move(of));
   call.submitted = true;
   call.flight = flight;
-  Session& session = *sessions_.find(flight->session);
+  Session& session = *same_life(flight->session);
   // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
   const LaggingTime deadline = flight->terms.counted ? LaggingTime::max() : call.deadline;
@@ -212,7 +213,7 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
 }
 
 void Client::Impl::granted(const Flight& flight, const machine::Result& result, Now now) {
-  Session* session = sessions_.find(flight.session);
+  Session* session = same_life(flight.session);
   if (session != nullptr && flight.terms.counted) {
     uint64_t& last = session->releases_counted[result.token];
     last = std::max(last, result.releases);
@@ -238,16 +239,18 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
 }
 
 void Client::Impl::post_cancel(const std::shared_ptr<Flight>& flight) {
-  Session* session = sessions_.find(flight->session);
+  Session* session = same_life(flight->session);
   if (flight->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
   flight->cancel_posted = true;
   machine::CancelAcquire body{
-      .session = flight->session, .owner_tag = flight->owner_tag, .name = flight->name, .acquire = flight->request};
+      .session = session->id(), .owner_tag = flight->owner_tag, .name = flight->name, .acquire = flight->request};
   submit_for(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
              [this, flight](const Completion& completion, Now now) { cancel_answered(flight, completion, now); });
 }
 
-// While the engine still pursues the acquire, that one's own final answer counts; afterwards this is the only word.
+// While the engine still pursues the acquire, that one's own final answer counts; afterwards this is the only word. A session
+// that went away and came back has brought what it holds along, this grant included: it is no longer this acquire's to give
+// back.
 void Client::Impl::cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now) {
   const auto result = client::result_of(completion);
   if (!result.ok()) {
@@ -256,7 +259,7 @@ void Client::Impl::cancel_answered(const std::shared_ptr<Flight>& flight, const 
     return;
   }
   if (flight->given_up) fetch_over(*flight);
-  Session* session = sessions_.find(flight->session);
+  Session* session = same_life(flight->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && flight->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
     give_back(*session, flight->name, result->token, flight->terms.counted);

@@ -95,7 +95,7 @@ bool Client::Impl::may_try(const Session& session, const Line& line, Now now) {
 
 // The call has ended, in whatever way.
 void Client::Impl::leave_line(CallId id, const Call& call) {
-  Session* session = sessions_.find(call.session);
+  Session* session = same_life(call.session);
   if (session == nullptr) return;
   const auto found = session->lines.find(call.line);
   if (found == session->lines.end()) return;
@@ -237,7 +237,7 @@ void Client::Impl::delegated(Session& session, const Flight& flight, const machi
 
 // Its acquire has come to an end in the log: the next one in line may begin.
 void Client::Impl::fetch_over(const Flight& flight) {
-  Session* session = flight.in_line ? sessions_.find(flight.session) : nullptr;
+  Session* session = flight.in_line ? same_life(flight.session) : nullptr;
   if (session == nullptr) return;
   const auto found = session->lines.find(flight.name);
   if (found == session->lines.end() || found->second.fetching != flight.call) return;
