@@ -12,6 +12,7 @@
 #include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mutex.h"         // IWYU pragma: export
 #include "coordkit/replica.h"       // IWYU pragma: export
+#include "coordkit/resumed.h"       // IWYU pragma: export
 #include "coordkit/semaphore.h"     // IWYU pragma: export
 #include "coordkit/session.h"       // IWYU pragma: export
 #include "coordkit/shared_mutex.h"  // IWYU pragma: export

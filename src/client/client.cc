@@ -218,6 +218,7 @@ std::optional<Client::Impl::Done> Client::Impl::remove(CallId id) {
     if (Session* session = same_life(call.session)) session->acquires.erase(id);
   }
   if (!call.line.empty()) leave_line(id, call);
+  if (call.suspends && !call.submitted) SessionWriter::suspend(*call.suspends, false);
   Done done = std::move(call.done);
   calls_.erase(found);
   return done;
@@ -277,6 +278,7 @@ void Client::Impl::cancel(CallId id) {
 void Client::Impl::abandon(CallId id) {
   const Call* call = find(id);
   if (call == nullptr) return;
+  if (!call->line.empty() && !call->submitted) statistics_.refused(machine::ResultCode::Cancelled);
   give_up(id, call->submitted ? make_error(Reason::CancelPending, "the caller stopped listening; it may still take effect")
                               : make_error(Reason::Cancelled, Outcome::None, "the call was cancelled before it was sent"));
 }

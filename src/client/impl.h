@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, kv_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
+// key_calls.cc, kv_calls.cc, admin_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -23,6 +23,7 @@
 #include "client/observers.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
+#include "client/statistics.h"
 #include "client/watches.h"
 #include "coordkit/client.h"
 #include "machine/query.h"
@@ -49,6 +50,8 @@ class Client::Impl {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
+  CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
+  LockStatistics lock_statistics() const;
   void cancel(CallId id);
   void abandon(CallId id);
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
@@ -104,11 +107,12 @@ class Client::Impl {
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
-  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>,
-                            Callback<HoldRef>, Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>,
-                            Callback<SessionList>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
-                            Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
-                            Callback<CompactResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
+  using Done =
+      std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
+                   Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
+                   Callback<SessionLocks>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
+                   Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
+                   Callback<CompactResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
 
   // What happens to the engine's ticket when nobody listens any more.
   enum class Fate : uint8_t {
@@ -125,10 +129,12 @@ class Client::Impl {
     std::string owner_tag;
     Duration max_hold{};
     HoldTerms terms;
-    uint64_t block = 0;    // of a sticky one: size of the block it asked for
-    Duration delay{};      // likewise
-    bool in_line = false;  // its line waits for it
-    RequestId request;     // zero sequence until the engine tells
+    uint64_t block = 0;                    // of a sticky one: size of the block it asked for
+    Duration delay{};                      // likewise
+    bool in_line = false;                  // its line waits for it
+    bool of_lock = false;                  // else of permits, an item or the like
+    std::optional<std::string> proclaims;  // shown instead, if its owner has the lock already
+    RequestId request;                     // zero sequence until the engine tells
     bool cancel_posted = false;
     bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
   };
@@ -144,8 +150,12 @@ class Client::Impl {
     bool submitted = false;                       // ever handed to the log
     bool cancelled = false;                       // the caller wants it to end
     Duration max_hold{};                          // of an acquire
+    LaggingTime began{};                          // likewise: taken up
+    bool waited = false;                          // likewise: it stood in line
+    bool proclaims = false;                       // likewise: content with the hold that its owner has
     SessionRef session;                           // of an acquire
     std::shared_ptr<Flight> flight;               // of a submitted acquire
+    HoldRef suspends;                             // of a downgrade: valid again if this ends before it is sent
     std::string line;                             // that it waits in (S-58); empty: none
   };
 
@@ -214,6 +224,7 @@ class Client::Impl {
   void start_resume(CallId id, Now now, machine::ResumeSession body, Wish wish);
   void resumed(CallId id, uint64_t open, const machine::ResumeSession& body, const Completion& completion, Now now, Wish wish);
   std::vector<HoldRef> adopt_holds(Session& session);
+  void adopt_objects(Session& session, ResumedSession& resumed);
   void settle(SessionId id, Index at, Now now);
   CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
   // By this replica's own state, at once.
@@ -243,6 +254,9 @@ class Client::Impl {
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
   void submit_flight(Flight of, machine::Request::Body body);
   void granted(const Flight& flight, const machine::Result& result, Now now);
+  void count_grant(CallId id, Now now);
+  void not_granted(CallId id, const machine::Result& result, const std::string& name);
+  void proclaim_instead(CallId id, const SessionRef& of, const std::string& name, Token token, std::string value);
   void post_cancel(const std::shared_ptr<Flight>& flight);
   void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
 
@@ -330,6 +344,7 @@ class Client::Impl {
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
   client::Watches watches_;
+  client::Statistics statistics_;
 
   absl::btree_map<CallId, Call> calls_;
   std::vector<CallId> fresh_;                                  // not taken up yet

@@ -104,7 +104,9 @@ void Client::Impl::start_acquire(CallId id, const SessionRef& of, Body body, Now
     return;
   }
   session->acquires.insert(id);
-  find(id)->session = of;
+  Call& call = *find(id);
+  call.session = of;
+  call.began = now.lagging;
   if (!join(id, *session, body, now)) go_to_log(id, std::move(body));
 }
 
@@ -142,7 +144,12 @@ void Client::Impl::confirm_held(CallId id, Body body) {
                              if (!completion.status.ok()) {
                                fail(id, completion.status);
                              } else if (const auto refusal = refusal_in(completion.bytes)) {
-                               fail(id, client::status_of(*refusal, name_of(body)));
+                               if (refusal->code == machine::ResultCode::AlreadyHeld && find(id)->proclaims) {
+                                 const SessionRef of = find(id)->session;
+                                 proclaim_instead(id, of, name_of(body), refusal->token, body.value);
+                               } else {
+                                 not_granted(id, *refusal, name_of(body));
+                               }
                              } else {
                                submit_acquire(id, std::move(body));
                              }
@@ -159,7 +166,9 @@ void Client::Impl::submit_acquire(CallId id, Body body) {
                 .terms = terms_of(body),
                 .block = block_of(body),
                 .delay = body.delay,
-                .in_line = !find(id)->line.empty()};
+                .in_line = !find(id)->line.empty(),
+                .of_lock = true};
+  if (find(id)->proclaims) flight.proclaims = body.value;
   submit_flight(std::move(flight), std::move(body));
 }
 
@@ -181,14 +190,19 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
   const auto result = client::result_of(completion);
   if (!result.ok()) return acquire_failed(flight, result.status());
   if (completion.stage == ApplyOutput::Stage::Queued) {
-    const Call* call = find(flight->call);
+    Call* call = find(flight->call);
     if (call == nullptr || call->cancelled) post_cancel(flight);
+    if (call != nullptr && flight->of_lock && !std::exchange(call->waited, true)) statistics_.queued();
     return;
   }
   if (result->code == machine::ResultCode::Granted) {
     granted(*flight, *result, now);
   } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
     answer<client::Executed>(flight->call, client::Executed{*result, completion.index, nullptr});
+  } else if (result->code == machine::ResultCode::AlreadyHeld && flight->proclaims) {
+    proclaim_instead(flight->call, flight->session, flight->name, result->token, *flight->proclaims);
+  } else if (flight->of_lock) {
+    not_granted(flight->call, *result, flight->name);
   } else {
     fail(flight->call, client::status_of(*result, flight->name));
   }
@@ -230,12 +244,23 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
         flight.max_hold > Duration::zero() ? client::later(now.leading, flight.max_hold) : LeadingTime::max();
     HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since, until, flight.terms);
     limit_hold(hold);
+    if (flight.of_lock) count_grant(flight.call, now);
     if (std::holds_alternative<Callback<HoldRef>>(find(flight.call)->done)) {
       answer<HoldRef>(flight.call, std::move(hold));
     } else {
       answer<client::Executed>(flight.call, client::Executed{result, result.since, std::move(hold)});
     }
   }
+}
+
+// The call still listens.
+void Client::Impl::count_grant(CallId id, Now now) {
+  const Call& call = *find(id);
+  statistics_.granted(call.waited ? std::optional(now.lagging - call.began) : std::nullopt);
+}
+
+void Client::Impl::not_granted(CallId id, const machine::Result& result, const std::string& name) {
+  if (fail(id, client::status_of(result, name))) statistics_.refused(result.code);
 }
 
 void Client::Impl::post_cancel(const std::shared_ptr<Flight>& flight) {

@@ -85,6 +85,7 @@ class SessionTable {
   const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
   // The session is over in the log: forgets it. Must be Lost.
   void erase(SessionId id);
+  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); sessions that are gone included
 
   // A renewal sent at `sent` was confirmed. A deadline in the past changes nothing.
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
@@ -123,6 +124,7 @@ class SessionTable {
   Deliveries& deliveries_;
   absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
   std::vector<SessionId> lost_;
+  uint64_t granted_by_gone_ = 0;
   LeadingTime next_timer_ = LeadingTime::max();  // not above any session's timer
 };
 

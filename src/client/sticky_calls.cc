@@ -42,7 +42,7 @@ bool Client::Impl::join(CallId id, Session& session, machine::Acquire& body, Now
   }
   Line& line = session.lines[body.name];
   if (body.wait.kind == machine::Wait::Kind::None && !may_try(session, line, now)) {
-    fail(id, status_of(machine::ResultCode::Held, body.name));
+    not_granted(id, {.code = machine::ResultCode::Held}, body.name);
     return true;
   }
   const std::string name = body.name;
@@ -52,6 +52,12 @@ bool Client::Impl::join(CallId id, Session& session, machine::Acquire& body, Now
   line.waiting.push_back({id, std::move(body), until});
   if (until != LaggingTime::max()) line_ends_.emplace(until, id);
   serve(session, name, now);
+  Call* call = find(id);
+  const auto joined = session.lines.find(name);
+  if (call != nullptr && !call->flight && joined != session.lines.end() && joined->second.fetching != id) {
+    call->waited = true;
+    statistics_.queued();
+  }
   return true;
 }
 
@@ -113,7 +119,7 @@ void Client::Impl::end_line_waits(LaggingTime now) {
   while (!line_ends_.empty() && line_ends_.begin()->first <= now) {
     const CallId id = line_ends_.begin()->second;
     line_ends_.erase(line_ends_.begin());
-    fail(id, status_of(machine::ResultCode::WaitTimeout, find(id)->line));
+    not_granted(id, {.code = machine::ResultCode::WaitTimeout}, find(id)->line);
   }
 }
 
@@ -182,6 +188,7 @@ void Client::Impl::grant_locally(Session& session, Line& line, Now now) {
   line.waiting.pop_front();
   line_ends_.erase({next.until, next.call});
   if (line.asked) line.grants_left -= std::min<size_t>(line.grants_left, 1);
+  statistics_.granted_locally();
   hand_over(session, line, next.call, next.body.owner_tag, now);
 }
 
@@ -192,6 +199,7 @@ void Client::Impl::hand_over(Session& session, Line& line, CallId id, const std:
   limit_hold(hold);
   if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->granted(hold);
   if (session.state->phase() != SessionPhase::Valid) sessions_.stop(hold);
+  count_grant(id, now);
   answer<HoldRef>(id, std::move(hold));
 }
 
@@ -205,7 +213,7 @@ void Client::Impl::fetch(Line& line, Now now) {
   if (first.until != LaggingTime::max()) {
     body.wait.timeout = first.until - now.lagging;
     if (body.wait.timeout <= Duration::zero()) {
-      fail(id, status_of(machine::ResultCode::WaitTimeout, body.name));  // the line goes on in serve_lines()
+      not_granted(id, {.code = machine::ResultCode::WaitTimeout}, body.name);  // the line goes on in serve_lines()
       return;
     }
   }
