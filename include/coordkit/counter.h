@@ -17,6 +17,8 @@ namespace coordkit {
 class Counter {
  public:
   Counter(const Replica& replica, std::string name);
+  // At the replica of this session. The session matters in nothing else.
+  Counter(const Session& session, std::string name);
 
   // Each answers the new value. kOutOfRange (CounterOverflow): unchanged.
   absl::StatusOr<int64_t> add(int64_t by = 1);
@@ -38,7 +40,7 @@ class Counter {
   AsyncCall get_async(Callback<int64_t> done) const;
 
  private:
-  std::shared_ptr<class Host> host_;
+  std::shared_ptr<class CallRunner> host_;  // null: of a handle without a session
   std::string name_;
 };
 

@@ -3,30 +3,12 @@
 #include <utility>
 
 #include "replica/call_control.h"
-#include "replica/coordination.h"
+#include "replica/in_hand.h"
 #include "replica/opening.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
-
-namespace {
-
-// The client's handles as the caller's.
-Resumed in_hand(std::shared_ptr<CallRunner> host, ResumedSession found) {
-  Resumed out{.session = HandleAccess::session(std::move(host), std::move(found.session))};
-  const auto grant = [&out](HoldRef& hold) { return HandleAccess::grant(out.session, std::move(hold)); };
-  for (HoldRef& hold : found.holds) out.grants.push_back(grant(hold));
-  for (HeldPermits& permits : found.permits) out.permits.push_back({grant(permits.hold), permits.permits});
-  for (HoldRef& place : found.places) out.places.push_back(grant(place));
-  for (ClaimedItem& item : found.items) {
-    out.items.push_back({grant(item.hold), item.item, item.deliveries, std::move(item.value)});
-  }
-  out.memberships = std::move(found.memberships);
-  return out;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) {
   auto host = open_host(std::move(options), system_clock());
