@@ -16,4 +16,5 @@
 #include "coordkit/semaphore.h"     // IWYU pragma: export
 #include "coordkit/session.h"       // IWYU pragma: export
 #include "coordkit/shared_mutex.h"  // IWYU pragma: export
+#include "coordkit/stop_any.h"      // IWYU pragma: export
 #include "coordkit/txn.h"           // IWYU pragma: export
