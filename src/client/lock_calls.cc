@@ -98,6 +98,7 @@ CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const A
 
 template <typename Body>
 void Client::Impl::start_acquire(CallId id, const SessionRef& of, Body body, Now now) {
+  if (find(id) == nullptr) return;
   Session* session = same_life(of);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session has ended; open a new one"));
@@ -106,7 +107,12 @@ void Client::Impl::start_acquire(CallId id, const SessionRef& of, Body body, Now
   session->acquires.insert(id);
   Call& call = *find(id);
   call.session = of;
-  call.began = now.lagging;
+  if (call.began == LaggingTime()) call.began = now.lagging;
+  if (session->overfull()) {
+    run_later(retry_time(now),
+              [this, id, of, body = std::move(body)](Now later) mutable { start_acquire(id, of, std::move(body), later); });
+    return;
+  }
   if (!join(id, *session, body, now)) go_to_log(id, std::move(body));
 }
 

@@ -17,6 +17,7 @@
 #include "client/line.h"
 #include "coordkit/client/options.h"
 #include "coordkit/state_machine.h"
+#include "machine/command.h"
 
 namespace coordkit::client {
 
@@ -57,6 +58,8 @@ struct Session {
   Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
   absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
 
+  // S-43: a command names the releases that are not answered; more than it can name must not be overtaken.
+  bool overfull() const { return releases.size() > machine::kPriorReleasesMax; }
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
 };

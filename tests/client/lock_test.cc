@@ -599,5 +599,29 @@ TEST_F(FormerFlightTest, S45_INV_L02_ACancelForAFormerLifeIsNotRepeatedInTheNewO
   EXPECT_TRUE(engine.take_commands<machine::CancelAcquire>().empty());
 }
 
+TEST_F(LockTest, S43_AnAcquireWaitsRatherThanOvertakeMoreReleasesThanItCanName) {
+  const SessionRef session = open();
+  std::vector<HoldRef> holds;
+  for (uint64_t i = 0; i < machine::kPriorReleasesMax + 100; ++i)
+    holds.push_back(hold(session, "lock " + std::to_string(i), 5000 + i));
+  for (const HoldRef& each : holds) client.release_later(each);
+  Answer<HoldRef> again, permits;
+  client.acquire(session, "lock 1024", {.wait = LockWait::forever()}, again.callback());
+  client.coordination().acquire_permits(session, "s", 1, {.wait = LockWait::forever()}, permits.callback());
+  turn();
+  const auto batches = engine.take_commands<machine::Release>();
+  ASSERT_THAT(batches, SizeIs(2));
+  run(1s);
+  EXPECT_THAT(engine.take_commands<machine::Acquire>(), IsEmpty());
+  EXPECT_THAT(engine.take_commands<machine::CoordinationCommand>(), IsEmpty());
+  engine.complete(batches[0].first.ticket, {.code = ResultCode::Ok});
+  run(1s);
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].second.prior_releases, SizeIs(99))
+      << "all that are not answered: that command named 1,024 besides its own";
+  EXPECT_THAT(engine.take_commands<machine::CoordinationCommand>(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace coordkit::test
