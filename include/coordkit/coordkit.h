@@ -12,7 +12,9 @@
 #include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mutex.h"         // IWYU pragma: export
 #include "coordkit/replica.h"       // IWYU pragma: export
+#include "coordkit/resumed.h"       // IWYU pragma: export
 #include "coordkit/semaphore.h"     // IWYU pragma: export
 #include "coordkit/session.h"       // IWYU pragma: export
 #include "coordkit/shared_mutex.h"  // IWYU pragma: export
+#include "coordkit/stop_any.h"      // IWYU pragma: export
 #include "coordkit/txn.h"           // IWYU pragma: export

@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, kv_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
+// key_calls.cc, kv_calls.cc, admin_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
 #pragma once
 
 #include <deque>
@@ -21,6 +21,7 @@
 #include "client/observers.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
+#include "client/statistics.h"
 #include "client/watches.h"
 #include "coordkit/client.h"
 #include "machine/query.h"
@@ -47,6 +48,8 @@ class Client::Impl {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
+  CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
+  LockStatistics lock_statistics() const;
   void cancel(CallId id);
   void abandon(CallId id);
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
@@ -172,6 +175,7 @@ class Client::Impl {
   void start_resume(CallId id, Now now, machine::ResumeSession body, Wish wish);
   void resumed(CallId id, uint64_t open, const machine::ResumeSession& body, const Completion& completion, Now now, Wish wish);
   std::vector<HoldRef> adopt_holds(Session& session);
+  void adopt_objects(Session& session, ResumedSession& resumed);
   void settle(SessionId id, Index at, Now now);
   CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
   // By this replica's own state, at once.
@@ -187,7 +191,7 @@ class Client::Impl {
   template <typename Body>
   CallId enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options, Callback<HoldRef> done);
   template <typename Body>
-  void start_acquire(CallId id, Body body, Now now);
+  void start_acquire(CallId id, const SessionRef& of, Body body, Now now);
   template <typename Body>
   void go_to_log(CallId id, Body body);
   void begin_acquire(CallId id, machine::Acquire body);
@@ -201,6 +205,9 @@ class Client::Impl {
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
   void submit_flight(Flight of, machine::Request::Body body);
   void granted(const Flight& flight, const machine::Result& result, Now now);
+  void count_grant(CallId id, Now now);
+  void not_granted(CallId id, const machine::Result& result, const std::string& name);
+  void proclaim_instead(CallId id, const SessionRef& of, const std::string& name, Token token, std::string value);
   void post_cancel(const std::shared_ptr<Flight>& flight);
   void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
 
@@ -288,6 +295,7 @@ class Client::Impl {
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
   client::Watches watches_;
+  client::Statistics statistics_;
 
   absl::btree_map<CallId, Call> calls_;
   std::vector<CallId> fresh_;                                  // not taken up yet

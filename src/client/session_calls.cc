@@ -146,7 +146,10 @@ void Client::Impl::machine_event(const MachineEvent& event) {
       *decoded);
 }
 
-void Client::Impl::machine_event(const MachineEvent&, const machine::SessionEnded& end) { ended(end.session); }
+void Client::Impl::machine_event(const MachineEvent&, const machine::SessionEnded& end) {
+  if (end.reason == machine::SessionEnded::Reason::Expired) statistics_.expired();
+  ended(end.session);
+}
 
 void Client::Impl::machine_event(const MachineEvent& event, const coordination::Change& change) {
   observers_.changed(change, event.index);

@@ -17,6 +17,7 @@
 #include "client/line.h"
 #include "coordkit/client/options.h"
 #include "coordkit/state_machine.h"
+#include "machine/command.h"
 
 namespace coordkit::client {
 
@@ -57,6 +58,8 @@ struct Session {
   Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
   absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
 
+  // S-43: a command names the releases that are not answered; more than it can name must not be overtaken.
+  bool overfull() const { return releases.size() > machine::kPriorReleasesMax; }
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
 };
@@ -85,6 +88,7 @@ class SessionTable {
   const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
   // The session is over in the log: forgets it. Must be Lost.
   void erase(SessionId id);
+  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); sessions that are gone included
 
   // A renewal sent at `sent` was confirmed. A deadline in the past changes nothing.
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
@@ -123,6 +127,7 @@ class SessionTable {
   Deliveries& deliveries_;
   absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
   std::vector<SessionId> lost_;
+  uint64_t granted_by_gone_ = 0;
   LeadingTime next_timer_ = LeadingTime::max();  // not above any session's timer
 };
 

@@ -162,6 +162,7 @@ class Machine final : public StateMachine {
   std::string answer_to(const Transaction& transaction) const;
   std::string answer_to(const ChangesQuery& changes) const;
   std::string answer_to(const ObjectQuery& query) const;
+  std::string answer_to(const OwnedObjectsQuery& query) const;
 
   std::string prefix_;
   absl::flat_hash_set<std::string> observed_;  // here; not replicated

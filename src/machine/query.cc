@@ -1,5 +1,6 @@
 #include "machine/query.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "machine/command.h"
@@ -20,6 +21,7 @@ enum Kind : uint32_t {
   kTokenStillHeld = 6,
   kGet = 16,
   kTry = 20,
+  kOwnedObjects = 30,
   kObjects = 40,  // and the kind of object added to it
   kRange = 80,
   kTransaction = 81,
@@ -90,6 +92,10 @@ void write(pbf_writer& out, const ObjectQuery& q) {
   write_fields(out, Kind(kObjects + static_cast<uint32_t>(q.kind)), {.first = q.name, .limit = q.limit});
 }
 
+void write(pbf_writer& out, const OwnedObjectsQuery& q) {
+  write_fields(out, kOwnedObjects, {.id = q.session.value(), .limit = static_cast<uint64_t>(q.after_kind), .after = q.after});
+}
+
 Query query_of(uint32_t kind, const Fields& fields) {
   if (kind > kObjects && kind <= kObjects + static_cast<uint32_t>(coordination::Kind::Group)) {
     return ObjectQuery{coordination::Kind(kind - kObjects), std::string(fields.first), fields.limit};
@@ -101,6 +107,10 @@ Query query_of(uint32_t kind, const Fields& fields) {
     case kSessions: return SessionsQuery{SessionId(fields.id), fields.limit};
     case kLocksOf: return LocksOfQuery{SessionId(fields.id), Token(fields.after)};
     case kTokenStillHeld: return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
+    case kOwnedObjects: {
+      const auto after_kind = coordination::Kind(static_cast<uint8_t>(std::min<uint64_t>(fields.limit, 0xff)));
+      return OwnedObjectsQuery{SessionId(fields.id), after_kind, fields.after};
+    }
     case kTry: return TryQuery{std::string(fields.first)};
     case kGet: return GetQuery{std::string(fields.first)};
     default: return std::monostate{};

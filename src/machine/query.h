@@ -15,6 +15,7 @@
 #include "machine/changes_query.h"
 #include "machine/coordination_query.h"
 #include "machine/kv_command.h"
+#include "machine/owned_objects.h"
 
 namespace coordkit::machine {
 
@@ -63,7 +64,7 @@ struct GetQuery {
 // another order than that of the keys, is LimitExceeded.
 using Query =
     std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery, TokenStillHeldQuery,
-                 GetQuery, RangeQuery, TryQuery, ObjectQuery, Transaction, RangePageQuery, ChangesQuery>;
+                 GetQuery, RangeQuery, TryQuery, ObjectQuery, Transaction, RangePageQuery, ChangesQuery, OwnedObjectsQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;

@@ -122,7 +122,9 @@ std::vector<Query> queries() {
           Transaction{},
           Transaction{{Compare::exists("a")}, {RangeOperation::of("a")}, {Transaction{}}},
           ObjectQuery{coordination::Kind::Semaphore, "s", 0},
-          ObjectQuery{coordination::Kind::Group, "g", 7}};
+          ObjectQuery{coordination::Kind::Group, "g", 7},
+          OwnedObjectsQuery{SessionId(5)},
+          OwnedObjectsQuery{SessionId(5), coordination::Kind::Queue, 9}};
 }
 
 TEST(CodecTest, EveryRequestSurvivesTheRoundTripAndIsValid) {
