@@ -200,6 +200,7 @@ void keys(Plan& plan, const SimOptions& options, Random& random) {
   plan.work.watcher_pause_max = draw_wide(random, milliseconds(5), seconds(3));
   if (random.chance(0.6)) plan.work.compact_percent = random.between(1, 20);
   if (random.chance(0.3)) plan.work.revisions_kept = random.between(1, 200);
+  if (random.chance(0.7)) plan.work.transaction_percent = random.between(10, 90);
   // History makes the state large; in smaller pieces it would be on its way for longer than anybody waits.
   plan.states.chunk_bytes = std::max<size_t>(plan.states.chunk_bytes, 32 << 10);
   plan.states.bytes_per_second = std::max<uint64_t>(plan.states.bytes_per_second, 1'000'000);

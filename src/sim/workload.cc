@@ -103,6 +103,8 @@ void Workload::act_idle(Worker& worker) {
   const uint64_t dice = worker.random.below(100);
   if (dice < plan_.work.kv_percent) {
     if (plan_.work.compact_percent != 0 && worker.random.below(100) < plan_.work.compact_percent) return compact(worker);
+    if (plan_.work.transaction_percent != 0 && worker.random.below(100) < plan_.work.transaction_percent)
+      return use_keys(worker);
     const uint64_t which = worker.random.below(5);
     return which < 2 ? put(worker) : which < 4 ? get(worker) : erase(worker);
   }
