@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, kv_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
+// key_calls.cc, kv_calls.cc, lease_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
@@ -21,8 +21,10 @@
 #include "client/deliveries.h"
 #include "client/executed.h"
 #include "client/observers.h"
+#include "client/readings.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
+#include "client/under_way.h"
 #include "client/watches.h"
 #include "coordkit/client.h"
 #include "machine/query.h"
@@ -79,6 +81,14 @@ class Client::Impl {
   // ---- keys (kv_calls.cc)
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
 
+  // ---- leases of keys (lease_calls.cc)
+  CallId keep_lease(KeepLeaseOptions options, Callback<KeyLeaseRef> done);
+  CallId revoke_lease(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline);
+  CallId write_lease(const machine::Request& request, Callback<GrantedLease> done, CallDeadline deadline);
+  CallId time_to_live(LeaseId id, bool keys, Callback<LeaseDetails> done, CallDeadline deadline);
+  CallId list_leases(Callback<LeaseList> done, CallDeadline deadline);
+  bool short_lived(Duration ttl) const { return ttl < 3 * options_.election_timeout; }
+
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   using Executed = client::Executed;
   using Looked = client::Looked;
@@ -103,34 +113,26 @@ class Client::Impl {
  private:
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
+  using Flight = client::Flight;
+  using Open = client::Open;
+  using OnPhase = client::OnPhase;
+  using Wish = client::Wish;
+  using Paging = client::Paging;
+  using ReadingRef = client::ReadingRef;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
-  using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>,
-                            Callback<HoldRef>, Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>,
-                            Callback<SessionList>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
-                            Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
-                            Callback<CompactResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
+  using Done =
+      std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
+                   Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
+                   Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>,
+                   Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>, Callback<CompactResult>,
+                   Callback<KeyLeaseRef>, Callback<GrantedLease>, Callback<RevokedLease>, Callback<LeaseDetails>,
+                   Callback<LeaseList>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
 
   // What happens to the engine's ticket when nobody listens any more.
   enum class Fate : uint8_t {
     Forget,   // a read or a write: whatever comes of it is the caller's business
     Pursue,   // open, acquire: kept until known, then undone
     Persist,  // release, close: goes on until done
-  };
-
-  // An acquire from its submission until its final answer, which may outlive the call.
-  struct Flight {
-    CallId call;
-    SessionId session;
-    std::string name;
-    std::string owner_tag;
-    Duration max_hold{};
-    HoldTerms terms;
-    uint64_t block = 0;    // of a sticky one: size of the block it asked for
-    Duration delay{};      // likewise
-    bool in_line = false;  // its line waits for it
-    RequestId request;     // zero sequence until the engine tells
-    bool cancel_posted = false;
-    bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
   };
 
   struct Call {
@@ -147,19 +149,6 @@ class Client::Impl {
     SessionId session;                            // of an acquire
     std::shared_ptr<Flight> flight;               // of a submitted acquire
     std::string line;                             // that it waits in (S-58); empty: none
-  };
-
-  struct Open {
-    LeadingTime reference;  // min: a gap came between
-    Duration ttl{};
-  };
-  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
-  // What becomes of an acknowledged open or resume.
-  struct Wish {
-    std::string metadata;
-    std::string secret;
-    Duration give_up{};
-    OnPhase on_phase;  // may be null
   };
 
   // ---- the life of a call (client.cc)
@@ -191,7 +180,7 @@ class Client::Impl {
   void notice_gap(Now now);
 
   // ---- sessions (session_calls.cc)
-  void start_open(CallId id, Now now, machine::OpenSession body, Wish wish);
+  void start_open(CallId id, Now now, machine::Request request, Duration ttl, Wish wish);
   void opened(CallId id, uint64_t open, const Completion& completion, Now now, Wish wish);
   TimerGroup own_group(Duration ttl) const;
   void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
@@ -206,6 +195,7 @@ class Client::Impl {
   void machine_event(const MachineEvent& event, const machine::DelegationAsked& asked);
   void question(SessionId id, Now now);
   void answered(Session& session, const machine::SessionReply& reply);
+  void answered(Session& lease, const machine::LeasesReply& reply);
   void question_all(Now now);
   void lose_all(SessionEvent why);
   static bool cut_off(const EngineEffects& effects);
@@ -273,12 +263,6 @@ class Client::Impl {
   void lose_locally(Session& session, const HoldRef& hold);
 
   // ---- keys (kv_calls.cc)
-  struct Paging {
-    RangeOperation range;  // what is still to be read
-    ReadOptions options;   // of the next question
-    RangeResult so_far;
-    bool begun = false;
-  };
   void ask_page(CallId id, std::shared_ptr<Paging> paging);
   void compact_keys(Now now);
   void page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion);
@@ -302,6 +286,16 @@ class Client::Impl {
   void make_watches(Now now);
   void tell_watches(Now now);
   void retry_watches(Now now);
+
+  // ---- leases of keys (lease_calls.cc)
+  CallId read_leases(machine::Query first, Done done, CallDeadline deadline);
+  void granted_lease(CallId id, const SessionRef& life, LeaseId lease);
+  void ask_leases(CallId id, const ReadingRef& reading);
+  void leases_answered(CallId id, const ReadingRef& reading, const Completion& completion, Now now);
+  void look_at_timers(CallId id, const ReadingRef& reading, Now now);
+  void post_look(uint64_t attempt, Now now);
+  void looked(const RenewReply& reply, Now now);
+  void leases_read(CallId id, const client::LeaseReading& reading);
 
   // ---- changes of a hold (hold_calls.cc)
   void start_convert(CallId id, const HoldRef& hold, LockMode to, Now now);
@@ -347,6 +341,8 @@ class Client::Impl {
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;
   uint64_t last_open_ = 0;
+  uint64_t last_look_ = 0;
+  absl::btree_map<uint64_t, client::Look> looks_;  // at timers; by attempt
 
   LeadingTime last_leading_ = LeadingTime::min();
   LaggingTime last_lagging_ = LaggingTime::min();
