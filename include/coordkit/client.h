@@ -23,6 +23,7 @@
 #include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/keys.h"
+#include "coordkit/client/leases.h"
 #include "coordkit/client/options.h"
 #include "coordkit/client/resumed.h"
 #include "coordkit/client/statistics.h"
@@ -122,7 +123,8 @@ class Client {
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
-  KeyCalls keys() { return KeyCalls(*this); }  // the same with all options, ranges and transactions
+  KeyCalls keys() { return KeyCalls(*this); }        // the same with all options, ranges and transactions
+  LeaseCalls leases() { return LeaseCalls(*this); }  // of keys
 
   // Every change of a key or an interval from here on, in order, each once: client/watch.h. What is wrong with the options is
   // told as Ended: EmptyRange, InvalidArgument.
@@ -147,6 +149,7 @@ class Client {
  private:
   friend class CoordinationCalls;
   friend class KeyCalls;
+  friend class LeaseCalls;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

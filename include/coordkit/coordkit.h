@@ -10,6 +10,7 @@
 #include "coordkit/fence.h"         // IWYU pragma: export
 #include "coordkit/group.h"         // IWYU pragma: export
 #include "coordkit/id_allocator.h"  // IWYU pragma: export
+#include "coordkit/key_lease.h"     // IWYU pragma: export
 #include "coordkit/kv.h"            // IWYU pragma: export
 #include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mirror.h"        // IWYU pragma: export
@@ -20,7 +21,7 @@
 #include "coordkit/semaphore.h"     // IWYU pragma: export
 #include "coordkit/session.h"       // IWYU pragma: export
 #include "coordkit/shared_mutex.h"  // IWYU pragma: export
-#include "coordkit/stop_any.h"      // IWYU pragma: export
 #include "coordkit/stm.h"           // IWYU pragma: export
+#include "coordkit/stop_any.h"      // IWYU pragma: export
 #include "coordkit/txn.h"           // IWYU pragma: export
 #include "coordkit/watch.h"         // IWYU pragma: export

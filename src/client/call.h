@@ -20,7 +20,9 @@ using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSe
                           Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
                           Callback<SessionLocks>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
                           Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
-                          Callback<CompactResult>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
+                          Callback<CompactResult>, Callback<KeyLeaseRef>, Callback<GrantedLease>, Callback<RevokedLease>,
+                          Callback<LeaseDetails>, Callback<LeaseList>, Callback<Executed>, Callback<Looked>,
+                          Callback<std::optional<LeaderInfo>>>;
 
 // What happens to the engine's ticket when nobody listens any more.
 enum class Fate : uint8_t {

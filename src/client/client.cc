@@ -61,6 +61,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (effects.restored) look_for_asked(now);
   bury_lost();
   for (const RenewReply& reply : effects.renewals) {
+    looked(reply, now);
     for (const SessionId id : renewals_.confirm(reply, !opens_.empty(), now.leading)) question(id, now);
   }
   if (effects.leadership && effects.leadership->leader) renewals_.hurry(now.leading);
@@ -130,6 +131,7 @@ void Client::Impl::stop() {
   tickets_.clear();
   later_.clear();
   opens_.clear();
+  looks_.clear();
   resuming_.clear();
   long_holds_.clear();
   releasing_.clear();

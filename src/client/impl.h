@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, kv_calls.cc, admin_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
+// key_calls.cc, kv_calls.cc, lease_calls.cc, admin_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
 #pragma once
 
 #include <deque>
@@ -19,9 +19,11 @@
 #include "client/deliveries.h"
 #include "client/executed.h"
 #include "client/observers.h"
+#include "client/readings.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
 #include "client/statistics.h"
+#include "client/under_way.h"
 #include "client/watches.h"
 #include "coordkit/client.h"
 #include "machine/query.h"
@@ -80,6 +82,14 @@ class Client::Impl {
   // ---- keys (kv_calls.cc)
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
 
+  // ---- leases of keys (lease_calls.cc)
+  CallId keep_lease(KeepLeaseOptions options, Callback<KeyLeaseRef> done);
+  CallId revoke_lease(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline);
+  CallId write_lease(const machine::Request& request, Callback<GrantedLease> done, CallDeadline deadline);
+  CallId time_to_live(LeaseId id, bool keys, Callback<LeaseDetails> done, CallDeadline deadline);
+  CallId list_leases(Callback<LeaseList> done, CallDeadline deadline);
+  bool short_lived(Duration ttl) const { return ttl < 3 * options_.election_timeout; }
+
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   using Executed = client::Executed;
   using Looked = client::Looked;
@@ -104,24 +114,16 @@ class Client::Impl {
  private:
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
+  using Flight = client::Flight;
+  using Open = client::Open;
+  using OnPhase = client::OnPhase;
+  using Wish = client::Wish;
+  using Paging = client::Paging;
+  using ReadingRef = client::ReadingRef;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
   using Done = client::Done;
   using Fate = client::Fate;
-  using Flight = client::Flight;
   using Call = client::Call;
-
-  struct Open {
-    LeadingTime reference;  // min: a gap came between
-    Duration ttl{};
-  };
-  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
-  // What becomes of an acknowledged open or resume.
-  struct Wish {
-    std::string metadata;
-    std::string secret;
-    Duration give_up{};
-    OnPhase on_phase;  // may be null
-  };
 
   // ---- the life of a call (client.cc)
   CallId enter(Done done, Fate fate, CallDeadline deadline, Duration patience, absl::AnyInvocable<void(CallId, Now)> start);
@@ -152,7 +154,7 @@ class Client::Impl {
   void notice_gap(Now now);
 
   // ---- sessions (session_calls.cc)
-  void start_open(CallId id, Now now, machine::OpenSession body, Wish wish);
+  void start_open(CallId id, Now now, machine::Request request, Duration ttl, Wish wish);
   void opened(CallId id, uint64_t open, const Completion& completion, Now now, Wish wish);
   TimerGroup own_group(Duration ttl) const;
   void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
@@ -167,6 +169,7 @@ class Client::Impl {
   void machine_event(const MachineEvent& event, const machine::DelegationAsked& asked);
   void question(SessionId id, Now now);
   void answered(Session& session, const machine::SessionReply& reply);
+  void answered(Session& lease, const machine::LeasesReply& reply);
   void question_all(Now now);
   void lose_all(SessionEvent why);
   static bool cut_off(const EngineEffects& effects);
@@ -238,12 +241,6 @@ class Client::Impl {
   void lose_locally(Session& session, const HoldRef& hold);
 
   // ---- keys (kv_calls.cc)
-  struct Paging {
-    RangeOperation range;  // what is still to be read
-    ReadOptions options;   // of the next question
-    RangeResult so_far;
-    bool begun = false;
-  };
   void ask_page(CallId id, std::shared_ptr<Paging> paging);
   void compact_keys(Now now);
   void page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion);
@@ -267,6 +264,16 @@ class Client::Impl {
   void make_watches(Now now);
   void tell_watches(Now now);
   void retry_watches(Now now);
+
+  // ---- leases of keys (lease_calls.cc)
+  CallId read_leases(machine::Query first, Done done, CallDeadline deadline);
+  void granted_lease(CallId id, const SessionRef& life, LeaseId lease);
+  void ask_leases(CallId id, const ReadingRef& reading);
+  void leases_answered(CallId id, const ReadingRef& reading, const Completion& completion, Now now);
+  void look_at_timers(CallId id, const ReadingRef& reading, Now now);
+  void post_look(uint64_t attempt, Now now);
+  void looked(const RenewReply& reply, Now now);
+  void leases_read(CallId id, const client::LeaseReading& reading);
 
   // ---- changes of a hold (hold_calls.cc)
   void start_convert(CallId id, const HoldRef& hold, LockMode to, Now now);
@@ -313,6 +320,8 @@ class Client::Impl {
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;
   uint64_t last_open_ = 0;
+  uint64_t last_look_ = 0;
+  absl::btree_map<uint64_t, client::Look> looks_;  // at timers; by attempt
 
   LeadingTime last_leading_ = LeadingTime::min();
   LaggingTime last_lagging_ = LaggingTime::min();

@@ -121,7 +121,7 @@ CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<abs
                });
 }
 
-// Whatever else writes with it (kv_calls.cc).
+// Whatever else writes with it (kv_calls.cc, lease_calls.cc).
 template CallId Client::Impl::write(Write, Callback<PutResult>,
                                     absl::AnyInvocable<absl::StatusOr<PutResult>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<EraseResult>,
@@ -130,6 +130,10 @@ template CallId Client::Impl::write(Write, Callback<TransactionResult>,
                                     absl::AnyInvocable<absl::StatusOr<TransactionResult>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<CompactResult>,
                                     absl::AnyInvocable<absl::StatusOr<CompactResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<GrantedLease>,
+                                    absl::AnyInvocable<absl::StatusOr<GrantedLease>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<RevokedLease>,
+                                    absl::AnyInvocable<absl::StatusOr<RevokedLease>(const Completion&)>);
 
 void Client::Impl::token_refuted(const HoldRef& hold) {
   Session* session = same_life(hold->session());

@@ -35,6 +35,7 @@ Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
   session.on_phase = std::move(newcomer.on_phase);
   session.give_up = newcomer.give_up;
   session.settling = newcomer.settling;
+  session.lease = newcomer.lease;
   session.bound_at = newcomer.bound_at;
   if (newcomer.reference != LeadingTime::min()) session.deadline = later(newcomer.reference, validity_of(session.ttl()));
   const bool valid = now < session.deadline;

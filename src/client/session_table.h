@@ -55,6 +55,7 @@ struct Session {
   Duration give_up{};                                 // longest time in jeopardy; zero: the default
   // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
   bool settling = false;
+  LeaseId lease;                             // it is no session but the life of this lease of keys; zero: a session
   Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
   absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
 
@@ -78,6 +79,7 @@ class SessionTable {
     std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
     Duration give_up{};
     bool settling = false;
+    LeaseId lease = {};
     Index bound_at;
   };
   Session& add(Newcomer newcomer, LeadingTime now);

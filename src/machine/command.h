@@ -17,6 +17,7 @@
 #include "lease/secret.h"
 #include "machine/coordination_command.h"
 #include "machine/kv_command.h"
+#include "machine/lease_command.h"
 #include "machine/lock_commands.h"
 #include "machine/result.h"
 #include "machine/session_commands.h"
@@ -54,7 +55,7 @@ struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
   using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
                             Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease,
-                            CoordinationCommand, RefillBlock, Transaction, Compact>;
+                            CoordinationCommand, RefillBlock, Transaction, Compact, GrantLease, RenewLease, RevokeLease>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

@@ -26,7 +26,9 @@ enum Kind : uint32_t {
   kRange = 80,
   kTransaction = 81,
   kRangePage = 82,
-  kChanges = 100
+  kChanges = 100,
+  kLease = 110,
+  kLeases = 111
 };
 
 // All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
@@ -86,6 +88,8 @@ void write(pbf_writer& out, const GetQuery& q) { write_fields(out, kGet, {.first
 void write(pbf_writer& out, const RangeQuery& q) { put_element(out, kRange, q); }
 void write(pbf_writer& out, const RangePageQuery& q) { put_element(out, kRangePage, q.range); }
 void write(pbf_writer& out, const ChangesQuery& q) { put_element(out, kChanges, q); }
+void write(pbf_writer& out, const LeaseQuery& q) { put_element(out, kLease, q); }
+void write(pbf_writer& out, const LeasesQuery& q) { put_element(out, kLeases, q); }
 void write(pbf_writer& out, const Transaction& q) { put_transaction(out, kTransaction, q); }
 
 void write(pbf_writer& out, const ObjectQuery& q) {
@@ -146,6 +150,14 @@ absl::StatusOr<Query> decode_query(std::string_view encoded) {
       }
       if (kind == kChanges) {
         get(in, query.emplace<ChangesQuery>());
+        continue;
+      }
+      if (kind == kLease) {
+        get(in, query.emplace<LeaseQuery>());
+        continue;
+      }
+      if (kind == kLeases) {
+        get(in, query.emplace<LeasesQuery>());
         continue;
       }
       if (kind == kTransaction) {

@@ -36,6 +36,7 @@ enum class TableByte : char {
   Delays = 'd',       // id: of the lock-delay
   Holds = 'h',        // id: token
   Keys = 'k',         // id: revision, then four bytes of sub-number
+  Leases = 'l',       // id: number of the lease
   Sessions = 's',     // id: session
   Waiters = 'w',      // id: index of the entry that queued it
   CancelMarks = 'x',  // id: replica

@@ -46,6 +46,13 @@ std::vector<std::string> Store::attached(LeaseId lease) const {
                                   : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
+void Store::attached(LeaseId lease, std::string_view after, absl::FunctionRef<bool(std::string_view)> visit) const {
+  const auto found = attached_.find(lease);
+  if (found == attached_.end()) return;
+  for (auto key = found->second.upper_bound(after); key != found->second.end() && visit(*key); ++key) {
+  }
+}
+
 void Store::every_lease(absl::FunctionRef<void(LeaseId)> visit) const {
   for (const auto& [lease, keys] : attached_) visit(lease);
 }

@@ -59,8 +59,9 @@ class Store {
   void scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
   // Every change from that revision on, in order, until `visit` says false; `from` must not be below swept().
   void changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const;
-  // Keys attached to it, ascending.
+  // Keys attached to it, ascending; above `after` until `visit` says false.
   std::vector<std::string> attached(LeaseId lease) const;
+  void attached(LeaseId lease, std::string_view after, absl::FunctionRef<bool(std::string_view)> visit) const;
   void every_lease(absl::FunctionRef<void(LeaseId)> visit) const;  // that has keys
 
   // ---- changing
