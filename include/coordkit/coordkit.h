@@ -9,6 +9,7 @@
 #include "coordkit/fence.h"         // IWYU pragma: export
 #include "coordkit/group.h"         // IWYU pragma: export
 #include "coordkit/key_lease.h"     // IWYU pragma: export
+#include "coordkit/key_space.h"     // IWYU pragma: export
 #include "coordkit/kv.h"            // IWYU pragma: export
 #include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mutex.h"         // IWYU pragma: export

@@ -1,9 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
 // key_calls.cc, kv_calls.cc, lease_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
-//
-// A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
-// gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
 #pragma once
 
 #include <deque>
@@ -17,6 +14,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "client/answers.h"
+#include "client/call.h"
 #include "client/compactor.h"
 #include "client/deliveries.h"
 #include "client/executed.h"
@@ -81,6 +79,9 @@ class Client::Impl {
   // ---- keys (kv_calls.cc)
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
 
+  // OK, or NoSpace by this replica's state: a put that adds so much would be refused.
+  absl::Status room_for(uint64_t growth);
+
   // ---- leases of keys (lease_calls.cc)
   CallId keep_lease(KeepLeaseOptions options, Callback<KeyLeaseRef> done);
   CallId revoke_lease(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline);
@@ -120,36 +121,9 @@ class Client::Impl {
   using Paging = client::Paging;
   using ReadingRef = client::ReadingRef;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
-  using Done =
-      std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
-                   Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
-                   Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>,
-                   Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>, Callback<CompactResult>,
-                   Callback<KeyLeaseRef>, Callback<GrantedLease>, Callback<RevokedLease>, Callback<LeaseDetails>,
-                   Callback<LeaseList>, Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
-
-  // What happens to the engine's ticket when nobody listens any more.
-  enum class Fate : uint8_t {
-    Forget,   // a read or a write: whatever comes of it is the caller's business
-    Pursue,   // open, acquire: kept until known, then undone
-    Persist,  // release, close: goes on until done
-  };
-
-  struct Call {
-    Done done;
-    Fate fate = Fate::Forget;
-    CallDeadline asked;                           // as given
-    Duration patience{};                          // default, from the take-up
-    LaggingTime deadline = LaggingTime::max();    // valid once taken up
-    absl::AnyInvocable<void(CallId, Now)> start;  // until taken up
-    Ticket ticket;                                // under way in the engine; zero: none
-    bool submitted = false;                       // ever handed to the log
-    bool cancelled = false;                       // the caller wants it to end
-    Duration max_hold{};                          // of an acquire
-    SessionId session;                            // of an acquire
-    std::shared_ptr<Flight> flight;               // of a submitted acquire
-    std::string line;                             // that it waits in (S-58); empty: none
-  };
+  using Done = client::Done;
+  using Fate = client::Fate;
+  using Call = client::Call;
 
   // ---- the life of a call (client.cc)
   CallId enter(Done done, Fate fate, CallDeadline deadline, Duration patience, absl::AnyInvocable<void(CallId, Now)> start);
@@ -323,6 +297,7 @@ class Client::Impl {
   client::Observers observers_;
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
+  std::optional<std::pair<Index, machine::KeySpaceReply>> key_space_;  // as it was after that entry
   client::Watches watches_;
 
   absl::btree_map<CallId, Call> calls_;

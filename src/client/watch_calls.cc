@@ -47,7 +47,10 @@ void Client::Impl::make_watches(Now now) {
 
 // Whatever was applied is in the state now, and stays in its history for a while: nothing is taken from the entries themselves.
 void Client::Impl::tell_watches(Now now) {
-  if (watches_.size() == 0) return;
+  if (watches_.size() == 0) {
+    watches_have_more_ = false;  // it was of a watch that has ended since
+    return;
+  }
   if (engine_.applied() != told_watches_ || watches_have_more_ || watches_.to_look(now.lagging)) {
     told_watches_ = engine_.applied();
     watches_have_more_ = watches_.advance(now.lagging);

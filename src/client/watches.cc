@@ -203,8 +203,8 @@ bool Watches::advance_front(LaggingTime now) {
         read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = previous_wanted_ != 0});
     if (!reply) return false;
     if (reply->gone) {
-      while (!live_.empty()) end_compacted(*live_.begin(), reply->compacted);
-      return false;
+      skip_gone(reply->compacted);
+      continue;
     }
     for (machine::ChangeRow& row : reply->changes) {
       if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) tell_front(now);
@@ -215,6 +215,20 @@ bool Watches::advance_front(LaggingTime now) {
     if (reply->next_sub == 0 && reply->next > reply->revision) return false;
   }
   return false;
+}
+
+// Who starts later has missed nothing.
+void Watches::skip_gone(Revision compacted) {
+  Revision first = Revision(UINT64_MAX);
+  for (const WatchId id : absl::btree_set<WatchId>(live_)) {
+    const Revision start = all_.find(id)->second->start;
+    if (start < compacted) {
+      end_compacted(id, compacted);
+    } else {
+      first = std::min(first, start);
+    }
+  }
+  front_ = {.next = {first, 0}, .read = {}};
 }
 
 // One revision, complete. Whoever it concerns in full gets the very same events as all others.
@@ -231,9 +245,11 @@ void Watches::tell_front(LaggingTime now) {
       one.hits.push_back(place);
     });
   }
+  // As it was read: whoever wanted them may have left since.
+  const bool previous = std::ranges::any_of(front_.read, [](const WatchEvent& event) { return event.previous.has_value(); });
   Told told{.whole = std::make_shared<const std::vector<WatchEvent>>(std::exchange(front_.read, {})),
             .plain = nullptr,
-            .previous = previous_wanted_ != 0};
+            .previous = previous};
   for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
 }
 
@@ -287,6 +303,7 @@ bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
   const bool at_end = reply->next_sub == 0 && reply->next > reply->revision;
   if (!tell_read(id, one, now) || !at_end) return true;
   behind_.erase(id);
+  one.ahead = false;  // whatever its start was, it is past that
   join_front(id, one, reply->next);
   return true;
 }

@@ -90,6 +90,7 @@ class Watches {
   };
 
   bool advance_front(LaggingTime now);
+  void skip_gone(Revision compacted);
   void tell_front(LaggingTime now);
   void tell_hits(WatchId id, One& one, Told& told, LaggingTime now);
   bool advance_behind(LaggingTime now);

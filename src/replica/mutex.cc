@@ -19,9 +19,11 @@ Mutex::Mutex(Session session, std::string name, MutexOptions options)
   if (session_.handle_) owner_ = session_.handle_->host().owner_tag();
 }
 
-// Where a call of the cluster would not wait, this must not either: its refusal says why.
+// Where a call of the cluster would not wait, this must not either: its refusal says why. A session that is lost, or whose
+// replica is closed, never grants again.
 void Mutex::refuse_to_wait() {
-  const bool may_wait = session_.handle_ && !session_.handle_->host().forked() && !session_.handle_->host().on_engine_thread();
+  const bool may_wait = session_.handle_ && !session_.handle_->host().forked() && !session_.handle_->host().on_engine_thread() &&
+                        session_.phase() != SessionPhase::Lost;
   if (!may_wait) raise_as_system_error(session_.acquire(name_, {.owner = owner_}).status());
 }
 

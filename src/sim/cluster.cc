@@ -66,6 +66,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
 
 // Clients end their calls when they go: the work they were made for must still be there.
 Cluster::~Cluster() {
+  if (watchers_) watchers_->look_away();
   for (auto& node : nodes_) node->retire();
   for (uint32_t node = 0; node < plan_.nodes; ++node) programs_.process_died(node);
 }

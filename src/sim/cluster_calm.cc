@@ -128,7 +128,7 @@ void Cluster::bury_the_dead() {
     if (consensus_.elections() != elections) continue;
     const SessionId id = dead_session();
     const Model::Session& session = *model_.session(id);
-    if (session.resumed > began) continue;  // a dead process had asked for it, and its time began anew
+    if (std::max(session.resumed, session.ending) > began) continue;  // somebody had asked for it, and its time began anew
     throw Violation("INV_L11", fmt::format("session {} of boot {} of n{}, opened at {} for {} ms, lives on: {}", id.value(),
                                            session.boot.value(), session.node.value(), session.opened.value(),
                                            std::chrono::duration_cast<milliseconds>(session.ttl).count(), describe()));

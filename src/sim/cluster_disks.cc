@@ -3,6 +3,7 @@
 // could do without it. Such a disk keeps its replica in quarantine until it is replaced; one that has lost its newest writes
 // without a trace is replaced before it takes part again, for nobody could tell.
 #include "sim/cluster.h"
+#include "sim/recorder.h"
 
 namespace coordkit::sim {
 
@@ -39,6 +40,7 @@ void Cluster::strike_disk(ActiveFault fault, Duration length) {
   count(fault.kind);
   world_.trace(fault.node, "disk fault {} for {} us", static_cast<uint64_t>(fault.kind),
                static_cast<uint64_t>(length.count()) / 1000);
+  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(fault.kind, strikes_, fault.node, length);
   if (fault.files == FileFaults{}) return;
   const uint32_t node = fault.node;
   remember(std::move(fault), length);

@@ -20,12 +20,23 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
   std::erase_if(holds_, [](const Known& k) { return k.hold->released(); });
   const Known fresh{node, hold};
   judge_order(fresh);
-  if (model_.locks().hold(hold->name(), hold->token()) == nullptr) {  // it was over before it was known
+  if (over(*hold)) {  // before it was known
     refuse_valid(fresh);
     superseded_.push_back(fresh);
     return;
   }
   holds_.push_back(fresh);
+}
+
+// A session that changed hands keeps what it holds, some of it under other tokens: sticky locks get them at once, and who took
+// it over may convert the rest. Whoever had it may trust it for its time.
+bool LockObserver::over(const HoldState& hold) const {
+  if (model_.locks().hold(hold.name(), hold.token()) != nullptr) return false;
+  const SessionId session = hold.session()->id();
+  return !taken_over_.contains(session) ||
+         std::ranges::none_of(model_.locks().holds(hold.name()), [&](const LockModel::Claim& claim) {
+           return claim.session == session && (claim.renewed || (claim.owner_tag == hold.owner_tag() && !hold.delegation()));
+         });
 }
 
 void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {

@@ -51,6 +51,7 @@ class LockObserver {
     SessionRef session;
   };
   LeadingTime reading(uint32_t node) const { return nodes_[node]->clock().read(world_.now()).leading; }
+  bool over(const HoldState& hold) const;
   void refuse_valid(const Known& known) const;
   void judge_order(const Known& fresh);
   void refuse_valid(const KnownSession& known) const;

@@ -35,7 +35,7 @@ class Model {
     std::string metadata;
     lease::SecretHash secret;
     Generation generation;
-    bool ending = false;
+    Index ending;  // since that entry; zero: it is not
     bool contested = false;
     Sequence resumed_by;
     Index resumed;

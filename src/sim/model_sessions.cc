@@ -42,9 +42,9 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.generation = session.generation.next();
   session.resumed_by = id.sequence;
   session.resumed = applied_;
-  session.held_then = locks_.tokens_of(resume.id);
   end_waits(resume.id, CoordinationModel::Waiter::MayReturn);
   locks_.renew_delegations(resume.id, applied_);
+  session.held_then = locks_.tokens_of(resume.id);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
 }
 
@@ -65,7 +65,7 @@ Result Model::run(const machine::ForceRelease& force) {
 void Model::mark_ending(SessionId id) {
   Session& session = sessions_.at(id);
   if (session.ending) return;
-  session.ending = true;
+  session.ending = applied_;
   end_waits(id, CoordinationModel::Waiter::IsGone);
 }
 

@@ -50,7 +50,9 @@ bool hits_one_node(FaultKind kind) {
   }
 }
 
-bool is_a_moment(FaultKind kind) { return kind == FaultKind::ConnectionLoss || kind == FaultKind::ClockRate; }
+bool is_a_moment(FaultKind kind) {
+  return kind == FaultKind::ConnectionLoss || kind == FaultKind::ClockRate || kind == FaultKind::Rot || kind == FaultKind::StateRot;
+}
 
 Timeline::State state_of(raft::Role role) {
   switch (role) {

@@ -111,6 +111,7 @@ void Watchers::open(Watcher& watcher) {
   watcher.marks_owed = 0;
   watcher.wants.from = watcher.next;
   watcher.watch = nodes_[node]->client().watch(watcher.wants, [this, &watcher, round = ++watcher.round](WatchBatch batch) {
+    if (!looking_) return;
     if (round != watcher.round) fail("INV_W07", watcher, "told after its end");
     take(watcher, std::move(batch));
   });
@@ -120,7 +121,7 @@ void Watchers::open(Watcher& watcher) {
 void Watchers::close(Watcher& watcher) {
   nodes_[watcher.node]->client().end_watch(watcher.watch, [this, number = watcher.number](const absl::Status& status) {
     const std::optional<Reason> reason = reason_of(status);
-    if (!status.ok() && reason != Reason::WatchNotFound) fail("INV_W07", watchers_[number], status.ToString());
+    if (looking_ && !status.ok() && reason != Reason::WatchNotFound) fail("INV_W07", watchers_[number], status.ToString());
   });
   nodes_[watcher.node]->wake();
   watcher.open = false;

@@ -29,6 +29,7 @@ class Watchers {
   void event(const Event& event);
   // No more coming and going: each goes on until it has been told everything.
   void wind_down() { winding_down_ = true; }
+  void look_away() { looking_ = false; }  // the run is over, however it went: nothing is judged any more
   bool all_told() const;
   std::string missing() const;  // for the report of a run that does not end
 
@@ -70,6 +71,7 @@ class Watchers {
   MarkCounts& marks_;
   std::vector<Watcher> watchers_;
   bool winding_down_ = false;
+  bool looking_ = true;
 };
 
 }  // namespace coordkit::sim

@@ -132,6 +132,19 @@ TEST_F(WatchesTest, S21_AStartInTheFutureIsSilentUntilItExists) {
   EXPECT_THAT(take(a), ElementsAre("mark@5"));
 }
 
+// Found by simulation (profile keys, seed 50070).
+TEST_F(WatchesTest, S21_S25_AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) {
+  keeps = true;
+  const WatchId a = watch({.key = "a", .from = Revision(3), .room = 1});
+  for (const char* value : {"1", "2", "3"}) put("a", value);
+  EXPECT_THAT(take(a), ElementsAre("created@1", "+a=2@3")) << "then it had no room";
+  kept.clear();
+  watches.retry();
+  EXPECT_THAT(take(a), ElementsAre("+a=3@4"));
+  EXPECT_TRUE(watches.ask_mark(a));
+  EXPECT_THAT(take(a), ElementsAre("mark@4"));
+}
+
 // The front may stand anywhere while all wait for the future; that is nothing to who comes now.
 TEST_F(WatchesTest, S21_AWatchOfTheFutureKeepsNobodyElseWaiting) {
   const WatchId late = watch({.key = "a", .from = Revision(5)});
@@ -152,6 +165,18 @@ TEST_F(WatchesTest, S21_INV_W05_REG_F41_BelowTheCompactedRevisionIsCompactedAndA
   const WatchId at = watch({.key = "a", .from = Revision(4)});
   EXPECT_THAT(take(at), ElementsAre("created@5", "-a *a=3@5"));
   EXPECT_EQ(watches.size(), 1u);
+}
+
+// Found by simulation (profile keys, seed 50006).
+TEST_F(WatchesTest, S21_INV_W05_WhatIsCompactedEndsNobodyWhoStartsAfterIt) {
+  const WatchId early = watch(WatchOptions::of("a"));
+  const WatchId late = watch({.key = "a", .from = Revision(6)});
+  EXPECT_THAT(take(early), ElementsAre("created@1"));
+  for (const char* value : {"1", "2", "3"}) put("a", value);
+  compact(4);
+  EXPECT_THAT(take(early), ElementsAre("ended Compacted@4"));
+  for (const char* value : {"4", "5", "6"}) put("a", value);
+  EXPECT_THAT(take(late), ElementsAre("created@1", "+a=5 +a=6@7"));
 }
 
 TEST_F(WatchesTest, S22_IntervalsAreThoseOfRanges) {
@@ -200,6 +225,17 @@ TEST_F(WatchesTest, S24_INV_W06_PreviousEntriesComeToThoseThatAskedAndOnlyWhereT
   compact(3);
   const WatchId later = watch({.key = "a", .from = Revision(3), .previous = true});
   EXPECT_THAT(take(later), ElementsAre("created@4", "+a=2 -a(was 2)@4")) << "what was at revision 2 is compacted";
+}
+
+// Found by simulation (profile keys, seed 50005).
+TEST_F(WatchesTest, S24_INV_W06_WhoDidNotAskIsToldNoPreviousEntryEvenIfWhoAskedHasLeftMeanwhile) {
+  keeps = true;
+  const WatchId with = watch({.key = "a", .previous = true, .room = 1});
+  const WatchId without = watch(WatchOptions::of("a"));
+  take(without);
+  for (const char* value : {"1", "2", "3"}) put("a", value);
+  EXPECT_THAT(take(without), ElementsAre("*a=1@2", "+a=2@3", "+a=3@4"));
+  EXPECT_THAT(take(with), ElementsAre("created@1", "*a=1@2")) << "then it had no room";
 }
 
 TEST_F(WatchesTest, S25_INV_W04_REG_F37_AMarkComesAfterAllThatItSpeaksOf) {

@@ -11,13 +11,13 @@ using Folders = std::set<std::string>;
 
 // Public headers that belong to a folder: whoever may not see the folder may not see them either. All others are ports.
 const std::map<std::string, std::string> kOwners = {
-    {"coordkit/raft/core.h", "raft"},     {"coordkit/engine.h", "engine"},      {"coordkit/session.h", "client"},
-    {"coordkit/mutex.h", "client"},       {"coordkit/kv.h", "client"},          {"coordkit/watch.h", "client"},
-    {"coordkit/election.h", "client"},    {"coordkit/semaphore.h", "client"},   {"coordkit/latch.h", "client"},
-    {"coordkit/barrier.h", "client"},     {"coordkit/claim_queue.h", "client"}, {"coordkit/counter.h", "client"},
-    {"coordkit/group.h", "client"},       {"coordkit/txn.h", "client"},         {"coordkit/key_lease.h", "client"},
-    {"coordkit/membership.h", "replica"}, {"coordkit/replica.h", "replica"},    {"coordkit/coordkit.h", "replica"},
-    {"coordkit/asio.h", "replica"},
+    {"coordkit/raft/core.h", "raft"},   {"coordkit/engine.h", "engine"},      {"coordkit/session.h", "client"},
+    {"coordkit/mutex.h", "client"},     {"coordkit/kv.h", "client"},          {"coordkit/watch.h", "client"},
+    {"coordkit/election.h", "client"},  {"coordkit/semaphore.h", "client"},   {"coordkit/latch.h", "client"},
+    {"coordkit/barrier.h", "client"},   {"coordkit/claim_queue.h", "client"}, {"coordkit/counter.h", "client"},
+    {"coordkit/group.h", "client"},     {"coordkit/txn.h", "client"},         {"coordkit/key_lease.h", "client"},
+    {"coordkit/key_space.h", "client"}, {"coordkit/membership.h", "replica"}, {"coordkit/replica.h", "replica"},
+    {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},
 };
 
 struct HeaderRule {
