@@ -11,6 +11,7 @@
 #include "coordkit/group.h"         // IWYU pragma: export
 #include "coordkit/id_allocator.h"  // IWYU pragma: export
 #include "coordkit/key_lease.h"     // IWYU pragma: export
+#include "coordkit/key_space.h"     // IWYU pragma: export
 #include "coordkit/kv.h"            // IWYU pragma: export
 #include "coordkit/latch.h"         // IWYU pragma: export
 #include "coordkit/mirror.h"        // IWYU pragma: export

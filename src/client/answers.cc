@@ -79,6 +79,9 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
       return refusal(Reason::LeaseNotFound, subject, "the lease or session to attach it to has ended or never existed");
     case ResultCode::LeaseExists:
       return refusal(Reason::LeaseExists, subject, "there is a lease or session of this id; give another one, or none");
+    case ResultCode::NoSpace:
+      return refusal(Reason::NoSpace, subject,
+                     "the keys have reached the limit that was set for them: delete some, then compact; or raise the limit");
     case ResultCode::ValueProvided:
       return refusal(Reason::ValueProvided, subject, "ignore_value keeps the value; leave the one of the put empty");
     case ResultCode::LeaseProvided:

@@ -21,8 +21,8 @@ using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSe
                           Callback<SessionLocks>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
                           Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
                           Callback<CompactResult>, Callback<KeyLeaseRef>, Callback<GrantedLease>, Callback<RevokedLease>,
-                          Callback<LeaseDetails>, Callback<LeaseList>, Callback<Executed>, Callback<Looked>,
-                          Callback<std::optional<LeaderInfo>>>;
+                          Callback<LeaseDetails>, Callback<LeaseList>, Callback<KeySpaceInfo>, Callback<QuotaResult>,
+                          Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
 
 // What happens to the engine's ticket when nobody listens any more.
 enum class Fate : uint8_t {

@@ -82,6 +82,9 @@ class Client::Impl {
   // ---- keys (kv_calls.cc)
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
 
+  // OK, or NoSpace by this replica's state: a put that adds so much would be refused.
+  absl::Status room_for(uint64_t growth);
+
   // ---- leases of keys (lease_calls.cc)
   CallId keep_lease(KeepLeaseOptions options, Callback<KeyLeaseRef> done);
   CallId revoke_lease(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline);
@@ -301,6 +304,7 @@ class Client::Impl {
   client::Observers observers_;
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
+  std::optional<std::pair<Index, machine::KeySpaceReply>> key_space_;  // as it was after that entry
   client::Watches watches_;
   client::Statistics statistics_;
 

@@ -130,6 +130,8 @@ template CallId Client::Impl::write(Write, Callback<TransactionResult>,
                                     absl::AnyInvocable<absl::StatusOr<TransactionResult>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<CompactResult>,
                                     absl::AnyInvocable<absl::StatusOr<CompactResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<QuotaResult>,
+                                    absl::AnyInvocable<absl::StatusOr<QuotaResult>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<GrantedLease>,
                                     absl::AnyInvocable<absl::StatusOr<GrantedLease>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<RevokedLease>,

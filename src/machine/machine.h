@@ -34,6 +34,7 @@
 #include "machine/command.h"
 #include "machine/query.h"
 #include "machine/result.h"
+#include "machine/rows.h"
 #include "mvcc/store.h"
 
 namespace coordkit::machine {
@@ -80,6 +81,7 @@ class Machine final : public StateMachine {
     lease::Table leases;  // of keys; ids from the same counter, so that no session has one of theirs
     lock::Table locks;
     mvcc::Store keys;
+    uint64_t key_quota = 0;
     CancelMarks cancels;
     coordination::Coordination coordination;
   };
@@ -121,6 +123,7 @@ class Machine final : public StateMachine {
   Answer execute(GrantLease& grant, Step& step);
   Answer execute(RenewLease& renew, Step& step);
   Answer execute(RevokeLease& revoke, Step& step);
+  Answer execute(SetKeyQuota& set, Step& step);
 
   Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
@@ -156,9 +159,14 @@ class Machine final : public StateMachine {
   bool lease_exists(LeaseId lease) const;
   void end_lease(SessionId number, SessionEnded::Reason reason, Step& step);
 
+  // ---- room of the keys (machine_key_space.cc)
+  KeySpaceReply key_space() const;
+  bool has_room(uint64_t growth);
+
   std::string range_answer(const RangeOperation& range, const mvcc::RangeRoom& room) const;
   std::string key_answer(mvcc::Refusal refusal, const OperationReply& reply) const;
 
+  rows::Counters counters() const;
   static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
   std::string answer_to(const HoldersQuery& query) const;
   std::string answer_to(const QueueQuery& query) const;
@@ -176,12 +184,13 @@ class Machine final : public StateMachine {
   std::string answer_to(const OwnedObjectsQuery& query) const;
   std::string answer_to(const LeaseQuery& query) const;
   std::string answer_to(const LeasesQuery& query) const;
+  std::string answer_to(const KeySpaceQuery& query) const;
 
   std::string prefix_;
   absl::flat_hash_set<std::string> observed_;  // here; not replicated
   State state_;
-  std::optional<std::pair<uint64_t, mvcc::Store::Counters>> stored_counters_;  // as the last checkpoint has them
-  lock::Decisions decisions_;                                                  // scratch of one step
+  std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
+  lock::Decisions decisions_;                      // scratch of one step
   struct {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;

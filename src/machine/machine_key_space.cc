@@ -47,8 +47,8 @@ KeySpaceReply Machine::key_space() const {
           .sweeping = keys.swept() < keys.compacted()};
 }
 
-// What was compacted away is swept sooner if somebody needs its room: else a store that refuses everything would have no entries
-// to sweep it by.
+// What was compacted away is swept sooner if somebody needs its room: else a store that refuses everything would have no
+// entries to sweep it by.
 bool Machine::has_room(uint64_t growth) {
   for (int left = kSweepsForRoom; left > 0 && !key_space().fits(growth) && key_space().sweeping; --left) {
     state_.keys.sweep(kSweptPerEntry);

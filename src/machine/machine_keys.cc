@@ -51,6 +51,7 @@ Machine::Answer Machine::execute(Put& put, Step& step) {
   if (mutant(Mutant::PutsLost)) return Result{};
   mvcc::Store::Change change;
   PutReply reply;
+  if (!has_room(growth(put, &state_.keys))) return Result{.code = ResultCode::NoSpace};
   if (put.sequential) reply.key = put.key = sequential_key(put.key, step.index);
   const mvcc::Refusal refusal =
       with_surroundings(shown, [&](const auto& around) { return mvcc::execute(state_.keys, put, around, change, reply); });
@@ -68,6 +69,7 @@ Machine::Answer Machine::execute(Delete& erase, Step&) {
 }
 
 Machine::Answer Machine::execute(Transaction& transaction, Step&) {
+  if (!has_room(growth(transaction, &state_.keys))) return Result{.code = ResultCode::NoSpace};
   const auto shown = [this](std::string_view name, Token token, bool exclusive) { return lock_shown(name, token, exclusive); };
   mvcc::Store::Change change;
   TransactionReply reply;

@@ -42,11 +42,14 @@ void collect_lives(lease::Table& lives, TableByte table, std::string_view prefix
 
 }  // namespace
 
+rows::Counters Machine::counters() const {
+  return {rows::kFormat, state_.cluster, state_.counter.last(), state_.keys.counters(), state_.key_quota};
+}
+
 void Machine::checkpoint(CheckpointBatch& batch) {
-  const std::pair counters(state_.counter.last(), state_.keys.counters());
+  const rows::Counters counters = this->counters();
   if (stored_counters_ != counters) {
-    batch.put(rows::key(prefix_, TableByte::Counters, 0),
-              rows::encode(rows::Counters{rows::kFormat, state_.cluster, counters.first, counters.second}));
+    batch.put(rows::key(prefix_, TableByte::Counters, 0), rows::encode(counters));
     stored_counters_ = counters;
   }
   collect_locks(state_.locks, prefix_, batch);
@@ -135,6 +138,7 @@ class Restorer {
     if (key.id != 0) return absl::DataLossError("counters under an unknown id");
     state_.cluster = counters->cluster;
     state_.counter = lock::TokenCounter(counters->counter);
+    state_.key_quota = counters->key_quota;
     any_ = founded_ = true;
     return state_.keys.restore_counters(counters->keys);
   }
@@ -204,28 +208,28 @@ absl::Status Machine::restore(const CheckpointView& view) {
   if (!status.ok()) return status;
   state_ = std::move(fresh);
   stored_counters_.reset();
-  if (restorer.founded()) stored_counters_ = std::pair(state_.counter.last(), state_.keys.counters());
+  if (restorer.founded()) stored_counters_ = counters();
   return absl::OkStatus();
 }
 
 namespace {
 
-uint64_t counters_hash(ClusterId cluster, uint64_t counter, Revision revision) {
-  return hash_mix(hash_mix(hash_mix(0x636f756e, cluster.value()), counter), revision.value());
+uint64_t counters_hash(const rows::Counters& counters) {
+  const uint64_t hash = hash_mix(hash_mix(0x636f756e, counters.cluster.value()), counters.counter);
+  return hash_mix(hash_mix(hash, counters.keys.revision.value()), counters.key_quota);
 }
 
 }  // namespace
 
 uint64_t Machine::digest() const {
-  return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.digest() +
-         state_.leases.digest() + state_.locks.digest() + state_.keys.digest() + state_.cancels.digest() +
-         state_.coordination.digest();
+  return counters_hash(counters()) + state_.sessions.digest() + state_.leases.digest() + state_.locks.digest() +
+         state_.keys.digest() + state_.cancels.digest() + state_.coordination.digest();
 }
 
 uint64_t Machine::recomputed_digest() const {
-  return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.recomputed_digest() +
-         state_.leases.recomputed_digest() + state_.locks.recomputed_digest() + state_.keys.recomputed_digest() +
-         state_.cancels.recomputed_digest() + state_.coordination.recomputed_digest();
+  return counters_hash(counters()) + state_.sessions.recomputed_digest() + state_.leases.recomputed_digest() +
+         state_.locks.recomputed_digest() + state_.keys.recomputed_digest() + state_.cancels.recomputed_digest() +
+         state_.coordination.recomputed_digest();
 }
 
 void Machine::verify() const {

@@ -28,7 +28,8 @@ enum Kind : uint32_t {
   kRangePage = 82,
   kChanges = 100,
   kLease = 110,
-  kLeases = 111
+  kLeases = 111,
+  kKeySpace = 112
 };
 
 // All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
@@ -90,6 +91,7 @@ void write(pbf_writer& out, const RangePageQuery& q) { put_element(out, kRangePa
 void write(pbf_writer& out, const ChangesQuery& q) { put_element(out, kChanges, q); }
 void write(pbf_writer& out, const LeaseQuery& q) { put_element(out, kLease, q); }
 void write(pbf_writer& out, const LeasesQuery& q) { put_element(out, kLeases, q); }
+void write(pbf_writer& out, const KeySpaceQuery&) { write_fields(out, kKeySpace, {}); }
 void write(pbf_writer& out, const Transaction& q) { put_transaction(out, kTransaction, q); }
 
 void write(pbf_writer& out, const ObjectQuery& q) {
@@ -117,6 +119,7 @@ Query query_of(uint32_t kind, const Fields& fields) {
     }
     case kTry: return TryQuery{std::string(fields.first)};
     case kGet: return GetQuery{std::string(fields.first)};
+    case kKeySpace: return KeySpaceQuery{};
     default: return std::monostate{};
   }
 }

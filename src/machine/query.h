@@ -14,6 +14,7 @@
 #include "coordkit/types.h"
 #include "machine/changes_query.h"
 #include "machine/coordination_query.h"
+#include "machine/key_space.h"
 #include "machine/kv_command.h"
 #include "machine/lease_query.h"
 #include "machine/owned_objects.h"
@@ -65,7 +66,7 @@ struct GetQuery {
 // another order than that of the keys, is LimitExceeded.
 using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
                            TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery, ObjectQuery, Transaction, RangePageQuery,
-                           ChangesQuery, OwnedObjectsQuery, LeaseQuery, LeasesQuery>;
+                           ChangesQuery, OwnedObjectsQuery, LeaseQuery, LeasesQuery, KeySpaceQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;

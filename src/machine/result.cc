@@ -55,6 +55,7 @@ constexpr CodeRow kCodes[] = {
     {ResultCode::DuplicateKey, "DuplicateKey", StatusCode::kInvalidArgument, ResultOutcome::None},
     {ResultCode::InvalidSort, "InvalidSort", StatusCode::kInvalidArgument, ResultOutcome::None},
     {ResultCode::LeaseExists, "LeaseExists", StatusCode::kAlreadyExists, ResultOutcome::None},
+    {ResultCode::NoSpace, "NoSpace", StatusCode::kResourceExhausted, ResultOutcome::None},
 };
 
 const CodeRow* row_of(ResultCode code) {

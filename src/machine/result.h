@@ -58,6 +58,7 @@ enum class ResultCode : uint8_t {
   InvalidSort = 97,
 
   LeaseExists = 100,
+  NoSpace = 101,  // the keys have no room for what is put (S-35)
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.

@@ -72,6 +72,7 @@ std::string encode(const Counters& counters) {
   put_number(out, 4, counters.keys.revision);
   put_number(out, 5, counters.keys.compacted);
   put_number(out, 6, counters.keys.swept);
+  put_number(out, 100, counters.key_quota);
   return bytes;
 }
 
@@ -87,6 +88,7 @@ absl::StatusOr<Counters> decode_counters(std::string_view encoded) {
       case number(4): get(in, counters.keys.revision); return true;
       case number(5): get(in, counters.keys.compacted); return true;
       case number(6): get(in, counters.keys.swept); return true;
+      case number(100): get(in, counters.key_quota); return true;
       default: return false;
     }
   });

@@ -50,6 +50,7 @@ struct Counters {
   ClusterId cluster;
   uint64_t counter = 0;  // the last token or session id given out
   mvcc::Store::Counters keys;
+  uint64_t key_quota = 0;  // SetKeyQuota
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 

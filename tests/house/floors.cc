@@ -19,6 +19,7 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/replica.h", "replica"},  {"coordkit/stm.h", "replica"},        {"coordkit/mirror.h", "replica"},
     {"coordkit/config.h", "replica"},   {"coordkit/registry.h", "replica"},   {"coordkit/id_allocator.h", "replica"},
     {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},       {"coordkit/key_lease.h", "client"},
+    {"coordkit/key_space.h", "client"},
 };
 
 struct HeaderRule {

@@ -259,7 +259,7 @@ TEST(KvCommandsTest, INV_K03_RandomOperationsAreTheSameOnACopyRestoredBeforeEach
     for (uint64_t step = 0; step < 300; ++step) {
       Request::Body body =
           Put{.key = key(), .value = std::to_string(step), .lease = random.below(3) == 0 ? lease() : LeaseId()};
-      switch (random.below(15)) {
+      switch (random.below(16)) {
         case 0: body = OpenSession{5s, "", kOrigin.replica, kOrigin.boot, kOrigin.store.value()}; break;
         case 1: body = CloseSession{sessions.empty() ? SessionId(1) : sessions[random.below(sessions.size())]}; break;
         case 2: body = Delete{.key = key(), .end = key(), .previous = true}; break;
@@ -275,6 +275,7 @@ TEST(KvCommandsTest, INV_K03_RandomOperationsAreTheSameOnACopyRestoredBeforeEach
           break;
         case 12: body = GrantLease{LeaseId(random.below(4)), 5s}; break;
         case 13: body = RevokeLease{random.below(2) == 0 ? LeaseId(1 + random.below(3)) : lease()}; break;
+        case 15: body = SetKeyQuota{random.below(4) * 2000}; break;
         case 14: body = RenewLease{LeaseId(1 + random.below(3))}; break;
         default: break;
       }
