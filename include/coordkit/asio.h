@@ -25,6 +25,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "coordkit/kv.h"
 #include "coordkit/replica.h"
@@ -36,6 +37,21 @@ namespace coordkit {
 struct LockTimes {
   Duration timeout = kForever;
   Duration max_hold{};
+  LockMode mode = LockMode::Exclusive;
+  bool reentrant = false;
+  Duration delay{};
+  bool no_deadlock_check = false;
+  bool sticky = false;
+
+  LockOptions options(std::string owner, std::string value) const {
+    LockOptions out{.timeout = timeout, .owner = std::move(owner), .value = std::move(value), .mode = mode};
+    out.reentrant = reentrant;
+    out.delay = delay;
+    out.no_deadlock_check = no_deadlock_check;
+    out.max_hold = max_hold;
+    out.sticky = sticky;
+    return out;
+  }
 };
 struct SessionTimes {
   Duration ttl = std::chrono::seconds(5);
@@ -152,6 +168,24 @@ auto async_kill_session(Replica& replica, SessionId session, CallTimes times, To
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
+template <typename Token>
+auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<SessionId>>(
+      [&replica, name = std::move(name), hold, times](Callback<SessionId> done) mutable {
+        return replica.force_release_async(std::move(name), hold, times.timeout, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_clear_delay(Replica& replica, std::string name, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::Status>(
+      [&replica, name = std::move(name), times](DoneCallback done) mutable {
+        return replica.clear_delay_async(std::move(name), times.timeout, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
 // ---- locks
 
 template <typename Token>
@@ -159,15 +193,23 @@ auto async_acquire(Session session, std::string name, std::string owner, std::st
   return asio_detail::initiate<absl::StatusOr<Grant>>(
       [session = std::move(session), name = std::move(name), owner = std::move(owner), value = std::move(value),
        times](Callback<Grant> done) mutable {
-        LockOptions options{.timeout = times.timeout, .owner = std::move(owner), .value = std::move(value)};
-        options.max_hold = times.max_hold;
-        return session.acquire_async(std::move(name), std::move(options), std::move(done));
+        return session.acquire_async(std::move(name), times.options(std::move(owner), std::move(value)), std::move(done));
       },
       asio_detail::kWithoutEffect, std::forward<Token>(token));
 }
 template <typename Token>
 auto async_acquire(Session session, std::string name, LockTimes times, Token&& token) {
   return async_acquire(std::move(session), std::move(name), std::string(), std::string(), times, std::forward<Token>(token));
+}
+
+// All of them or none.
+template <typename Token>
+auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner, LockTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<Grant>>(
+      [session = std::move(session), locks = std::move(locks), owner = std::move(owner), times](Callback<Grant> done) mutable {
+        return session.acquire_all_async(std::move(locks), times.options(std::move(owner), {}), std::move(done));
+      },
+      asio_detail::kWithoutEffect, std::forward<Token>(token));
 }
 
 // The grant is not valid from this call on; it may be destroyed before the operation ends.

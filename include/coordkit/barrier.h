@@ -21,9 +21,14 @@ class Barrier {
   // Until it is open; at once if it is. kAborted (Broken: by the end of the closing session; Lost), kDeadlineExceeded
   // (WaitTimeout), kFailedPrecondition (Held: timeout zero and it is closed).
   absl::Status wait(Duration timeout = kForever);
-  void wait_async(Duration timeout, DoneCallback done);  // answered on the engine's thread
 
   absl::StatusOr<BarrierInfo> info() const;  // linearizable
+
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall close_async(BarrierAtSessionEnd at_end, DoneCallback done);
+  AsyncCall open_async(DoneCallback done);
+  AsyncCall wait_async(Duration timeout, DoneCallback done);
+  AsyncCall info_async(Callback<BarrierInfo> done) const;
 
  private:
   Session session_;
@@ -40,12 +45,16 @@ class DoubleBarrier {
   // not all of the last cycle have left), kInvalidArgument (another number of parties), kAborted (Broken, Lost),
   // kDeadlineExceeded (WaitTimeout: the caller was never there).
   absl::StatusOr<Grant> enter(Duration timeout = kForever);
-  void enter_async(Duration timeout, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   // Leaves at once and waits until all have left; zero: without a wait. Not valid from this call on, whatever it answers.
   // kFailedPrecondition (NotOwner): left before, or the barrier broke. kDeadlineExceeded (WaitTimeout): left, others have not.
   absl::Status leave(const Grant& place, Duration timeout = kForever);
 
   absl::StatusOr<DoubleBarrierInfo> info() const;  // linearizable
+
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall enter_async(Duration timeout, Callback<Grant> done);
+  AsyncCall leave_async(const Grant& place, Duration timeout, DoneCallback done);
+  AsyncCall info_async(Callback<DoubleBarrierInfo> done) const;
 
  private:
   Session session_;

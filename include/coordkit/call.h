@@ -2,11 +2,18 @@
 //
 // Dropping it changes nothing. cancel() asks to end that call alone; its callback still gets exactly one answer, soon:
 //
-//   acquire           decided in the log: Cancelled, and nothing is or will be held; or the grant, if that came first.
+//   acquire, campaign, claim, and the waits for permits, a place, a latch or a barrier
+//                     decided in the log: Cancelled, and nothing is or will be held; or the grant, if that came first.
 //                     At the call's deadline, if nothing was decided, CancelPending: a grant that arrives later is given back
+//   leave of a double barrier
+//                     the same for the wait; the place is given up whatever becomes of it
 //   open, resume      CancelPending, or Cancelled (NONE) if it was not sent yet. A session that was opened after all is
 //                     closed by itself; one that was resumed after all expires, unless it is resumed again
 //   release, close    CancelPending: goes on behind the scenes until it is done
+//   acknowledge       likewise, or Cancelled (NONE) if it was not sent yet
+//   downgrade, upgrade
+//                     CancelPending: what comes of it is given back. Cancelled (NONE) if it was not sent yet: as it was
+//   join of a group   CancelPending: a member that comes of it leaves again. Cancelled (NONE) if it was not sent yet
 //   writes, propose   CancelPending: it may still take effect; Cancelled (NONE) if it was not sent yet
 //   reads, queries    CancelPending or Cancelled; a read has no effect either way
 //   change of members, transfer of leadership

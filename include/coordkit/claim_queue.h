@@ -36,13 +36,18 @@ class ClaimQueue {
   absl::StatusOr<Index> enqueue(std::string value, int64_t priority = 0);
   // kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero and there is nothing), kAborted (Lost).
   absl::StatusOr<WorkItem> claim(ClaimWanted wanted = {});
-  void claim_async(ClaimWanted wanted, absl::AnyInvocable<void(absl::StatusOr<WorkItem>)> done);
   // The item is done and deleted. kFailedPrecondition (NotOwner): it had gone back before, and may be somebody else's.
   // kDeadlineExceeded (CallTimeout): goes on behind the scenes. To give it back instead: item.grant.release().
   absl::Status acknowledge(const WorkItem& item);
 
   // How many there are, and the next ones in order; linearizable.
   absl::StatusOr<ItemQueueInfo> peek(uint64_t limit = 100) const;
+
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall enqueue_async(std::string value, int64_t priority, Callback<Index> done);
+  AsyncCall claim_async(ClaimWanted wanted, Callback<WorkItem> done);
+  AsyncCall acknowledge_async(const WorkItem& item, DoneCallback done);
+  AsyncCall peek_async(uint64_t limit, Callback<ItemQueueInfo> done) const;
 
  private:
   Session session_;

@@ -23,7 +23,10 @@
 #include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/keys.h"
+#include "coordkit/client/leases.h"
 #include "coordkit/client/options.h"
+#include "coordkit/client/resumed.h"
+#include "coordkit/client/statistics.h"
 #include "coordkit/client/watch.h"
 #include "coordkit/engine.h"
 
@@ -70,6 +73,8 @@ class Client {
   // The same for the session that holds this lock with this token: the whole session ends, and is answered. NotOwner: the
   // token is not the current hold.
   CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline = {});
+  // Likewise: ends the lock-delay that an expired session left on a name (S-40). NotFound: none runs.
+  CallId clear_delay(std::string name, DoneCallback done, CallDeadline deadline = {});
 
   // ---- locks
   // Answers the grant, or Held, WaitTimeout, Cancelled, Lost, AlreadyHeld, AlreadyWaiting, Delayed,
@@ -108,13 +113,18 @@ class Client {
   CallId session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline = {});  // SessionNotFound
   // Sessions with ids above `after`; limit 0: as many as one answer holds.
   CallId sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline = {});
+  // The locks of a session with tokens above `after`; none if it has ended.
+  CallId locks_of(SessionId session, Token after, Callback<SessionLocks> done, CallDeadline deadline = {});
+  // What this client has seen so far; no call.
+  LockStatistics lock_statistics() const;
 
   // ---- keys; Fenced (NONE): the fence of the options did not hold when the write's turn came
   CallId put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options = {});
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
-  KeyCalls keys() { return KeyCalls(*this); }  // the same with all options, ranges and transactions
+  KeyCalls keys() { return KeyCalls(*this); }        // the same with all options, ranges and transactions
+  LeaseCalls leases() { return LeaseCalls(*this); }  // of keys
 
   // Every change of a key or an interval from here on, in order, each once: client/watch.h. What is wrong with the options is
   // told as Ended: EmptyRange, InvalidArgument.
@@ -139,6 +149,7 @@ class Client {
  private:
   friend class CoordinationCalls;
   friend class KeyCalls;
+  friend class LeaseCalls;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

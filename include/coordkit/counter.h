@@ -17,6 +17,8 @@ namespace coordkit {
 class Counter {
  public:
   Counter(const Replica& replica, std::string name);
+  // At the replica of this session. The session matters in nothing else.
+  Counter(const Session& session, std::string name);
 
   // Each answers the new value. kOutOfRange (CounterOverflow): unchanged.
   absl::StatusOr<int64_t> add(int64_t by = 1);
@@ -24,14 +26,21 @@ class Counter {
   absl::StatusOr<SwapResult> compare_and_set(int64_t expected, int64_t value);
   // The first of `count` (1 and up) consecutive numbers, from 1 on. Those that are not used are lost.
   absl::StatusOr<int64_t> allocate(int64_t count = 1);
-  void add_async(int64_t by, Callback<int64_t> done);  // answered on the engine's thread
-  absl::Status remove();                               // kNotFound
+  absl::Status remove();  // kNotFound
 
   absl::StatusOr<int64_t> get() const;  // linearizable
   [[nodiscard]] Observation observe(Observer<CounterSeen> observer) const;
 
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall add_async(int64_t by, Callback<int64_t> done);
+  AsyncCall set_async(int64_t value, Callback<int64_t> done);
+  AsyncCall compare_and_set_async(int64_t expected, int64_t value, Callback<SwapResult> done);
+  AsyncCall allocate_async(int64_t count, Callback<int64_t> done);
+  AsyncCall remove_async(DoneCallback done);
+  AsyncCall get_async(Callback<int64_t> done) const;
+
  private:
-  std::shared_ptr<class Host> host_;
+  std::shared_ptr<class CallRunner> host_;  // null: of a handle without a session
   std::string name_;
 };
 

@@ -21,7 +21,10 @@ class Election {
   // Waits until this session leads, shown to all with `value` (at most 4 KiB). Errors as of Session::acquire; a session that
   // ends meanwhile gets kAborted (Lost), at once, and never leads.
   absl::StatusOr<Grant> campaign(std::string value = {}, Duration timeout = kForever);
-  void campaign_async(std::string value, Duration timeout, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  // For whoever may lead already: proclaims `value` under the leadership in hand, or, if that is over or was never there,
+  // campaigns and puts the new one into `leadership`. Answers the token it leads with. kAlreadyExists (AlreadyHeld): it leads
+  // by another grant than this.
+  absl::StatusOr<Token> campaign_or_proclaim(Grant& leadership, std::string value, Duration timeout = kForever);
   // Another value, the same token. kFailedPrecondition (NotOwner): it does not lead any more.
   absl::Status proclaim(const Grant& leadership, std::string value);
   absl::Status resign(Grant leadership) { return leadership.release(); }
@@ -29,6 +32,11 @@ class Election {
   absl::StatusOr<std::optional<LeaderInfo>> leader() const;  // linearizable; nothing: vacant
   // Every leader and every proclamation in order, and vacancy. One leader that follows another at once leaves none between.
   [[nodiscard]] Observation observe(Observer<LeaderSeen> observer) const;
+
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall campaign_async(std::string value, Duration timeout, Callback<Grant> done);
+  AsyncCall proclaim_async(const Grant& leadership, std::string value, DoneCallback done);
+  AsyncCall leader_async(Callback<std::optional<LeaderInfo>> done) const;
 
  private:
   Session session_;

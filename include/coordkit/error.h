@@ -77,6 +77,7 @@ enum class Reason : uint16_t {
   DuplicateKey = 56,
   InvalidSort = 57,
   WatchNotFound = 58,
+  LeaseExists = 59,
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -26,6 +26,12 @@ class Group {
   absl::StatusOr<GroupInfo> members() const;  // linearizable
   [[nodiscard]] Observation observe(Observer<GroupSeen> observer) const;
 
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall join_async(std::string value, Callback<Index> done);
+  AsyncCall update_async(std::string value, DoneCallback done);
+  AsyncCall leave_async(DoneCallback done);
+  AsyncCall members_async(Callback<GroupInfo> done) const;
+
  private:
   Session session_;
   std::string name_;

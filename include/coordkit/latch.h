@@ -21,11 +21,17 @@ class Latch {
   absl::StatusOr<uint64_t> count_down(uint64_t by = 1);
   // Until the count is zero. kDeadlineExceeded (WaitTimeout), kAborted (Lost), kNotFound (there is none, or it was removed).
   absl::Status wait(Duration timeout = kForever);
-  void wait_async(Duration timeout, DoneCallback done);  // answered on the engine's thread
-  absl::Status remove();                                 // ends all waits with kNotFound
+  absl::Status remove();  // ends all waits with kNotFound
 
   absl::StatusOr<LatchInfo> info() const;  // linearizable
   [[nodiscard]] Observation observe(Observer<LatchSeen> observer) const;
+
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall create_async(uint64_t count, DoneCallback done);
+  AsyncCall count_down_async(uint64_t by, Callback<uint64_t> done);
+  AsyncCall wait_async(Duration timeout, DoneCallback done);
+  AsyncCall remove_async(DoneCallback done);
+  AsyncCall info_async(Callback<LatchInfo> done) const;
 
  private:
   Session session_;

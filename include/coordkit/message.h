@@ -65,8 +65,11 @@ struct RenewRequest {
   uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
   MachineId machine = kCoordination;
   std::vector<Group> groups;
+  std::vector<TimerId> looks;  // timers to be told the rest of, renewed or not; ascending, at most kTimerLooksMax
   friend bool operator==(const RenewRequest&, const RenewRequest&) = default;
 };
+
+inline constexpr size_t kTimerLooksMax = 1024;
 
 struct RenewReply {
   enum class Coverage : uint8_t {
@@ -80,8 +83,14 @@ struct RenewReply {
     std::vector<TimerId> listed;  // ascending
     friend bool operator==(const Group&, const Group&) = default;
   };
+  struct Rest {
+    TimerId timer;
+    Duration left{};  // until its end may be proposed, by the leader's clock; zero: it is
+    friend bool operator==(const Rest&, const Rest&) = default;
+  };
   uint64_t attempt = 0;
   std::vector<Group> groups;
+  std::vector<Rest> looks;  // of the timers asked about, those that are there
   friend bool operator==(const RenewReply&, const RenewReply&) = default;
 };
 

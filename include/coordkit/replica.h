@@ -20,9 +20,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/client/options.h"
+#include "coordkit/client/statistics.h"
 #include "coordkit/engine.h"
 #include "coordkit/membership.h"
 #include "coordkit/own_machine.h"
+#include "coordkit/resumed.h"
 #include "coordkit/session.h"
 #include "coordkit/types.h"
 
@@ -150,9 +152,9 @@ class Replica {
   // answered. kFailedPrecondition (NotOwner): the token is not the current hold.
   absl::StatusOr<SessionId> force_release(std::string name, Token token, Duration timeout = std::chrono::seconds(10));
   AsyncCall force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done);
-  // A session by its id, kNotFound if it has ended; and all of them in pages, by ascending ids above `after`.
-  absl::StatusOr<SessionInfo> session_info(SessionId session);
-  absl::StatusOr<SessionList> sessions(SessionId after = {}, uint64_t limit = 0);
+  // Ends the lock-delay that an expired session left on a name, for whoever knows that its work is over. kNotFound: none runs.
+  absl::Status clear_delay(std::string name, Duration timeout = std::chrono::seconds(10));
+  AsyncCall clear_delay_async(std::string name, Duration timeout, DoneCallback done);
 
   // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty key),
   // kResourceExhausted (LimitExceeded: oversize key or value).
@@ -176,9 +178,21 @@ class Replica {
   absl::StatusOr<QueryResult> query(MachineId machine, std::string question, QueryOptions options = {});
   AsyncCall query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done);
 
-  // Who holds and who waits, linearizable.
+  // Who holds a lock and who waits for it; a session by its id, kNotFound if it has ended; all sessions in pages, by ascending
+  // ids above `after`; the locks of one, in pages, by the order of their grants, none if it has ended. Linearizable.
   absl::StatusOr<LockInfo> holders(std::string name);
   absl::StatusOr<QueueInfo> queue(std::string name);
+  absl::StatusOr<SessionInfo> session_info(SessionId session);
+  absl::StatusOr<SessionList> sessions(SessionId after = {}, uint64_t limit = 0);
+  absl::StatusOr<SessionLocks> locks_of(SessionId session, Token after = {});
+  AsyncCall holders_async(std::string name, Callback<LockInfo> done);
+  AsyncCall queue_async(std::string name, Callback<QueueInfo> done);
+  AsyncCall session_info_async(SessionId session, Callback<SessionInfo> done);
+  AsyncCall sessions_async(SessionId after, uint64_t limit, Callback<SessionList> done);
+  AsyncCall locks_of_async(SessionId session, Token after, Callback<SessionLocks> done);
+  // What this replica's own callers have met with since it was opened: client/statistics.h. Asks nobody; kFailedPrecondition
+  // (Closed) only in a forked child.
+  absl::StatusOr<LockStatistics> lock_statistics() const;
 
   // Changes who belongs, on whichever replica it is called, and answers the index of the final configuration. Errors:
   // kInvalidArgument, kNotFound (MemberNotFound), kAlreadyExists, kResourceExhausted (more than 64 of a kind);

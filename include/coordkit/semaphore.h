@@ -31,11 +31,15 @@ class Semaphore {
   // zero), kAborted (Lost): nothing is held. More than the limit waits: it may be raised. kUnavailable: no leader, no effect.
   absl::StatusOr<Grant> acquire(PermitsWanted wanted = {});
   absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});
-  // The same, answered on the engine's thread: the callback must not block or call blocking methods.
-  void acquire_async(PermitsWanted wanted, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
 
   absl::StatusOr<SemaphoreInfo> info() const;  // linearizable
   absl::Status remove();                       // kFailedPrecondition (Held): somebody holds or waits. kNotFound
+
+  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  AsyncCall set_limit_async(uint64_t limit, DoneCallback done);
+  AsyncCall acquire_async(PermitsWanted wanted, Callback<Grant> done);
+  AsyncCall info_async(Callback<SemaphoreInfo> done) const;
+  AsyncCall remove_async(DoneCallback done);
 
  private:
   Session session_;

@@ -193,10 +193,5 @@ class Session {
 
 // Session::acquire_all as a function: what std::scoped_lock is to several mutexes, without any order to agree on.
 absl::StatusOr<Grant> acquire_all(Session session, std::vector<NamedLock> locks, LockOptions options = {});
-// A session that was taken over, and what it holds, with the tokens of the original grants, in grant order.
-struct Resumed {
-  Session session;
-  std::vector<Grant> grants;
-};
 
 }  // namespace coordkit

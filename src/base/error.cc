@@ -77,6 +77,7 @@ constexpr std::array kRows = {
     Row{Reason::DuplicateKey, kInvalidArgument, Outcome::None, "DuplicateKey"},
     Row{Reason::InvalidSort, kInvalidArgument, Outcome::None, "InvalidSort"},
     Row{Reason::WatchNotFound, kNotFound, Outcome::None, "WatchNotFound"},
+    Row{Reason::LeaseExists, kAlreadyExists, Outcome::None, "LeaseExists"},
 };
 
 constexpr bool rows_are_indexable() {

@@ -77,6 +77,11 @@ absl::Status status_of(const machine::Result& result, std::string_view name) {
       return refusal(Reason::KeyNotFound, subject, "there is no such key whose value or lease could be kept; put it in full");
     case ResultCode::LeaseNotFound:
       return refusal(Reason::LeaseNotFound, subject, "the lease or session to attach it to has ended or never existed");
+    case ResultCode::LeaseExists:
+      return refusal(Reason::LeaseExists, subject, "there is a lease or session of this id; give another one, or none");
+    case ResultCode::NoSpace:
+      return refusal(Reason::NoSpace, subject,
+                     "the keys have reached the limit that was set for them: delete some, then compact; or raise the limit");
     case ResultCode::ValueProvided:
       return refusal(Reason::ValueProvided, subject, "ignore_value keeps the value; leave the one of the put empty");
     case ResultCode::LeaseProvided:
@@ -149,6 +154,14 @@ absl::Status check_body(const machine::OpenSession& open) {
   if (open.metadata.size() > machine::kMetadataBytesMax) {
     return too_large("session's metadata", open.metadata.size(), machine::kMetadataBytesMax);
   }
+  return absl::OkStatus();
+}
+
+absl::Status check_body(const machine::GrantLease& grant) {
+  if (grant.ttl <= Duration::zero()) {
+    return make_error(Reason::InvalidArgument, "the time to live must be above zero; values below 50 ms are raised to it");
+  }
+  if (grant.ttl > machine::kTtlMax) return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s");
   return absl::OkStatus();
 }
 

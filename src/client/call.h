@@ -18,8 +18,10 @@ namespace coordkit::client {
 
 using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
                           Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
-                          Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>, Callback<ProposeResult>,
-                          Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>, Callback<CompactResult>,
+                          Callback<SessionLocks>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
+                          Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
+                          Callback<CompactResult>, Callback<KeyLeaseRef>, Callback<GrantedLease>, Callback<RevokedLease>,
+                          Callback<LeaseDetails>, Callback<LeaseList>, Callback<KeySpaceInfo>, Callback<QuotaResult>,
                           Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
 
 // What happens to the engine's ticket when nobody listens any more.
@@ -32,15 +34,17 @@ enum class Fate : uint8_t {
 // An acquire from its submission until its final answer, which may outlive the call.
 struct Flight {
   CallId call;
-  SessionId session;
+  SessionRef session;
   std::string name;
   std::string owner_tag;
   Duration max_hold{};
   HoldTerms terms;
-  uint64_t block = 0;    // of a sticky one: size of the block it asked for
-  Duration delay{};      // likewise
-  bool in_line = false;  // its line waits for it
-  RequestId request;     // zero sequence until the engine tells
+  uint64_t block = 0;                    // of a sticky one: size of the block it asked for
+  Duration delay{};                      // likewise
+  bool in_line = false;                  // its line waits for it
+  bool of_lock = false;                  // else of permits, an item or the like
+  std::optional<std::string> proclaims;  // shown instead, if its owner has the lock already
+  RequestId request;                     // zero sequence until the engine tells
   bool cancel_posted = false;
   bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
 };
@@ -56,8 +60,12 @@ struct Call {
   bool submitted = false;                       // ever handed to the log
   bool cancelled = false;                       // the caller wants it to end
   Duration max_hold{};                          // of an acquire
-  SessionId session;                            // of an acquire
+  LaggingTime began{};                          // likewise: taken up
+  bool waited = false;                          // likewise: it stood in line
+  bool proclaims = false;                       // likewise: content with the hold that its owner has
+  SessionRef session;                           // of an acquire
   std::shared_ptr<Flight> flight;               // of a submitted acquire
+  HoldRef suspends;                             // of a downgrade: valid again if this ends before it is sent
   std::string line;                             // that it waits in (S-58); empty: none
 };
 

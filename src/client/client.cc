@@ -61,6 +61,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (effects.restored) look_for_asked(now);
   bury_lost();
   for (const RenewReply& reply : effects.renewals) {
+    looked(reply, now);
     for (const SessionId id : renewals_.confirm(reply, !opens_.empty(), now.leading)) question(id, now);
   }
   if (effects.leadership && effects.leadership->leader) renewals_.hurry(now.leading);
@@ -130,6 +131,7 @@ void Client::Impl::stop() {
   tickets_.clear();
   later_.clear();
   opens_.clear();
+  looks_.clear();
   resuming_.clear();
   long_holds_.clear();
   releasing_.clear();
@@ -215,9 +217,10 @@ std::optional<Client::Impl::Done> Client::Impl::remove(CallId id) {
   Call& call = found->second;
   deadlines_.erase({call.deadline, id});
   if (call.session) {
-    if (Session* session = sessions_.find(call.session)) session->acquires.erase(id);
+    if (Session* session = same_life(call.session)) session->acquires.erase(id);
   }
   if (!call.line.empty()) leave_line(id, call);
+  if (call.suspends && !call.submitted) SessionWriter::suspend(*call.suspends, false);
   Done done = std::move(call.done);
   calls_.erase(found);
   return done;
@@ -277,6 +280,7 @@ void Client::Impl::cancel(CallId id) {
 void Client::Impl::abandon(CallId id) {
   const Call* call = find(id);
   if (call == nullptr) return;
+  if (!call->line.empty() && !call->submitted) statistics_.refused(machine::ResultCode::Cancelled);
   give_up(id, call->submitted ? make_error(Reason::CancelPending, "the caller stopped listening; it may still take effect")
                               : make_error(Reason::Cancelled, Outcome::None, "the call was cancelled before it was sent"));
 }
@@ -335,7 +339,7 @@ Ticket Client::Impl::submit_for(Session& session, machine::Request request, Lagg
 // life, with other handles, and what was asked in the former one says nothing of it.
 client::Session* Client::Impl::same_life(const SessionRef& state) {
   Session* session = stopped_ ? nullptr : sessions_.find(state->id());
-  return session != nullptr && session->state == state ? session : nullptr;
+  return session != nullptr && (session->state == state || mutant(Mutant::OtherLifeIsHeard)) ? session : nullptr;
 }
 
 Ticket Client::Impl::ask_engine(Ask ask, OnCompletion on_completion) {

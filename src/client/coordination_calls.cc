@@ -55,7 +55,7 @@ void Client::Impl::start_command(CallId id, const SessionRef& of, machine::Reque
     fail(id, session_over());
     return;
   }
-  if (session != nullptr && holds_back(*session, request.body)) {
+  if (session != nullptr && (session->overfull() || holds_back(*session, request.body))) {
     run_later(retry_time(now), [this, id, of, request = std::move(request), subject = std::move(subject)](Now later) mutable {
       start_command(id, of, std::move(request), std::move(subject), later);
     });
@@ -114,14 +114,14 @@ void Client::Impl::start_await(CallId id, const SessionRef& of, machine::Coordin
     return;
   }
   session->acquires.insert(id);
-  find(id)->session = of->id();
-  if (holds_back(*session, body)) {
+  find(id)->session = of;
+  if (session->overfull() || holds_back(*session, body)) {
     run_later(retry_time(now),
               [this, id, of, body = std::move(body), name = std::move(name), foresight = std::move(foresight)](
                   Now later) mutable { start_await(id, of, std::move(body), std::move(name), std::move(foresight), later); });
     return;
   }
-  Flight flight{.call = id, .session = of->id(), .name = std::move(name)};
+  Flight flight{.call = id, .session = of, .name = std::move(name)};
   if (foreseen(*session, flight.name, foresight)) {
     confirm(id, std::move(flight), std::move(body), std::move(foresight));
   } else {

@@ -18,6 +18,7 @@ HoldRef Delegations::acquire(const SessionRef& session, std::string_view name, s
   const bool idle = delegation->open_ && (delegation->current_ == nullptr || mutant(Mutant::LocalHoldsOverlap)) &&
                     delegation->next_ <= delegation->grant_.last;
   if (!idle || !(session->valid(now) || mutant(Mutant::LocalGrantsWhileLost))) return nullptr;
+  ++granted_;
   return make(session, delegation, owner_tag, LeadingTime::max());
 }
 
@@ -49,6 +50,11 @@ std::vector<HoldRef> Delegations::in_use() const {
   }
   std::ranges::sort(holds, {}, &HoldState::token);  // the order of the map is nobody's
   return holds;
+}
+
+uint64_t Delegations::granted() const {
+  const std::lock_guard lock(mutex_);
+  return granted_;
 }
 
 DelegationRef Delegations::add(Delegation::Grant grant) {

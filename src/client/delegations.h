@@ -59,6 +59,7 @@ class Delegations {
   // The hold was invalidated, or is known lost.
   Released release(const HoldState& hold);
   std::vector<HoldRef> in_use() const;
+  uint64_t granted() const;  // by acquire(), so far
 
   // ---- the owner thread
   DelegationRef add(Delegation::Grant grant);  // closed, until set_open()
@@ -89,6 +90,7 @@ class Delegations {
 
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, DelegationRef, ByName, ByName> by_name_;
+  uint64_t granted_ = 0;
 };
 
 }  // namespace coordkit

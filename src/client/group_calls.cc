@@ -53,6 +53,11 @@ CallId CoordinationCalls::members(std::string group, Callback<GroupInfo> done, C
 
 // ---- elections
 
+CallId CoordinationCalls::campaign(const SessionRef& session, std::string name, CampaignOptions options,
+                                   Callback<HoldRef> done) {
+  return client_->impl_->campaign(session, std::move(name), std::move(options), std::move(done));
+}
+
 CallId CoordinationCalls::proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline) {
   const SessionRef session = leadership ? leadership->session() : nullptr;
   machine::UpdateValue body;

@@ -32,16 +32,15 @@ CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef>
   }
   // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
   if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);
-  return enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
-               [this, hold, to](CallId id, Now now) { start_convert(id, hold, to, now); });
+  const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
+                          [this, hold, to](CallId call, Now now) { start_convert(call, hold, to, now); });
+  if (Call* call = find(id); call != nullptr && hold->suspended()) call->suspends = hold;
+  return id;
 }
 
 // A downgrade lets others in, so a session that settles holds it back as it does its releases (S-45).
 void Client::Impl::start_convert(CallId id, const HoldRef& hold, LockMode to, Now now) {
-  if (find(id) == nullptr) {
-    SessionWriter::suspend(*hold, false);
-    return;
-  }
+  if (find(id) == nullptr) return;
   if (absl::Status why = refuse_change(hold); !why.ok()) {
     fail(id, std::move(why));
     return;

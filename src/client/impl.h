@@ -1,6 +1,6 @@
 // The parts of a client and how they meet. Implemented by concern: client.cc (the loop and the life of a call),
 // session_calls.cc, resume_calls.cc, lock_calls.cc, sticky_calls.cc, hold_calls.cc, release_calls.cc, max_hold.cc,
-// key_calls.cc, kv_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
+// key_calls.cc, kv_calls.cc, lease_calls.cc, admin_calls.cc, coordination_calls.cc and what uses it, watch_calls.cc.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,11 @@
 #include "client/deliveries.h"
 #include "client/executed.h"
 #include "client/observers.h"
+#include "client/readings.h"
 #include "client/renewals.h"
 #include "client/session_table.h"
+#include "client/statistics.h"
+#include "client/under_way.h"
 #include "client/watches.h"
 #include "coordkit/client.h"
 #include "machine/query.h"
@@ -47,6 +50,8 @@ class Client::Impl {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
+  CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
+  LockStatistics lock_statistics() const;
   void cancel(CallId id);
   void abandon(CallId id);
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
@@ -77,6 +82,17 @@ class Client::Impl {
   // ---- keys (kv_calls.cc)
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
 
+  // OK, or NoSpace by this replica's state: a put that adds so much would be refused.
+  absl::Status room_for(uint64_t growth);
+
+  // ---- leases of keys (lease_calls.cc)
+  CallId keep_lease(KeepLeaseOptions options, Callback<KeyLeaseRef> done);
+  CallId revoke_lease(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline);
+  CallId write_lease(const machine::Request& request, Callback<GrantedLease> done, CallDeadline deadline);
+  CallId time_to_live(LeaseId id, bool keys, Callback<LeaseDetails> done, CallDeadline deadline);
+  CallId list_leases(Callback<LeaseList> done, CallDeadline deadline);
+  bool short_lived(Duration ttl) const { return ttl < 3 * options_.election_timeout; }
+
   // ---- semaphores, barriers and the like (coordination_calls.cc)
   using Executed = client::Executed;
   using Looked = client::Looked;
@@ -101,24 +117,16 @@ class Client::Impl {
  private:
   using Session = client::Session;
   using SessionEvent = client::SessionEvent;
+  using Flight = client::Flight;
+  using Open = client::Open;
+  using OnPhase = client::OnPhase;
+  using Wish = client::Wish;
+  using Paging = client::Paging;
+  using ReadingRef = client::ReadingRef;
   using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
   using Done = client::Done;
   using Fate = client::Fate;
-  using Flight = client::Flight;
   using Call = client::Call;
-
-  struct Open {
-    LeadingTime reference;  // min: a gap came between
-    Duration ttl{};
-  };
-  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
-  // What becomes of an acknowledged open or resume.
-  struct Wish {
-    std::string metadata;
-    std::string secret;
-    Duration give_up{};
-    OnPhase on_phase;  // may be null
-  };
 
   // ---- the life of a call (client.cc)
   CallId enter(Done done, Fate fate, CallDeadline deadline, Duration patience, absl::AnyInvocable<void(CallId, Now)> start);
@@ -149,7 +157,7 @@ class Client::Impl {
   void notice_gap(Now now);
 
   // ---- sessions (session_calls.cc)
-  void start_open(CallId id, Now now, machine::OpenSession body, Wish wish);
+  void start_open(CallId id, Now now, machine::Request request, Duration ttl, Wish wish);
   void opened(CallId id, uint64_t open, const Completion& completion, Now now, Wish wish);
   TimerGroup own_group(Duration ttl) const;
   void bury_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
@@ -164,6 +172,7 @@ class Client::Impl {
   void machine_event(const MachineEvent& event, const machine::DelegationAsked& asked);
   void question(SessionId id, Now now);
   void answered(Session& session, const machine::SessionReply& reply);
+  void answered(Session& lease, const machine::LeasesReply& reply);
   void question_all(Now now);
   void lose_all(SessionEvent why);
   static bool cut_off(const EngineEffects& effects);
@@ -172,6 +181,7 @@ class Client::Impl {
   void start_resume(CallId id, Now now, machine::ResumeSession body, Wish wish);
   void resumed(CallId id, uint64_t open, const machine::ResumeSession& body, const Completion& completion, Now now, Wish wish);
   std::vector<HoldRef> adopt_holds(Session& session);
+  void adopt_objects(Session& session, ResumedSession& resumed);
   void settle(SessionId id, Index at, Now now);
   CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
   // By this replica's own state, at once.
@@ -187,7 +197,7 @@ class Client::Impl {
   template <typename Body>
   CallId enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options, Callback<HoldRef> done);
   template <typename Body>
-  void start_acquire(CallId id, Body body, Now now);
+  void start_acquire(CallId id, const SessionRef& of, Body body, Now now);
   template <typename Body>
   void go_to_log(CallId id, Body body);
   void begin_acquire(CallId id, machine::Acquire body);
@@ -201,6 +211,9 @@ class Client::Impl {
   void acquire_failed(const std::shared_ptr<Flight>& flight, absl::Status status);
   void submit_flight(Flight of, machine::Request::Body body);
   void granted(const Flight& flight, const machine::Result& result, Now now);
+  void count_grant(CallId id, Now now);
+  void not_granted(CallId id, const machine::Result& result, const std::string& name);
+  void proclaim_instead(CallId id, const SessionRef& of, const std::string& name, Token token, std::string value);
   void post_cancel(const std::shared_ptr<Flight>& flight);
   void cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now);
 
@@ -231,12 +244,6 @@ class Client::Impl {
   void lose_locally(Session& session, const HoldRef& hold);
 
   // ---- keys (kv_calls.cc)
-  struct Paging {
-    RangeOperation range;  // what is still to be read
-    ReadOptions options;   // of the next question
-    RangeResult so_far;
-    bool begun = false;
-  };
   void ask_page(CallId id, std::shared_ptr<Paging> paging);
   void compact_keys(Now now);
   void page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion);
@@ -260,6 +267,16 @@ class Client::Impl {
   void make_watches(Now now);
   void tell_watches(Now now);
   void retry_watches(Now now);
+
+  // ---- leases of keys (lease_calls.cc)
+  CallId read_leases(machine::Query first, Done done, CallDeadline deadline);
+  void granted_lease(CallId id, const SessionRef& life, LeaseId lease);
+  void ask_leases(CallId id, const ReadingRef& reading);
+  void leases_answered(CallId id, const ReadingRef& reading, const Completion& completion, Now now);
+  void look_at_timers(CallId id, const ReadingRef& reading, Now now);
+  void post_look(uint64_t attempt, Now now);
+  void looked(const RenewReply& reply, Now now);
+  void leases_read(CallId id, const client::LeaseReading& reading);
 
   // ---- changes of a hold (hold_calls.cc)
   void start_convert(CallId id, const HoldRef& hold, LockMode to, Now now);
@@ -287,7 +304,9 @@ class Client::Impl {
   client::Observers observers_;
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
+  std::optional<std::pair<Index, machine::KeySpaceReply>> key_space_;  // as it was after that entry
   client::Watches watches_;
+  client::Statistics statistics_;
 
   absl::btree_map<CallId, Call> calls_;
   std::vector<CallId> fresh_;                                  // not taken up yet
@@ -305,6 +324,8 @@ class Client::Impl {
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_later_ = 0;
   uint64_t last_open_ = 0;
+  uint64_t last_look_ = 0;
+  absl::btree_map<uint64_t, client::Look> looks_;  // at timers; by attempt
 
   LeadingTime last_leading_ = LeadingTime::min();
   LaggingTime last_lagging_ = LaggingTime::min();

@@ -78,7 +78,7 @@ absl::Status check_machine(MachineId machine) {
 
 absl::Status check_fence(const std::optional<Fence>& fence) {
   if (!fence) return absl::OkStatus();
-  if (!fence->token) {
+  if (!fence->token && fence->wants != Fence::Wants::Free) {
     return make_error(Reason::InvalidArgument, "the fence names no hold: make it from a grant that was acquired");
   }
   return client::check_lock_name(fence->lock);
@@ -86,12 +86,18 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
 
 std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
   if (!fence) return std::nullopt;
-  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token, fence->exclusive}))};
+  if (fence->wants == Fence::Wants::Free) {
+    return Guard{kCoordination, machine::encode(machine::Guard(machine::LockFree{fence->lock}))};
+  }
+  const bool exclusive = fence->wants == Fence::Wants::HeldExclusively;
+  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token, exclusive}))};
 }
 
 }  // namespace
 
 Fence fenced_by(const HoldRef& hold) { return hold == nullptr ? Fence{} : Fence{.lock = hold->name(), .token = hold->token()}; }
+
+Fence while_free(std::string lock) { return {.lock = std::move(lock), .token = {}, .wants = Fence::Wants::Free}; }
 
 // A command that its machine has queued is answered by its second completion.
 template <typename T>
@@ -115,7 +121,7 @@ CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<abs
                });
 }
 
-// Whatever else writes with it (kv_calls.cc).
+// Whatever else writes with it (kv_calls.cc, lease_calls.cc).
 template CallId Client::Impl::write(Write, Callback<PutResult>,
                                     absl::AnyInvocable<absl::StatusOr<PutResult>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<EraseResult>,
@@ -124,9 +130,15 @@ template CallId Client::Impl::write(Write, Callback<TransactionResult>,
                                     absl::AnyInvocable<absl::StatusOr<TransactionResult>(const Completion&)>);
 template CallId Client::Impl::write(Write, Callback<CompactResult>,
                                     absl::AnyInvocable<absl::StatusOr<CompactResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<QuotaResult>,
+                                    absl::AnyInvocable<absl::StatusOr<QuotaResult>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<GrantedLease>,
+                                    absl::AnyInvocable<absl::StatusOr<GrantedLease>(const Completion&)>);
+template CallId Client::Impl::write(Write, Callback<RevokedLease>,
+                                    absl::AnyInvocable<absl::StatusOr<RevokedLease>(const Completion&)>);
 
 void Client::Impl::token_refuted(const HoldRef& hold) {
-  Session* session = sessions_.find(hold->session()->id());
+  Session* session = same_life(hold->session());
   if (session == nullptr) return;
   if (!hold->delegation()) return sessions_.lose(*session, hold->token());
   if (session->state->delegations()->current(*hold)) lose_locally(*session, hold);

@@ -123,6 +123,21 @@ void Client::Impl::page_answered(CallId id, const std::shared_ptr<Paging>& pagin
   ask_page(id, paging);
 }
 
+// ---- room
+
+// One look serves all puts until more is applied. What waits to be swept may make room, and only entries sweep.
+absl::Status Client::Impl::room_for(uint64_t growth) {
+  if (growth == 0) return absl::OkStatus();
+  if (!key_space_ || key_space_->first != engine_.applied()) {
+    const auto seen = look(machine::Query(machine::KeySpaceQuery()), machine::decode_key_space);
+    if (!seen) return absl::OkStatus();
+    key_space_.emplace(engine_.applied(), *seen);
+  }
+  const machine::KeySpaceReply& space = key_space_->second;
+  if (space.fits(growth) || space.sweeping) return absl::OkStatus();
+  return client::status_of(Result{.code = ResultCode::NoSpace}, "keys");
+}
+
 // ---- compaction by itself
 
 void Client::Impl::compact_keys(Now now) {
@@ -142,10 +157,12 @@ void Client::Impl::compact_keys(Now now) {
 // ---- the face
 
 CallId KeyCalls::put(PutOperation put, Callback<PutResult> done, WriteOptions options) {
+  const uint64_t growth = machine::growth(put, nullptr);
   const machine::Request request{.body = std::move(put)};
+  absl::Status door = client::check_request(request);
+  if (door.ok()) door = client_->impl_->room_for(growth);
   return client_->impl_->write<PutResult>(
-      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
-      std::move(done), read_put);
+      {.bytes = machine::encode(request), .options = std::move(options), .door = std::move(door)}, std::move(done), read_put);
 }
 
 CallId KeyCalls::erase(DeleteOperation erase, Callback<EraseResult> done, WriteOptions options) {
@@ -161,8 +178,10 @@ CallId KeyCalls::range(RangeOperation range, Callback<RangeResult> done, CallDea
 
 CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options, ReadOptions read) {
   const bool logged = machine::writes(transaction) || options.fence.has_value();
+  const uint64_t growth = machine::growth(transaction, nullptr);
   const machine::Request request{.body = std::move(transaction)};
   absl::Status door = client::check_request(request);
+  if (door.ok()) door = client_->impl_->room_for(growth);
   if (logged) {
     return client_->impl_->write<TransactionResult>(
         {.bytes = machine::encode(request), .options = std::move(options), .door = std::move(door)}, std::move(done),
@@ -173,6 +192,28 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
                                                  .deadline = options.deadline,
                                                  .door = std::move(door)},
                                                 std::move(done), read_transaction);
+}
+
+CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOptions options) {
+  const machine::Request request{.body = machine::SetKeyQuota{bytes}};
+  return client_->impl_->write<QuotaResult>(
+      {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
+      std::move(done), [](const Completion& completion) -> absl::StatusOr<QuotaResult> {
+        const auto result = done_of(completion, "quota");
+        if (!result.ok()) return result.status();
+        return QuotaResult{result->revision, completion.index};
+      });
+}
+
+CallId KeyCalls::space(Callback<KeySpaceInfo> done, CallDeadline deadline, ReadOptions options) {
+  return client_->impl_->ask<KeySpaceInfo>(
+      {.bytes = machine::encode(machine::Query(machine::KeySpaceQuery())), .options = options, .deadline = deadline},
+      std::move(done), [](const Completion& completion) -> absl::StatusOr<KeySpaceInfo> {
+        const auto reply = machine::decode_key_space(completion.bytes);
+        if (!reply.ok()) return unreadable(Outcome::None);
+        return KeySpaceInfo{reply->weight,   reply->quota,     reply->keys,     reply->changes,
+                            reply->revision, reply->compacted, reply->sweeping, completion.index};
+      });
 }
 
 CallId KeyCalls::compact(Revision at, Callback<CompactResult> done, WriteOptions options) {

@@ -88,22 +88,31 @@ CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const A
   if (options.max_hold < Duration::zero()) {
     return refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
-  const CallId id =
-      enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
-            [this, body = std::move(body)](CallId call, Now now) mutable { start_acquire(call, std::move(body), now); });
+  const CallId id = enter(std::move(done), Fate::Pursue, options.deadline, patience_of(options.wait, options_),
+                          [this, of = session, body = std::move(body)](CallId call, Now now) mutable {
+                            start_acquire(call, of, std::move(body), now);
+                          });
   if (Call* call = find(id)) call->max_hold = options.max_hold;
   return id;
 }
 
 template <typename Body>
-void Client::Impl::start_acquire(CallId id, Body body, Now now) {
-  Session* session = sessions_.find(body.session);
+void Client::Impl::start_acquire(CallId id, const SessionRef& of, Body body, Now now) {
+  if (find(id) == nullptr) return;
+  Session* session = same_life(of);
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     fail(id, make_error(Reason::Lost, "the session has ended; open a new one"));
     return;
   }
   session->acquires.insert(id);
-  find(id)->session = body.session;
+  Call& call = *find(id);
+  call.session = of;
+  if (call.began == LaggingTime()) call.began = now.lagging;
+  if (session->overfull()) {
+    run_later(retry_time(now),
+              [this, id, of, body = std::move(body)](Now later) mutable { start_acquire(id, of, std::move(body), later); });
+    return;
+  }
   if (!join(id, *session, body, now)) go_to_log(id, std::move(body));
 }
 
@@ -111,7 +120,7 @@ void Client::Impl::begin_acquire(CallId id, machine::Acquire body) { go_to_log(i
 
 template <typename Body>
 void Client::Impl::go_to_log(CallId id, Body body) {
-  if (body.wait.kind == machine::Wait::Kind::None && seems_held(*sessions_.find(body.session), body)) {
+  if (body.wait.kind == machine::Wait::Kind::None && seems_held(*same_life(find(id)->session), body)) {
     confirm_held(id, std::move(body));
   } else {
     submit_acquire(id, std::move(body));
@@ -141,7 +150,12 @@ void Client::Impl::confirm_held(CallId id, Body body) {
                              if (!completion.status.ok()) {
                                fail(id, completion.status);
                              } else if (const auto refusal = refusal_in(completion.bytes)) {
-                               fail(id, client::status_of(*refusal, name_of(body)));
+                               if (refusal->code == machine::ResultCode::AlreadyHeld && find(id)->proclaims) {
+                                 const SessionRef of = find(id)->session;
+                                 proclaim_instead(id, of, name_of(body), refusal->token, body.value);
+                               } else {
+                                 not_granted(id, *refusal, name_of(body));
+                               }
                              } else {
                                submit_acquire(id, std::move(body));
                              }
@@ -151,14 +165,16 @@ void Client::Impl::confirm_held(CallId id, Body body) {
 template <typename Body>
 void Client::Impl::submit_acquire(CallId id, Body body) {
   Flight flight{.call = id,
-                .session = body.session,
+                .session = find(id)->session,
                 .name = name_of(body),
                 .owner_tag = body.owner_tag,
                 .max_hold = find(id)->max_hold,
                 .terms = terms_of(body),
                 .block = block_of(body),
                 .delay = body.delay,
-                .in_line = !find(id)->line.empty()};
+                .in_line = !find(id)->line.empty(),
+                .of_lock = true};
+  if (find(id)->proclaims) flight.proclaims = body.value;
   submit_flight(std::move(flight), std::move(body));
 }
 
@@ -167,7 +183,7 @@ void Client::Impl::submit_flight(Flight of, machine::Request::Body body) {
   auto flight = std::make_shared<Flight>(std::move(of));
   call.submitted = true;
   call.flight = flight;
-  Session& session = *sessions_.find(flight->session);
+  Session& session = *same_life(flight->session);
   // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
   const LaggingTime deadline = flight->terms.counted ? LaggingTime::max() : call.deadline;
@@ -180,14 +196,19 @@ void Client::Impl::acquired(const std::shared_ptr<Flight>& flight, const Complet
   const auto result = client::result_of(completion);
   if (!result.ok()) return acquire_failed(flight, result.status());
   if (completion.stage == ApplyOutput::Stage::Queued) {
-    const Call* call = find(flight->call);
+    Call* call = find(flight->call);
     if (call == nullptr || call->cancelled) post_cancel(flight);
+    if (call != nullptr && flight->of_lock && !std::exchange(call->waited, true)) statistics_.queued();
     return;
   }
   if (result->code == machine::ResultCode::Granted) {
     granted(*flight, *result, now);
   } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
     answer<client::Executed>(flight->call, client::Executed{*result, completion.index, nullptr});
+  } else if (result->code == machine::ResultCode::AlreadyHeld && flight->proclaims) {
+    proclaim_instead(flight->call, flight->session, flight->name, result->token, *flight->proclaims);
+  } else if (flight->of_lock) {
+    not_granted(flight->call, *result, flight->name);
   } else {
     fail(flight->call, client::status_of(*result, flight->name));
   }
@@ -212,7 +233,7 @@ void Client::Impl::acquire_failed(const std::shared_ptr<Flight>& flight, absl::S
 }
 
 void Client::Impl::granted(const Flight& flight, const machine::Result& result, Now now) {
-  Session* session = sessions_.find(flight.session);
+  Session* session = same_life(flight.session);
   if (session != nullptr && flight.terms.counted) {
     uint64_t& last = session->releases_counted[result.token];
     last = std::max(last, result.releases);
@@ -229,6 +250,7 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
         flight.max_hold > Duration::zero() ? client::later(now.leading, flight.max_hold) : LeadingTime::max();
     HoldRef hold = sessions_.grant(*session, flight.name, flight.owner_tag, result.token, result.since, until, flight.terms);
     limit_hold(hold);
+    if (flight.of_lock) count_grant(flight.call, now);
     if (std::holds_alternative<Callback<HoldRef>>(find(flight.call)->done)) {
       answer<HoldRef>(flight.call, std::move(hold));
     } else {
@@ -237,17 +259,29 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
   }
 }
 
+// The call still listens.
+void Client::Impl::count_grant(CallId id, Now now) {
+  const Call& call = *find(id);
+  statistics_.granted(call.waited ? std::optional(now.lagging - call.began) : std::nullopt);
+}
+
+void Client::Impl::not_granted(CallId id, const machine::Result& result, const std::string& name) {
+  if (fail(id, client::status_of(result, name))) statistics_.refused(result.code);
+}
+
 void Client::Impl::post_cancel(const std::shared_ptr<Flight>& flight) {
-  Session* session = sessions_.find(flight->session);
+  Session* session = same_life(flight->session);
   if (flight->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
   flight->cancel_posted = true;
   machine::CancelAcquire body{
-      .session = flight->session, .owner_tag = flight->owner_tag, .name = flight->name, .acquire = flight->request};
+      .session = session->id(), .owner_tag = flight->owner_tag, .name = flight->name, .acquire = flight->request};
   submit_for(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
              [this, flight](const Completion& completion, Now now) { cancel_answered(flight, completion, now); });
 }
 
-// While the engine still pursues the acquire, that one's own final answer counts; afterwards this is the only word.
+// While the engine still pursues the acquire, that one's own final answer counts; afterwards this is the only word. A session
+// that went away and came back has brought what it holds along, this grant included: it is no longer this acquire's to give
+// back.
 void Client::Impl::cancel_answered(const std::shared_ptr<Flight>& flight, const Completion& completion, Now now) {
   const auto result = client::result_of(completion);
   if (!result.ok()) {
@@ -256,7 +290,7 @@ void Client::Impl::cancel_answered(const std::shared_ptr<Flight>& flight, const 
     return;
   }
   if (flight->given_up) fetch_over(*flight);
-  Session* session = sessions_.find(flight->session);
+  Session* session = same_life(flight->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && flight->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
     give_back(*session, flight->name, result->token, flight->terms.counted);

@@ -25,8 +25,8 @@ CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadlin
   if (release == nullptr) {
     return refuse(std::move(done), make_error(Reason::NotOwner, "the grant was released before"));
   }
-  const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout,
-                          [this](CallId call, Now) { find(call)->submitted = true; });
+  const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout, [](CallId, Now) {});
+  if (Call* call = find(id)) call->submitted = true;  // nothing keeps it from being sent, not even its caller
   release->waiting.push_back(id);
   return id;
 }

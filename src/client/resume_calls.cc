@@ -83,7 +83,9 @@ void Client::Impl::resumed(CallId id, uint64_t open, const machine::ResumeSessio
     run_later(client::later(now.lagging, result->ttl),
               [this, session_id = body.id, at = completion.index](Now then) { settle(session_id, at, then); });
   }
-  answer<ResumedSession>(id, ResumedSession{session.state, adopt_holds(session)});
+  ResumedSession found{.session = session.state, .holds = adopt_holds(session)};
+  adopt_objects(session, found);
+  answer<ResumedSession>(id, std::move(found));
 }
 
 // The state of this replica is at least that of the resume, and since then only the end of the session, or this client, takes
@@ -110,6 +112,32 @@ std::vector<HoldRef> Client::Impl::adopt_holds(Session& session) {
     }
     if (!page->more || page->locks.empty()) return holds;
     after = page->locks.back().token;
+  }
+}
+
+// Likewise.
+void Client::Impl::adopt_objects(Session& session, ResumedSession& resumed) {
+  const auto adopt = [&](machine::OwnedObject& object) {
+    return sessions_.adopt(session, std::move(object.name), {}, object.token, object.since, {});
+  };
+  for (machine::OwnedObjectsQuery next{.session = session.id()};;) {
+    auto page = look<machine::OwnedObjectsReply>(next, machine::decode_owned_objects);
+    if (!page || page->rows.empty()) return;
+    next = machine::after(next.session, page->rows.back());
+    for (machine::OwnedObject& object : page->rows) {
+      switch (object.kind) {
+        case coordination::Kind::Semaphore: resumed.permits.push_back({adopt(object), object.count}); break;
+        case coordination::Kind::DoubleBarrier: resumed.places.push_back(adopt(object)); break;
+        case coordination::Kind::Queue:
+          resumed.items.push_back({adopt(object), object.id, object.count, std::move(object.value)});
+          break;
+        case coordination::Kind::Group:
+          resumed.memberships.push_back({object.name, object.owner, object.id, std::move(object.value)});
+          break;
+        default: break;
+      }
+    }
+    if (!page->more) return;
   }
 }
 

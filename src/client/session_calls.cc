@@ -19,7 +19,8 @@ CallId Client::Impl::open_session(OpenOptions options, Callback<SessionRef> done
   if (options.on_phase) wish.on_phase = std::make_shared<OnPhase::element_type>(std::move(options.on_phase));
   return enter(std::move(done), Fate::Pursue, options.deadline, options_.call_timeout,
                [this, body = std::move(body), wish = std::move(wish)](CallId id, Now now) mutable {
-                 start_open(id, now, std::move(body), std::move(wish));
+                 const Duration ttl = body.ttl;
+                 start_open(id, now, {.body = std::move(body)}, ttl, std::move(wish));
                });
 }
 
@@ -29,12 +30,12 @@ TimerGroup Client::Impl::own_group(Duration ttl) const {
 
 // The engine pursues it without end: a caller who gives up must not leave a session that nobody knows. Its repeats inside
 // the engine are the same request, so the first send is the reference (LT-1).
-void Client::Impl::start_open(CallId id, Now now, machine::OpenSession body, Wish wish) {
+void Client::Impl::start_open(CallId id, Now now, machine::Request request, Duration ttl, Wish wish) {
   const uint64_t open = ++last_open_;
-  opens_.emplace(open, Open{.reference = now.leading, .ttl = body.ttl});
+  opens_.emplace(open, Open{.reference = now.leading, .ttl = ttl});
   Call& call = *find(id);
   call.submitted = true;
-  call.ticket = submit({.body = std::move(body)}, LaggingTime::max(), Urgency::Normal,
+  call.ticket = submit(request, LaggingTime::max(), Urgency::Normal,
                        [this, id, open, wish = std::move(wish)](const Completion& completion, Now then) mutable {
                          opened(id, open, completion, then, std::move(wish));
                        });
@@ -59,13 +60,16 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
        .reference = reference,
        .first_attempt = renewals_.next_attempt(),
        .on_phase = wanted ? std::move(wish.on_phase) : nullptr,
-       .give_up = wish.give_up},
+       .give_up = wish.give_up,
+       .lease = result->lease},
       now.leading);
   renewals_.add(session, reference);
-  if (wanted) {
-    answer<SessionRef>(id, session.state);
-  } else {
+  if (!wanted) {
     sessions_.lose(session, SessionEvent::Closed);
+  } else if (session.lease) {
+    granted_lease(id, session.state, session.lease);
+  } else {
+    answer<SessionRef>(id, session.state);
   }
 }
 
@@ -99,17 +103,18 @@ void Client::Impl::bury_lost() {
 void Client::Impl::post_close(SessionId id) {
   const Session* lost = sessions_.find(id);
   if (lost == nullptr || lost->settling) return;
-  submit({.body = machine::CloseSession{.session = id}}, LaggingTime::max(), Urgency::Reserved,
-         [this, id, state = lost->state](const Completion& completion, Now now) {
-           Session* session = same_life(state);
-           if (session == nullptr) return;
-           if (const auto result = client::result_of(completion); result.ok()) return ended(id);
-           if (!halted_)
-             return run_later(retry_time(now), [this, id, state](Now) {
-               if (same_life(state) != nullptr) post_close(id);
-             });
-           for (const CallId caller : std::exchange(session->closing, {})) answer_done(caller, completion.status);
-         });
+  machine::Request close{.body = machine::CloseSession{.session = id}};
+  if (lost->lease) close.body = machine::RevokeLease{.id = lost->lease, .number = id};
+  submit(close, LaggingTime::max(), Urgency::Reserved, [this, id, state = lost->state](const Completion& completion, Now now) {
+    Session* session = same_life(state);
+    if (session == nullptr) return;
+    if (const auto result = client::result_of(completion); result.ok()) return ended(id);
+    if (!halted_)
+      return run_later(retry_time(now), [this, id, state](Now) {
+        if (same_life(state) != nullptr) post_close(id);
+      });
+    for (const CallId caller : std::exchange(session->closing, {})) answer_done(caller, completion.status);
+  });
 }
 
 // The log says so: nothing of it is left anywhere.
@@ -146,7 +151,10 @@ void Client::Impl::machine_event(const MachineEvent& event) {
       *decoded);
 }
 
-void Client::Impl::machine_event(const MachineEvent&, const machine::SessionEnded& end) { ended(end.session); }
+void Client::Impl::machine_event(const MachineEvent&, const machine::SessionEnded& end) {
+  if (end.reason == machine::SessionEnded::Reason::Expired) statistics_.expired();
+  ended(end.session);
+}
 
 void Client::Impl::machine_event(const MachineEvent& event, const coordination::Change& change) {
   observers_.changed(change, event.index);
@@ -171,16 +179,27 @@ void Client::Impl::question(SessionId id, Now now) {
   Session* session = sessions_.find(id);
   if (session == nullptr || session->questioned) return;
   session->questioned = true;
-  ask_engine({.request = machine::encode(machine::Query(machine::SessionQuery{.session = id})),
-              .deadline = now.lagging + 2 * options_.election_timeout},
+  machine::Query query = machine::SessionQuery{.session = id};
+  if (session->lease) query = machine::LeaseQuery{.id = session->lease};
+  ask_engine({.request = machine::encode(query), .deadline = now.lagging + 2 * options_.election_timeout},
              [this, state = session->state](const Completion& completion, Now) {
                Session* asked = same_life(state);
                if (asked == nullptr) return;
                asked->questioned = false;
                if (!completion.status.ok()) return;
-               const auto reply = machine::decode_session(completion.bytes);
-               if (reply.ok()) answered(*asked, *reply);
+               if (asked->lease) {
+                 const auto reply = machine::decode_leases(completion.bytes);
+                 if (reply.ok()) answered(*asked, *reply);
+               } else {
+                 const auto reply = machine::decode_session(completion.bytes);
+                 if (reply.ok()) answered(*asked, *reply);
+               }
              });
+}
+
+// A lease stays with who it was granted to; another one of its id has another number.
+void Client::Impl::answered(Session& lease, const machine::LeasesReply& reply) {
+  if (reply.leases.empty() || reply.leases.front().number != lease.id()) ended(lease.id());
 }
 
 void Client::Impl::answered(Session& session, const machine::SessionReply& reply) {

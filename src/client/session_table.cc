@@ -35,6 +35,7 @@ Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
   session.on_phase = std::move(newcomer.on_phase);
   session.give_up = newcomer.give_up;
   session.settling = newcomer.settling;
+  session.lease = newcomer.lease;
   session.bound_at = newcomer.bound_at;
   if (newcomer.reference != LeadingTime::min()) session.deadline = later(newcomer.reference, validity_of(session.ttl()));
   const bool valid = now < session.deadline;
@@ -55,7 +56,14 @@ Session* SessionTable::find(SessionId id) {
 void SessionTable::erase(SessionId id) {
   const auto found = sessions_.find(id);
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);
+  granted_by_gone_ += found->second->state->delegations()->granted();
   sessions_.erase(found);
+}
+
+uint64_t SessionTable::granted_by_threads() const {
+  uint64_t sum = granted_by_gone_;
+  for (const auto& [id, session] : sessions_) sum += session->state->delegations()->granted();
+  return sum;
 }
 
 void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) {

@@ -17,6 +17,7 @@
 #include "client/line.h"
 #include "coordkit/client/options.h"
 #include "coordkit/state_machine.h"
+#include "machine/command.h"
 
 namespace coordkit::client {
 
@@ -54,9 +55,12 @@ struct Session {
   Duration give_up{};                                 // longest time in jeopardy; zero: the default
   // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
   bool settling = false;
+  LeaseId lease;                             // it is no session but the life of this lease of keys; zero: a session
   Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
   absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
 
+  // S-43: a command names the releases that are not answered; more than it can name must not be overtaken.
+  bool overfull() const { return releases.size() > machine::kPriorReleasesMax; }
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
 };
@@ -75,6 +79,7 @@ class SessionTable {
     std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
     Duration give_up{};
     bool settling = false;
+    LeaseId lease = {};
     Index bound_at;
   };
   Session& add(Newcomer newcomer, LeadingTime now);
@@ -85,6 +90,7 @@ class SessionTable {
   const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
   // The session is over in the log: forgets it. Must be Lost.
   void erase(SessionId id);
+  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); sessions that are gone included
 
   // A renewal sent at `sent` was confirmed. A deadline in the past changes nothing.
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
@@ -123,6 +129,7 @@ class SessionTable {
   Deliveries& deliveries_;
   absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
   std::vector<SessionId> lost_;
+  uint64_t granted_by_gone_ = 0;
   LeadingTime next_timer_ = LeadingTime::max();  // not above any session's timer
 };
 

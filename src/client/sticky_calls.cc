@@ -42,7 +42,7 @@ bool Client::Impl::join(CallId id, Session& session, machine::Acquire& body, Now
   }
   Line& line = session.lines[body.name];
   if (body.wait.kind == machine::Wait::Kind::None && !may_try(session, line, now)) {
-    fail(id, status_of(machine::ResultCode::Held, body.name));
+    not_granted(id, {.code = machine::ResultCode::Held}, body.name);
     return true;
   }
   const std::string name = body.name;
@@ -52,6 +52,12 @@ bool Client::Impl::join(CallId id, Session& session, machine::Acquire& body, Now
   line.waiting.push_back({id, std::move(body), until});
   if (until != LaggingTime::max()) line_ends_.emplace(until, id);
   serve(session, name, now);
+  Call* call = find(id);
+  const auto joined = session.lines.find(name);
+  if (call != nullptr && !call->flight && joined != session.lines.end() && joined->second.fetching != id) {
+    call->waited = true;
+    statistics_.queued();
+  }
   return true;
 }
 
@@ -95,7 +101,7 @@ bool Client::Impl::may_try(const Session& session, const Line& line, Now now) {
 
 // The call has ended, in whatever way.
 void Client::Impl::leave_line(CallId id, const Call& call) {
-  Session* session = sessions_.find(call.session);
+  Session* session = same_life(call.session);
   if (session == nullptr) return;
   const auto found = session->lines.find(call.line);
   if (found == session->lines.end()) return;
@@ -113,7 +119,7 @@ void Client::Impl::end_line_waits(LaggingTime now) {
   while (!line_ends_.empty() && line_ends_.begin()->first <= now) {
     const CallId id = line_ends_.begin()->second;
     line_ends_.erase(line_ends_.begin());
-    fail(id, status_of(machine::ResultCode::WaitTimeout, find(id)->line));
+    not_granted(id, {.code = machine::ResultCode::WaitTimeout}, find(id)->line);
   }
 }
 
@@ -182,6 +188,7 @@ void Client::Impl::grant_locally(Session& session, Line& line, Now now) {
   line.waiting.pop_front();
   line_ends_.erase({next.until, next.call});
   if (line.asked) line.grants_left -= std::min<size_t>(line.grants_left, 1);
+  statistics_.granted_locally();
   hand_over(session, line, next.call, next.body.owner_tag, now);
 }
 
@@ -192,6 +199,7 @@ void Client::Impl::hand_over(Session& session, Line& line, CallId id, const std:
   limit_hold(hold);
   if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->granted(hold);
   if (session.state->phase() != SessionPhase::Valid) sessions_.stop(hold);
+  count_grant(id, now);
   answer<HoldRef>(id, std::move(hold));
 }
 
@@ -205,7 +213,7 @@ void Client::Impl::fetch(Line& line, Now now) {
   if (first.until != LaggingTime::max()) {
     body.wait.timeout = first.until - now.lagging;
     if (body.wait.timeout <= Duration::zero()) {
-      fail(id, status_of(machine::ResultCode::WaitTimeout, body.name));  // the line goes on in serve_lines()
+      not_granted(id, {.code = machine::ResultCode::WaitTimeout}, body.name);  // the line goes on in serve_lines()
       return;
     }
   }
@@ -237,7 +245,7 @@ void Client::Impl::delegated(Session& session, const Flight& flight, const machi
 
 // Its acquire has come to an end in the log: the next one in line may begin.
 void Client::Impl::fetch_over(const Flight& flight) {
-  Session* session = flight.in_line ? sessions_.find(flight.session) : nullptr;
+  Session* session = flight.in_line ? same_life(flight.session) : nullptr;
   if (session == nullptr) return;
   const auto found = session->lines.find(flight.name);
   if (found == session->lines.end() || found->second.fetching != flight.call) return;

@@ -299,7 +299,7 @@ void EngineImpl::answer(Now now) {
     effects_->completions.push_back(std::move(completion));
   }
   std::vector<AnsweredRenewal> renewed;
-  renewals_.answer(router_.applied().index, keeper_, renewed);
+  renewals_.answer(router_.applied().index, now.lagging, keeper_, renewed);
   for (AnsweredRenewal& one : renewed) {
     if (one.to == self()) {
       effects_->renewals.push_back(std::move(one.reply));

@@ -24,7 +24,7 @@ void Renewals::drop_all() {
   rounds_.clear();
 }
 
-void Renewals::answer(Index applied, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out) {
+void Renewals::answer(Index applied, LaggingTime now, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out) {
   if (!keeper.leading() && !mutant(Mutant::RenewsBeforeFirstEntry)) return;
   std::erase_if(rounds_, [&](Round& round) {
     if ((!round.held && !mutant(Mutant::RenewalsUnconfirmed)) || round.read_index > applied) return false;
@@ -32,6 +32,10 @@ void Renewals::answer(Index applied, TimerKeeper& keeper, std::vector<AnsweredRe
       AnsweredRenewal answered{renewal.from, {.attempt = renewal.request.attempt}};
       for (const RenewRequest::Group& group : renewal.request.groups) {
         answered.reply.groups.push_back(keeper.renew(renewal.request.machine, group, renewal.received));
+      }
+      for (const TimerId timer : renewal.request.looks) {
+        const std::optional<Duration> left = keeper.rest(renewal.request.machine, timer, now);
+        if (left) answered.reply.looks.push_back({timer, *left});
       }
       out.push_back(std::move(answered));
     }

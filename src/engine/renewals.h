@@ -32,7 +32,7 @@ class Renewals {
   // Role changed or the round failed: the senders will try again.
   void drop_all();
 
-  void answer(Index applied, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out);
+  void answer(Index applied, LaggingTime now, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out);
 
  private:
   struct Round {

@@ -142,6 +142,14 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
   return reply;
 }
 
+std::optional<Duration> TimerKeeper::rest(MachineId machine, TimerId id, LaggingTime now) const {
+  const Key key{machine, id};
+  const auto it = timers_.find(key);
+  if (it == timers_.end()) return std::nullopt;
+  const LaggingTime end = due(key, it->second);
+  return it->second.firing || end <= own(now) ? Duration::zero() : end - own(now);
+}
+
 // One number speaks for all up to `highest`. Where two renewals disagree about the newest timer (messages overtook each
 // other, or a timer is not known to the sender yet), the few between the two carry what they got themselves.
 void TimerKeeper::cover(MachineId machine, Group& group, TimerId highest, LaggingTime at) {

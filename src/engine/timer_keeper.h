@@ -42,6 +42,9 @@ class TimerKeeper {
   // T3: a confirmed renewal that was received at `received`. Says which timers of the asked set it covered.
   RenewReply::Group renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received);
 
+  // How long until its end is proposed; zero: it is. Nothing: no such timer. Only of a leader.
+  std::optional<Duration> rest(MachineId machine, TimerId id, LaggingTime now) const;
+
   // Timers whose end is to be proposed now, at most `max`, all of one machine; they are firing from here on.
   std::optional<FireTimers> collect(LaggingTime now, size_t max);
   // The proposal never reached the log: these are due again.

@@ -49,6 +49,7 @@ void fields(Io& io, Describes<RenewRequest> auto& m) {
   io.number(1, m.attempt);
   io.number(2, m.machine);
   io.repeated(3, m.groups, kRenewGroupsMax);
+  io.timers(4, m.looks);
 }
 template <typename Io>
 void fields(Io& io, Describes<RenewReply::Group> auto& m) {
@@ -57,9 +58,15 @@ void fields(Io& io, Describes<RenewReply::Group> auto& m) {
   io.timers(6, m.listed);
 }
 template <typename Io>
+void fields(Io& io, Describes<RenewReply::Rest> auto& m) {
+  io.number(1, m.timer);
+  io.number(2, m.left);
+}
+template <typename Io>
 void fields(Io& io, Describes<RenewReply> auto& m) {
   io.number(1, m.attempt);
   io.repeated(2, m.groups, kRenewGroupsMax);
+  io.repeated(3, m.looks, kTimerLooksMax);
 }
 
 template <>
@@ -78,6 +85,10 @@ RenewReply::Group blank() {
 template <>
 void settle(Refusal& m) {
   require(known(m.why), "a refusal without reason");
+}
+template <>
+void settle(RenewRequest& m) {
+  require(m.looks.size() <= kTimerLooksMax, "more looks than kTimerLooksMax");
 }
 template <>
 void settle(RenewReply& m) {

@@ -13,9 +13,10 @@ constexpr uint64_t kGenerationMax = (uint64_t{1} << 60) - 1;  // of a Row; one r
 
 uint64_t session_hash(SessionId id, const Session& session) {
   uint64_t hash = hash_bytes(session.secret.view(), hash_bytes(session.metadata, 0x73657373));
-  for (const uint64_t field : {id.value(), session.group.node.value(), session.group.boot.value(), session.group.incarnation,
-                               static_cast<uint64_t>(session.group.ttl.count()), session.generation.value(),
-                               uint64_t{session.ending}, uint64_t{session.contested}, session.resumed_by.value()}) {
+  for (const uint64_t field :
+       {id.value(), session.group.node.value(), session.group.boot.value(), session.group.incarnation,
+        static_cast<uint64_t>(session.group.ttl.count()), session.generation.value(), uint64_t{session.ending},
+        uint64_t{session.contested}, session.resumed_by.value(), session.name.value()}) {
     hash = hash_mix(hash, field);
   }
   return hash;
@@ -30,7 +31,8 @@ Session Table::session_of(const Row& row) {
           .secret = row.secret,
           .ending = row.ending != 0,
           .contested = row.contested != 0,
-          .resumed_by = row.extra ? row.extra->resumed_by : Sequence()};
+          .resumed_by = row.extra ? row.extra->resumed_by : Sequence(),
+          .name = row.extra ? row.extra->name : LeaseId()};
 }
 
 Table::Row Table::row_of(Session session) {
@@ -38,8 +40,8 @@ Table::Row Table::row_of(Session session) {
   ++group->second;
   Row row;
   row.group = &*group;
-  if (!session.metadata.empty() || session.resumed_by) {
-    row.extra = std::make_unique<Extra>(Extra{std::move(session.metadata), session.resumed_by});
+  if (!session.metadata.empty() || session.resumed_by || session.name) {
+    row.extra = std::make_unique<Extra>(Extra{std::move(session.metadata), session.resumed_by, session.name});
   }
   row.secret = session.secret;
   row.generation = session.generation.value() & kGenerationMax;
@@ -56,6 +58,7 @@ void Table::leave_group(Row& row) {
 void Table::open(SessionId id, Session session) {
   COORDKIT_CHECK_MSG(sessions_.empty() || sessions_.rbegin()->first < id, "INV_L04");
   digest_ += session_hash(id, session);
+  if (session.name) COORDKIT_CHECK_MSG(names_.emplace(session.name, id).second, "INV_K05");
   Row row = row_of(std::move(session));
   row.dirty = 1;
   sessions_.emplace_hint(sessions_.end(), id, std::move(row));
@@ -90,6 +93,10 @@ void Table::resume(SessionId id, const TimerGroup& group, Sequence by, Former fo
   });
 }
 
+void Table::renew(SessionId id) {
+  change(id, [](Session& session) { session.generation = session.generation.next(); });
+}
+
 void Table::mark_ending(SessionId id) {
   change(id, [](Session& session) { session.ending = true; });
 }
@@ -98,6 +105,7 @@ bool Table::close(SessionId id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return false;
   digest_ -= session_hash(id, session_of(found->second));
+  if (found->second.extra && found->second.extra->name) names_.erase(found->second.extra->name);
   if (found->second.stored) erased_.push_back(id);
   leave_group(found->second);
   sessions_.erase(found);
@@ -118,6 +126,17 @@ void Table::each_after(SessionId after, WhileVisitor visit) const {
   }
 }
 
+std::optional<SessionId> Table::named(LeaseId name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Table::each_named_after(LeaseId after, WhileVisitor visit) const {
+  for (auto named = names_.upper_bound(after); named != names_.end(); ++named) {
+    if (!visit(named->second, session_of(sessions_.find(named->second)->second))) return;
+  }
+}
+
 void Table::collect(Visitor put, absl::FunctionRef<void(SessionId)> erase) {
   std::ranges::sort(erased_);
   for (const SessionId id : std::exchange(erased_, {})) erase(id);  // what was listed gives its room back
@@ -135,6 +154,7 @@ absl::Status Table::restore(SessionId id, Session session) {
   if (!id || (!sessions_.empty() && sessions_.rbegin()->first >= id)) return absl::DataLossError("sessions out of order");
   if (session.group.ttl < kTtlFloor) return absl::DataLossError("a session below the TTL floor");
   if (session.generation.value() > kGenerationMax) return absl::DataLossError("a session with an impossible generation");
+  if (session.name && !names_.emplace(session.name, id).second) return absl::DataLossError("two leases of one name");
   digest_ += session_hash(id, session);
   Row row = row_of(std::move(session));
   row.stored = 1;

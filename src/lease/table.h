@@ -1,6 +1,9 @@
 // The lease table: sessions that are alive, in id order. It keeps what must outlive a leader: the granted TTL, the process
 // a session is bound to (so that one renewal covers all of that process), and the generation that guards its expiry. No
 // deadlines: those belong to the leader's clock, outside the replicated state.
+//
+// A lease of keys lives by the same rules, in a table of its own: a session that holds nothing but keys, and has a name
+// besides its id, which is what the keys are attached to (docs/decisions/0012).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +35,7 @@ struct Session {
   bool ending = false;     // S-57: no renewal covers it any more, and it ends a full TTL after this was set
   bool contested = false;  // a former process of it may still be alive, for all the log knows; never unset but by a voucher
   Sequence resumed_by;     // the request that bound it; earlier ones of that process belong to a former life of the session
+  LeaseId name = {};       // of a lease of keys: any number that is not zero; of a session zero
   friend bool operator==(const Session&, const Session&) = default;
 
   // Whether a request is the session's own: of the process it is bound to, and from after it was (S-45).
@@ -55,12 +59,17 @@ class Table {
   // Binds a live session to another process, under a new generation. IsGone: no
   // process that ever had it can still trust it.
   void resume(SessionId id, const TimerGroup& group, Sequence by, Former former);
+  // A renewal that went through the log (LT-4): what was proposed of its end before is void.
+  void renew(SessionId id);
   void mark_ending(SessionId id);  // of a live session
   bool contains(SessionId id) const { return sessions_.contains(id); }
   std::optional<Session> find(SessionId id) const;
   size_t size() const { return sessions_.size(); }
   size_t groups() const { return groups_.size(); }
   void each_after(SessionId after, WhileVisitor visit) const;  // ascending
+
+  std::optional<SessionId> named(LeaseId name) const;
+  void each_named_after(LeaseId after, WhileVisitor visit) const;  // ascending names
 
   // Checkpoint: what changed since the call before; rows to erase, then rows to put, each ascending.
   void collect(Visitor put, absl::FunctionRef<void(SessionId)> erase);
@@ -77,6 +86,7 @@ class Table {
   struct Extra {
     std::string metadata;
     Sequence resumed_by;
+    LeaseId name;
   };
   struct Row {
     Groups::value_type* group = nullptr;
@@ -95,6 +105,7 @@ class Table {
   void change(SessionId id, Change apply);
 
   absl::btree_map<SessionId, Row> sessions_;
+  absl::btree_map<LeaseId, SessionId> names_;
   Groups groups_;
   std::vector<SessionId> changed_;  // opened or changed since the last collect(); may name sessions that are gone
   std::vector<SessionId> erased_;   // stored ones that are gone since then

@@ -34,6 +34,10 @@ void write(pbf_writer& request, const Put& put) { put_element(request, kPut, put
 void write(pbf_writer& request, const Delete& erase) { put_element(request, kDelete, erase); }
 void write(pbf_writer& request, const Transaction& transaction) { put_transaction(request, kTransaction, transaction); }
 void write(pbf_writer& request, const Compact& compact) { put_element(request, kCompact, compact); }
+void write(pbf_writer& request, const GrantLease& grant) { put_element(request, grant.kField, grant); }
+void write(pbf_writer& request, const RenewLease& renew) { put_element(request, renew.kField, renew); }
+void write(pbf_writer& request, const RevokeLease& revoke) { put_element(request, revoke.kField, revoke); }
+void write(pbf_writer& request, const SetKeyQuota& set) { put_element(request, set.kField, set); }
 
 // Anything but the length of a hash is not one, and leaves none.
 void get_hash(pbf_reader& in, lease::SecretHash& hash) {
@@ -104,6 +108,9 @@ ResultCode check(const OpenSession& open) {
   return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 ResultCode check(const CloseSession&) { return ResultCode::Ok; }
+ResultCode check(const RenewLease&) { return ResultCode::Ok; }  // whatever it names is there or not
+ResultCode check(const RevokeLease&) { return ResultCode::Ok; }
+ResultCode check(const SetKeyQuota&) { return ResultCode::Ok; }
 using machine::check;  // of the other kinds
 
 bool names_a_session(const Request& request) {
@@ -185,6 +192,10 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
         case bytes(kDelete): get(in, request.body.emplace<Delete>()); break;
         case bytes(kTransaction): request.body = get_transaction(in.get_message()); break;
         case bytes(kCompact): get(in, request.body.emplace<Compact>()); break;
+        case bytes(GrantLease::kField): get(in, request.body.emplace<GrantLease>()); break;
+        case bytes(RenewLease::kField): get(in, request.body.emplace<RenewLease>()); break;
+        case bytes(RevokeLease::kField): get(in, request.body.emplace<RevokeLease>()); break;
+        case bytes(SetKeyQuota::kField): get(in, request.body.emplace<SetKeyQuota>()); break;
         default:
           if (!read_coordination(in, request.body, static_cast<CoordinationCommand*>(nullptr))) in.skip();
       }

@@ -16,7 +16,9 @@
 #include "coordkit/types.h"
 #include "lease/secret.h"
 #include "machine/coordination_command.h"
+#include "machine/key_space.h"
 #include "machine/kv_command.h"
+#include "machine/lease_command.h"
 #include "machine/lock_commands.h"
 #include "machine/result.h"
 #include "machine/session_commands.h"
@@ -52,9 +54,10 @@ using Delete = DeleteOperation;
 
 struct Request {
   // std::monostate: a kind this version does not know; validate() says Unsupported.
-  using Body = std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
-                            Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease,
-                            CoordinationCommand, RefillBlock, Transaction, Compact>;
+  using Body =
+      std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
+                   Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease, CoordinationCommand,
+                   RefillBlock, Transaction, Compact, GrantLease, RenewLease, RevokeLease, SetKeyQuota>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

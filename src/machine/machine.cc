@@ -65,7 +65,8 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
 Machine::Answer Machine::execute(std::monostate, Step&) { return Result{.code = ResultCode::Unsupported}; }
 
 Machine::Answer Machine::execute(OpenSession& open, Step& step) {
-  const SessionId id(state_.counter.next());
+  SessionId id(state_.counter.next());
+  while (state_.leases.named(LeaseId(id.value()))) id = SessionId(state_.counter.next());  // keys may be attached to either
   const Duration ttl = lease::granted_ttl(open.ttl);
   const TimerGroup group{open.node, open.boot, open.incarnation, ttl};
   const lease::Session session{group, Generation(0), std::move(open.metadata), open.secret};
@@ -80,11 +81,11 @@ Machine::Answer Machine::execute(CloseSession& close, Step& step) {
 }
 
 // S-39: all deaths of the entry come first, then everything they held is freed, then the next owners are chosen, so that
-// nothing is granted to a session, or to a wait, that ends in the same entry.
+// nothing is granted to a session, or to a wait, that ends in the same entry. Keys go by what they are attached to, ascending.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
   decisions_ = {};
   Step step{index, {}, output, decisions_};
-  std::vector<SessionId> dead;
+  std::vector<std::pair<LeaseId, SessionId>> dead;
   std::vector<FiredTimer> waits;
   std::vector<uint64_t> delays;
   for (const FiredTimer& timer : timers) {
@@ -93,13 +94,20 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
       continue;
     }
     const SessionId id(timer.id.value());
-    const std::optional<lease::Session> session = state_.sessions.find(id);
+    std::optional<lease::Session> session = state_.sessions.find(id);
+    if (!session) session = state_.leases.find(id);
     if (!session && timer.generation == Generation(0)) delays.push_back(id.value());
-    if (session && (session->generation == timer.generation || mutant(Mutant::GenerationIgnored))) dead.push_back(id);
+    if (session && (session->generation == timer.generation || mutant(Mutant::GenerationIgnored))) {
+      dead.emplace_back(session->name ? session->name : LeaseId(id.value()), id);
+    }
   }
   std::sort(dead.begin(), dead.end());
   dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
-  for (const SessionId id : dead) {
+  for (const auto& [name, id] : dead) {
+    if (state_.leases.contains(id)) {
+      end_lease(id, SessionEnded::Reason::Expired, step);
+      continue;
+    }
     const bool killed = state_.sessions.find(id)->ending;
     end_session(id, killed ? SessionEnded::Reason::Killed : SessionEnded::Reason::Expired, step);
     if (mutant(Mutant::GrantsBetweenDeaths)) settle(step);
@@ -124,7 +132,7 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
   if (closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, ending, state_.counter, step.decisions);
   end_coordinated(id, step);
-  end_attached(id);
+  end_attached(LeaseId(id.value()));
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
 
@@ -165,10 +173,12 @@ void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
 }
 
 void Machine::timers(std::vector<TimerOp>& out) const {
-  state_.sessions.each_after({}, [&](SessionId id, const lease::Session& session) {
+  const auto add = [&](SessionId id, const lease::Session& session) {
     out.push_back(timer_of(id, session));
     return true;
-  });
+  };
+  state_.sessions.each_after({}, add);
+  state_.leases.each_after({}, add);
   state_.locks.delays(
       [&](const lock::DelayView& delay) { out.push_back(arm(delay_timer(delay.id), Generation(0), delay.duration)); });
   state_.locks.timed_waits(

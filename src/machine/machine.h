@@ -9,7 +9,8 @@
 // wait has a timer of its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below
 // that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A claim on an item that has a term goes on
 // with the timer of its wait, under its token as generation. A lock-delay's id is drawn from the same counter as the
-// sessions', and so is never one of theirs; its generation is 0. Whatever ends a session, a wait, a claim or a delay also
+// sessions', and so is never one of theirs; its generation is 0. A lease of keys has a timer as a session has, by the number
+// that it gets from that counter besides its own id. Whatever ends a session, a wait, a claim or a delay also
 // disarms its timer, the firing itself included.
 //
 // What a compaction of the keys leaves behind is swept a little by every entry, so that none takes long.
@@ -33,6 +34,7 @@
 #include "machine/command.h"
 #include "machine/query.h"
 #include "machine/result.h"
+#include "machine/rows.h"
 #include "mvcc/store.h"
 
 namespace coordkit::machine {
@@ -66,6 +68,7 @@ class Machine final : public StateMachine {
   size_t lock_names() const { return state_.locks.names(); }
   size_t lock_claims() const { return state_.locks.claims(); }
   size_t keys() const { return state_.keys.size(); }
+  size_t leases() const { return state_.leases.size(); }
   size_t cancel_marks() const { return state_.cancels.size(); }
   size_t coordination_records() const { return state_.coordination.records(); }
   uint64_t last_token() const { return state_.counter.last(); }
@@ -75,8 +78,10 @@ class Machine final : public StateMachine {
     ClusterId cluster;
     lock::TokenCounter counter;
     lease::Table sessions;
+    lease::Table leases;  // of keys; ids from the same counter, so that no session has one of theirs
     lock::Table locks;
     mvcc::Store keys;
+    uint64_t key_quota = 0;
     CancelMarks cancels;
     coordination::Coordination coordination;
   };
@@ -115,6 +120,10 @@ class Machine final : public StateMachine {
   Answer execute(CoordinationCommand& command, Step& step);
   Answer execute(Transaction& transaction, Step& step);
   Answer execute(Compact& compact, Step& step);
+  Answer execute(GrantLease& grant, Step& step);
+  Answer execute(RenewLease& renew, Step& step);
+  Answer execute(RevokeLease& revoke, Step& step);
+  Answer execute(SetKeyQuota& set, Step& step);
 
   Answer attempt(lock::Attempt attempt, Step& step);
   void end_session(SessionId session, SessionEnded::Reason reason, Step& step);
@@ -144,10 +153,20 @@ class Machine final : public StateMachine {
   bool lock_held(std::string_view name, Token token, bool exclusive) const;
   bool lock_shown(std::string_view name, Token token, bool exclusive);
   bool meets(std::optional<LockMode> mode, std::string_view name, Token token, bool exclusive) const;
-  void end_attached(SessionId session);
+  void end_attached(LeaseId lease);
+
+  // ---- leases of keys (machine_leases.cc)
+  bool lease_exists(LeaseId lease) const;
+  void end_lease(SessionId number, SessionEnded::Reason reason, Step& step);
+
+  // ---- room of the keys (machine_key_space.cc)
+  KeySpaceReply key_space() const;
+  bool has_room(uint64_t growth);
+
   std::string range_answer(const RangeOperation& range, const mvcc::RangeRoom& room) const;
   std::string key_answer(mvcc::Refusal refusal, const OperationReply& reply) const;
 
+  rows::Counters counters() const;
   static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
   std::string answer_to(const HoldersQuery& query) const;
   std::string answer_to(const QueueQuery& query) const;
@@ -162,12 +181,16 @@ class Machine final : public StateMachine {
   std::string answer_to(const Transaction& transaction) const;
   std::string answer_to(const ChangesQuery& changes) const;
   std::string answer_to(const ObjectQuery& query) const;
+  std::string answer_to(const OwnedObjectsQuery& query) const;
+  std::string answer_to(const LeaseQuery& query) const;
+  std::string answer_to(const LeasesQuery& query) const;
+  std::string answer_to(const KeySpaceQuery& query) const;
 
   std::string prefix_;
   absl::flat_hash_set<std::string> observed_;  // here; not replicated
   State state_;
-  std::optional<std::pair<uint64_t, mvcc::Store::Counters>> stored_counters_;  // as the last checkpoint has them
-  lock::Decisions decisions_;                                                  // scratch of one step
+  std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
+  lock::Decisions decisions_;                      // scratch of one step
   struct {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;

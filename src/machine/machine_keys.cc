@@ -24,12 +24,12 @@ std::string sequential_key(std::string_view prefix, Index index) {
 // Calls `run(surroundings)`, which hold no longer than that. `held(name, token, exclusively)` says whether a lock is.
 template <typename Held, typename Run>
 auto Machine::with_surroundings(Held held, Run run) const {
-  const auto lease_exists = [this](LeaseId lease) { return state_.sessions.contains(SessionId(lease.value())); };
+  const auto exists = [this](LeaseId lease) { return lease_exists(lease); };
   const auto lock_condition = [this, held](const Compare& compare) {
     if (compare.target == Compare::Target::LockFree) return state_.locks.free(compare.key);
     return held(compare.key, Token(compare.number), compare.target == Compare::Target::LockHeldExclusively);
   };
-  return run(mvcc::Surroundings{lease_exists, lock_condition});
+  return run(mvcc::Surroundings{exists, lock_condition});
 }
 
 bool Machine::lock_held(std::string_view name, Token token, bool exclusive) const {
@@ -51,6 +51,7 @@ Machine::Answer Machine::execute(Put& put, Step& step) {
   if (mutant(Mutant::PutsLost)) return Result{};
   mvcc::Store::Change change;
   PutReply reply;
+  if (!has_room(growth(put, &state_.keys))) return Result{.code = ResultCode::NoSpace};
   if (put.sequential) reply.key = put.key = sequential_key(put.key, step.index);
   const mvcc::Refusal refusal =
       with_surroundings(shown, [&](const auto& around) { return mvcc::execute(state_.keys, put, around, change, reply); });
@@ -68,6 +69,7 @@ Machine::Answer Machine::execute(Delete& erase, Step&) {
 }
 
 Machine::Answer Machine::execute(Transaction& transaction, Step&) {
+  if (!has_room(growth(transaction, &state_.keys))) return Result{.code = ResultCode::NoSpace};
   const auto shown = [this](std::string_view name, Token token, bool exclusive) { return lock_shown(name, token, exclusive); };
   mvcc::Store::Change change;
   TransactionReply reply;
@@ -80,10 +82,13 @@ Machine::Answer Machine::execute(Transaction& transaction, Step&) {
 Machine::Answer Machine::execute(Compact& compact, Step&) { return Result{.code = code_of(state_.keys.compact(compact.at))}; }
 
 // S-39: one revision for all of them, none if there are none.
-void Machine::end_attached(SessionId session) {
+void Machine::end_attached(LeaseId lease) {
   if (mutant(Mutant::AttachedKeysStay)) return;
   mvcc::Store::Change change;
-  for (const std::string& key : state_.keys.attached(LeaseId(session.value()))) state_.keys.erase(change, key);
+  for (const std::string& key : state_.keys.attached(lease)) {
+    if (mutant(Mutant::LeaseEndsKeyByKey)) change = {};
+    state_.keys.erase(change, key);
+  }
 }
 
 std::string Machine::answer_to(const RangeQuery& range) const {

@@ -34,23 +34,29 @@ void collect_locks(lock::Table& locks, std::string_view prefix, CheckpointBatch&
       [&](lock::RowId row) { batch.erase(rows::key(prefix, table_of(row.kind), row.id)); });
 }
 
+void collect_lives(lease::Table& lives, TableByte table, std::string_view prefix, CheckpointBatch& batch) {
+  lives.collect(
+      [&](SessionId id, const lease::Session& life) { batch.put(rows::key(prefix, table, id.value()), rows::encode(life)); },
+      [&](SessionId id) { batch.erase(rows::key(prefix, table, id.value())); });
+}
+
 }  // namespace
 
+rows::Counters Machine::counters() const {
+  return {rows::kFormat, state_.cluster, state_.counter.last(), state_.keys.counters(), state_.key_quota};
+}
+
 void Machine::checkpoint(CheckpointBatch& batch) {
-  const std::pair counters(state_.counter.last(), state_.keys.counters());
+  const rows::Counters counters = this->counters();
   if (stored_counters_ != counters) {
-    batch.put(rows::key(prefix_, TableByte::Counters, 0),
-              rows::encode(rows::Counters{rows::kFormat, state_.cluster, counters.first, counters.second}));
+    batch.put(rows::key(prefix_, TableByte::Counters, 0), rows::encode(counters));
     stored_counters_ = counters;
   }
   collect_locks(state_.locks, prefix_, batch);
   state_.keys.collect([&](const mvcc::Version& change) { batch.put(rows::key(prefix_, change.id()), rows::encode(change)); },
                       [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
-  state_.sessions.collect(
-      [&](SessionId id, const lease::Session& session) {
-        batch.put(rows::key(prefix_, TableByte::Sessions, id.value()), rows::encode(session));
-      },
-      [&](SessionId id) { batch.erase(rows::key(prefix_, TableByte::Sessions, id.value())); });
+  collect_lives(state_.leases, TableByte::Leases, prefix_, batch);
+  collect_lives(state_.sessions, TableByte::Sessions, prefix_, batch);
   state_.cancels.collect(
       [&](ReplicaId replica, const CancelMarks::Marks& marks) {
         batch.put(rows::key(prefix_, TableByte::CancelMarks, replica.value()), rows::encode(marks));
@@ -61,8 +67,8 @@ void Machine::checkpoint(CheckpointBatch& batch) {
 
 namespace {
 
-// Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, sessions,
-// waiters, marks.
+// Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, leases,
+// sessions, waiters, marks.
 template <typename State>
 class Restorer {
  public:
@@ -75,7 +81,8 @@ class Restorer {
       case TableByte::Holds: return add_claim(key, value, Token(key.id));
       case TableByte::Waiters: return add_claim(key, value, Token());
       case TableByte::Keys: return add_key(key, value);
-      case TableByte::Sessions: return add_session(key, value);
+      case TableByte::Leases: return add_life(state_.leases, key, value);
+      case TableByte::Sessions: return add_life(state_.sessions, key, value);
       case TableByte::CancelMarks: return add_marks(key, value);
       default: break;
     }
@@ -95,13 +102,19 @@ class Restorer {
       if (!state_.sessions.contains(session)) orphans = absl::DataLossError("a claim of a session that does not exist");
     };
     state_.keys.every_lease([&](LeaseId lease) {
-      const bool there = state_.sessions.contains(SessionId(lease.value()));
-      if (!there) orphans = absl::DataLossError("a key attached to a session that does not exist");
+      const bool there = state_.sessions.contains(SessionId(lease.value())) || state_.leases.named(lease);
+      if (!there) orphans = absl::DataLossError("a key attached to a session or lease that does not exist");
+    });
+    state_.leases.each_after({}, [&](SessionId number, const lease::Session& lease) {
+      const bool taken = state_.sessions.contains(number) || state_.sessions.contains(SessionId(lease.name.value()));
+      if (taken) orphans = absl::DataLossError("a lease and a session of one id");
+      return orphans.ok();
     });
     state_.locks.every_session(look);
     state_.coordination.every_session(look);
     state_.locks.delays([&](const lock::DelayView& delay) {
-      if (state_.sessions.contains(SessionId(delay.id))) orphans = absl::DataLossError("a lock-delay and a session of one id");
+      const bool taken = state_.sessions.contains(SessionId(delay.id)) || state_.leases.contains(SessionId(delay.id));
+      if (taken) orphans = absl::DataLossError("a lock-delay and a session of one id");
     });
     return orphans.ok() ? check_timers() : orphans;
   }
@@ -125,6 +138,7 @@ class Restorer {
     if (key.id != 0) return absl::DataLossError("counters under an unknown id");
     state_.cluster = counters->cluster;
     state_.counter = lock::TokenCounter(counters->counter);
+    state_.key_quota = counters->key_quota;
     any_ = founded_ = true;
     return state_.keys.restore_counters(counters->keys);
   }
@@ -156,12 +170,14 @@ class Restorer {
     return state_.keys.restore(*row);
   }
 
-  absl::Status add_session(const rows::ParsedKey& key, std::string_view value) {
+  absl::Status add_life(lease::Table& lives, const rows::ParsedKey& key, std::string_view value) {
     absl::StatusOr<lease::Session> session = rows::decode_session(value);
     if (!session.ok()) return session.status();
+    const bool lease = bool{session->name};
+    if (lease != (&lives == &state_.leases)) return absl::DataLossError("a lease among the sessions, or the other way round");
     highest_id_ = std::max(highest_id_, key.id);
     any_ = true;
-    return state_.sessions.restore(SessionId(key.id), std::move(*session));
+    return lives.restore(SessionId(key.id), std::move(*session));
   }
 
   absl::Status add_marks(const rows::ParsedKey& key, std::string_view value) {
@@ -192,25 +208,26 @@ absl::Status Machine::restore(const CheckpointView& view) {
   if (!status.ok()) return status;
   state_ = std::move(fresh);
   stored_counters_.reset();
-  if (restorer.founded()) stored_counters_ = std::pair(state_.counter.last(), state_.keys.counters());
+  if (restorer.founded()) stored_counters_ = counters();
   return absl::OkStatus();
 }
 
 namespace {
 
-uint64_t counters_hash(ClusterId cluster, uint64_t counter, Revision revision) {
-  return hash_mix(hash_mix(hash_mix(0x636f756e, cluster.value()), counter), revision.value());
+uint64_t counters_hash(const rows::Counters& counters) {
+  const uint64_t hash = hash_mix(hash_mix(0x636f756e, counters.cluster.value()), counters.counter);
+  return hash_mix(hash_mix(hash, counters.keys.revision.value()), counters.key_quota);
 }
 
 }  // namespace
 
 uint64_t Machine::digest() const {
-  return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.digest() +
-         state_.locks.digest() + state_.keys.digest() + state_.cancels.digest() + state_.coordination.digest();
+  return counters_hash(counters()) + state_.sessions.digest() + state_.leases.digest() + state_.locks.digest() +
+         state_.keys.digest() + state_.cancels.digest() + state_.coordination.digest();
 }
 
 uint64_t Machine::recomputed_digest() const {
-  return counters_hash(state_.cluster, state_.counter.last(), state_.keys.revision()) + state_.sessions.recomputed_digest() +
+  return counters_hash(counters()) + state_.sessions.recomputed_digest() + state_.leases.recomputed_digest() +
          state_.locks.recomputed_digest() + state_.keys.recomputed_digest() + state_.cancels.recomputed_digest() +
          state_.coordination.recomputed_digest();
 }
@@ -219,8 +236,7 @@ void Machine::verify() const {
   const auto look = [&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); };
   state_.locks.every_session(look);
   state_.coordination.every_session(look);
-  state_.keys.every_lease(
-      [&](LeaseId lease) { COORDKIT_CHECK_MSG(state_.sessions.contains(SessionId(lease.value())), "INV_K05"); });
+  state_.keys.every_lease([&](LeaseId lease) { COORDKIT_CHECK_MSG(lease_exists(lease), "INV_K05"); });
   COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");
 }
 

@@ -29,7 +29,8 @@ bool succeeds(const TimerGroup& former, const Origin& origin) {
 }  // namespace
 
 TimerOp Machine::timer_of(SessionId id, const lease::Session& session) {
-  const bool renewable = !session.ending || mutant(Mutant::KilledIsRenewed);
+  const bool bound = bool{session.group.node};
+  const bool renewable = bound && (!session.ending || mutant(Mutant::KilledIsRenewed));
   return {TimerOp::Kind::Arm, session_timer(id), session.generation, session.group.ttl,
           renewable ? session.group : TimerGroup{}};
 }

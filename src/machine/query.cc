@@ -1,5 +1,6 @@
 #include "machine/query.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "machine/command.h"
@@ -20,11 +21,15 @@ enum Kind : uint32_t {
   kTokenStillHeld = 6,
   kGet = 16,
   kTry = 20,
+  kOwnedObjects = 30,
   kObjects = 40,  // and the kind of object added to it
   kRange = 80,
   kTransaction = 81,
   kRangePage = 82,
-  kChanges = 100
+  kChanges = 100,
+  kLease = 110,
+  kLeases = 111,
+  kKeySpace = 112
 };
 
 // All queries share one field layout: 1 bytes, 2 bytes, 3 number, 4 number, 30 number.
@@ -84,10 +89,17 @@ void write(pbf_writer& out, const GetQuery& q) { write_fields(out, kGet, {.first
 void write(pbf_writer& out, const RangeQuery& q) { put_element(out, kRange, q); }
 void write(pbf_writer& out, const RangePageQuery& q) { put_element(out, kRangePage, q.range); }
 void write(pbf_writer& out, const ChangesQuery& q) { put_element(out, kChanges, q); }
+void write(pbf_writer& out, const LeaseQuery& q) { put_element(out, kLease, q); }
+void write(pbf_writer& out, const LeasesQuery& q) { put_element(out, kLeases, q); }
+void write(pbf_writer& out, const KeySpaceQuery&) { write_fields(out, kKeySpace, {}); }
 void write(pbf_writer& out, const Transaction& q) { put_transaction(out, kTransaction, q); }
 
 void write(pbf_writer& out, const ObjectQuery& q) {
   write_fields(out, Kind(kObjects + static_cast<uint32_t>(q.kind)), {.first = q.name, .limit = q.limit});
+}
+
+void write(pbf_writer& out, const OwnedObjectsQuery& q) {
+  write_fields(out, kOwnedObjects, {.id = q.session.value(), .limit = static_cast<uint64_t>(q.after_kind), .after = q.after});
 }
 
 Query query_of(uint32_t kind, const Fields& fields) {
@@ -101,8 +113,13 @@ Query query_of(uint32_t kind, const Fields& fields) {
     case kSessions: return SessionsQuery{SessionId(fields.id), fields.limit};
     case kLocksOf: return LocksOfQuery{SessionId(fields.id), Token(fields.after)};
     case kTokenStillHeld: return TokenStillHeldQuery{std::string(fields.first), Token(fields.id)};
+    case kOwnedObjects: {
+      const auto after_kind = coordination::Kind(static_cast<uint8_t>(std::min<uint64_t>(fields.limit, 0xff)));
+      return OwnedObjectsQuery{SessionId(fields.id), after_kind, fields.after};
+    }
     case kTry: return TryQuery{std::string(fields.first)};
     case kGet: return GetQuery{std::string(fields.first)};
+    case kKeySpace: return KeySpaceQuery{};
     default: return std::monostate{};
   }
 }
@@ -136,6 +153,14 @@ absl::StatusOr<Query> decode_query(std::string_view encoded) {
       }
       if (kind == kChanges) {
         get(in, query.emplace<ChangesQuery>());
+        continue;
+      }
+      if (kind == kLease) {
+        get(in, query.emplace<LeaseQuery>());
+        continue;
+      }
+      if (kind == kLeases) {
+        get(in, query.emplace<LeasesQuery>());
         continue;
       }
       if (kind == kTransaction) {

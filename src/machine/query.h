@@ -14,7 +14,10 @@
 #include "coordkit/types.h"
 #include "machine/changes_query.h"
 #include "machine/coordination_query.h"
+#include "machine/key_space.h"
 #include "machine/kv_command.h"
+#include "machine/lease_query.h"
+#include "machine/owned_objects.h"
 
 namespace coordkit::machine {
 
@@ -61,9 +64,9 @@ struct GetQuery {
 // A RangeQuery, and a Transaction that writes nothing, are answered with an encoded Result. A range has at most kQueryRowsMax
 // entries; if more are left over than its own limit cut off, it goes on behind the last of them at the same revision, or, in
 // another order than that of the keys, is LimitExceeded.
-using Query =
-    std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery, TokenStillHeldQuery,
-                 GetQuery, RangeQuery, TryQuery, ObjectQuery, Transaction, RangePageQuery, ChangesQuery>;
+using Query = std::variant<std::monostate, HoldersQuery, QueueQuery, SessionQuery, SessionsQuery, LocksOfQuery,
+                           TokenStillHeldQuery, GetQuery, RangeQuery, TryQuery, ObjectQuery, Transaction, RangePageQuery,
+                           ChangesQuery, OwnedObjectsQuery, LeaseQuery, LeasesQuery, KeySpaceQuery>;
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;

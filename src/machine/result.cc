@@ -54,6 +54,8 @@ constexpr CodeRow kCodes[] = {
     {ResultCode::TooManyOps, "TooManyOps", StatusCode::kInvalidArgument, ResultOutcome::None},
     {ResultCode::DuplicateKey, "DuplicateKey", StatusCode::kInvalidArgument, ResultOutcome::None},
     {ResultCode::InvalidSort, "InvalidSort", StatusCode::kInvalidArgument, ResultOutcome::None},
+    {ResultCode::LeaseExists, "LeaseExists", StatusCode::kAlreadyExists, ResultOutcome::None},
+    {ResultCode::NoSpace, "NoSpace", StatusCode::kResourceExhausted, ResultOutcome::None},
 };
 
 const CodeRow* row_of(ResultCode code) {
@@ -154,6 +156,7 @@ std::string encode(const Result& result) {
   put_bytes(out, 43, result.value);
   put_bytes(out, 80, result.reply);
   put_number(out, 81, result.compacted);
+  put_number(out, 100, result.lease);
   return bytes;
 }
 
@@ -179,6 +182,7 @@ absl::StatusOr<Result> decode_result(std::string_view encoded) {
         case bytes(43): get(in, result.value); break;
         case bytes(80): get(in, result.reply); break;
         case number(81): get(in, result.compacted); break;
+        case number(100): get(in, result.lease); break;
         default: in.skip();
       }
     }

@@ -56,6 +56,9 @@ enum class ResultCode : uint8_t {
   TooManyOps = 95,
   DuplicateKey = 96,
   InvalidSort = 97,
+
+  LeaseExists = 100,
+  NoSpace = 101,  // the keys have no room for what is put (S-35)
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
@@ -83,6 +86,7 @@ struct Result {
   std::string value = {};    // of an item
   std::string reply = {};    // of an operation on keys that has more to say: an encoded OperationReply (kv_codec.h)
   Revision compacted = {};   // Compacted, and answers to questions about keys: below it nothing is answered
+  LeaseId lease = {};        // granted; `session` is its number, `ttl` as granted, also of a renewal
   friend bool operator==(const Result&, const Result&) = default;
 };
 

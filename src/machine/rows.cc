@@ -30,6 +30,7 @@ bool known(TableByte table) {
     case TableByte::Delays:
     case TableByte::Holds:
     case TableByte::Keys:
+    case TableByte::Leases:
     case TableByte::Sessions:
     case TableByte::Waiters:
     case TableByte::CancelMarks: return true;
@@ -71,6 +72,7 @@ std::string encode(const Counters& counters) {
   put_number(out, 4, counters.keys.revision);
   put_number(out, 5, counters.keys.compacted);
   put_number(out, 6, counters.keys.swept);
+  put_number(out, 100, counters.key_quota);
   return bytes;
 }
 
@@ -86,6 +88,7 @@ absl::StatusOr<Counters> decode_counters(std::string_view encoded) {
       case number(4): get(in, counters.keys.revision); return true;
       case number(5): get(in, counters.keys.compacted); return true;
       case number(6): get(in, counters.keys.swept); return true;
+      case number(100): get(in, counters.key_quota); return true;
       default: return false;
     }
   });
@@ -108,6 +111,7 @@ std::string encode(const lease::Session& session) {
   put_number(out, 31, uint64_t{session.ending});
   put_number(out, 32, uint64_t{session.contested});
   put_number(out, 33, session.resumed_by);
+  put_number(out, 100, session.name);
   return bytes;
 }
 
@@ -131,6 +135,7 @@ absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
       case number(31): get(in, session.ending); return true;
       case number(32): get(in, session.contested); return true;
       case number(33): get(in, session.resumed_by); return true;
+      case number(100): get(in, session.name); return true;
       default: return false;
     }
   });

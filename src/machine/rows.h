@@ -36,6 +36,7 @@ enum class TableByte : char {
   Delays = 'd',       // id: of the lock-delay
   Holds = 'h',        // id: token
   Keys = 'k',         // id: revision, then four bytes of sub-number
+  Leases = 'l',       // id: number of the lease
   Sessions = 's',     // id: session
   Waiters = 'w',      // id: index of the entry that queued it
   CancelMarks = 'x',  // id: replica
@@ -49,6 +50,7 @@ struct Counters {
   ClusterId cluster;
   uint64_t counter = 0;  // the last token or session id given out
   mvcc::Store::Counters keys;
+  uint64_t key_quota = 0;  // SetKeyQuota
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 

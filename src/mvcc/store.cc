@@ -9,6 +9,13 @@
 #include "mvcc/version_hash.h"
 
 namespace coordkit::mvcc {
+namespace {
+
+uint64_t weight_of(const Version& version) {
+  return version.deleted() ? 0 : kChangeWeight + version.key().size() + version.size;
+}
+
+}  // namespace
 
 // ---- reading
 
@@ -44,6 +51,13 @@ std::vector<std::string> Store::attached(LeaseId lease) const {
   const auto found = attached_.find(lease);
   return found == attached_.end() ? std::vector<std::string>()
                                   : std::vector<std::string>(found->second.begin(), found->second.end());
+}
+
+void Store::attached(LeaseId lease, std::string_view after, absl::FunctionRef<bool(std::string_view)> visit) const {
+  const auto found = attached_.find(lease);
+  if (found == attached_.end()) return;
+  for (auto key = found->second.upper_bound(after); key != found->second.end() && visit(*key); ++key) {
+  }
 }
 
 void Store::every_lease(absl::FunctionRef<void(LeaseId)> visit) const {
@@ -97,6 +111,7 @@ void Store::append(Key& key, ChangeId id, const Stamp& stamp, std::string_view v
   window_.push_back(version);
   ++versions_;
   bytes_ += Version::footprint(*version);
+  weight_ += weight_of(*version);
   digest_ += hash_of(*version);
 }
 
@@ -129,6 +144,23 @@ size_t Store::to_sweep() const {
 // Keeps what a read or a watch from compacted() on can still see (S-19): of every key the newest change up to there, and
 // everything above. What a change of exactly that revision took the place of goes with the next compaction.
 void Store::sweep(size_t budget) {
+  if (swept() == compacted()) return;
+  weight_ += hidden();
+  sweep_changes(budget);
+  weight_ -= hidden();
+}
+
+// What only the changes of revision swept() keep: nobody can read it any more.
+uint64_t Store::hidden() const {
+  uint64_t weight = 0;
+  for (const Version* version : window_) {
+    if (version->mod != swept()) break;
+    if (version->before != nullptr) weight += weight_of(*version->before);
+  }
+  return weight;
+}
+
+void Store::sweep_changes(size_t budget) {
   const Revision end(compacted().value() + (mutant(Mutant::SweepsTooMuch) ? 2 : 0));
   size_t taken = 0;
   while (swept() < end && taken < budget) {
@@ -164,6 +196,7 @@ void Store::pass(Version& version) {
 void Store::drop(Version* version) {
   digest_ -= hash_of(*version);
   bytes_ -= Version::footprint(*version);
+  weight_ -= weight_of(*version);
   --versions_;
   if (unstored_.erase(version->id()) == 0 && version->id() <= stored_) erased_.push_back(version->id());
   Version::free(version);

@@ -32,6 +32,8 @@
 
 namespace coordkit::mvcc {
 
+inline constexpr uint64_t kChangeWeight = 64;  // of a change besides its key and value; part of the replicated behaviour
+
 class Store {
  public:
   // The changes that one command makes: the first takes the next revision, the others share it.
@@ -50,7 +52,10 @@ class Store {
   size_t size() const { return size_; }          // keys that are there now
   size_t versions() const { return versions_; }  // changes kept, tombstones included
   uint64_t bytes() const { return bytes_; }      // of the blocks of keys and changes
-  size_t to_sweep() const;                       // changes that wait for the sweep
+  // Of all changes kept but deletes and what nobody can read any more, by a measure that is the same on every machine and in
+  // every version. A compaction at the newest revision leaves what the keys that are there weigh.
+  uint64_t weight() const { return weight_; }
+  size_t to_sweep() const;  // changes that wait for the sweep
 
   // ---- reading; `at` zero: now. Pointers hold until the next change.
   Refusal readable(Revision at) const;  // Compacted, FutureRevision
@@ -59,8 +64,9 @@ class Store {
   void scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
   // Every change from that revision on, in order, until `visit` says false; `from` must not be below swept().
   void changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const;
-  // Keys attached to it, ascending.
+  // Keys attached to it, ascending; above `after` until `visit` says false.
   std::vector<std::string> attached(LeaseId lease) const;
+  void attached(LeaseId lease, std::string_view after, absl::FunctionRef<bool(std::string_view)> visit) const;
   void every_lease(absl::FunctionRef<void(LeaseId)> visit) const;  // that has keys
 
   // ---- changing
@@ -100,6 +106,8 @@ class Store {
   void append(Key& key, ChangeId id, const Stamp& stamp, std::string_view value);
   void attach(const Version& version);
   void detach(const Version& version);
+  uint64_t hidden() const;
+  void sweep_changes(size_t budget);
   void pass(Version& version);
   void drop(Version* version);
   absl::Status check_place(const Row& row) const;
@@ -112,6 +120,7 @@ class Store {
   size_t size_ = 0;
   size_t versions_ = 0;
   uint64_t bytes_ = 0;
+  uint64_t weight_ = 0;
   uint64_t digest_ = 0;  // sum over the changes
 
   ChangeId stored_;                                     // the last change of the window that the checkpoint has

@@ -100,6 +100,7 @@ absl::Status Store::restored() {
   for (const KeyPointer& key : keys_) {
     if (key->newest->deleted() && key->newest->mod < swept()) return absl::DataLossError("a tombstone at rest for nothing");
   }
+  weight_ -= hidden();
   stored_ = {revision(), UINT32_MAX};
   return absl::OkStatus();
 }

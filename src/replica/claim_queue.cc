@@ -18,45 +18,65 @@ WorkItem work_of(Session session, ClaimedItem claimed) {
 
 }  // namespace
 
-absl::StatusOr<Index> ClaimQueue::enqueue(std::string value, int64_t priority) {
-  return call_of<Index>(session_, [name = name_, value = std::move(value), priority](CoordinationCalls calls, const SessionRef&,
-                                                                                     Callback<Index> done) mutable {
-    calls.enqueue(name, std::move(value), priority, std::move(done));
-  });
+AsyncCall ClaimQueue::enqueue_async(std::string value, int64_t priority, Callback<Index> done) {
+  return begin_of<absl::StatusOr<Index>>(
+      session_,
+      [name = name_, value = std::move(value), priority](CoordinationCalls calls, const SessionRef&,
+                                                         Callback<Index> answer) mutable {
+        return calls.enqueue(name, std::move(value), priority, std::move(answer));
+      },
+      std::move(done));
 }
 
-absl::StatusOr<WorkItem> ClaimQueue::claim(ClaimWanted wanted) {
-  absl::StatusOr<ClaimedItem> claimed = call_of<ClaimedItem>(
-      session_, [name = name_, wanted](CoordinationCalls calls, const SessionRef& session, Callback<ClaimedItem> done) {
-        calls.claim(session, name, options_of(wanted), std::move(done));
-      });
-  if (!claimed.ok()) return claimed.status();
-  return work_of(session_, *std::move(claimed));
-}
-
-void ClaimQueue::claim_async(ClaimWanted wanted, absl::AnyInvocable<void(absl::StatusOr<WorkItem>)> done) {
+AsyncCall ClaimQueue::claim_async(ClaimWanted wanted, Callback<WorkItem> done) {
   Callback<ClaimedItem> answer = [self = session_, done = std::move(done)](absl::StatusOr<ClaimedItem> claimed) mutable {
     if (!claimed.ok()) return std::move(done)(claimed.status());
     std::move(done)(work_of(std::move(self), *std::move(claimed)));
   };
-  post_call(session_, std::move(answer),
-            [name = name_, wanted](CoordinationCalls calls, const SessionRef& session, Callback<ClaimedItem> next) {
-              calls.claim(session, name, options_of(wanted), std::move(next));
-            });
+  return begin_of<absl::StatusOr<ClaimedItem>>(
+      session_,
+      [name = name_, wanted](CoordinationCalls calls, const SessionRef& session, Callback<ClaimedItem> next) {
+        return calls.claim(session, name, options_of(wanted), std::move(next));
+      },
+      std::move(answer));
+}
+
+AsyncCall ClaimQueue::acknowledge_async(const WorkItem& item, DoneCallback done) {
+  return begin_of<absl::Status>(
+      session_,
+      [hold = HandleAccess::hold(item.grant)](CoordinationCalls calls, const SessionRef&, DoneCallback answer) {
+        return calls.acknowledge(hold, std::move(answer));
+      },
+      std::move(done));
+}
+
+AsyncCall ClaimQueue::peek_async(uint64_t limit, Callback<ItemQueueInfo> done) const {
+  return begin_of<absl::StatusOr<ItemQueueInfo>>(
+      session_,
+      [name = name_, limit](CoordinationCalls calls, const SessionRef&, Callback<ItemQueueInfo> answer) {
+        return calls.item_queue(name, limit, std::move(answer));
+      },
+      std::move(done));
+}
+
+// ---- the same, blocking
+
+absl::StatusOr<Index> ClaimQueue::enqueue(std::string value, int64_t priority) {
+  return wait_of<absl::StatusOr<Index>>(
+      session_, [&](Callback<Index> done) { enqueue_async(std::move(value), priority, std::move(done)); });
+}
+
+absl::StatusOr<WorkItem> ClaimQueue::claim(ClaimWanted wanted) {
+  return wait_of<absl::StatusOr<WorkItem>>(session_, [&](Callback<WorkItem> done) { claim_async(wanted, std::move(done)); });
 }
 
 absl::Status ClaimQueue::acknowledge(const WorkItem& item) {
-  return call_done(session_,
-                   [hold = HandleAccess::hold(item.grant)](CoordinationCalls calls, const SessionRef&, DoneCallback done) {
-                     calls.acknowledge(hold, std::move(done));
-                   });
+  return wait_of<absl::Status>(session_, [&](DoneCallback done) { acknowledge_async(item, std::move(done)); });
 }
 
 absl::StatusOr<ItemQueueInfo> ClaimQueue::peek(uint64_t limit) const {
-  return call_of<ItemQueueInfo>(
-      session_, [name = name_, limit](CoordinationCalls calls, const SessionRef&, Callback<ItemQueueInfo> done) {
-        calls.item_queue(name, limit, std::move(done));
-      });
+  return wait_of<absl::StatusOr<ItemQueueInfo>>(session_,
+                                                [&](Callback<ItemQueueInfo> done) { peek_async(limit, std::move(done)); });
 }
 
 }  // namespace coordkit

@@ -9,6 +9,7 @@
 #include "coordkit/observation.h"
 #include "coordkit/replica.h"
 #include "coordkit/session.h"
+#include "replica/call_control.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
@@ -19,6 +20,9 @@ class Host;
 // Sees through the public handles, so that they need only one friend.
 struct HandleAccess {
   static const std::shared_ptr<SessionHandle>& handle(const Session& session) { return session.handle_; }
+  static Session session(std::shared_ptr<CallRunner> host, SessionRef state) {
+    return Session(std::make_shared<SessionHandle>(std::move(host), std::move(state)));
+  }
   static Grant grant(Session session, HoldRef hold) { return {std::move(session), std::move(hold)}; }
   static const HoldRef& hold(const Grant& grant) { return grant.hold_; }
   static const std::shared_ptr<Host>& host(const Replica& replica) { return replica.host_; }
@@ -33,35 +37,28 @@ inline LockWait wait_for_up_to(Duration timeout) {
   return timeout > Duration::zero() ? LockWait::timed(timeout) : LockWait::none();
 }
 
-// `start(calls, session, callback)` begins the call of this session.
-template <typename T, typename Start>
-absl::StatusOr<T> call_of(const Session& session, Start start) {
+// `start(calls, session, callback)` begins the call of this session and gives its CallId.
+template <typename Answer, typename Start>
+AsyncCall begin_of(const Session& session, Start start, absl::AnyInvocable<void(Answer)> done) {
   const auto& handle = HandleAccess::handle(session);
-  if (!handle) return handle_without_session();
-  return wait_for<T>(handle->host(),
-                     [state = handle->state(), start = std::move(start)](Client& client, Callback<T> done) mutable {
-                       start(client.coordination(), state, std::move(done));
-                     });
+  if (!handle) {
+    std::move(done)(Answer(handle_without_session()));
+    return {};
+  }
+  return begin<Answer>(
+      handle->shared_host(),
+      [state = handle->state(), start = std::move(start)](Client& client, absl::AnyInvocable<void(Answer)> answer) mutable {
+        return start(client.coordination(), state, std::move(answer));
+      },
+      std::move(done));
 }
 
-template <typename Start>
-absl::Status call_done(const Session& session, Start start) {
+// Blocks until the asynchronous form, begun by `start(callback)`, is answered.
+template <typename Answer, typename Start>
+Answer wait_of(const Session& session, Start start) {
   const auto& handle = HandleAccess::handle(session);
   if (!handle) return handle_without_session();
-  return wait_for_done(handle->host(),
-                       [state = handle->state(), start = std::move(start)](Client& client, DoneCallback done) mutable {
-                         start(client.coordination(), state, std::move(done));
-                       });
-}
-
-// The same without blocking.
-template <typename Done, typename Start>
-void post_call(const Session& session, Done done, Start start) {
-  const auto& handle = HandleAccess::handle(session);
-  if (!handle) return std::move(done)(handle_without_session());
-  handle->host().call([state = handle->state(), start = std::move(start), done = std::move(done)](Client& client) mutable {
-    start(client.coordination(), state, std::move(done));
-  });
+  return wait_for_async<Answer>(handle->host(), std::move(start));
 }
 
 // Ends its observation when the last Observation goes.
@@ -91,11 +88,6 @@ inline Callback<HoldRef> granting(Session session, absl::AnyInvocable<void(absl:
     if (!hold.ok()) return std::move(done)(hold.status());
     std::move(done)(HandleAccess::grant(std::move(session), *std::move(hold)));
   };
-}
-
-inline absl::StatusOr<Grant> granted_to(const Session& session, absl::StatusOr<HoldRef> hold) {
-  if (!hold.ok()) return hold.status();
-  return HandleAccess::grant(session, *std::move(hold));
 }
 
 }  // namespace coordkit

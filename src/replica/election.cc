@@ -4,32 +4,63 @@
 
 namespace coordkit {
 
-absl::StatusOr<Grant> Election::campaign(std::string value, Duration timeout) {
-  return session_.acquire(name_, {.timeout = timeout, .value = std::move(value)});
+AsyncCall Election::campaign_async(std::string value, Duration timeout, Callback<Grant> done) {
+  return session_.acquire_async(name_, {.timeout = timeout, .value = std::move(value)}, std::move(done));
 }
 
-void Election::campaign_async(std::string value, Duration timeout, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
-  session_.acquire_async(name_, {.timeout = timeout, .value = std::move(value)}, std::move(done));
+AsyncCall Election::proclaim_async(const Grant& leadership, std::string value, DoneCallback done) {
+  return begin_of<absl::Status>(
+      session_,
+      [hold = HandleAccess::hold(leadership), value = std::move(value)](CoordinationCalls calls, const SessionRef&,
+                                                                        DoneCallback answer) mutable {
+        return calls.proclaim(hold, std::move(value), std::move(answer));
+      },
+      std::move(done));
 }
 
-absl::Status Election::proclaim(const Grant& leadership, std::string value) {
-  return call_done(session_, [hold = HandleAccess::hold(leadership), value = std::move(value)](
-                                 CoordinationCalls calls, const SessionRef&, DoneCallback done) mutable {
-    calls.proclaim(hold, std::move(value), std::move(done));
-  });
-}
-
-absl::StatusOr<std::optional<LeaderInfo>> Election::leader() const {
-  return call_of<std::optional<LeaderInfo>>(
-      session_, [name = name_](CoordinationCalls calls, const SessionRef&, Callback<std::optional<LeaderInfo>> done) {
-        calls.leader(name, std::move(done));
-      });
+AsyncCall Election::leader_async(Callback<std::optional<LeaderInfo>> done) const {
+  return begin_of<absl::StatusOr<std::optional<LeaderInfo>>>(
+      session_,
+      [name = name_](CoordinationCalls calls, const SessionRef&, Callback<std::optional<LeaderInfo>> answer) {
+        return calls.leader(name, std::move(answer));
+      },
+      std::move(done));
 }
 
 Observation Election::observe(Observer<LeaderSeen> observer) const {
   return observe_of(session_, [name = name_, observer = std::move(observer)](CoordinationCalls calls) mutable {
     return calls.observe_leader(name, std::move(observer));
   });
+}
+
+// ---- the same, blocking
+
+absl::StatusOr<Grant> Election::campaign(std::string value, Duration timeout) {
+  return session_.acquire(name_, {.timeout = timeout, .value = std::move(value)});
+}
+
+// A leadership that is over says so itself, or is told so by the log.
+absl::StatusOr<Token> Election::campaign_or_proclaim(Grant& leadership, std::string value, Duration timeout) {
+  if (const HoldRef& hold = HandleAccess::hold(leadership); hold && hold->name() == name_ && !hold->released()) {
+    const absl::Status proclaimed = proclaim(leadership, value);
+    if (proclaimed.ok()) return leadership.token();
+    const std::optional<Reason> reason = reason_of(proclaimed);
+    if (reason != Reason::NotOwner && reason != Reason::Lost && reason != Reason::SessionNotFound) return proclaimed;
+  }
+  absl::StatusOr<Grant> won = campaign(std::move(value), timeout);
+  if (!won.ok()) return won.status();
+  leadership = *std::move(won);
+  return leadership.token();
+}
+
+absl::Status Election::proclaim(const Grant& leadership, std::string value) {
+  return wait_of<absl::Status>(session_,
+                               [&](DoneCallback done) { proclaim_async(leadership, std::move(value), std::move(done)); });
+}
+
+absl::StatusOr<std::optional<LeaderInfo>> Election::leader() const {
+  return wait_of<absl::StatusOr<std::optional<LeaderInfo>>>(
+      session_, [&](Callback<std::optional<LeaderInfo>> done) { leader_async(std::move(done)); });
 }
 
 }  // namespace coordkit

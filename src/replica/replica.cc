@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "replica/call_control.h"
+#include "replica/in_hand.h"
 #include "replica/opening.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
@@ -68,9 +69,7 @@ AsyncCall Replica::resume_session_async(SessionId session, std::string secret, R
              .give_up = options.give_up},
             [host = std::move(host), answer = std::move(answer)](absl::StatusOr<ResumedSession> resumed) mutable {
               if (!resumed.ok()) return std::move(answer)(resumed.status());
-              Resumed out{.session = Session(std::make_shared<SessionHandle>(std::move(host), resumed->session)), .grants = {}};
-              for (HoldRef& hold : resumed->holds) out.grants.push_back(Grant(out.session, std::move(hold)));
-              std::move(answer)(std::move(out));
+              std::move(answer)(in_hand(std::move(host), *std::move(resumed)));
             });
       },
       std::move(done));
@@ -102,16 +101,6 @@ AsyncCall Replica::force_release_async(std::string name, Token token, Duration t
         return client.force_release(std::move(name), token, std::move(answer), deadline);
       },
       std::move(done));
-}
-
-absl::StatusOr<SessionInfo> Replica::session_info(SessionId session) {
-  return wait_for<SessionInfo>(
-      *host_, [session](Client& client, Callback<SessionInfo> done) { client.session_info(session, std::move(done)); });
-}
-
-absl::StatusOr<SessionList> Replica::sessions(SessionId after, uint64_t limit) {
-  return wait_for<SessionList>(
-      *host_, [after, limit](Client& client, Callback<SessionList> done) { client.sessions(after, limit, std::move(done)); });
 }
 
 absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, ProposeOptions options) {
@@ -188,18 +177,6 @@ AsyncCall Replica::query_async(MachineId machine, std::string question, QueryOpt
         return client.query(machine, std::move(question), std::move(answer), deadline, read);
       },
       std::move(done));
-}
-
-absl::StatusOr<LockInfo> Replica::holders(std::string name) {
-  return wait_for<LockInfo>(*host_, [name = std::move(name)](Client& client, Callback<LockInfo> done) mutable {
-    client.holders(std::move(name), std::move(done));
-  });
-}
-
-absl::StatusOr<QueueInfo> Replica::queue(std::string name) {
-  return wait_for<QueueInfo>(*host_, [name = std::move(name)](Client& client, Callback<QueueInfo> done) mutable {
-    client.queue(std::move(name), std::move(done));
-  });
 }
 
 // ---- members

@@ -11,18 +11,50 @@ PermitOptions options_of(const PermitsWanted& wanted) {
 
 }  // namespace
 
+AsyncCall Semaphore::set_limit_async(uint64_t limit, DoneCallback done) {
+  return begin_of<absl::Status>(
+      session_,
+      [name = name_, limit](CoordinationCalls calls, const SessionRef& session, DoneCallback answer) {
+        return calls.set_limit(session, name, limit, std::move(answer));
+      },
+      std::move(done));
+}
+
+AsyncCall Semaphore::acquire_async(PermitsWanted wanted, Callback<Grant> done) {
+  return begin_of<absl::StatusOr<HoldRef>>(
+      session_,
+      [name = name_, wanted](CoordinationCalls calls, const SessionRef& session, Callback<HoldRef> answer) {
+        return calls.acquire_permits(session, name, wanted.permits, options_of(wanted), std::move(answer));
+      },
+      granting(session_, std::move(done)));
+}
+
+AsyncCall Semaphore::info_async(Callback<SemaphoreInfo> done) const {
+  return begin_of<absl::StatusOr<SemaphoreInfo>>(
+      session_,
+      [name = name_](CoordinationCalls calls, const SessionRef&, Callback<SemaphoreInfo> answer) {
+        return calls.semaphore(name, std::move(answer));
+      },
+      std::move(done));
+}
+
+AsyncCall Semaphore::remove_async(DoneCallback done) {
+  return begin_of<absl::Status>(
+      session_,
+      [name = name_](CoordinationCalls calls, const SessionRef& session, DoneCallback answer) {
+        return calls.delete_semaphore(session, name, std::move(answer));
+      },
+      std::move(done));
+}
+
+// ---- the same, blocking
+
 absl::Status Semaphore::set_limit(uint64_t limit) {
-  return call_done(session_, [name = name_, limit](CoordinationCalls calls, const SessionRef& session, DoneCallback done) {
-    calls.set_limit(session, name, limit, std::move(done));
-  });
+  return wait_of<absl::Status>(session_, [&](DoneCallback done) { set_limit_async(limit, std::move(done)); });
 }
 
 absl::StatusOr<Grant> Semaphore::acquire(PermitsWanted wanted) {
-  return granted_to(session_,
-                    call_of<HoldRef>(session_, [name = name_, wanted](CoordinationCalls calls, const SessionRef& session,
-                                                                      Callback<HoldRef> done) {
-                      calls.acquire_permits(session, name, wanted.permits, options_of(wanted), std::move(done));
-                    }));
+  return wait_of<absl::StatusOr<Grant>>(session_, [&](Callback<Grant> done) { acquire_async(wanted, std::move(done)); });
 }
 
 absl::StatusOr<Grant> Semaphore::try_acquire(PermitsWanted wanted) {
@@ -30,24 +62,12 @@ absl::StatusOr<Grant> Semaphore::try_acquire(PermitsWanted wanted) {
   return acquire(wanted);
 }
 
-void Semaphore::acquire_async(PermitsWanted wanted, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
-  post_call(session_, granting(session_, std::move(done)),
-            [name = name_, wanted](CoordinationCalls calls, const SessionRef& session, Callback<HoldRef> answer) {
-              calls.acquire_permits(session, name, wanted.permits, options_of(wanted), std::move(answer));
-            });
-}
-
 absl::StatusOr<SemaphoreInfo> Semaphore::info() const {
-  return call_of<SemaphoreInfo>(session_,
-                                [name = name_](CoordinationCalls calls, const SessionRef&, Callback<SemaphoreInfo> done) {
-                                  calls.semaphore(name, std::move(done));
-                                });
+  return wait_of<absl::StatusOr<SemaphoreInfo>>(session_, [&](Callback<SemaphoreInfo> done) { info_async(std::move(done)); });
 }
 
 absl::Status Semaphore::remove() {
-  return call_done(session_, [name = name_](CoordinationCalls calls, const SessionRef& session, DoneCallback done) {
-    calls.delete_semaphore(session, name, std::move(done));
-  });
+  return wait_of<absl::Status>(session_, [&](DoneCallback done) { remove_async(std::move(done)); });
 }
 
 }  // namespace coordkit

@@ -12,6 +12,7 @@
 #include "coordkit/store_events.h"
 #include "machine/command.h"
 #include "machine/machine.h"
+#include "replica/in_hand.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 #include "testing/scripted_engine.h"
@@ -28,8 +29,9 @@ constexpr Duration kPatience = hours(1);
 // Of somebody else's session: a TTL class of its own, so that the renewals of the process under test never name it.
 constexpr Duration kOthersTtl = hours(24 * 365) + Duration(1);
 constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
+constexpr char kOthersSecret[] = "somebody else's secret";
 
-EngineOptions engine_options() {
+EngineOptions engine_options(uint64_t start) {
   EngineOptions options;
   options.raft.self = kSelf;
   options.raft.election_timeout = milliseconds(300);
@@ -38,7 +40,7 @@ EngineOptions engine_options() {
   options.members = {{kSelf, "here"}};
   options.new_cluster = ClusterId(1);
   options.token_base = uint64_t{1} << 31;
-  options.start = 1;
+  options.start = start;
   return options;
 }
 
@@ -73,14 +75,17 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   bool stopped() const { return stopped_; }
   ScriptedEngine& engine() { return *engine_; }
 
+  void restart();
   void command(const machine::Request& request, std::function<void(const machine::Result&)> done);
-  void take(const std::string& lock);
+  void take(const std::string& lock, LockMode mode);
   bool has(const std::string& lock) const;
   void give_back(const std::string& lock);
 
  private:
   void post_event(EngineInput input) override { engine_->post(std::move(input)); }
 
+  void boot();
+  void acquire_for_other(const std::string& lock, LockMode mode);
   void one_turn();
   void carry_out();
   void run_callbacks();
@@ -103,34 +108,74 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   bool paused_ = false;  // the client; its replica, which stands for a cluster elsewhere, is not
   bool stopped_ = false;
   uint64_t owners_ = 0;
+  uint64_t boots_ = 0;
+  uint64_t secrets_ = 0;
 
   uint64_t last_ticket_ = 0;
   std::map<Ticket, std::function<void(const machine::Result&)>> commands_;
-  SessionId other_;                      // somebody else's session
-  std::map<std::string, Token> others_;  // what it holds (a token) or waits for (zero)
+  SessionId other_;  // somebody else's session
+  struct Wanted {
+    LockMode mode = LockMode::Exclusive;
+    Token token;  // zero: waits
+  };
+  std::map<std::string, Wanted> others_;  // what it holds or waits for
 };
 
 FakeService::Rep::Rep() {
+  boot();
+  began_ = now_.lagging;
+  command({machine::OpenSession{.ttl = kOthersTtl,
+                                .node = engine_->self(),
+                                .boot = engine_->boot(),
+                                .incarnation = engine_->store().value(),
+                                .secret = lease::hash_of_secret(kOthersSecret)},
+           {}},
+          [this](const machine::Result& result) { other_ = result.session; });
+}
+
+// The replica and its client come up from what is on the disk.
+void FakeService::Rep::boot() {
   RecoveredLog recovered = opened(log_.open(*this), "the fake's log");
   opened(state_.open(*this), "the fake's state");
   std::vector<HostedMachine> machines;
   machines.push_back({kCoordination, std::make_unique<machine::Machine>(row_prefix(kCoordination))});
-  auto engine = opened(Engine::recover(engine_options(), std::move(machines), std::move(recovered),
+  auto engine = opened(Engine::recover(engine_options(++boots_), std::move(machines), std::move(recovered),
                                        *opened(state_.view(), "the fake's state"), now_),
                        "the fake's engine");
   engine_ = std::make_unique<ScriptedEngine>(std::move(engine), [this](const Completion& done) { own_completion(done); });
-  client_ = std::make_unique<Client>(
-      *engine_, ClientOptions{.notify = [this](absl::AnyInvocable<void()> task) { callbacks_.push_back(std::move(task)); }});
+  ClientOptions options;
+  options.notify = [this](absl::AnyInvocable<void()> task) { callbacks_.push_back(std::move(task)); };
+  options.draw_secret = [this] { return "secret number " + std::to_string(++secrets_); };
+  client_ = std::make_unique<Client>(*engine_, std::move(options));
   engine_->stir();
+  const LaggingTime patience = now_.lagging + seconds(60);
   while (engine_->status().state != ReplicaState::Ready) {
-    COORDKIT_CHECK_MSG(elapsed() < seconds(60), "the fake's replica does not found its cluster");
+    COORDKIT_CHECK_MSG(now_.lagging < patience, "the fake's replica does not come up");
     advance(milliseconds(100));
   }
-  began_ = now_.lagging;
-  command({machine::OpenSession{
-               .ttl = kOthersTtl, .node = engine_->self(), .boot = engine_->boot(), .incarnation = engine_->store().value()},
-           {}},
-          [this](const machine::Result& result) { other_ = result.session; });
+}
+
+// A crash: nothing is closed or given back. What somebody else held goes on; whoever waited gets in line anew.
+void FakeService::Rep::restart() {
+  COORDKIT_CHECK_MSG(!in_turn_ && !stopped_, "the process under test cannot restart inside a callback of its own");
+  settle();
+  const bool was_cut = engine_->is_cut();
+  client_->stop();
+  for (Call& call : std::exchange(calls_, {})) std::move(call)(*client_);
+  run_callbacks();
+  client_.reset();
+  engine_.reset();
+  log_.close();
+  state_.close();
+  commands_.clear();
+  boot();
+  machine::ResumeSession resume{.id = other_, .secret = kOthersSecret, .former_is_gone = true};
+  command({std::move(resume), {}}, [this](const machine::Result&) {
+    for (const auto& [lock, wanted] : others_) {
+      if (!wanted.token) acquire_for_other(lock, wanted.mode);
+    }
+  });
+  if (was_cut) engine_->cut();
 }
 
 void FakeService::Rep::stop() {
@@ -266,13 +311,16 @@ void FakeService::Rep::own_completion(const Completion& completion) {
   done(*result);
 }
 
-void FakeService::Rep::take(const std::string& lock) {
-  if (!others_.emplace(lock, Token()).second) return;
-  machine::Acquire acquire{.session = other_, .name = lock, .wait = machine::Wait::forever()};
+void FakeService::Rep::take(const std::string& lock, LockMode mode) {
+  if (others_.emplace(lock, Wanted{.mode = mode, .token = {}}).second) acquire_for_other(lock, mode);
+}
+
+void FakeService::Rep::acquire_for_other(const std::string& lock, LockMode mode) {
+  machine::Acquire acquire{.session = other_, .name = lock, .wait = machine::Wait::forever(), .mode = mode};
   command({std::move(acquire), {}}, [this, lock](const machine::Result& result) {
     const auto wanted = others_.find(lock);
     if (result.code == machine::ResultCode::Granted && wanted != others_.end()) {
-      wanted->second = result.token;
+      wanted->second.token = result.token;
     } else if (result.code == machine::ResultCode::Granted) {  // no longer wanted
       command({machine::Release{.session = other_, .name = lock, .token = result.token}, {}}, [](const machine::Result&) {});
     }
@@ -281,13 +329,13 @@ void FakeService::Rep::take(const std::string& lock) {
 
 bool FakeService::Rep::has(const std::string& lock) const {
   const auto held = others_.find(lock);
-  return held != others_.end() && held->second;
+  return held != others_.end() && held->second.token;
 }
 
 void FakeService::Rep::give_back(const std::string& lock) {
   const auto held = others_.extract(lock);
-  if (held.empty() || !held.mapped()) return;
-  command({machine::Release{.session = other_, .name = lock, .token = held.mapped()}, {}}, [](const machine::Result&) {});
+  if (held.empty() || !held.mapped().token) return;
+  command({machine::Release{.session = other_, .name = lock, .token = held.mapped().token}, {}}, [](const machine::Result&) {});
 }
 
 // ---- the service
@@ -314,6 +362,24 @@ Session FakeService::open_session(SessionOptions options) {
   return opened(try_open_session(std::move(options)), "FakeService::open_session");
 }
 
+absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
+  const LaggingTime deadline = rep_->now().lagging + options.timeout;
+  absl::StatusOr<ResumedSession> resumed =
+      wait_for<ResumedSession>(*rep_, [session, secret = std::move(secret), options = std::move(options), deadline](
+                                          Client& client, Callback<ResumedSession> done) mutable {
+        client.resume_session(session, std::move(secret),
+                              {.deadline = deadline,
+                               .on_phase = std::move(options.on_phase),
+                               .former_is_gone = options.former_is_gone,
+                               .give_up = options.give_up},
+                              std::move(done));
+      });
+  if (!resumed.ok()) return resumed.status();
+  return in_hand(rep_, *std::move(resumed));
+}
+
+void FakeService::restart() { rep_->restart(); }
+
 Duration FakeService::now() const { return rep_->elapsed(); }
 void FakeService::advance(Duration by) { rep_->advance(by); }
 void FakeService::at(Duration when, std::function<void()> act) { rep_->at(when, std::move(act)); }
@@ -326,10 +392,13 @@ void FakeService::mend() {
 void FakeService::lose(const Session& session) {
   rep_->command({machine::CloseSession{session.id()}, {}}, [](const machine::Result&) {});
 }
+void FakeService::kill(const Session& session) {
+  rep_->command({machine::KillSession{session.id()}, {}}, [](const machine::Result&) {});
+}
 void FakeService::refuse_next_acquire(Reason reason) {
   rep_->engine().refuse_next_acquire(make_error(reason, "scripted: " + std::string(name_of(reason))));
 }
-void FakeService::take(const std::string& lock) { rep_->take(lock); }
+void FakeService::take(const std::string& lock, LockMode mode) { rep_->take(lock, mode); }
 bool FakeService::has(const std::string& lock) const { return rep_->has(lock); }
 void FakeService::give_back(const std::string& lock) { rep_->give_back(lock); }
 

@@ -14,6 +14,15 @@ bool of_client(const EngineInput& input) {
          std::holds_alternative<Forget>(input);
 }
 
+bool acquires(const machine::Request& request) {
+  const auto* command = std::get_if<machine::CoordinationCommand>(&request.body);
+  if (command == nullptr) {
+    return std::holds_alternative<machine::Acquire>(request.body) || std::holds_alternative<machine::AcquireAll>(request.body);
+  }
+  return std::holds_alternative<machine::AcquirePermits>(*command) || std::holds_alternative<machine::ClaimItem>(*command) ||
+         std::holds_alternative<machine::EnterBarrier>(*command);
+}
+
 template <typename T>
 void append(std::vector<T>& to, std::vector<T>& from) {
   to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));
@@ -28,9 +37,7 @@ bool ScriptedEngine::refuses(const EngineInput& input) {
   if (!refusal_ || submit == nullptr) return false;
   const absl::StatusOr<machine::Request> request = machine::decode_request(submit->command.view());
   if (!request.ok()) return false;
-  const bool acquires =
-      std::holds_alternative<machine::Acquire>(request->body) || std::holds_alternative<machine::AcquireAll>(request->body);
-  if (!acquires) return false;
+  if (!acquires(*request)) return false;
   unheard_.completions.push_back({.ticket = submit->ticket, .status = *std::exchange(refusal_, std::nullopt)});
   return true;
 }

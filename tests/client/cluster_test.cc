@@ -558,5 +558,29 @@ TEST(ClusterHistoryTest, S52_S59_REG_F79_RandomHistoriesKeepLocksExclusiveAndLea
   EXPECT_GT(hand_overs, 500);
 }
 
+// A long history is read in steps, one a turn, and what keeps sessions alive goes out in every turn.
+TEST_F(ClusterTest, REG_F27_AWatchThatCatchesUpDelaysNoRenewal) {
+  constexpr uint64_t kChanges = 150'000;
+  for (uint64_t i = 1; i <= kChanges; ++i) {
+    const machine::Request put{.body = machine::Put{.key = "k", .value = std::to_string(i)}};
+    cluster.apply({{ReplicaId(9), StoreId(9), BootCounter(1)}, Sequence(i)}, machine::encode(put));
+  }
+  const SessionRef mine = open(one, 300ms);
+  const uint64_t before = one.client.status().attempts;
+  uint64_t told = 0;
+  one.client.watch({.key = "k", .from = Revision(2)}, [&told](WatchBatch batch) {
+    if (batch.events) told += batch.events->size();
+  });
+  uint64_t steps = 0;
+  for (; told < kChanges; ++steps) {
+    ASSERT_LT(steps, 1000u);
+    truth += 60ms;
+    turn();
+    ASSERT_TRUE(mine->valid(one.at(truth).leading));
+  }
+  EXPECT_GT(steps, 1u) << "else it was read at once, and whatever came meanwhile had to wait for it";
+  EXPECT_GE(one.client.status().attempts - before, steps / 2) << "renewed about every 98 ms";
+}
+
 }  // namespace
 }  // namespace coordkit::test

@@ -63,6 +63,10 @@ class FakeCluster {
       }
       reply.groups.push_back(std::move(out));
     }
+    for (const TimerId id : request.looks) {
+      const auto timer = timers.find(id);
+      if (timer != timers.end()) reply.looks.push_back({id, std::max(timer->second.deadline - now, Duration(0))});
+    }
     return reply;
   }
 

@@ -131,6 +131,48 @@ TEST_F(KvTest, S11_S12_S18_S19_WhatTheStateRefusesHasItsReasonAndNoEffect) {
   EXPECT_EQ((*range(RangeOperation::all())).count, 1u);
 }
 
+TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
+  put({.key = "a", .value = "1"});
+  Answer<QuotaResult> set;
+  one.client.keys().set_quota(100, set.callback());
+  turn();
+  EXPECT_EQ((*set).revision, Revision(2));
+  const uint64_t entries = cluster.index;
+  const auto refused = put({.key = "b"});
+  EXPECT_EQ(refused.reason(), Reason::NoSpace);
+  EXPECT_EQ(refused.outcome(), Outcome::None);
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("compact"));
+  EXPECT_EQ(commit({{}, {PutOperation{.key = "b"}}, {}}).reason(), Reason::NoSpace);
+  EXPECT_EQ(cluster.index, entries) << "this replica's own state said so";
+  EXPECT_TRUE(commit({{}, {RangeOperation::all()}, {}}).ok());
+  EXPECT_EQ((*erase({.key = "a"})).deleted, 1u);
+  EXPECT_EQ(put({.key = "b"}).reason(), Reason::NoSpace);
+  Answer<KeySpaceInfo> info;
+  two.client.keys().space(info.callback());
+  turn();
+  EXPECT_EQ((*info).quota, 100u);
+  EXPECT_EQ((*info).weight, 64u + 2) << "of the put; deletes weigh nothing";
+  ASSERT_TRUE(compact(3).ok());
+  EXPECT_TRUE(put({.key = "b"}).ok()) << "nobody had to clear anything";
+}
+
+// The door knows of what was applied; what is under way meets the limit in the log.
+TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect) {
+  apply(machine::SetKeyQuota{3 * 65});
+  turn();
+  std::vector<Answer<PutResult>> answers(5);
+  for (Answer<PutResult>& answer : answers) one.client.keys().put({.key = "a"}, answer.callback());
+  turn();
+  int refused = 0;
+  for (const Answer<PutResult>& answer : answers) {
+    if (answer.ok()) continue;
+    EXPECT_EQ(answer.reason(), Reason::NoSpace);
+    EXPECT_EQ(answer.outcome(), Outcome::None);
+    ++refused;
+  }
+  EXPECT_EQ(refused, 2);
+}
+
 TEST_F(KvTest, S06_ARefusalCarriesTheRevisionThatCanBeRead) {
   for (int i = 0; i < 3; ++i) put({.key = "a", .value = "v"});
   compact(3);

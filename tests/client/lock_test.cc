@@ -545,5 +545,83 @@ TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
   EXPECT_EQ(client.status().tickets, 0u);
 }
 
+// An acquire of which nothing is known any more outlives its session here: the session goes to another process and comes back.
+// What it holds then, the grant of that very acquire included, is whoever's who resumed it.
+class FormerFlightTest : public LockTest {
+ public:
+  // Its acquire has ended with an unknown outcome; answers the ticket of the cancel that is under way for it.
+  Ticket give_up(const SessionRef& session) {
+    Answer<HoldRef> answer;
+    client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+    turn();
+    engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                make_error(Reason::CallTimeout, Outcome::Unknown, "late"), FakeEngine::Sent::Yes);
+    turn();
+    EXPECT_EQ(answer.outcome(), Outcome::Unknown);
+    turn();
+    return engine.take_commands<machine::CancelAcquire>().at(0).first.ticket;
+  }
+  SessionRef lose_and_resume(const SessionRef& session) {
+    engine.next.events.push_back(
+        {kCoordination, Index(++engine.index),
+         machine::encode(machine::Event(machine::SessionResumed{session->id(), ReplicaId(9), BootCounter(1), 1}))});
+    turn();
+    EXPECT_EQ(session->phase(), SessionPhase::Lost);
+    Answer<ResumedSession> answer;
+    client.resume_session(session->id(), "secret", {.former_is_gone = true}, answer.callback());
+    turn();
+    engine.complete(engine.take_commands<machine::ResumeSession>().at(0).first.ticket,
+                    {.session = session->id(), .ttl = kTtl, .former_gone = true});
+    turn();
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return answer.ok() ? (*answer).session : nullptr;
+  }
+};
+
+TEST_F(FormerFlightTest, S45_INV_L02_AGrantFoundForAFormerLifeIsNotGivenBackInTheNewOne) {
+  const SessionRef session = open();
+  const Ticket cancel = give_up(session);
+  const SessionRef again = lose_and_resume(session);
+  engine.complete(cancel, {.code = machine::ResultCode::Granted, .token = Token(5000), .since = Index(1)});
+  turn();
+  turn();
+  EXPECT_EQ(client.status().releases, 0u);
+  EXPECT_TRUE(engine.take_commands<machine::Release>().empty());
+}
+
+TEST_F(FormerFlightTest, S45_INV_L02_ACancelForAFormerLifeIsNotRepeatedInTheNewOne) {
+  const SessionRef session = open();
+  const Ticket cancel = give_up(session);
+  const SessionRef again = lose_and_resume(session);
+  engine.fail(cancel, make_error(Reason::LeadershipLost, Outcome::Unknown, "skipped"), FakeEngine::Sent::Yes);
+  turn();
+  run(2s);
+  EXPECT_TRUE(engine.take_commands<machine::CancelAcquire>().empty());
+}
+
+TEST_F(LockTest, S43_AnAcquireWaitsRatherThanOvertakeMoreReleasesThanItCanName) {
+  const SessionRef session = open();
+  std::vector<HoldRef> holds;
+  for (uint64_t i = 0; i < machine::kPriorReleasesMax + 100; ++i)
+    holds.push_back(hold(session, "lock " + std::to_string(i), 5000 + i));
+  for (const HoldRef& each : holds) client.release_later(each);
+  Answer<HoldRef> again, permits;
+  client.acquire(session, "lock 1024", {.wait = LockWait::forever()}, again.callback());
+  client.coordination().acquire_permits(session, "s", 1, {.wait = LockWait::forever()}, permits.callback());
+  turn();
+  const auto batches = engine.take_commands<machine::Release>();
+  ASSERT_THAT(batches, SizeIs(2));
+  run(1s);
+  EXPECT_THAT(engine.take_commands<machine::Acquire>(), IsEmpty());
+  EXPECT_THAT(engine.take_commands<machine::CoordinationCommand>(), IsEmpty());
+  engine.complete(batches[0].first.ticket, {.code = ResultCode::Ok});
+  run(1s);
+  const auto sent = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].second.prior_releases, SizeIs(99))
+      << "all that are not answered: that command named 1,024 besides its own";
+  EXPECT_THAT(engine.take_commands<machine::CoordinationCommand>(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace coordkit::test

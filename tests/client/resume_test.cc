@@ -224,6 +224,57 @@ TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
   EXPECT_LT(cluster.machine.coordination_records(), held);
 }
 
+// Permits, a place inside a double barrier, an item in hand and a membership: with handles that work, and with their tokens.
+TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
+  Process& former = start(1);
+  const SessionRef session = open(former);
+  CoordinationCalls before(*former.client);
+  Answer<HoldRef> permits, place;
+  Answer<ClaimedItem> item;
+  Answer<Index> number;
+  before.acquire_permits(session, "s", 2, {.initial_limit = 3}, permits.callback());
+  before.enter(session, "d", 1, PartyAtSessionEnd::Breaks, {}, place.callback());
+  before.enqueue("q", "work", 0, Answer<Index>().callback());
+  turn();
+  before.claim(session, "q", {}, item.callback());
+  before.join(session, "g", "me", "here", number.callback());
+  turn();
+  ASSERT_TRUE(permits.ok() && place.ok() && item.ok() && number.ok());
+  die(former);
+
+  Process& heir = start(2);
+  const auto answer = resume(heir, session, {.former_is_gone = true});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const ResumedSession& resumed = *answer;
+  run(1s);
+  EXPECT_THAT(resumed.holds, SizeIs(0));
+  ASSERT_THAT(resumed.permits, SizeIs(1));
+  EXPECT_EQ(resumed.permits[0].hold->name(), "s");
+  EXPECT_EQ(resumed.permits[0].hold->token(), (*permits)->token());
+  EXPECT_EQ(resumed.permits[0].hold->since(), (*permits)->since());
+  EXPECT_EQ(resumed.permits[0].permits, 2u);
+  EXPECT_TRUE(valid(resumed.permits[0].hold));
+  ASSERT_THAT(resumed.places, SizeIs(1));
+  EXPECT_EQ(resumed.places[0]->token(), (*place)->token());
+  ASSERT_THAT(resumed.items, SizeIs(1));
+  EXPECT_EQ(resumed.items[0].hold->name(), "q");
+  EXPECT_EQ(resumed.items[0].hold->token(), (*item).hold->token());
+  EXPECT_EQ(resumed.items[0].item, (*item).item);
+  EXPECT_EQ(resumed.items[0].value, "work");
+  EXPECT_THAT(resumed.memberships, ElementsAre(Membership{"g", "me", *number, "here"}));
+
+  CoordinationCalls calls(*heir.client);
+  Answer<void> released, outside, acknowledged, left;
+  heir.client->release(resumed.permits[0].hold, released.callback());
+  calls.leave(resumed.places[0], LockWait::none(), outside.callback());
+  calls.acknowledge(resumed.items[0].hold, acknowledged.callback());
+  calls.leave_group(resumed.session, "g", "me", left.callback());
+  turn();
+  EXPECT_TRUE(released.ok() && outside.ok() && acknowledged.ok() && left.ok());
+  EXPECT_EQ(cluster.machine.coordination_records(), 1u) << "the semaphore stays until it is deleted";
+  EXPECT_EQ(heir.client->status().holds, 0u);
+}
+
 // The handles are of a life of the session that is over, though this process has it again.
 TEST_F(ResumeTest, S45_HandlesOfAFormerLifeActOnNothing) {
   Process& first = start(1);

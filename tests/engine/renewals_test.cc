@@ -21,7 +21,7 @@ struct RenewalsTest : testing::Test {
   }
   std::vector<uint64_t> answered(uint64_t applied) {
     std::vector<AnsweredRenewal> out;
-    renewals.answer(Index(applied), keeper, out);
+    renewals.answer(Index(applied), at(0ms), keeper, out);
     std::vector<uint64_t> attempts;
     for (const AnsweredRenewal& one : out) {
       EXPECT_EQ(one.to, ReplicaId(7));
@@ -101,13 +101,29 @@ TEST_F(RenewalsTest, LT_2_TheDeadlineCountsFromTheReceiptNotTheAnswer) {
   EXPECT_TRUE(keeper.collect(at(110ms), 10));
 }
 
+TEST_F(RenewalsTest, S32_ALookIsAnsweredLikeARenewalAndSaysWhatIsLeft) {
+  keeper.apply(kCoordination, {TimerOp::Kind::Arm, TimerId(2), Generation(0), 50ms, {}}, at(0ms));
+  RenewRequest look{.attempt = 9, .looks = {TimerId(1), TimerId(2), TimerId(3)}};
+  renewals.receive({ReplicaId(7), at(10ms), look});
+  renewals.question(Ticket(1));
+  std::vector<AnsweredRenewal> out;
+  renewals.answer(Index(9), at(60ms), keeper, out);
+  EXPECT_TRUE(out.empty()) << "not confirmed";
+  renewals.confirmed(Ticket(1), Index(5));
+  renewals.answer(Index(9), at(60ms), keeper, out);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].reply.attempt, 9u);
+  EXPECT_EQ(out[0].reply.looks, (std::vector<RenewReply::Rest>{{TimerId(1), 40ms}, {TimerId(2), 0ms}})) << "there is no 3";
+  EXPECT_FALSE(keeper.collect(at(99ms), 1)->timers.empty()) << "and has renewed nothing";
+}
+
 TEST_F(RenewalsTest, LT_4_AnEndProposedInBetweenIsNotAcknowledged) {
   receive(1, 99ms);
   renewals.question(Ticket(1));
   ASSERT_TRUE(keeper.collect(at(100ms), 10));
   renewals.confirmed(Ticket(1), Index(5));
   std::vector<AnsweredRenewal> out;
-  renewals.answer(Index(9), keeper, out);
+  renewals.answer(Index(9), at(0ms), keeper, out);
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].reply.groups[0].coverage, RenewReply::Coverage::AllExcept);
   EXPECT_EQ(out[0].reply.groups[0].listed, std::vector<TimerId>{TimerId(1)});

@@ -108,6 +108,8 @@ Message any_message(Random& random, size_t alternative) {
       for (uint64_t n = random.below(4); n > 0; --n) {
         m.groups.push_back({any_group(random), TimerId(number()), number(), number(), any_timers(random)});
       }
+      m.looks = any_timers(random);
+      if (m.looks.size() > kTimerLooksMax) m.looks.resize(kTimerLooksMax);
       return m;
     }
     case 13: return raft::TimeoutNow{term()};
@@ -150,6 +152,9 @@ Message any_message(Random& random, size_t alternative) {
       RenewReply m{.attempt = number()};
       for (uint64_t n = random.below(4); n > 0; --n) {
         m.groups.push_back({any_group(random), static_cast<RenewReply::Coverage>(1 + random.below(3)), any_timers(random)});
+      }
+      for (uint64_t n = random.below(4); n > 0; --n) {
+        m.looks.push_back({TimerId(number()), Duration(static_cast<int64_t>(number() >> 1))});
       }
       return m;
     }
@@ -225,6 +230,14 @@ TEST(WireTest, AGroupOfZerosIsStillAGroup) {
   request.groups.resize(3);
   request.groups[1].count = 7;
   EXPECT_TRUE(decode(encode(request)).value() == Message(request));
+}
+
+TEST(WireTest, S32_LooksAtTimersAreBounded) {
+  RenewRequest request{.attempt = 1};
+  for (uint64_t id = 1; id <= kTimerLooksMax; ++id) request.looks.emplace_back(id);
+  EXPECT_TRUE(decode(encode(request)).value() == Message(request));
+  request.looks.emplace_back(kTimerLooksMax + 1);
+  EXPECT_EQ(decode(encode(request)).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(WireTest, UnknownMessageKindIsUnimplementedNotDataLoss) {
@@ -387,7 +400,9 @@ Message golden_message(size_t alternative) {
     case 8: return Refusal{Refusal::Why::NoRoom, Term(7), ReplicaId(1)};
     case 9: return ReadIndexRequest{77};
     case 10: return ReadIndexReply{77, Answer::Yes, Index(302)};
-    case 11: return RenewRequest{5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}};
+    case 11:
+      return RenewRequest{
+          5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}, {TimerId(5), TimerId(7)}};
     case 13: return raft::TimeoutNow{Term(7)};
     case 14: return raft::Removed{Term(7), {Index(290), Term(6)}};
     case 15: return StateOffer{Term(7), {Index(4096), Term(6)}, 0x1122334455667788};
@@ -410,7 +425,9 @@ Message golden_message(size_t alternative) {
       const StoreId store(0x1122334455667788);
       return RecallReply{{store, BootCounter(4), 0x99}, {store, BootCounter(3), 0x98, Term(7), Index(302)}};
     }
-    default: return RenewReply{5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}};
+    default:
+      return RenewReply{
+          5, {{group, RenewReply::Coverage::AllExcept, {TimerId(9), TimerId(1000)}}}, {{TimerId(7), Duration(300)}}};
   }
 }
 

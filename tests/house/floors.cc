@@ -18,7 +18,8 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/group.h", "client"},     {"coordkit/txn.h", "client"},         {"coordkit/membership.h", "replica"},
     {"coordkit/replica.h", "replica"},  {"coordkit/stm.h", "replica"},        {"coordkit/mirror.h", "replica"},
     {"coordkit/config.h", "replica"},   {"coordkit/registry.h", "replica"},   {"coordkit/id_allocator.h", "replica"},
-    {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},
+    {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},       {"coordkit/key_lease.h", "client"},
+    {"coordkit/key_space.h", "client"},
 };
 
 struct HeaderRule {

@@ -70,6 +70,12 @@ std::vector<Request> requests() {
       {.body = Transaction{}},
       {.body = every_operation()},
       {.body = Compact{Revision(7)}},
+      {.body = GrantLease{LeaseId(~uint64_t{0}), 5s, ReplicaId(1), BootCounter(2), 9}},
+      {.body = RenewLease{LeaseId(7)}},
+      {.body = SetKeyQuota{}},
+      {.body = SetKeyQuota{uint64_t{1} << 40}},
+      {.body = RevokeLease{}},
+      {.body = RevokeLease{LeaseId(7), SessionId(9)}},
       {.body = SetSemaphoreLimit{SessionId(4), "s", 0}},
       {.body = AcquirePermits{SessionId(4), "s", Wait::timed(2s), 3, 0}, .prior_releases = {{"other", Token(8)}}},
       {.body = AcquirePermits{SessionId(4), "s", Wait::forever(), 3, std::nullopt}},
@@ -122,7 +128,9 @@ std::vector<Query> queries() {
           Transaction{},
           Transaction{{Compare::exists("a")}, {RangeOperation::of("a")}, {Transaction{}}},
           ObjectQuery{coordination::Kind::Semaphore, "s", 0},
-          ObjectQuery{coordination::Kind::Group, "g", 7}};
+          ObjectQuery{coordination::Kind::Group, "g", 7},
+          OwnedObjectsQuery{SessionId(5)},
+          OwnedObjectsQuery{SessionId(5), coordination::Kind::Queue, 9}};
 }
 
 TEST(CodecTest, EveryRequestSurvivesTheRoundTripAndIsValid) {
@@ -339,6 +347,10 @@ TEST(CodecTest, BytesOfTheCommandsOfKeysArePinned) {
   EXPECT_EQ(hex(encode({.body = Put{"k", "v", LeaseId(5), true, true, true, true}})), "8201100a016b12017618052001280130013801");
   EXPECT_EQ(hex(encode({.body = Delete{"a", "b", true}})), "8a01080a01611201621801");
   EXPECT_EQ(hex(encode({.body = Compact{Revision(7)}})), "8a05020807");
+  EXPECT_EQ(hex(encode({.body = GrantLease{LeaseId(7), 1ns, ReplicaId(1), BootCounter(2), 3}})), "a2050a08071002180120022803");
+  EXPECT_EQ(hex(encode({.body = RenewLease{LeaseId(7)}})), "aa05020807");
+  EXPECT_EQ(hex(encode({.body = SetKeyQuota{7}})), "ba05020807");
+  EXPECT_EQ(hex(encode({.body = RevokeLease{LeaseId(7), SessionId(9)}})), "b2050408071009");
   EXPECT_EQ(hex(encode({.body = Transaction{{Compare::value_of("k", Compare::Relation::Less, "v")},
                                             {Put{"k", "w"}, Delete{"d"}},
                                             {RangeOperation::of("k"), Transaction{}}}})),

@@ -48,6 +48,37 @@ TEST_F(CoordinationCommandsTest, S50_PermitsAreGrantedLaterUnderTheRequestThatWa
   EXPECT_EQ(driver.release(a, "s", granted.token).code, Code::NotOwner);
 }
 
+TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAndInPages) {
+  const auto list = [&](const OwnedObjectsQuery& query) {
+    return decode_owned_objects(driver.machine.query(encode(Query(query))).value()).value();
+  };
+  EXPECT_TRUE(list({a}).rows.empty());
+  const Result first = acquire(a, 1), second = acquire(a, 1);
+  driver.submit(JoinGroup{a, "me", "g", "here"});
+  const uint64_t number = driver.index.value();
+  driver.submit(JoinGroup{b, "other", "g", "there"});
+  const std::string large(64 << 10, 'x');
+  for (int i = 0; i < 70; ++i) {
+    driver.submit(Enqueue{"q", 0, large});
+    driver.submit(ClaimItem{a, "q", Wait::none(), {}});
+  }
+  const OwnedObjectsReply page = list({a});
+  ASSERT_GT(page.rows.size(), 3u);
+  EXPECT_EQ(page.rows[0],
+            (OwnedObject{.kind = Kind::Semaphore, .name = "s", .token = first.token, .since = first.since, .count = 1}));
+  EXPECT_EQ(page.rows[1].token, second.token);
+  EXPECT_EQ(page.rows[2].kind, Kind::Queue);
+  EXPECT_EQ(page.rows[2].value, large);
+  EXPECT_TRUE(page.more) << "4 MiB are enough for one answer";
+  const OwnedObjectsReply rest = list(after(a, page.rows.back()));
+  EXPECT_FALSE(rest.more);
+  EXPECT_EQ(page.rows.size() + rest.rows.size(), 73u);
+  EXPECT_EQ(rest.rows.back(),
+            (OwnedObject{.kind = Kind::Group, .name = "g", .id = Index(number), .owner = "me", .value = "here"}));
+  EXPECT_TRUE(list(after(a, rest.rows.back())).rows.empty());
+  EXPECT_EQ(list({b}).rows.size(), 1u);
+}
+
 TEST_F(CoordinationCommandsTest, S43_PriorReleasesGiveBackPermitsToo) {
   const Token token = acquire(a, 2).token;
   EXPECT_EQ(driver.submit(AcquirePermits{a, "s", Wait::none(), 2, {}}, {{"s", token}}).code, Code::Granted);

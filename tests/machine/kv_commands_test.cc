@@ -259,7 +259,7 @@ TEST(KvCommandsTest, INV_K03_RandomOperationsAreTheSameOnACopyRestoredBeforeEach
     for (uint64_t step = 0; step < 300; ++step) {
       Request::Body body =
           Put{.key = key(), .value = std::to_string(step), .lease = random.below(3) == 0 ? lease() : LeaseId()};
-      switch (random.below(12)) {
+      switch (random.below(16)) {
         case 0: body = OpenSession{5s, "", kOrigin.replica, kOrigin.boot, kOrigin.store.value()}; break;
         case 1: body = CloseSession{sessions.empty() ? SessionId(1) : sessions[random.below(sessions.size())]}; break;
         case 2: body = Delete{.key = key(), .end = key(), .previous = true}; break;
@@ -273,12 +273,16 @@ TEST(KvCommandsTest, INV_K03_RandomOperationsAreTheSameOnACopyRestoredBeforeEach
                              {Put{key(), "t"}, RangeOperation::all()},
                              {Delete{key()}, RangeOperation{.key = key(), .revision = Revision(random.below(step + 2))}}};
           break;
+        case 12: body = GrantLease{LeaseId(random.below(4)), 5s}; break;
+        case 13: body = RevokeLease{random.below(2) == 0 ? LeaseId(1 + random.below(3)) : lease()}; break;
+        case 15: body = SetKeyQuota{random.below(4) * 2000}; break;
+        case 14: body = RenewLease{LeaseId(1 + random.below(3))}; break;
         default: break;
       }
       const Result result = d.submit(body);
       ASSERT_EQ(copy.submit(body), result) << step;
       ASSERT_EQ(never_stored.submit(body), result) << step;
-      if (result.session) sessions.push_back(result.session);
+      if (result.session) sessions.emplace_back(result.lease ? result.lease.value() : result.session.value());
       ASSERT_EQ(d.machine.digest(), copy.machine.digest());
       ASSERT_EQ(d.machine.digest(), never_stored.machine.digest());
       CheckpointBatch batch;

@@ -69,6 +69,7 @@ class RandomRun {
     ASSERT_EQ(copy->digest(), store_.digest());
     ASSERT_EQ(copy->size(), store_.size());
     ASSERT_EQ(copy->bytes(), store_.bytes());
+    ASSERT_EQ(copy->weight(), store_.weight());
     ASSERT_EQ(copy->versions(), store_.versions());
     for (uint64_t lease = 1; lease < 4; ++lease) ASSERT_EQ(copy->attached(LeaseId(lease)), store_.attached(LeaseId(lease)));
     if (random_.below(2) == 0) store_ = *std::move(copy);

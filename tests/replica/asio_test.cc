@@ -15,6 +15,7 @@
 #include <optional>
 #include <thread>
 
+#include "coordkit/asio_coordination.h"
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
@@ -155,6 +156,61 @@ TEST_F(AsioTest, S59_TheLoserOfARaceOfCoroutinesIsCancelled) {
   });
   EXPECT_EQ(winner, 1u);
   EXPECT_TRUE(replica().queue("jobs")->waiters.empty()) << "its wait has ended, too";
+}
+
+TEST_F(AsioTest, ACoroutineUsesEveryKindOfPrimitive) {
+  bool done = false;
+  run([&]() -> asio::awaitable<void> {
+    Session me = cluster_.session(1);
+    Semaphore semaphore(me, "s");
+    absl::StatusOr<Grant> permits =
+        co_await async_acquire(semaphore, {.permits = 2, .timeout = kPatience, .initial_limit = 2}, asio::use_awaitable);
+    EXPECT_THAT(permits.status(), IsOk());
+    Latch latch(me, "l");
+    EXPECT_THAT(latch.create(1), IsOk());
+    EXPECT_EQ((co_await async_count_down(latch, 1, asio::use_awaitable)).value(), 0u);
+    EXPECT_THAT(co_await async_wait(latch, kPatience, asio::use_awaitable), IsOk());
+    EXPECT_THAT(co_await async_wait(Barrier(me, "open"), kPatience, asio::use_awaitable), IsOk());
+    DoubleBarrier pair(me, "d", 1);
+    absl::StatusOr<Grant> place = co_await async_enter(pair, kPatience, asio::use_awaitable);
+    EXPECT_THAT(place.status(), IsOk());
+    EXPECT_THAT(co_await async_leave(pair, *place, kPatience, asio::use_awaitable), IsOk());
+    ClaimQueue queue(me, "q");
+    EXPECT_THAT((co_await async_enqueue(queue, "work", 0, asio::use_awaitable)).status(), IsOk());
+    absl::StatusOr<WorkItem> item = co_await async_claim(queue, {.timeout = kPatience}, asio::use_awaitable);
+    EXPECT_EQ(item->value, "work");
+    EXPECT_THAT(co_await async_acknowledge(queue, *item, asio::use_awaitable), IsOk());
+    Election election(me, "e");
+    absl::StatusOr<Grant> leads = co_await async_campaign(election, "first", kPatience, asio::use_awaitable);
+    EXPECT_THAT(co_await async_proclaim(election, *leads, "second", asio::use_awaitable), IsOk());
+    EXPECT_THAT((co_await async_join(Group(me, "g"), "here", asio::use_awaitable)).status(), IsOk());
+    EXPECT_EQ((co_await async_allocate(Counter(replica(), "n"), 3, asio::use_awaitable)).value(), 1);
+    std::vector<NamedLock> two{{"x"}, {"y", LockMode::Shared}};
+    absl::StatusOr<Grant> both = co_await async_acquire_all(me, two, "", {.timeout = kPatience}, asio::use_awaitable);
+    EXPECT_THAT(both.status(), IsOk());
+    absl::StatusOr<Grant> shared = co_await async_acquire(me, "z", {.mode = LockMode::Shared}, asio::use_awaitable);
+    EXPECT_EQ(shared->mode(), LockMode::Shared);
+    EXPECT_THAT(co_await async_clear_delay(replica(), "z", {}, asio::use_awaitable), Is(Reason::NotFound));
+    EXPECT_THAT((co_await async_force_release(replica(), "z", shared->token(), {}, asio::use_awaitable)).status(), IsOk());
+    done = true;
+  });
+  EXPECT_TRUE(done);
+}
+
+TEST_F(AsioTest, S59_ASlotCancelsAWaitForPermits) {
+  Session me = cluster_.session(1), other = cluster_.session(1);
+  absl::StatusOr<Grant> all = Semaphore(other, "s").acquire({.initial_limit = 1});
+  ASSERT_THAT(all.status(), IsOk());
+  asio::cancellation_signal signal;
+  std::optional<absl::Status> cancelled;
+  async_acquire(Semaphore(me, "s"), {},
+                asio::bind_cancellation_slot(
+                    signal.slot(), asio::bind_executor(io_, [&](absl::StatusOr<Grant> grant) { cancelled = grant.status(); })));
+  signal.emit(asio::cancellation_type::total);
+  io_.run();
+  ASSERT_TRUE(cancelled);
+  EXPECT_THAT(*cancelled, Is(Reason::Cancelled));
+  EXPECT_EQ(Semaphore(me, "s").info()->waiters, 0u);
 }
 
 TEST_F(AsioTest, AClosedReplicaEndsOperations) {

@@ -50,6 +50,51 @@ TEST_F(CoordinationTest, S50_REG_F53_PermitsOfASessionAreFreeWithItAndNoMoreThan
   EXPECT_THAT(there.remove(), IsOk());
 }
 
+TEST_F(CoordinationTest, S59_AWaitOfEachKindIsCancelledAloneAndLeavesNothing) {
+  Session a = cluster_.session(1), b = cluster_.session(2);
+  Grant permits = Semaphore(a, "s").acquire({.initial_limit = 1}).value();
+  ASSERT_THAT(Latch(a, "l").create(1), IsOk());
+  ASSERT_THAT(Barrier(a, "b").close(), IsOk());
+  Grant leads = Election(a, "e").campaign("a").value();
+  std::vector<std::promise<absl::Status>> ends(6);
+  const auto note = [&](size_t i) {
+    return [&ends, i](auto answer) {
+      if constexpr (std::is_same_v<decltype(answer), absl::Status>) {
+        ends[i].set_value(std::move(answer));
+      } else {
+        ends[i].set_value(answer.status());
+      }
+    };
+  };
+  const std::vector<AsyncCall> calls = {
+      Semaphore(b, "s").acquire_async({}, note(0)),  Latch(b, "l").wait_async(kForever, note(1)),
+      Barrier(b, "b").wait_async(kForever, note(2)), DoubleBarrier(b, "d", 2).enter_async(kForever, note(3)),
+      ClaimQueue(b, "q").claim_async({}, note(4)),   Election(b, "e").campaign_async("b", kForever, note(5))};
+  while (cluster_[1].queue("e")->waiters.empty()) {
+  }
+  for (const AsyncCall& call : calls) call.cancel();
+  for (std::promise<absl::Status>& end : ends) EXPECT_THAT(end.get_future().get(), Is(Reason::Cancelled));
+  EXPECT_EQ(Semaphore(a, "s").info()->waiters, 0u);
+  EXPECT_EQ(Latch(a, "l").info()->waiters, 0u);
+  EXPECT_EQ(Barrier(a, "b").info()->waiters, 0u);
+  EXPECT_FALSE(DoubleBarrier(a, "d", 2).info()->exists);
+  EXPECT_EQ(ClaimQueue(a, "q").peek()->waiters, 0u);
+  EXPECT_THAT(cluster_[1].queue("e")->waiters, SizeIs(0));
+}
+
+TEST_F(CoordinationTest, S37_WhoMayLeadAlreadyProclaimsOrCampaigns) {
+  Election election(cluster_.session(1), "e");
+  Grant leadership;
+  const Token token = election.campaign_or_proclaim(leadership, "first").value();
+  EXPECT_TRUE(leadership.valid());
+  EXPECT_EQ(election.campaign_or_proclaim(leadership, "second").value(), token);
+  EXPECT_EQ((*election.leader())->value, "second");
+  Grant another;
+  EXPECT_THAT(election.campaign_or_proclaim(another, "third").status(), Is(Reason::AlreadyHeld));
+  EXPECT_THAT(leadership.release(), IsOk());
+  EXPECT_GT(election.campaign_or_proclaim(leadership, "fourth").value(), token);
+}
+
 TEST_F(CoordinationTest, S37_ALatchAndABarrierReleaseWaitersOnOtherReplicas) {
   Session a = cluster_.session(1), b = cluster_.session(2);
   Latch latch(a, "l");

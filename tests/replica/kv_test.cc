@@ -58,6 +58,18 @@ TEST_F(KvTest, S39_AKeyOfASessionGoesWithItAndItsHistoryStays) {
   EXPECT_EQ(kv.range(before)->count, 1u);
 }
 
+TEST_F(KvTest, S35_AQuotaSetOnOneReplicaHoldsOnAll) {
+  KeySpace here(cluster_[1]), there(cluster_[2]);
+  Kv kv(cluster_[3]);
+  ASSERT_THAT(here.set_quota(100).status(), IsOk());
+  EXPECT_EQ(there.info()->quota, 100u);
+  ASSERT_THAT(kv.put("a", "1").status(), IsOk());
+  EXPECT_THAT(kv.put("b", "1").status(), Is(Reason::NoSpace));
+  EXPECT_EQ(kv.erase("a")->deleted, 1u);
+  ASSERT_THAT(there.set_quota(0).status(), IsOk());
+  EXPECT_THAT(kv.put("b", "1").status(), IsOk());
+}
+
 TEST_F(KvTest, AsynchronousCallsAreAnsweredOnceAndAClosedReplicaSaysSo) {
   Kv kv(cluster_[1]);
   std::promise<absl::StatusOr<TransactionResult>> committed;

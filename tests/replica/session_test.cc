@@ -86,6 +86,62 @@ TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOv
   EXPECT_THAT(grant.release(), IsOk());
 }
 
+TEST_F(ReplicaSessionTest, S45_PermitsItemsPlacesAndMembershipsComeBackAfterARestart) {
+  SessionId id;
+  std::string secret;
+  Token claimed;
+  {
+    Session me = cluster_[1].open_session({.ttl = 60s}).value();
+    Grant permits = Semaphore(me, "s").acquire({.permits = 2, .initial_limit = 3}).value();
+    Grant place = DoubleBarrier(me, "d", 1).enter().value();
+    ClaimQueue queue(me, "q");
+    ASSERT_THAT(queue.enqueue("work").status(), IsOk());
+    WorkItem item = queue.claim().value();
+    ASSERT_THAT(Group(me, "g", "worker").join("here").status(), IsOk());
+    id = me.id();
+    secret = me.secret();
+    claimed = item.grant.token();
+    cluster_.close(1);
+  }
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
+  ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  absl::StatusOr<Resumed> resumed = cluster_[1].resume_session(id, secret, {.timeout = kPatience});
+  ASSERT_THAT(resumed.status(), IsOk());
+  ASSERT_THAT(resumed->permits, SizeIs(1));
+  EXPECT_EQ(resumed->permits[0].permits, 2u);
+  EXPECT_EQ(resumed->permits[0].grant.name(), "s");
+  ASSERT_THAT(resumed->places, SizeIs(1));
+  EXPECT_THAT(DoubleBarrier(resumed->session, "d", 1).leave(resumed->places[0]), IsOk());
+  ASSERT_THAT(resumed->items, SizeIs(1));
+  EXPECT_EQ(resumed->items[0].grant.token(), claimed);
+  EXPECT_EQ(resumed->items[0].value, "work");
+  EXPECT_THAT(ClaimQueue(resumed->session, "q").acknowledge(resumed->items[0]), IsOk());
+  ASSERT_THAT(resumed->memberships, SizeIs(1));
+  EXPECT_THAT(Group(resumed->session, "g", resumed->memberships[0].owner).update("back"), IsOk());
+  Semaphore semaphore(resumed->session, "s");
+  EXPECT_EQ(semaphore.info()->held, 2u);
+  resumed->permits.clear();
+  EXPECT_THAT(semaphore.acquire({.permits = 3, .timeout = kPatience}).status(), IsOk()) << "what is dropped is given back";
+}
+
+TEST_F(ReplicaSessionTest, S40_S54_S56_AnAdministratorSeesLocksEndsADelayAndFencesByAFreeLock) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> grant = me.acquire("jobs");
+  ASSERT_THAT(grant.status(), IsOk());
+  EXPECT_THAT(cluster_[1].put("k", "v", {.fence = while_free("jobs")}).status(), Is(Reason::Fenced));
+  const absl::StatusOr<SessionLocks> locks = cluster_[1].locks_of(me.id());
+  ASSERT_THAT(locks.status(), IsOk());
+  ASSERT_THAT(locks->locks, SizeIs(1));
+  EXPECT_EQ(locks->locks[0].name, "jobs");
+  EXPECT_EQ(locks->locks[0].token, grant->token());
+  EXPECT_THAT(grant->release(), IsOk());
+  EXPECT_THAT(cluster_[1].put("k", "v", {.fence = while_free("jobs")}).status(), IsOk());
+  EXPECT_THAT(cluster_[1].clear_delay("jobs"), Is(Reason::NotFound));
+  const absl::StatusOr<LockStatistics> seen = cluster_[1].lock_statistics();
+  ASSERT_THAT(seen.status(), IsOk());
+  EXPECT_EQ(seen->grants, 1u);
+}
+
 TEST_F(ReplicaSessionTest, S57_AKilledSessionIsLostAndItsLockPassesOn) {
   Session holder = cluster_.session(1), next = cluster_.session(1);
   absl::StatusOr<Grant> grant = holder.acquire("jobs");

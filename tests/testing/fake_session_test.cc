@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "coordkit/fence.h"
-#include "coordkit/mutex.h"
+#include "coordkit/coordkit.h"
 
 namespace coordkit::testing {
 namespace {
@@ -201,6 +200,130 @@ TEST(FakeSessionTest, CallbacksMayBlock) {
   service.lose(session);
   service.advance(0s);
   EXPECT_TRUE(closed.ok()) << closed;
+}
+
+TEST(FakeSessionTest, S45_ARestartedProcessFindsItsSessionAndWhatItHeld) {
+  FakeService service;
+  Session before = service.open_session({.ttl = 10s, .metadata = "payer"});
+  Grant grant = before.acquire("billing").value();
+  Grant permits = Semaphore(before, "workers").acquire({.permits = 2, .initial_limit = 2}).value();
+  service.restart();
+  EXPECT_EQ(before.phase(), SessionPhase::Lost);
+  EXPECT_FALSE(grant.valid());
+  EXPECT_EQ(reason_of(grant.release()), Reason::Lost);
+
+  EXPECT_EQ(reason_of(service.resume_session(before.id(), "a guess").status()), Reason::PermissionDenied);
+  absl::StatusOr<Resumed> resumed = service.resume_session(before.id(), before.secret());
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  service.advance(100ms);
+  ASSERT_EQ(resumed->grants.size(), 1u);
+  EXPECT_TRUE(resumed->grants[0].valid()) << "the same disk: one renewal, and no TTL, is waited for";
+  EXPECT_EQ(resumed->grants[0].token(), grant.token());
+  EXPECT_EQ(resumed->session.metadata(), "payer");
+  ASSERT_EQ(resumed->permits.size(), 1u);
+  EXPECT_EQ(resumed->permits[0].permits, 2u);
+  EXPECT_EQ(resumed->permits[0].grant.token(), permits.token());
+}
+
+TEST(FakeSessionTest, ASessionThatNobodyResumesExpiresAndTheNextInLineHasItsLock) {
+  FakeService service;
+  Session before = service.open_session({.ttl = 2s});
+  Grant grant = before.acquire("billing").value();
+  service.take("billing");
+  service.take("archive");
+  service.restart();
+  EXPECT_TRUE(service.has("archive")) << "somebody else did not restart";
+  EXPECT_FALSE(service.has("billing"));
+  service.advance(3s);
+  EXPECT_TRUE(service.has("billing"));
+  EXPECT_EQ(reason_of(service.resume_session(before.id(), before.secret()).status()), Reason::SessionNotFound);
+}
+
+TEST(FakeSessionTest, ARestartMayBeScriptedWhileACallWaits) {
+  FakeService service;
+  service.take("billing");
+  Session session = service.open_session();
+  service.at(5s, [&] { service.restart(); });
+  EXPECT_EQ(reason_of(session.acquire("billing").status()), Reason::Stopped);
+  EXPECT_GE(service.now(), 5s);
+}
+
+TEST(FakeSessionTest, S53_SeveralLocksAreTakenTogetherOrNotAtAll) {
+  FakeService service;
+  Session session = service.open_session();
+  service.take("b");
+  EXPECT_EQ(reason_of(session.acquire_all({{"a"}, {"b"}}, {.timeout = 1s}).status()), Reason::WaitTimeout);
+  EXPECT_TRUE(session.try_acquire("a").ok()) << "nothing of it is held";
+  service.at(5s, [&] { service.give_back("b"); });
+  const absl::StatusOr<Grant> both = session.acquire_all({{"a"}, {"b"}});
+  ASSERT_TRUE(both.ok());
+  EXPECT_TRUE(both->valid());
+}
+
+TEST(FakeSessionTest, S46_SomebodyElseMayShareALock) {
+  FakeService service;
+  service.take("report", LockMode::Shared);
+  Session session = service.open_session();
+  EXPECT_TRUE(session.acquire_shared("report", {.timeout = 1s}).ok());
+  EXPECT_EQ(reason_of(session.try_acquire("report").status()), Reason::Held);
+}
+
+TEST(FakeSessionTest, S58_AStickyLockStaysUntilSomebodyElseWantsIt) {
+  FakeService service;
+  Session session = service.open_session();
+  Token last;
+  for (int i = 0; i < 3; ++i) {
+    const Grant grant = session.acquire("billing", {.sticky = true}).value();
+    EXPECT_GT(grant.token(), last);
+    last = grant.token();
+  }
+  service.take("billing");
+  service.advance(1ms);
+  EXPECT_TRUE(service.has("billing"));
+  service.give_back("billing");
+  EXPECT_GT(session.acquire("billing", {.sticky = true}).value().token(), Token(last.value() + 60'000)) << "another block";
+}
+
+TEST(FakeSessionTest, S57_AKilledSessionIsLostAndItsLockFree) {
+  FakeService service;
+  Session session = service.open_session();
+  Grant grant = session.acquire("billing").value();
+  service.take("billing");
+  service.kill(session);
+  service.advance(1ms);
+  EXPECT_EQ(session.phase(), SessionPhase::Lost);
+  EXPECT_FALSE(grant.valid());
+  EXPECT_TRUE(service.has("billing")) << "its holder was told, and let go";
+}
+
+TEST(FakeSessionTest, EveryPrimitiveOfASessionWorks) {
+  FakeService service;
+  Session me = service.open_session(), other = service.open_session();
+  Semaphore semaphore(me, "s");
+  const absl::StatusOr<Grant> permits = semaphore.acquire({.permits = 2, .initial_limit = 2});
+  ASSERT_TRUE(permits.ok());
+  EXPECT_EQ(reason_of(Semaphore(other, "s").acquire({.timeout = 1s}).status()), Reason::WaitTimeout);
+  ClaimQueue queue(me, "q");
+  EXPECT_TRUE(queue.enqueue("work").ok());
+  {
+    const WorkItem item = queue.claim({.term = 5s}).value();
+    EXPECT_EQ(reason_of(ClaimQueue(other, "q").claim({.timeout = 1s}).status()), Reason::WaitTimeout);
+    service.advance(5s);
+    EXPECT_EQ(ClaimQueue(other, "q").claim({.timeout = 1s})->deliveries, 1u) << "the term is over";
+  }
+  Election election(me, "e");
+  const Grant leads = election.campaign("me").value();
+  EXPECT_EQ((*Election(other, "e").leader())->value, "me");
+  Latch latch(me, "l");
+  EXPECT_TRUE(latch.create(1).ok());
+  service.at(service.now() + 2s, [&] { latch.count_down_async(1, [](const absl::StatusOr<uint64_t>&) {}); });
+  EXPECT_TRUE(Latch(other, "l").wait().ok());
+  EXPECT_EQ(Counter(me, "n").add(3).value(), 3);
+  EXPECT_EQ(Counter(Session(), "n").get().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Group(me, "g").join("here").ok());
+  EXPECT_EQ(Group(other, "g").members()->members.size(), 1u);
+  service.refuse_next_acquire(Reason::NoLeader);
+  EXPECT_EQ(reason_of(Semaphore(other, "s").acquire({.timeout = 1s}).status()), Reason::NoLeader);
 }
 
 TEST(FakeSessionTest, HandlesOutliveTheService) {

@@ -142,9 +142,12 @@ Transaction Draw::transaction(Revision now, Revision compacted, int depth) {
 Step Draw::rare(Revision now, Revision compacted) {
   const uint64_t kind = random_.below(100);
   if (kind < 12) return Compact{revision(now, compacted)};
-  if (kind < 40) return GrantLease{lease()};
-  if (kind < 60) return RevokeLease{lease()};
-  if (kind < 75) return ListKeysOfLease{lease()};
+  if (kind < 36) return GrantLease{lease()};
+  if (kind < 38) return GrantLease{lease(), std::chrono::seconds(random_.between(8'999'999'999, 9'000'000'001))};
+  if (kind < 44) return RenewLease{lease()};
+  if (kind < 62) return RevokeLease{lease()};
+  if (kind < 70) return ListKeysOfLease{lease()};
+  if (kind < 75) return ListLeases{};
   WatchFrom watch{.key = key()};
   watch.end = end_of(watch.key);
   watch.from = std::min(revision(now, compacted), now);

@@ -169,6 +169,7 @@ std::string reason_of(const std::string& message) {
                                                                    {"required revision is a future revision", "FutureRevision"},
                                                                    {"requested lease not found", "LeaseNotFound"},
                                                                    {"lease already exists", "LeaseExists"},
+                                                                   {"too large lease TTL", "TtlTooLarge"},
                                                                    {"invalid sort option", "InvalidSort"},
                                                                    {"watcher range is empty", "EmptyRange"}};
   for (const auto& [text, reason] : kReasons) {
@@ -213,12 +214,24 @@ Answer EtcdSide::take(const Step& step) {
     return asked("kv/compaction", {{"revision", compact->at.value()}}, nothing);
   }
   if (const auto* grant = std::get_if<GrantLease>(&step)) {
-    return asked("lease/grant", {{"ID", grant->lease.value()}, {"TTL", kLeaseTtl.count()}}, [](const json& answer) {
+    return asked("lease/grant", {{"ID", grant->lease.value()}, {"TTL", grant->ttl.count()}}, [](const json& answer) {
       return json{{"lease", number_in(answer, "ID")}, {"ttl", number_in(answer, "TTL")}};
     });
   }
   if (const auto* revoke = std::get_if<RevokeLease>(&step)) {
     return asked("lease/revoke", {{"ID", revoke->lease.value()}}, nothing);
+  }
+  if (const auto* renew = std::get_if<RenewLease>(&step)) {
+    const json answer = ask("lease/keepalive", {{"ID", renew->lease.value()}}).at("result");
+    if (number_in(answer, "TTL") == 0) return refused("LeaseNotFound");  // so it says that
+    return answer_with(answer, {{"ttl", number_in(answer, "TTL")}});
+  }
+  if (std::holds_alternative<ListLeases>(step)) {
+    const json answer = ask("lease/leases", json::object());
+    json ids = json::array();
+    for (const json& lease : answer.value("leases", json::array())) ids.push_back(number_in(lease, "ID"));
+    std::sort(ids.begin(), ids.end());  // those that end first come first
+    return answer_with(answer, {{"leases", std::move(ids)}});
   }
   if (const auto* list = std::get_if<ListKeysOfLease>(&step)) {
     const json answer = ask("lease/timetolive", {{"ID", list->lease.value()}, {"keys", true}});

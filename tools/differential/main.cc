@@ -1,15 +1,17 @@
-// The same random steps to a real etcd and to coordkit's store, and what each answers, step by step.
+// The same random steps to a real etcd and to coordkit's machine, and what each answers, step by step.
 //
 // What coordkit does otherwise on purpose is in deliberate.h; anything else that differs is printed and ends the run.
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <iostream>
+#include <map>
 
+#include "mvcc/interval.h"
 #include "tools/differential/deliberate.h"
 #include "tools/differential/draw.h"
 #include "tools/differential/etcd.h"
 #include "tools/differential/etcd_server.h"
-#include "tools/differential/store_side.h"
+#include "tools/differential/machine_side.h"
 
 namespace coordkit::differential {
 namespace {
@@ -75,7 +77,7 @@ class Comparison {
 
   Draw draw_;
   EtcdSide etcd_;
-  StoreSide ours_;
+  MachineSide ours_;
   Tally tally_;
   std::deque<std::string> recent_;
 };
@@ -101,7 +103,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   coordkit::differential::Options options;
-  CLI::App app("Sends the same random operations to a real etcd and to coordkit's revisioned store, and compares all answers.");
+  CLI::App app("Sends the same random operations to a real etcd and to coordkit's machine, and compares all answers.");
   app.add_option("--ops", options.ops, "steps to take")->capture_default_str();
   app.add_option("--seed", options.seed, "of the steps")->capture_default_str();
   app.add_option("--etcd", options.etcd, "etcd's program")->capture_default_str();

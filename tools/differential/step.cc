@@ -108,7 +108,11 @@ struct Shown {
     return out + " ) then {" + list(transaction.then) + " } else {" + list(transaction.otherwise) + " }";
   }
   std::string operator()(const Compact& compact) const { return "compact " + std::to_string(compact.at.value()); }
-  std::string operator()(const GrantLease& grant) const { return "grant " + std::to_string(grant.lease.value()); }
+  std::string operator()(const GrantLease& grant) const {
+    return "grant " + std::to_string(grant.lease.value()) + " for " + std::to_string(grant.ttl.count()) + " s";
+  }
+  std::string operator()(const RenewLease& renew) const { return "renew " + std::to_string(renew.lease.value()); }
+  std::string operator()(const ListLeases&) const { return "list leases"; }
   std::string operator()(const RevokeLease& revoke) const { return "revoke " + std::to_string(revoke.lease.value()); }
   std::string operator()(const ListKeysOfLease& list) const { return "keys of lease " + std::to_string(list.lease.value()); }
   std::string operator()(const WatchFrom& watch) const {

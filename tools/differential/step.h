@@ -11,13 +11,17 @@
 
 namespace coordkit::differential {
 
-// Of all leases: longer than a run. How leases end by time is not compared.
+// Of all leases that are granted: longer than a run. How leases end by time is not compared.
 inline constexpr std::chrono::seconds kLeaseTtl{100'000};
 
 struct Compact {
   Revision at;
 };
 struct GrantLease {
+  LeaseId lease;
+  std::chrono::seconds ttl = kLeaseTtl;
+};
+struct RenewLease {
   LeaseId lease;
 };
 struct RevokeLease {
@@ -26,6 +30,7 @@ struct RevokeLease {
 struct ListKeysOfLease {
   LeaseId lease;
 };
+struct ListLeases {};
 // Everything that happened to an interval from a revision on, read until the change of revision `upto` has come. The last
 // change of an interval is always made for this, so that both sides have something to wait for.
 struct WatchFrom {
@@ -38,8 +43,8 @@ struct WatchFrom {
   bool deletes = true;
 };
 
-using Step = std::variant<RangeOperation, PutOperation, DeleteOperation, Transaction, Compact, GrantLease, RevokeLease,
-                          ListKeysOfLease, WatchFrom>;
+using Step = std::variant<RangeOperation, PutOperation, DeleteOperation, Transaction, Compact, GrantLease, RenewLease,
+                          RevokeLease, ListKeysOfLease, ListLeases, WatchFrom>;
 
 // For reading: bytes escaped, defaults left out.
 std::string shown(const Step& step);

@@ -112,6 +112,14 @@ struct GroupInfo {
   Index as_of;
 };
 
+struct CampaignOptions {
+  LockWait wait = {};
+  std::string owner = {};  // which thread of control of the session, as of AcquireOptions
+  std::string value = {};  // shown to everybody; at most 4 KiB
+  CallDeadline deadline = {};
+  // If this owner leads already, it goes on, with the new value, and gets the hold that it has; else it is AlreadyHeld.
+  bool proclaim_if_leader = false;
+};
 struct LeaderInfo {
   SessionId session;
   std::string owner;
@@ -227,6 +235,8 @@ class CoordinationCalls {
   CallId members(std::string group, Callback<GroupInfo> done, CallDeadline deadline = {});
 
   // ---- elections: to campaign is to acquire the lock of that name with a value, to resign is to release it
+  // As Client::acquire(). NotOwner, with proclaim_if_leader: the leadership ended before it could be proclaimed anew.
+  CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
   CallId proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline = {});  // NotOwner
   CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline = {});
 

@@ -34,6 +34,22 @@ struct CompactResult {
   Index index;
 };
 
+// How much room the keys take (docs/semantics.md S-35).
+struct KeySpaceInfo {
+  uint64_t weight = 0;  // 64 bytes, key and value of every put that can still be read, those of the past too
+  uint64_t quota = 0;   // that may weigh so much at most; zero: no limit
+  uint64_t keys = 0;
+  uint64_t changes = 0;
+  Revision revision;
+  Revision compacted;
+  bool sweeping = false;  // part of what was compacted away still counts
+  Index as_of;            // the applied state that was read
+};
+struct QuotaResult {
+  Revision revision;  // of the store, which a quota does not change
+  Index index;
+};
+
 // The revision that a refusal carries: of Compacted the lowest that can be read, of FutureRevision the newest.
 std::optional<Revision> revision_of(const absl::Status& refusal);
 
@@ -41,6 +57,7 @@ class KeyCalls {
  public:
   explicit KeyCalls(Client& client) : client_(&client) {}
 
+  // NoSpace: the keys would weigh more than their quota; nothing that only deletes is ever refused for that.
   // EmptyKey, LimitExceeded, ValueProvided, LeaseProvided, KeyNotFound, LeaseNotFound, InvalidArgument; Fenced. ResultTooLarge
   // (DONE): the previous value was too large to be answered with what is around it.
   CallId put(PutOperation put, Callback<PutResult> done, WriteOptions options = {});
@@ -57,6 +74,10 @@ class KeyCalls {
   // From here on reads below `at` get Compacted, and the memory of what only they could see is given back little by little.
   // InvalidArgument, Compacted (it was before), FutureRevision.
   CallId compact(Revision at, Callback<CompactResult> done, WriteOptions options = {});
+
+  // Limits what the keys may weigh, for all replicas and in every state from here on; zero: no limit.
+  CallId set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOptions options = {});
+  CallId space(Callback<KeySpaceInfo> done, CallDeadline deadline = {}, ReadOptions options = {});
 
  private:
   Client* client_;

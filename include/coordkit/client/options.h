@@ -114,12 +114,6 @@ struct ResumeOptions {
   Duration give_up{};  // as of OpenOptions
 };
 
-// A session taken over, and what it holds: with the tokens it was granted, in grant order. None of it is valid yet.
-struct ResumedSession {
-  SessionRef session;
-  std::vector<HoldRef> holds;
-};
-
 struct LockWait {
   enum class Kind : uint8_t { None, Timed, Forever };
   Kind kind = Kind::None;
@@ -181,19 +175,41 @@ struct SessionInfo {
   bool ending = false;  // killed: it is renewed no more and ends within its TTL
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
+// A lock that a session holds.
+struct HeldLockInfo {
+  std::string name;
+  std::string owner_tag;
+  Token token;  // the same for all names of one acquire_all
+  Index since;
+  RequestId request;
+  LockMode mode = LockMode::Exclusive;
+  uint64_t count = 1;  // as in HolderInfo
+  friend bool operator==(const HeldLockInfo&, const HeldLockInfo&) = default;
+};
+struct SessionLocks {
+  std::vector<HeldLockInfo> locks;  // in the order of their grants
+  bool more = false;                // ask again after the last token
+  Index as_of;
+};
 struct SessionList {
   std::vector<SessionInfo> sessions;  // ascending ids
   bool more = false;                  // ask again after the last one
   Index as_of;
 };
-// "Only while this lock is held with this token": a condition of a write, decided in the log right before the write would
-// take effect, so that a holder whose time is over changes nothing (docs/semantics.md S-60).
+// "Only while this lock is held with this token", or "only while nobody holds it": a condition of a write, decided in the log
+// right before the write would take effect, so that a holder whose time is over changes nothing (docs/semantics.md S-54, S-60).
 struct Fence {
+  enum class Wants : uint8_t {
+    Held,             // with this token, in any mode
+    HeldExclusively,  // with this token; a shared hold does not do
+    Free,             // by nobody; the token is zero. Somebody may wait for it, and a lock-delay may run
+  };
   std::string lock;
   Token token;
-  bool exclusive = false;  // a shared hold does not do
+  Wants wants = Wants::Held;
 };
 Fence fenced_by(const HoldRef& hold);
+Fence while_free(std::string lock);
 
 struct WriteOptions {
   CallDeadline deadline = {};

@@ -1,5 +1,6 @@
-// Sessions and locks without a cluster, for unit tests of code that uses coordkit::Session, Grant and Mutex: the same types
-// and the same client, engine and machine behind them, in one thread, in memory and in virtual time.
+// Sessions and locks without a cluster, for unit tests of code that uses coordkit::Session, Grant, Mutex, and whatever else is
+// made from a Session (Semaphore, Barrier, ClaimQueue, Counter, Group, Election ...): the same types and the same client,
+// engine and machine behind them, in one thread, in memory and in virtual time.
 //
 //   FakeService service;
 //   Session session = service.open_session();
@@ -9,6 +10,8 @@
 // Time stands still while the code under test runs, and passes in advance() and inside blocking calls: up to the answer, the
 // call's deadline or the end of a wait, whichever comes first. So whatever a test says happens, happens at that moment, every
 // time. A call that waits for something that nothing brings about throws CheckFailure after an hour of virtual time.
+//
+// A second session of the same service can play another client of it, for what take() has no words for; losses concern both.
 //
 // Threads: one, for the service and all handles, Session and Grant included. Callbacks (on_phase, stop callbacks) run between
 // turns, so they may call and block; *_async callbacks may not block, as in production. Lifetime: handles may outlive the
@@ -21,6 +24,7 @@
 #include <string>
 
 #include "coordkit/error.h"
+#include "coordkit/resumed.h"
 #include "coordkit/session.h"
 #include "coordkit/types.h"
 
@@ -36,6 +40,12 @@ class FakeService {
   // As Replica::open_session, for the process under test.
   absl::StatusOr<Session> try_open_session(SessionOptions options = {});
   Session open_session(SessionOptions options = {});  // throws CheckFailure if that fails
+  // As Replica::resume_session.
+  absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});
+  // The process under test dies and starts again, on the same disk: every handle of before has lost its session, and is closed
+  // to no effect; in the cluster the sessions live on, with all they have, until they are resumed or expire. Takes a moment of
+  // virtual time. Not inside an *_async callback (CheckFailure).
+  void restart();
 
   // ---- time
   Duration now() const;  // since the service was made
@@ -54,11 +64,15 @@ class FakeService {
   void mend();
   // Ends this session in the log at once; its holder hears of it unless it is cut off.
   void lose(const Session& session);
-  // Waits or tries that have nothing to do with the lock's state: the next acquire that is sent is answered like this.
+  // An administrator's Replica::kill_session: the holder is told, and what it holds is free when it lets go, or a TTL later.
+  void kill(const Session& session);
+  // Whatever its state: the next acquire that is sent, of locks, permits, an item or a place, is answered like this.
   void refuse_next_acquire(Reason reason);
 
   // ---- somebody else, whom no cut concerns
-  void take(const std::string& lock);       // gets in line, and takes it as soon as it is free
+  // Gets in line, and takes it as soon as it can be had; once for each lock. A lock that a session keeps to itself
+  // (LockOptions::sticky) is asked for.
+  void take(const std::string& lock, LockMode mode = LockMode::Exclusive);
   bool has(const std::string& lock) const;  // does somebody else hold it?
   void give_back(const std::string& lock);  // or leaves the line
 

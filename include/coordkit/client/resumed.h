@@ -1,0 +1,38 @@
+// A session that was taken over, and all that it has (docs/semantics.md S-45): as it was granted, with its tokens, each list in
+// the order of the grants. None of it is valid before the session is. Plain values; the handles are those of the Client.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coordkit/client/coordination.h"
+#include "coordkit/client/handles.h"
+
+namespace coordkit {
+
+// Permits of the semaphore `hold->name()`.
+struct HeldPermits {
+  HoldRef hold;
+  uint64_t permits = 0;
+};
+
+// A member of a group; whoever has the session speaks for it under this owner.
+struct Membership {
+  std::string group;
+  std::string owner;
+  Index number;
+  std::string value;
+  friend bool operator==(const Membership&, const Membership&) = default;
+};
+
+struct ResumedSession {
+  SessionRef session;
+  std::vector<HoldRef> holds = {};  // locks
+  std::vector<HeldPermits> permits = {};
+  std::vector<HoldRef> places = {};     // inside the double barriers of these names
+  std::vector<ClaimedItem> items = {};  // of the queue `hold->name()`
+  std::vector<Membership> memberships = {};
+};
+
+}  // namespace coordkit

@@ -1,0 +1,72 @@
+// What one replica has seen of its own callers' acquires, and of sessions that ran out (docs/semantics.md S-56).
+//
+// Counts of this process since it was opened, of all locks together: nothing is kept per name, and nothing is asked of others.
+// They are for charts and alarms, not for proofs: an acquire whose caller gave up before the answer counts nowhere, and
+// expiries that a replica skipped over by taking in a whole state are not counted there. Differences between two readings are
+// rates. Plain values.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "coordkit/clock.h"
+
+namespace coordkit {
+
+// How long something took, in buckets that double.
+class WaitTimes {
+ public:
+  static constexpr size_t kBuckets = 40;
+
+  // Bucket i counts what took at most upper(i), and more than upper(i - 1); the last one also all that took longer.
+  static constexpr Duration upper(size_t bucket) { return std::chrono::microseconds(int64_t{1} << bucket); }
+
+  void add(Duration waited) {
+    const auto micros = static_cast<uint64_t>(std::chrono::ceil<std::chrono::microseconds>(waited).count());
+    ++buckets_[waited <= upper(0) ? 0 : std::min<size_t>(std::bit_width(micros - 1), kBuckets - 1)];
+    ++count_;
+    total_ += std::max(waited, Duration::zero());
+    longest_ = std::max(longest_, waited);
+  }
+
+  const std::array<uint64_t, kBuckets>& buckets() const { return buckets_; }
+  uint64_t count() const { return count_; }
+  Duration total() const { return total_; }
+  Duration longest() const { return longest_; }
+  // At least this many percent took no longer. At most twice the exact value; zero when nothing was counted.
+  Duration percentile(unsigned percent) const {
+    const uint64_t wanted = std::max<uint64_t>((count_ * std::min(percent, 100U) + 99) / 100, 1);
+    uint64_t seen = 0;
+    for (size_t i = 0; i < kBuckets; ++i) {
+      seen += buckets_[i];
+      if (seen >= wanted) return std::min(upper(i), longest_);
+    }
+    return longest_;
+  }
+  friend bool operator==(const WaitTimes&, const WaitTimes&) = default;
+
+ private:
+  std::array<uint64_t, kBuckets> buckets_{};
+  uint64_t count_ = 0;
+  Duration total_{};
+  Duration longest_{};
+};
+
+struct LockStatistics {
+  uint64_t grants = 0;        // acquires that were granted
+  uint64_t local_grants = 0;  // of these, sticky ones that needed no log entry (S-58)
+  uint64_t waits = 0;         // acquires that had to stand in line
+  uint64_t hand_offs = 0;     // of these, the ones that were granted in the end
+  uint64_t timeouts = 0;      // and the ones whose time was over first
+  uint64_t cancels = 0;       // acquires that were cancelled before their grant
+  uint64_t refusals = 0;      // acquires that would not wait: Held, Delayed
+  uint64_t deadlocks = 0;     // acquires that would have closed a circle
+  uint64_t expiries = 0;      // sessions of anybody that ran out
+  WaitTimes wait_times;       // of the hand-offs, from the call to the grant
+  friend bool operator==(const LockStatistics&, const LockStatistics&) = default;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,91 @@
+// Leases of keys: a key that was put with a lease goes when the lease ends, because it was revoked or because nobody renewed it
+// for its time to live. For what shall vanish with the process that wrote it: a service's address, a worker's status.
+//
+//   Leases leases(*replica);
+//   KeyLease mine = *leases.keep({.ttl = std::chrono::seconds(10)});
+//   kv.put({.key = "service/a", .value = address, .lease = mine.id()});
+//
+// A kept lease is renewed without log entries, with the process's sessions, and knows by this machine's clock until when it may
+// be trusted. To hold locks open a session; keys can be attached to that as well, by its id.
+// Threads: all methods are thread-safe; the *_async ones are answered on the engine's thread, where nothing may block.
+// Lifetime: may outlive the replica; then nothing is valid and every call is kFailedPrecondition. Failure: nothing was done,
+// but for CallTimeout. docs/semantics.md S-29 to S-33.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coordkit/call.h"
+#include "coordkit/client/leases.h"
+#include "coordkit/replica.h"
+
+namespace coordkit {
+
+// A lease that is renewed as long as a copy of this lives. With the last copy it is revoked, without waiting.
+class KeyLease {
+ public:
+  KeyLease() = default;  // of none: never valid
+
+  LeaseId id() const;        // for PutOperation::lease; zero: of none
+  Duration ttl() const;      // as granted, never below the one asked for
+  bool short_lived() const;  // the TTL is below three election timeouts: it may not outlive a change of leader
+  // May the holder still count on its keys being there? False from its own deadline on, before anybody else could see them go
+  // by timeout. Somebody who revokes it by its id is not covered.
+  bool valid() const;
+  SessionPhase phase() const;
+  Duration remaining() const;  // until valid() turns false, unless it is renewed
+  LeadingTime validity_deadline() const;
+
+  // Ends it and deletes its keys. Not valid from here on, whatever comes of it; OK if it had ended before.
+  absl::Status revoke();
+  AsyncCall revoke_async(absl::AnyInvocable<void(absl::Status)> done);
+
+ private:
+  friend class Leases;
+  class Handle;
+  explicit KeyLease(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {}
+  std::shared_ptr<Handle> handle_;
+};
+
+struct LeaseOptions {
+  Duration ttl = std::chrono::seconds(10);      // how long its keys outlive the last sign of life. 50 ms and up
+  LeaseId id = {};                              // zero: a free one
+  Duration timeout = std::chrono::seconds(10);  // of the call
+  // Every change of phase, in order, each once, on the replica's callback thread.
+  absl::AnyInvocable<void(SessionPhase)> on_phase = {};
+  Duration give_up = {};  // how long in jeopardy until it is revoked and Lost. Zero: max(3 x ttl, 10 election timeouts)
+};
+
+class Leases {
+ public:
+  explicit Leases(const Replica& replica);
+
+  // Grants a lease and keeps it. kInvalidArgument (TTL not above zero), kOutOfRange (TtlTooLarge: above 9,000,000,000 s),
+  // kAlreadyExists (LeaseExists).
+  absl::StatusOr<KeyLease> keep(LeaseOptions options = {});
+  AsyncCall keep_async(LeaseOptions options, Callback<KeyLease> done);
+
+  // One that nobody keeps: it ends after its TTL, unless renew() was called, by whoever. Each call is a log entry. The same
+  // errors; renew(): kNotFound (LeaseNotFound: it has ended, and nothing brings it back).
+  absl::StatusOr<GrantedLease> grant(Duration ttl, LeaseId id = {}, Duration timeout = std::chrono::seconds(10));
+  absl::StatusOr<GrantedLease> renew(LeaseId id, Duration timeout = std::chrono::seconds(10));
+  AsyncCall grant_async(Duration ttl, LeaseId id, Duration timeout, Callback<GrantedLease> done);
+  AsyncCall renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done);
+
+  // Ends anybody's lease, at once, with all its keys in one revision. kNotFound (LeaseNotFound).
+  absl::StatusOr<RevokedLease> revoke(LeaseId id, Duration timeout = std::chrono::seconds(10));
+  AsyncCall revoke_async(LeaseId id, Duration timeout, Callback<RevokedLease> done);
+
+  // How long one has left, by the leader's clock, and its keys if wanted. kNotFound (LeaseNotFound), kUnavailable (NoLeader),
+  // kDeadlineExceeded.
+  absl::StatusOr<LeaseDetails> time_to_live(LeaseId id, bool keys = false, Duration timeout = std::chrono::seconds(10)) const;
+  AsyncCall time_to_live_async(LeaseId id, bool keys, Duration timeout, Callback<LeaseDetails> done) const;
+  // All leases, by the time they have left. kUnavailable, kDeadlineExceeded.
+  absl::StatusOr<LeaseList> list(Duration timeout = std::chrono::seconds(10)) const;
+  AsyncCall list_async(Duration timeout, Callback<LeaseList> done) const;
+
+ private:
+  std::shared_ptr<class Host> host_;
+};
+
+}  // namespace coordkit

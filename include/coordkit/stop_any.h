@@ -1,0 +1,53 @@
+// One stop token for several reasons to stop: a grant that is lost, the thread's own token, the end of the program.
+//
+//   std::jthread worker([&](std::stop_token thread) {
+//     const coordkit::StopAny stop = coordkit::stop_any(grant.lost(), thread);
+//     while (!stop.token().stop_requested() && grant.valid()) write_row(next(), grant.token());
+//   });
+//
+// Takes whatever takes a stop token: LockOptions::stop, std::condition_variable_any::wait. Threads: any. Lifetime: it listens
+// as long as it lives; its end waits for a stop that is under way in another thread, and what it gave out does not stop any
+// more by itself.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+namespace coordkit {
+
+class StopAny {
+ public:
+  explicit StopAny(std::initializer_list<std::stop_token> tokens) {
+    for (const std::stop_token& token : tokens) listen(token);
+  }
+  StopAny(StopAny&&) noexcept = default;
+  StopAny& operator=(StopAny&&) noexcept = default;
+
+  // Stopped as soon as one of them is; at once if one was already.
+  std::stop_token token() const { return source_.get_token(); }
+  operator std::stop_token() const { return token(); }  // NOLINT: meant to convert
+
+ private:
+  struct Stop {
+    mutable std::stop_source source;
+    void operator()() const { source.request_stop(); }
+  };
+  using Callback = std::stop_callback<Stop>;
+
+  void listen(const std::stop_token& token) {
+    if (token.stop_possible()) callbacks_.push_back(std::make_unique<Callback>(token, Stop{source_}));
+  }
+
+  std::stop_source source_;
+  std::vector<std::unique_ptr<Callback>> callbacks_;
+};
+
+template <std::convertible_to<std::stop_token>... Tokens>
+[[nodiscard]] StopAny stop_any(const Tokens&... tokens) {
+  return StopAny(std::initializer_list<std::stop_token>{std::stop_token(tokens)...});
+}
+
+}  // namespace coordkit

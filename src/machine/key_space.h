@@ -1,0 +1,54 @@
+// How much room the keys may take (docs/semantics.md S-35): a limit that is part of the replicated state, so that every replica
+// refuses the same commands, and what counts against it.
+#pragma once
+
+#include <tuple>
+
+#include "absl/status/statusor.h"
+#include "coordkit/key_operations.h"
+#include "coordkit/types.h"
+#include "machine/result.h"
+
+namespace coordkit::mvcc {
+class Store;
+}
+
+namespace coordkit::machine {
+
+// Bytes that the changes of all keys may weigh (mvcc::Store::weight()); zero: no limit. One that is exceeded already refuses
+// whatever puts a key until a compaction has made room.
+struct SetKeyQuota {
+  uint64_t bytes = 0;
+  static constexpr uint32_t kField = 87;  // among Request's fields, never reused
+  static constexpr auto fields() { return std::tuple(&SetKeyQuota::bytes); }
+  friend bool operator==(const SetKeyQuota&, const SetKeyQuota&) = default;
+};
+
+struct KeySpaceQuery {
+  friend bool operator==(const KeySpaceQuery&, const KeySpaceQuery&) = default;
+};
+struct KeySpaceReply {
+  uint64_t weight = 0;
+  uint64_t quota = 0;
+  uint64_t keys = 0;
+  uint64_t changes = 0;  // kept, tombstones included
+  Revision revision;
+  Revision compacted;
+  bool sweeping = false;  // part of what was compacted away still counts
+  static constexpr auto fields() {
+    using R = KeySpaceReply;
+    return std::tuple(&R::weight, &R::quota, &R::keys, &R::changes, &R::revision, &R::compacted, &R::sweeping);
+  }
+  friend bool operator==(const KeySpaceReply&, const KeySpaceReply&) = default;
+
+  bool fits(uint64_t growth) const { return growth == 0 || quota == 0 || (growth <= quota && weight <= quota - growth); }
+};
+std::string encode(const KeySpaceReply& reply);
+absl::StatusOr<KeySpaceReply> decode_key_space(std::string_view bytes);  // kDataLoss: malformed
+
+// What a command may add to the weight at most. `store` null: as far as that can be told without the state. Of a transaction
+// it is that of its heavier branch; what only deletes adds nothing that counts, because that must always be possible.
+uint64_t growth(const PutOperation& put, const mvcc::Store* store);
+uint64_t growth(const Transaction& transaction, const mvcc::Store* store);
+
+}  // namespace coordkit::machine

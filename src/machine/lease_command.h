@@ -1,0 +1,46 @@
+// The commands of leases of keys (docs/semantics.md S-29 to S-33). Part of machine::Request; see command.h for the rules of the
+// encoding.
+#pragma once
+
+#include <tuple>
+
+#include "coordkit/types.h"
+#include "machine/result.h"
+
+namespace coordkit::machine {
+
+// Makes a lease. One that is bound to a process is renewed with that process's sessions; one that is not only by RenewLease.
+struct GrantLease {
+  LeaseId id;  // zero: the index of the entry, or the next number above it that is free
+  Duration ttl{};
+  ReplicaId node;  // and the following; zero: bound to nobody
+  BootCounter boot;
+  uint64_t incarnation = 0;
+  static constexpr uint32_t kField = 84;  // among Request's fields, never reused; likewise below
+  static constexpr auto fields() {
+    using G = GrantLease;
+    return std::tuple(&G::id, &G::ttl, &G::node, &G::boot, &G::incarnation);
+  }
+  friend bool operator==(const GrantLease&, const GrantLease&) = default;
+};
+
+// A renewal by whoever likes: the lease has its full TTL again.
+struct RenewLease {
+  LeaseId id;
+  static constexpr uint32_t kField = 85;
+  static constexpr auto fields() { return std::tuple(&RenewLease::id); }
+  friend bool operator==(const RenewLease&, const RenewLease&) = default;
+};
+
+// Ends a lease, and its keys with it.
+struct RevokeLease {
+  LeaseId id;
+  SessionId number;  // only the lease that this number was given to, not a later one of the same id; zero: any
+  static constexpr uint32_t kField = 86;
+  static constexpr auto fields() { return std::tuple(&RevokeLease::id, &RevokeLease::number); }
+  friend bool operator==(const RevokeLease&, const RevokeLease&) = default;
+};
+
+ResultCode check(const GrantLease& grant);  // InvalidArgument, TtlTooLarge
+
+}  // namespace coordkit::machine

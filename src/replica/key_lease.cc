@@ -1,0 +1,170 @@
+#include "coordkit/key_lease.h"
+
+#include <utility>
+
+#include "replica/call_control.h"
+#include "replica/coordination.h"
+#include "replica/host.h"
+
+namespace coordkit {
+namespace {
+
+absl::Status no_lease() { return make_error(Reason::Closed, "this handle has no lease: get one from Leases::keep"); }
+
+}  // namespace
+
+// What the copies of one KeyLease share.
+class KeyLease::Handle {
+ public:
+  Handle(std::shared_ptr<CallRunner> host, KeyLeaseRef lease) : host_(std::move(host)), lease_(std::move(lease)) {}
+  ~Handle() {
+    if (host_->forked() || lease_->revoked() || lease_->phase() == SessionPhase::Lost) return;
+    lease_->invalidate();
+    host_->call([lease = lease_](Client& client) { client.leases().revoke(lease, [](absl::Status) {}); });
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  const std::shared_ptr<CallRunner>& host() const { return host_; }
+  const KeyLeaseRef& lease() const { return lease_; }
+
+ private:
+  std::shared_ptr<CallRunner> host_;
+  KeyLeaseRef lease_;
+};
+
+// ---- KeyLease
+
+LeaseId KeyLease::id() const { return handle_ ? handle_->lease()->id() : LeaseId(); }
+Duration KeyLease::ttl() const { return handle_ ? handle_->lease()->ttl() : Duration(); }
+bool KeyLease::short_lived() const { return handle_ && handle_->lease()->short_lived(); }
+bool KeyLease::valid() const { return remaining() > Duration::zero(); }
+SessionPhase KeyLease::phase() const {
+  return handle_ && !handle_->host()->forked() ? handle_->lease()->phase() : SessionPhase::Lost;
+}
+Duration KeyLease::remaining() const {
+  if (!handle_ || handle_->host()->forked()) return Duration::zero();
+  return handle_->lease()->remaining(handle_->host()->clock().now().leading);
+}
+LeadingTime KeyLease::validity_deadline() const { return handle_ ? handle_->lease()->validity_deadline() : LeadingTime::min(); }
+
+absl::Status KeyLease::revoke() {
+  if (!handle_) return no_lease();
+  if (handle_->host()->forked()) return forked_away();
+  if (handle_->host()->on_engine_thread()) return would_wait_for_itself();
+  handle_->lease()->invalidate();  // docs/time.md T8: before anything is sent
+  return wait_for_done(*handle_->host(), [lease = handle_->lease()](Client& client, DoneCallback done) {
+    client.leases().revoke(lease, std::move(done));
+  });
+}
+
+AsyncCall KeyLease::revoke_async(absl::AnyInvocable<void(absl::Status)> done) {
+  if (!handle_) {
+    std::move(done)(no_lease());
+    return {};
+  }
+  handle_->lease()->invalidate();
+  return begin<absl::Status>(
+      handle_->host(),
+      [lease = handle_->lease()](Client& client, DoneCallback answer) {
+        return client.leases().revoke(lease, std::move(answer));
+      },
+      std::move(done));
+}
+
+// ---- Leases
+
+Leases::Leases(const Replica& replica) : host_(HandleAccess::host(replica)) {}
+
+AsyncCall Leases::keep_async(LeaseOptions options, Callback<KeyLease> done) {
+  const LaggingTime deadline = host_->deadline(options.timeout);
+  return begin<absl::StatusOr<KeyLease>>(
+      host_,
+      [host = host_, options = std::move(options), deadline](Client& client, Callback<KeyLease> answer) mutable {
+        return client.leases().keep(
+            {.ttl = options.ttl,
+             .id = options.id,
+             .deadline = deadline,
+             .on_phase = std::move(options.on_phase),
+             .give_up = options.give_up},
+            [host = std::move(host), answer = std::move(answer)](absl::StatusOr<KeyLeaseRef> lease) mutable {
+              if (!lease.ok()) return std::move(answer)(lease.status());
+              std::move(answer)(KeyLease(std::make_shared<KeyLease::Handle>(std::move(host), *std::move(lease))));
+            });
+      },
+      std::move(done));
+}
+
+AsyncCall Leases::grant_async(Duration ttl, LeaseId id, Duration timeout, Callback<GrantedLease> done) {
+  return begin<absl::StatusOr<GrantedLease>>(
+      host_,
+      [ttl, id, deadline = host_->deadline(timeout)](Client& client, Callback<GrantedLease> answer) {
+        return client.leases().grant(id, ttl, std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+AsyncCall Leases::renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done) {
+  return begin<absl::StatusOr<GrantedLease>>(
+      host_,
+      [id, deadline = host_->deadline(timeout)](Client& client, Callback<GrantedLease> answer) {
+        return client.leases().renew(id, std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+AsyncCall Leases::revoke_async(LeaseId id, Duration timeout, Callback<RevokedLease> done) {
+  return begin<absl::StatusOr<RevokedLease>>(
+      host_,
+      [id, deadline = host_->deadline(timeout)](Client& client, Callback<RevokedLease> answer) {
+        return client.leases().revoke(id, std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+AsyncCall Leases::time_to_live_async(LeaseId id, bool keys, Duration timeout, Callback<LeaseDetails> done) const {
+  return begin<absl::StatusOr<LeaseDetails>>(
+      host_,
+      [id, keys, deadline = host_->deadline(timeout)](Client& client, Callback<LeaseDetails> answer) {
+        return client.leases().time_to_live(id, keys, std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+AsyncCall Leases::list_async(Duration timeout, Callback<LeaseList> done) const {
+  return begin<absl::StatusOr<LeaseList>>(
+      host_,
+      [deadline = host_->deadline(timeout)](Client& client, Callback<LeaseList> answer) {
+        return client.leases().list(std::move(answer), deadline);
+      },
+      std::move(done));
+}
+
+// ---- the same, waited for
+
+absl::StatusOr<KeyLease> Leases::keep(LeaseOptions options) {
+  return wait_for_async<absl::StatusOr<KeyLease>>(
+      *host_, [&](Callback<KeyLease> done) { keep_async(std::move(options), std::move(done)); });
+}
+absl::StatusOr<GrantedLease> Leases::grant(Duration ttl, LeaseId id, Duration timeout) {
+  return wait_for_async<absl::StatusOr<GrantedLease>>(
+      *host_, [&](Callback<GrantedLease> done) { grant_async(ttl, id, timeout, std::move(done)); });
+}
+absl::StatusOr<GrantedLease> Leases::renew(LeaseId id, Duration timeout) {
+  return wait_for_async<absl::StatusOr<GrantedLease>>(
+      *host_, [&](Callback<GrantedLease> done) { renew_async(id, timeout, std::move(done)); });
+}
+absl::StatusOr<RevokedLease> Leases::revoke(LeaseId id, Duration timeout) {
+  return wait_for_async<absl::StatusOr<RevokedLease>>(
+      *host_, [&](Callback<RevokedLease> done) { revoke_async(id, timeout, std::move(done)); });
+}
+absl::StatusOr<LeaseDetails> Leases::time_to_live(LeaseId id, bool keys, Duration timeout) const {
+  return wait_for_async<absl::StatusOr<LeaseDetails>>(
+      *host_, [&](Callback<LeaseDetails> done) { time_to_live_async(id, keys, timeout, std::move(done)); });
+}
+absl::StatusOr<LeaseList> Leases::list(Duration timeout) const {
+  return wait_for_async<absl::StatusOr<LeaseList>>(*host_,
+                                                   [&](Callback<LeaseList> done) { list_async(timeout, std::move(done)); });
+}
+
+}  // namespace coordkit
