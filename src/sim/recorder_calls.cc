@@ -89,6 +89,14 @@ struct Reading {
   Request operator()(const machine::Put& put) const { return {"put " + put.key, put.value}; }
   Request operator()(const machine::Delete& erase) const { return {"erase " + erase.key, {}}; }
   Request operator()(const Transaction&) const { return {"a transaction", {}}; }
+  Request operator()(const machine::GrantLease& grant) const { return {"grant lease " + std::to_string(grant.id.value()), {}}; }
+  Request operator()(const machine::RenewLease& renew) const { return {"renew lease " + std::to_string(renew.id.value()), {}}; }
+  Request operator()(const machine::RevokeLease& revoke) const {
+    return {"revoke lease " + std::to_string(revoke.id.value()), {}};
+  }
+  Request operator()(const machine::SetKeyQuota& quota) const {
+    return {"limit the keys to " + std::to_string(quota.bytes) + " bytes", {}};
+  }
   Request operator()(const machine::Compact& compact) const {
     return {"compact the keys at " + std::to_string(compact.at.value()), {}};
   }
