@@ -163,7 +163,7 @@ uint64_t Store::hidden() const {
 void Store::sweep_changes(size_t budget) {
   const Revision end(compacted().value() + (mutant(Mutant::SweepsTooMuch) ? 2 : 0));
   size_t taken = 0;
-  while (swept() < compacted() && taken < budget) {
+  while (swept() < end && taken < budget) {
     if (window_.empty() || window_.front()->mod >= end) {
       counters_.swept = compacted();
       return;
