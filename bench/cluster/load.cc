@@ -2,51 +2,33 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "base/random.h"
-#include "bench/cluster/measure.h"
+#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/kv_load.h"
 #include "bench/cluster/sticky_load.h"
+#include "bench/cluster/watch_load.h"
 
 namespace coordkit::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kErrorsMax = 100;  // of one load; a broken cluster must not be hammered for the rest of the window
-
 // What all callers of a load share.
-class Load {
+class Load : public ClosedLoop {
  public:
   Load(Session session, const LoadOptions& options)
-      : session_(std::move(session)),
-        options_(options),
-        kind_(kind_of(options.kind)),
-        window_(Window::after(Seconds(options.warmup_s), Seconds(options.seconds))),
-        cycles_(1 << 20),
-        running_(options.callers) {}
+      : ClosedLoop(options.callers, Seconds(options.warmup_s), Seconds(options.seconds)),
+        session_(std::move(session)),
+        kind_(kind_of(options.kind)) {}
 
   Session& session() { return session_; }
-  bool over() const { return Clock::now() >= window_.end || errors_.load(std::memory_order_relaxed) >= kErrorsMax; }
   const Kind& kind() const { return kind_; }
   std::string lock_of(size_t caller) const { return kind_.one_lock ? "lock" : "lock-" + std::to_string(caller); }
-
-  void cycle(TimePoint from, TimePoint to) {
-    if (!window_.contains(from, to)) return;
-    const std::lock_guard lock(mutex_);
-    cycles_.add(from, to);
-  }
-
-  void error(const absl::Status& status) {
-    errors_.fetch_add(1, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex_);
-    if (first_error_.empty()) first_error_ = status.ToString();
-  }
 
   // One lock of all: who holds alone counts as many as all who share. In a hand-off, who holds says when it lets go, who is
   // next says when it knows.
@@ -64,40 +46,14 @@ class Load {
     left_ = Clock::now();
   }
 
-  void caller_ended() {
-    const std::lock_guard lock(mutex_);
-    if (--running_ == 0) all_ended_.notify_all();
-  }
-
-  nlohmann::ordered_json wait() {
-    std::unique_lock lock(mutex_);
-    if (!all_ended_.wait_until(lock, window_.end + 30s, [&] { return running_ == 0; })) {
-      errors_ += running_;
-      if (first_error_.empty()) first_error_ = "callers are stuck";
-    }
-    nlohmann::ordered_json result = summary(cycles_, Seconds(options_.seconds));
-    result["errors"] = errors_.load();
-    if (!first_error_.empty()) result["first_error"] = first_error_;
-    return result;
-  }
-
  private:
   static constexpr int kAlone = 1 << 20;
   static int weight_of(LockMode mode) { return mode == LockMode::Exclusive ? kAlone : 1; }
 
   Session session_;
-  const LoadOptions options_;
   const Kind& kind_;
-  const Window window_;
-  std::atomic<size_t> errors_{0};
   std::atomic<int> inside_{0};
   std::atomic<TimePoint> left_{TimePoint{}};
-
-  std::mutex mutex_;  // of what follows; without contention when the callers are on the engine's thread
-  Latencies cycles_;
-  std::string first_error_;
-  size_t running_;
-  std::condition_variable all_ended_;
 };
 
 using LoadRef = std::shared_ptr<Load>;
@@ -193,11 +149,8 @@ const Kind& kind_of(std::string_view name) {
 }
 
 void to_json(nlohmann::json& json, const LoadOptions& options) {
-  json = {{"kind", options.kind},
-          {"where", options.where},
-          {"callers", options.callers},
-          {"warmup", options.warmup_s},
-          {"seconds", options.seconds}};
+  json = {{"kind", options.kind},       {"where", options.where},     {"callers", options.callers},
+          {"warmup", options.warmup_s}, {"seconds", options.seconds}, {"watchers", options.watchers}};
 }
 
 void from_json(const nlohmann::json& json, LoadOptions& options) {
@@ -206,10 +159,13 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
   json.at("callers").get_to(options.callers);
   json.at("warmup").get_to(options.warmup_s);
   json.at("seconds").get_to(options.seconds);
+  json.at("watchers").get_to(options.watchers);
 }
 
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
   if (options.kind == "sticky") return run_sticky_load(replica, options.callers, options.warmup_s, options.seconds);
+  if (options.kind == "watch") return run_watch_load(replica, options);
+  if (is_kv(options.kind)) return run_kv_load(replica, options);
   absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});
   if (!session.ok()) return {{"errors", 1}, {"first_error", session.status().ToString()}};
   const auto load = std::make_shared<Load>(*session, options);

@@ -7,6 +7,7 @@
 //   read90    all callers want one lock, 90 of 100 times shared, and release it at once; a cycle is acquire, queue and release
 //   read50    the same with 50 of 100
 //   sticky    every caller is a thread with a lock of its own that its session keeps (sticky_load.h): no commit
+//   put, txn, read, local, watch: of the revisioned store (kv_load.h, watch_load.h)
 //
 // Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls.
@@ -36,7 +37,12 @@ inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
                                       Kind{.name = "handoff", .one_lock = true, .cycle_is_handoff = true, .syncs = 1},
                                       Kind{.name = "read90", .one_lock = true, .read_percent = 90},
                                       Kind{.name = "read50", .one_lock = true, .read_percent = 50},
-                                      Kind{.name = "sticky"}};
+                                      Kind{.name = "sticky"},
+                                      Kind{.name = "put", .syncs = 1},
+                                      Kind{.name = "txn", .syncs = 1},
+                                      Kind{.name = "read"},
+                                      Kind{.name = "local"},
+                                      Kind{.name = "watch", .syncs = 1}};
 const Kind& kind_of(std::string_view name);  // throws std::out_of_range
 
 struct LoadOptions {
@@ -45,6 +51,7 @@ struct LoadOptions {
   size_t callers = 1;
   double warmup_s = 1;
   double seconds = 5;
+  size_t watchers = 10'000;  // of the kind watch
 };
 
 void to_json(nlohmann::json& json, const LoadOptions& options);

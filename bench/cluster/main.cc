@@ -2,11 +2,13 @@
 //
 //   coordkit-bench lock --callers 1,16,64 --seconds 5 --json
 //   coordkit-bench lock --kind handoff,read90 --callers 2,16,64 --rounds 5
+//   coordkit-bench kv --etcd /usr/bin/etcd --rounds 3
+//   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
 //   coordkit-bench takeover --sessions 10,1000000
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
-// then for each measurement a probe of the disk, the measurement, and a probe again. What says disk_suspect (lock_suite.h)
+// then for each measurement a probe of the disk, the measurement, and a probe again. What says disk_suspect (suite.h)
 // is to be thrown away. Exit status 1: something failed or saw errors.
 #include <unistd.h>
 
@@ -16,12 +18,14 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <optional>
 
 #include "bench/cluster/cluster.h"
 #include "bench/cluster/grow.h"
-#include "bench/cluster/lock_suite.h"
+#include "bench/cluster/kv_load.h"
 #include "bench/cluster/measure.h"
+#include "bench/cluster/suite.h"
 #include "bench/cluster/takeover.h"
 
 namespace coordkit::bench {
@@ -30,8 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string suite;  // lock, handoff, grow
-  LockSuite lock{.load = {.where = "embedded"}};
+  std::string suite;  // lock, handoff, kv, watch, grow
+  Suite loads{.load = {.where = "embedded"}};
   GrowOptions grow;
   std::string data = "out/bench-data";
   bool json = false;
@@ -46,7 +50,7 @@ class Run {
     print(describe_machine(data));
     const PrintLine print_line = [this](const nlohmann::ordered_json& line) { print(line); };
     if (arguments_.suite == "grow") return grow(data, print_line);
-    return run_lock_suite(data, arguments_.lock, print_line) ? 0 : 1;
+    return run_suite(data, arguments_.loads, print_line) ? 0 : 1;
   }
 
  private:
@@ -117,32 +121,36 @@ void add_place(CLI::App& suite, Arguments& arguments) {
   suite.add_flag("--allow-memory", arguments.allow_memory, "measure even if the folder is in memory");
 }
 
-CLI::App& add_lock_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
+CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
   CLI::App* suite = app.add_subcommand(name, what);
-  LockSuite& lock = arguments.lock;
-  suite->add_option("--callers", lock.callers, "how many, one measurement each")
+  Suite& loads = arguments.loads;
+  suite->add_option("--callers", loads.callers, "how many, one measurement each")
       ->delimiter(',')
       ->check(CLI::Range(1, 65'536))
       ->default_str("1,16,64; where they want one lock 2,16,64");
-  suite->add_option("--seconds", lock.load.seconds, "length of a measurement")
+  suite->add_option("--seconds", loads.load.seconds, "length of a measurement")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();
-  suite->add_option("--warmup", lock.load.warmup_s, "seconds of load before it")
+  suite->add_option("--warmup", loads.load.warmup_s, "seconds of load before it")
       ->check(CLI::Range(0.0, 600.0))
       ->capture_default_str();
-  suite->add_option("--rounds", lock.rounds, "measure everything so many times, interleaved, and print medians")
+  suite->add_option("--rounds", loads.rounds, "measure everything so many times, interleaved, and print medians")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  suite->add_option("--where", lock.load.where, "embedded: callbacks in the leader's process; blocking: threads there")
+  suite->add_option("--where", loads.load.where, "embedded: callbacks in the leader's process; blocking: threads there")
       ->check(CLI::IsMember({"embedded", "blocking"}))
       ->capture_default_str();
   add_place(*suite, arguments);
   return *suite;
 }
 
-std::vector<std::string> all_kinds() {
+const std::vector<std::string> kKvKinds = {"put", "txn", "read", "local"};
+
+std::vector<std::string> lock_kinds() {
   std::vector<std::string> names;
-  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  for (const Kind& kind : kKinds) {
+    if (!is_kv(kind.name) && kind.name != "watch") names.emplace_back(kind.name);
+  }
   return names;
 }
 
@@ -151,14 +159,21 @@ int run(int argc, char** argv) {
   CLI::App app("Measures three coordkit replicas on loopback, durable, with the callers in the leader's process.");
   app.require_subcommand(1);
   Arguments arguments;
-  std::vector<std::string> kinds = all_kinds();
-  add_lock_suite(app, arguments, "lock",
-                 "acquire and release, alone and in contention; the kinds are told in bench/cluster/load.h")
+  std::vector<std::string> kinds = lock_kinds();
+  add_suite(app, arguments, "lock", "acquire and release, alone and in contention; the kinds are told in bench/cluster/load.h")
       .add_option("--kind", kinds, "which loads")
       ->delimiter(',')
-      ->check(CLI::IsMember(all_kinds()))
+      ->check(CLI::IsMember(lock_kinds()))
       ->capture_default_str();
-  add_lock_suite(app, arguments, "handoff", "all callers want one lock; a cycle is one hand-off (lock --kind handoff)");
+  add_suite(app, arguments, "handoff", "all callers want one lock; a cycle is one hand-off (lock --kind handoff)");
+  std::vector<std::string> kv_kinds = kKvKinds;
+  CLI::App& kv = add_suite(app, arguments, "kv", "puts, transactions and reads of keys (bench/cluster/kv_load.h)");
+  kv.add_option("--kind", kv_kinds, "which loads")->delimiter(',')->check(CLI::IsMember(kKvKinds))->capture_default_str();
+  kv.add_option("--etcd", arguments.loads.etcd, "this program, and the same loads on three of it in the same rounds");
+  CLI::App& watch = add_suite(app, arguments, "watch", "puts below one prefix that many watch (bench/cluster/watch_load.h)");
+  watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   CLI::App* grow = app.add_subcommand("grow", "lock load on one replica while the cluster grows to 3, to 5 and shrinks to 3");
   grow->add_option("--seconds", arguments.grow.seconds, "of load between two changes")
       ->check(CLI::Range(0.1, 600.0))
@@ -194,7 +209,10 @@ int run(int argc, char** argv) {
     return 0;
   }
   arguments.suite = app.get_subcommands().front()->get_name();
-  arguments.lock.kinds = arguments.suite == "handoff" ? std::vector<std::string>{"handoff"} : kinds;
+  const std::map<std::string, std::vector<std::string>> kinds_of = {
+      {"lock", kinds}, {"handoff", {"handoff"}}, {"kv", kv_kinds}, {"watch", {"watch"}}, {"grow", {}}};
+  arguments.loads.kinds = kinds_of.at(arguments.suite);
+  if (arguments.suite == "kv" && arguments.loads.callers.empty()) arguments.loads.callers = {1, 16, 64, 256};
   return measure(arguments);
 }
 

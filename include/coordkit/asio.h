@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/kv.h"
 #include "coordkit/replica.h"
 #include "coordkit/session.h"
 
@@ -266,6 +267,34 @@ auto async_get(Replica& replica, std::string key, Token&& token) {
         return replica.get_async(std::move(key), {}, std::move(done));
       },
       asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+// What is done is copied; name it first, do not make it in the operand of co_await.
+template <typename Token>
+auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<RangeResult>>(
+      [kv, range, times](Callback<RangeResult> done) mutable {
+        return kv.range_async(std::move(range), {.timeout = times.timeout}, std::move(done));
+      },
+      asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<TransactionResult>>(
+      [kv, transaction, times](Callback<TransactionResult> done) mutable {
+        return kv.commit_async(std::move(transaction), {.timeout = times.timeout}, {}, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times, Token&& token) {
+  return asio_detail::initiate<absl::StatusOr<EraseResult>>(
+      [kv, erase, times](Callback<EraseResult> done) mutable {
+        return kv.erase_async(std::move(erase), {.timeout = times.timeout}, std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
 template <typename Token>

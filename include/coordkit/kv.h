@@ -56,6 +56,8 @@ class Kv {
   AsyncCall compact_async(Revision at, ProposeOptions options, Callback<CompactResult> done);
 
  private:
+  friend class Stm;
+  friend class StmRun;
   std::shared_ptr<class Host> host_;
 };
 

@@ -240,7 +240,7 @@ void Watches::tell_front(LaggingTime now) {
     const WatchEvent& event = front_.read[place];
     index_.visit(event.entry.key, [&](WatchId id) {
       One& one = *all_.find(id)->second;
-      if (revision < one.start || !wants(one, event)) return;
+      if ((revision < one.start && !mutant(Mutant::ToldBeforeTheStart)) || !wants(one, event)) return;
       if (one.hits.empty()) concerned.push_back(id);
       one.hits.push_back(place);
     });
@@ -304,7 +304,7 @@ bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
   if (!tell_read(id, one, now) || !at_end) return true;
   behind_.erase(id);
   one.ahead = false;  // whatever its start was, it is past that
-  join_front(id, one, reply->next);
+  join_front(id, one, mutant(Mutant::FrontGoesBack) ? Revision(reply->next.value() - 1) : reply->next);
   return true;
 }
 
@@ -362,7 +362,7 @@ void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
 std::optional<Revision> Watches::marked(const One& one) const {
   if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
   if (front_.next.revision < one.start) return std::nullopt;
-  return Revision(front_.next.revision.value() - 1);
+  return Revision(front_.next.revision.value() - (mutant(Mutant::MarkTooEarly) ? 0 : 1));
 }
 
 void Watches::tell_asked_marks() {

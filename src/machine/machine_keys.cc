@@ -81,6 +81,7 @@ Machine::Answer Machine::execute(Compact& compact, Step&) { return Result{.code 
 
 // S-39: one revision for all of them, none if there are none.
 void Machine::end_attached(SessionId session) {
+  if (mutant(Mutant::AttachedKeysStay)) return;
   mvcc::Store::Change change;
   for (const std::string& key : state_.keys.attached(LeaseId(session.value()))) state_.keys.erase(change, key);
 }

@@ -15,7 +15,7 @@ namespace coordkit::mvcc {
 Refusal Store::readable(Revision at) const {
   if (!at) return Refusal::None;
   if (at > revision()) return Refusal::FutureRevision;
-  return at < compacted() ? Refusal::Compacted : Refusal::None;
+  return at < compacted() && !mutant(Mutant::CompactedIsReadable) ? Refusal::Compacted : Refusal::None;
 }
 
 const Version* Store::find(std::string_view key, Revision at) const {
@@ -129,9 +129,10 @@ size_t Store::to_sweep() const {
 // Keeps what a read or a watch from compacted() on can still see (S-19): of every key the newest change up to there, and
 // everything above. What a change of exactly that revision took the place of goes with the next compaction.
 void Store::sweep(size_t budget) {
+  const Revision end(compacted().value() + (mutant(Mutant::SweepsTooMuch) ? 2 : 0));
   size_t taken = 0;
   while (swept() < compacted() && taken < budget) {
-    if (window_.empty() || window_.front()->mod >= compacted()) {
+    if (window_.empty() || window_.front()->mod >= end) {
       counters_.swept = compacted();
       return;
     }

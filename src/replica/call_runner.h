@@ -19,6 +19,8 @@ class CallRunner {
   // Runs `call` with the client, on the thread of its turns.
   virtual void call(Call call) = 0;
   virtual bool on_engine_thread() const = 0;
+  // In an announcement: whoever waits here for another one waits for itself.
+  virtual bool on_callback_thread() const { return false; }
   virtual const Clock& clock() const = 0;
   virtual std::string owner_tag() = 0;  // a fresh one
   // This process is a fork of the one that made it: no call may be run.

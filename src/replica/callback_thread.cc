@@ -3,17 +3,26 @@
 #include <utility>
 
 namespace coordkit {
+namespace {
 
-void CallbackThread::post(Task task) {
+thread_local const CallbackThread* this_threads = nullptr;
+
+}  // namespace
+
+bool CallbackThread::runs_here() const { return this_threads == this; }
+
+CallbackThread::Task CallbackThread::post(Task task) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return;
+    if (stopping_) return task;
     tasks_.push_back(std::move(task));
   }
   wake_.notify_one();
+  return nullptr;
 }
 
 void CallbackThread::run() {
+  this_threads = this;
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });

@@ -20,7 +20,9 @@ class CallbackThread {
   CallbackThread(const CallbackThread&) = delete;
   CallbackThread& operator=(const CallbackThread&) = delete;
 
-  void post(Task task);
+  // Once it is stopped: gives the task back, for the caller to run.
+  Task post(Task task);
+  bool runs_here() const;  // is the caller one of the tasks?
   // Runs what is queued and ends the thread. From a callback itself: the thread ends after that callback. Idempotent.
   void stop();
 

@@ -82,9 +82,9 @@ void DeadlineWatch::lost(SessionId session) {
 }
 
 // The lock makes one order of all announcements: a change is made and posted under it, here and in tell_session().
-void DeadlineWatch::announce(CallbackThread::Task task) {
+CallbackThread::Task DeadlineWatch::announce(CallbackThread::Task task) {
   const std::lock_guard lock(mutex_);
-  callbacks_.post(std::move(task));
+  return callbacks_.post(std::move(task));
 }
 
 void DeadlineWatch::schedule(const Due& due) {

@@ -28,14 +28,15 @@ class DeadlineWatch final : public ValidityWatch {
   void lost(SessionId session) override;
 
   // The client's own announcements, in one order with those made here.
-  void announce(CallbackThread::Task task);
+  // Once the callback thread is stopped: gives the task back.
+  CallbackThread::Task announce(CallbackThread::Task task);
   void stop();  // idempotent; nothing is announced here after it
 
  private:
   struct Watched {
     SessionRef session;
     OnPhase on_phase;
-    LeadingTime due = LeadingTime::max();  // its place in due_; max: in jeopardy, or not yet valid
+    LeadingTime due = LeadingTime::max();              // its place in due_; max: in jeopardy, or not yet valid
     absl::btree_map<const HoldState*, HoldRef> holds;  // a counted hold has several handles
   };
   struct Due {

@@ -51,7 +51,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .rate_error_ppm = options_.rate_error_ppm,
                               .sticky = options_.sticky,
                               .compaction = options_.compaction,
-                              .notify = [this](absl::AnyInvocable<void()> task) { watch_->announce(std::move(task)); },
+                              .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
                               .draw_secret = random_secret,
                               .watch = &*watch_});
   publish();
@@ -63,6 +63,18 @@ void Host::start(std::unique_ptr<Engine> engine) {
     thread_id_ = std::this_thread::get_id();
     const auto keep_running = boost::asio::make_work_guard(io_);
     io_.run();
+  });
+}
+
+// Whoever begins something on a closed replica is told so where he is: there is no other thread left.
+void Host::announce(CallbackThread::Task task) {
+  if (CallbackThread::Task left = watch_->announce(std::move(task))) std::move(left)();
+}
+
+void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
+  auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);
+  timer->async_wait([timer, act = std::move(act)](const boost::system::error_code& error) mutable {
+    if (!error) std::move(act)();
   });
 }
 

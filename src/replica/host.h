@@ -46,6 +46,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
   void call(Call call) override;
   bool on_engine_thread() const override { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+  bool on_callback_thread() const override { return callbacks_ && callbacks_->runs_here(); }
   const Clock& clock() const override { return clock_; }
   // In a forked child: no thread of this object runs here, and none of its locks may be taken.
   bool forked() const override { return fork_guard_.forked(); }
@@ -53,6 +54,11 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::string owner_tag() override;
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
+
+  // Runs `task` on the callback thread; once that is stopped, right here.
+  void announce(CallbackThread::Task task);
+  // On the engine's thread, this much later unless the host is closed before.
+  void later(Duration delay, absl::AnyInvocable<void()> act);
 
   // Inside a call.
   Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);

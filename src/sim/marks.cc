@@ -58,6 +58,11 @@ constexpr std::string_view kNames[kMarks] = {
     "watch_of_the_future",
     "watch_compacted",
     "watch_lost_its_replica",
+    "transaction_then",
+    "transaction_else",
+    "past_read",
+    "past_compacted",
+    "lease_gone",
 };
 
 }  // namespace

@@ -40,7 +40,8 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
   settle();
   remember_locks();
   grants_ += locks_.granted().size();
-  record(revision_history_, index, revision_);
+  record(revision_history_, index, keys_.revision());
+  record(compaction_history_, index, keys_.compacted());
 }
 
 // Of two disks under one id the one that still votes may act.
@@ -84,7 +85,7 @@ void Model::execute(const engine::Request& request) {
     label(*decoded, request.id);
     result = run(*decoded, request.id);
   }
-  result.revision = revision_;
+  result.revision = keys_.revision();
   answers_[applied_] = result;
   if (result.code != ResultCode::Queued) finish(request.id, result);
 }
@@ -94,11 +95,12 @@ std::string Model::key_of(ReplicaId sender, const machine::Request::Body& body) 
 }
 
 void Model::label(const machine::Request& request, const RequestId& id) {
-  const bool known_by_its_words = std::holds_alternative<machine::CoordinationCommand>(request.body) ||
-                                  std::holds_alternative<machine::ResumeSession>(request.body) ||
-                                  std::holds_alternative<machine::KillSession>(request.body) ||
-                                  std::holds_alternative<machine::ForceRelease>(request.body) ||
-                                  std::holds_alternative<machine::Compact>(request.body);
+  const bool known_by_its_words =
+      std::holds_alternative<machine::CoordinationCommand>(request.body) ||
+      std::holds_alternative<machine::ResumeSession>(request.body) ||
+      std::holds_alternative<machine::KillSession>(request.body) ||
+      std::holds_alternative<machine::ForceRelease>(request.body) || std::holds_alternative<machine::Compact>(request.body) ||
+      std::holds_alternative<machine::Delete>(request.body) || std::holds_alternative<Transaction>(request.body);
   if (known_by_its_words) {
     std::string key = key_of(id.origin.replica, request.body);
     std::vector<Execution>& same = executions_[key];
@@ -127,7 +129,7 @@ void Model::finish(const RequestId& id, Result result) {
   const auto label = labels_.find(id);
   if (label == labels_.end()) return;
   Fate& fate = fates_[label->second];
-  result.revision = revision_;
+  result.revision = keys_.revision();
   fate.result = result;
   fate.index = applied_;
 }
@@ -223,39 +225,12 @@ Result Model::run(const machine::CoordinationCommand& command, const RequestId& 
 }
 Result Model::run(const machine::RefillBlock& refill) { return locks_.refill(refill); }
 
-Result Model::run(const machine::Put& put) {
-  revision_ = revision_.next();
-  const auto found = keys_.find(put.key);
-  const Value before = found == keys_.end() ? Value{.value = {}, .create = revision_, .mod = {}} : found->second;
-  change_key(put.key, Value{put.value, before.create, revision_, before.version + 1});
-  return {.code = ResultCode::Ok};
+KeyModel::LeaseLives Model::lease_lives() const {
+  return [this](LeaseId lease) { return sessions_.contains(SessionId(lease.value())); };
 }
 
-Result Model::run(const machine::Delete& erase) {
-  if (!keys_.contains(erase.key)) return {.code = ResultCode::Ok};
-  revision_ = revision_.next();
-  change_key(erase.key, std::nullopt);
-  return {.code = ResultCode::Ok, .deleted = 1};
-}
-
-void Model::change_key(const std::string& key, std::optional<Value> now) {
-  const auto found = keys_.find(key);
-  const std::optional<Value> before = found == keys_.end() ? std::nullopt : std::optional(found->second);
-  key_changes_.push_back({revision_, key, now, before});
-  record(key_history_[key], applied_, now);
-  if (now) {
-    keys_[key] = *std::move(now);
-  } else {
-    keys_.erase(key);
-  }
-}
-
-Result Model::run(const machine::Compact& compact) {
-  if (compact.at <= compacted_) return {.code = ResultCode::Compacted};
-  if (compact.at > revision_) return {.code = ResultCode::FutureRevision};
-  compacted_ = compact.at;
-  return {.code = ResultCode::Ok};
-}
+Result Model::run(const machine::Put& put) { return keys_.run(put, applied_, lease_lives()); }
+Result Model::run(const Transaction& transaction) { return keys_.run(transaction, lease_lives()); }
 
 // The timer of a session has the session's id; that of a wait the index of the entry that queued it, top bit set; that of a
 // delay its own number, from the counter of the session ids.
@@ -293,6 +268,7 @@ void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
     }
     locks_.end(id, expired, waits_ended_);
     coordination_.end(id, waits_ended_);
+    keys_.end(LeaseId(id.value()));
   }
 }
 
@@ -352,15 +328,17 @@ const T* Model::look(const History<T>& history, Index at) {
 }
 
 std::optional<Model::Value> Model::value_at(const std::string& key, Index at) const {
-  const auto history = key_history_.find(key);
-  if (history == key_history_.end()) return std::nullopt;
-  const std::optional<Value>* value = look(history->second, at);
-  return value ? *value : std::nullopt;
+  return keys_.value_at(key, revision_at(at));
 }
 
 Revision Model::revision_at(Index at) const {
   const Revision* revision = look(revision_history_, at);
   return revision ? *revision : Revision(1);
+}
+
+Revision Model::compacted_at(Index at) const {
+  const Revision* compacted = look(compaction_history_, at);
+  return compacted ? *compacted : Revision();
 }
 
 Model::LockLook Model::lock_at(const std::string& name, Index at) const {

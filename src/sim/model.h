@@ -16,6 +16,7 @@
 #include "machine/command.h"
 #include "machine/result.h"
 #include "sim/coordination_model.h"
+#include "sim/key_model.h"
 #include "sim/lock_model.h"
 
 namespace coordkit::sim {
@@ -82,24 +83,10 @@ class Model {
   uint64_t releases() const { return locks_.releases(); }
 
   // The state as it was after `at` <= applied().
-  struct Value {
-    std::string value;
-    Revision create;
-    Revision mod;
-    uint64_t version = 0;
-    friend bool operator==(const Value&, const Value&) = default;
-  };
+  using Value = KeyModel::Value;
   std::optional<Value> value_at(const std::string& key, Index at) const;
-  // All changes of keys so far, each of a revision of its own.
-  struct KeyChange {
-    Revision revision;
-    std::string key;
-    std::optional<Value> now;
-    std::optional<Value> before;
-  };
-  const std::vector<KeyChange>& key_changes() const { return key_changes_; }
-  Revision revision() const { return revision_; }
-  Revision compacted() const { return compacted_; }
+  const KeyModel& keys() const { return keys_; }
+  Revision compacted_at(Index at) const;
   Revision revision_at(Index at) const;
   struct LockLook {
     std::vector<LockModel::Claim> holds;  // in grant order
@@ -154,9 +141,10 @@ class Model {
   machine::Result run(const machine::CoordinationCommand& command, const RequestId& id);
   machine::Result run(const machine::RefillBlock& refill);
   machine::Result run(const machine::Put& put);
-  machine::Result run(const machine::Delete& erase);
-  machine::Result run(const machine::Compact& compact);
-  void change_key(const std::string& key, std::optional<Value> now);
+  machine::Result run(const machine::Delete& erase) { return keys_.run(erase); }
+  machine::Result run(const Transaction& transaction);
+  machine::Result run(const machine::Compact& compact) { return keys_.run(compact); }
+  KeyModel::LeaseLives lease_lives() const;
 
   void label(const machine::Request& request, const RequestId& id);
   void finish(const RequestId& id, machine::Result result);
@@ -171,14 +159,12 @@ class Model {
   Index applied_;
   Term leader_term_;
   uint64_t counter_ = 0;
-  Revision revision_{1};
-  Revision compacted_;
   std::map<ReplicaId, raft::Member> members_;
   std::map<ReplicaId, Origins> origins_;
   std::map<SessionId, Session> sessions_;
   LockModel locks_{counter_};
   CoordinationModel coordination_{counter_};
-  std::map<std::string, Value> keys_;
+  KeyModel keys_;
   std::set<RequestId> cancelled_;  // acquires that must not run any more
 
   std::vector<LockModel::Ended> waits_ended_;  // since the last settle()
@@ -190,11 +176,10 @@ class Model {
   std::map<std::string, std::vector<Execution>> executions_;
   std::map<RequestId, std::pair<std::string, size_t>> executing_;  // where in these
   std::map<Index, machine::Result> answers_;
-  std::map<std::string, History<std::optional<Value>>> key_history_;
-  std::vector<KeyChange> key_changes_;
   std::map<std::string, History<LockLook>> lock_history_;
   std::map<CoordinationModel::Object, History<machine::ObjectReply>> object_history_;
   History<Revision> revision_history_;
+  History<Revision> compaction_history_;
   struct Life {
     SessionId id;
     Index from;

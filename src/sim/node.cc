@@ -262,6 +262,7 @@ bool Node::one_turn() {
   for (EngineInput& input : inbox_) engine_->post(std::move(input));
   inbox_.clear();
   const Now now = clock_now();
+  const Index applied_before = engine_->applied();
   client_->before_turn(shifted_for_sending(parts_.defects, now));
   engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
   if (effects_.halted) {
@@ -284,10 +285,8 @@ bool Node::one_turn() {
   if (again && ++turns_in_a_row_ > kTurnsWithoutTime) {
     throw Violation("INV_R19", fmt::format("n{} wants turn after turn without anything happening", number_ + 1));
   }
-  if (!again) {
-    turns_in_a_row_ = 0;
-    arm_timer(now);
-  }
+  if (!again || engine_->applied() != applied_before) turns_in_a_row_ = 0;
+  if (!again) arm_timer(now);
   return again && !turn_scheduled_;
 }
 

@@ -139,7 +139,7 @@ class Node final : private StoreEvents {
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;
   uint64_t turns_ = 0;
-  uint64_t turns_in_a_row_ = 0;  // without time passing
+  uint64_t turns_in_a_row_ = 0;  // without time passing or anything being applied
 };
 
 }  // namespace coordkit::sim

@@ -200,6 +200,10 @@ void keys(Plan& plan, const SimOptions& options, Random& random) {
   plan.work.watcher_pause_max = draw_wide(random, milliseconds(5), seconds(3));
   if (random.chance(0.6)) plan.work.compact_percent = random.between(1, 20);
   if (random.chance(0.3)) plan.work.revisions_kept = random.between(1, 200);
+  if (random.chance(0.7)) plan.work.transaction_percent = random.between(10, 90);
+  // History makes the state large; in smaller pieces it would be on its way for longer than anybody waits.
+  plan.states.chunk_bytes = std::max<size_t>(plan.states.chunk_bytes, 32 << 10);
+  plan.states.bytes_per_second = std::max<uint64_t>(plan.states.bytes_per_second, 1'000'000);
 }
 
 // Short sessions, one or two locks, many workers, processes and machines that stand still: what holders may believe.
@@ -347,7 +351,7 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
 
 // Drawn last, so that a run without it is the run it would be otherwise.
 void draw_primitives(Plan& plan, Random& random, double chance) {
-  if (random.chance(chance)) plan.work.coordination_share = random.chance(0.5) ? 0.3 : 0.1;
+  if (random.chance(chance)) plan.work.coordination_share = random.chance(0.5) ? 0.6 : 0.2;
   if (random.chance(chance)) plan.work.session_change_share = random.chance(0.5) ? 0.2 : 0.05;
 }
 

@@ -34,11 +34,12 @@ struct WorkPlan {
   uint64_t sticky_block = uint64_t{1} << 16;  // tokens that a sticky grant reserves (S-58)
   uint32_t watchers = 0;                      // programs that watch the keys
   Duration watcher_pause_max = std::chrono::milliseconds(300);
-  uint64_t revisions_kept = 0;      // by a leader that compacts; zero: it does not
-  uint64_t compact_percent = 0;     // of the calls about keys
-  double coordination_share = 0;    // of what a worker with a session does: semaphores, barriers and the like
-  double session_change_share = 0;  // sessions are taken over and killed; of idle workers, roughly
-  double lease_read_share = 0;      // of all that idle workers do, before anything else is chosen
+  uint64_t revisions_kept = 0;       // by a leader that compacts; zero: it does not
+  uint64_t compact_percent = 0;      // of the calls about keys
+  uint64_t transaction_percent = 0;  // of the others: transactions, ranges, keys that go with their session
+  double coordination_share = 0;     // of what a worker with a session does: semaphores, barriers and the like
+  double session_change_share = 0;   // sessions are taken over and killed; of idle workers, roughly
+  double lease_read_share = 0;       // of all that idle workers do, before anything else is chosen
 };
 
 // When a replica has to be sent a state, and how that goes.

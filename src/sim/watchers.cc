@@ -13,18 +13,17 @@ namespace {
 
 using What = WatchBatch::What;
 
+constexpr size_t kShown = 20;  // of many
+
 std::string shown(const std::vector<WatchEvent>& events) {
   std::string out;
   for (const WatchEvent& event : events) {
+    if (&event - events.data() == kShown) return out + fmt::format(" and {} more", events.size() - kShown);
     out +=
         fmt::format(" {}{}@{}.{}", event.deleted() ? "-" : "+", event.entry.key, event.entry.mod.value(), event.entry.version);
     if (event.previous) out += fmt::format("(was @{})", event.previous->mod.value());
   }
   return out.empty() ? " nothing" : out;
-}
-
-KeyValue entry_of(const std::string& key, const Model::Value& value) {
-  return {.key = key, .value = value.value, .create = value.create, .mod = value.mod, .version = value.version};
 }
 
 bool concerns(const WatchOptions& wants, const std::string& key) {
@@ -88,7 +87,8 @@ void Watchers::begin_anew(Watcher& watcher) {
   Random& random = watcher.random;
   watcher.wants = WatchOptions::prefix("k");
   const uint64_t kind = random.below(3);
-  const std::string one = fmt::format("k{}", random.below(plan_.work.keys));
+  const char* family = random.chance(0.5) ? "key-" : "kt-";
+  const std::string one = fmt::format("{}{}", family, random.below(plan_.work.keys));
   if (kind == 0) watcher.wants = WatchOptions::of(one);
   if (kind == 1) watcher.wants = {.key = one, .end = std::string(kNoEnd)};
   watcher.wants.previous = random.chance(0.5);
@@ -96,9 +96,9 @@ void Watchers::begin_anew(Watcher& watcher) {
   watcher.wants.deletes = !watcher.wants.puts || random.chance(0.8);
   watcher.wants.room = random.chance(0.5) ? random.between(100, 3000) : size_t{16} << 20;
   watcher.wants.mark_every = Duration(random.between(100'000'000, 5'000'000'000));
-  const uint64_t newest = model_.revision().value();
+  const uint64_t newest = model_.keys().revision().value();
   watcher.next = {};
-  if (random.chance(0.5)) watcher.next = Revision(random.between(model_.compacted().value() + 1, newest + 3));
+  if (random.chance(0.5)) watcher.next = Revision(random.between(model_.keys().compacted().value() + 1, newest + 3));
 }
 
 void Watchers::open(Watcher& watcher) {
@@ -147,7 +147,7 @@ void Watchers::take(Watcher& watcher, WatchBatch batch) {
       watcher.open = false;
       ++watcher.round;
       if (reason_of(batch.why) == Reason::Compacted) {
-        if (watcher.next >= batch.revision || batch.revision > model_.compacted()) {
+        if (watcher.next >= batch.revision || batch.revision > model_.keys().compacted()) {
           fail("INV_W05", watcher, "nothing it needs is compacted: " + batch.why.ToString());
         }
         reach(Mark::WatchCompacted);
@@ -170,7 +170,7 @@ void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
   std::vector<WatchEvent> should = expected(watcher, batch.revision);
   // What was before may be compacted; it must not be anything else.
   for (size_t i = 0; i < should.size() && i < batch.events->size(); ++i) {
-    const bool forgotten = !(*batch.events)[i].previous && should[i].entry.mod <= model_.compacted();
+    const bool forgotten = !(*batch.events)[i].previous && should[i].entry.mod <= model_.keys().compacted();
     if (!watcher.wants.previous || forgotten) should[i].previous.reset();
   }
   if (*batch.events != should) {
@@ -190,8 +190,8 @@ void Watchers::take_mark(Watcher& watcher, Revision revision) {
 // What concerns it from its place up to there.
 std::vector<WatchEvent> Watchers::expected(const Watcher& watcher, Revision upto) const {
   std::vector<WatchEvent> out;
-  const std::vector<Model::KeyChange>& changes = model_.key_changes();
-  const auto from = std::ranges::lower_bound(changes, watcher.next, {}, &Model::KeyChange::revision);
+  const std::vector<KeyModel::Change>& changes = model_.keys().changes();
+  const auto from = std::ranges::lower_bound(changes, watcher.next, {}, &KeyModel::Change::revision);
   for (auto change = from; change != changes.end() && change->revision <= upto; ++change) {
     if (!concerns(watcher.wants, change->key)) continue;
     if (change->now ? !watcher.wants.puts : !watcher.wants.deletes) continue;
@@ -207,13 +207,14 @@ std::vector<WatchEvent> Watchers::expected(const Watcher& watcher, Revision upto
 
 bool Watchers::all_told() const {
   return std::ranges::all_of(watchers_, [this](const Watcher& watcher) {
-    return watcher.wants.key.empty() || (watcher.next && expected(watcher, model_.revision()).empty());
+    return watcher.wants.key.empty() || (watcher.next && expected(watcher, model_.keys().revision()).empty());
   });
 }
 
 std::string Watchers::missing() const {
   for (const Watcher& watcher : watchers_) {
-    const std::vector<WatchEvent> untold = watcher.next ? expected(watcher, model_.revision()) : std::vector<WatchEvent>();
+    const std::vector<WatchEvent> untold =
+        watcher.next ? expected(watcher, model_.keys().revision()) : std::vector<WatchEvent>();
     if (untold.empty()) continue;
     return fmt::format("watcher {} on n{} has not been told{}", watcher.number, watcher.node + 1, shown(untold));
   }

@@ -11,9 +11,10 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr const char* kKindNames[] = {"open",      "close",     "acquire", "release", "put",      "erase", "get",
-                                      "lease get", "local get", "holders", "queue",   "sessions", "check", "convert",
-                                      "value",     "resume",    "kill",    "leave",   "command",  "look"};
+constexpr const char* kKindNames[] = {"open",    "close",     "acquire",   "release",   "put",   "erase",
+                                      "get",     "lease get", "local get", "holders",   "queue", "sessions",
+                                      "check",   "convert",   "value",     "resume",    "kill",  "leave",
+                                      "compact", "command",   "look",      "put entry", "range", "local range"};
 
 std::string text_of(const std::optional<Model::Value>& value) {
   if (!value) return "nothing";
@@ -98,7 +99,7 @@ void Witness::decided(const Call& call, Index index) {
 void Witness::observed(const Call& call, Index index) {
   if (Recorder* recorder = world_.recorder()) recorder->answered_at(number_of(call), index);
   if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which nobody applied", index.value()));
-  if (call.kind == Kind::LocalGet) return;
+  if (call.kind == Kind::LocalGet || call.kind == Kind::LocalRange) return;
   if (index < call.floor) {
     const char* broken = call.kind == Kind::LeaseGet ? "INV_R16" : "INV_R15";
     fail(broken, call, fmt::format("reads the state of {}, but {} was told before", index.value(), call.floor.value()));
@@ -249,7 +250,7 @@ void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
   std::optional<Model::Value> told;
   if (answer->entry) {
     const KeyValue& entry = *answer->entry;
-    told = Model::Value{entry.value, entry.create, entry.mod, entry.version};
+    told = Model::Value{entry.value, entry.create, entry.mod, entry.version, entry.lease};
   }
   const std::optional<Model::Value> expected = model_.value_at(call.subject, answer->as_of);
   if (told != expected || answer->revision != model_.revision_at(answer->as_of)) {
@@ -335,7 +336,10 @@ void Witness::finish() const {
     if (fate == nullptr) continue;
     if (fate->executions > 1) fail("INV_L09", call, fmt::format("executed {} times", fate->executions));
     if (!call.without_effect) continue;
-    const bool effect = call.kind != Kind::Acquire || (fate->result && fate->result->code == machine::ResultCode::Granted);
+    const auto came_to = [fate](machine::ResultCode code) { return fate->result && fate->result->code == code; };
+    const bool effect = call.kind == Kind::Acquire ? came_to(machine::ResultCode::Granted)
+                        : call.kind == Kind::Entry ? came_to(machine::ResultCode::Ok)
+                                                   : true;
     if (effect) fail("INV_R11", call, "told that it had no effect, but it did");
   }
 }

@@ -41,8 +41,12 @@ class Witness {
     Resume,  // of a session
     Kill,    // of a session or a hold
     Leave,   // a place or a group
+    Compact,
     Command,
-    Object  // a look at one
+    Object,  // a look at one
+    Entry,   // a put with options
+    Range,
+    LocalRange
   };
   using Object = CoordinationModel::Object;
   using Told = std::function<bool(const machine::Result&)>;
@@ -84,6 +88,11 @@ class Witness {
   void put(CallNumber call, const absl::StatusOr<PutResult>& answer);
   void erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
   void got(CallNumber call, const absl::StatusOr<GetResult>& answer);
+  // Keys with all their options, and transactions (witness_keys.cc).
+  void entry_put(CallNumber call, const absl::StatusOr<PutResult>& answer);
+  void entries_erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
+  void transacted(CallNumber call, const absl::StatusOr<TransactionResult>& answer);
+  void ranged(CallNumber call, const RangeOperation& range, const absl::StatusOr<RangeResult>& answer);
   void looked(CallNumber call, const absl::StatusOr<LockInfo>& answer);
   void queued(CallNumber call, const absl::StatusOr<QueueInfo>& answer);
   void listed(CallNumber call, const absl::StatusOr<SessionList>& answer);
@@ -125,6 +134,7 @@ class Witness {
   Call& end(CallNumber number);
   CallNumber number_of(const Call& call) const { return static_cast<CallNumber>(&call - calls_.data()); }
   void refused(Call& call, const absl::Status& status);
+  void range_refused(Call& call, const RangeOperation& range, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
   const Model::Fate& only_execution(const Call& call) const;

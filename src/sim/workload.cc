@@ -103,6 +103,8 @@ void Workload::act_idle(Worker& worker) {
   const uint64_t dice = worker.random.below(100);
   if (dice < plan_.work.kv_percent) {
     if (plan_.work.compact_percent != 0 && worker.random.below(100) < plan_.work.compact_percent) return compact(worker);
+    if (plan_.work.transaction_percent != 0 && worker.random.below(100) < plan_.work.transaction_percent)
+      return use_keys(worker);
     const uint64_t which = worker.random.below(5);
     return which < 2 ? put(worker) : which < 4 ? get(worker) : erase(worker);
   }
@@ -401,7 +403,7 @@ void Workload::erase(Worker& worker) {
 void Workload::compact(Worker& worker) {
   const uint64_t back = worker.random.below(worker.random.chance(0.5) ? 3 : 40);
   const Revision at(newest_.value() > back ? newest_.value() - back : 1);
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "keys", machine::Compact{at});
+  const auto call = witness_.begin_command(worker.node, Witness::Kind::Compact, "keys", machine::Compact{at});
   client(worker).keys().compact(at,
                                 then(worker,
                                      [this, call](absl::StatusOr<CompactResult>& answer) {

@@ -94,6 +94,18 @@ class Workload {
   void get(Worker& worker, Consistency consistency);
   void erase(Worker& worker);
   void compact(Worker& worker);
+  // ---- keys with all their options, and transactions (workload_keys.cc)
+  void use_keys(Worker& worker);
+  void put_entry(Worker& worker);
+  void erase_entries(Worker& worker);
+  void range(Worker& worker);
+  void transact(Worker& worker);
+  std::string shared_key(Worker& worker);
+  LeaseId draw_lease(Worker& worker);
+  RangeOperation draw_range(Worker& worker, bool past);
+  Compare draw_compare(Worker& worker);
+  Operation draw_operation(Worker& worker, uint32_t depth, std::vector<std::string>& free_keys);
+  Transaction draw_transaction(Worker& worker, uint32_t depth, std::vector<std::string>& free_keys);
   void query(Worker& worker);
   void check(Worker& worker);
   void write_resource(Worker& worker);

@@ -108,11 +108,11 @@ void Workload::use_latch(Worker& worker) {
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteLatch{session, name});
     calls.delete_latch(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
-  } else if (dice < 3) {
-    const uint64_t count = worker.random.between(1, 3);
+  } else if (dice < 4) {
+    const uint64_t count = worker.random.between(1, 2);
     const auto call = command(worker, Witness::Kind::Command, name, machine::CreateLatch{session, name, count});
     calls.create_latch(worker.session, name, count, done_as(worker, call, Mark::Count), call_deadline(worker));
-  } else if (dice < 6) {
+  } else if (dice < 7) {
     const uint64_t by = worker.random.between(1, 2);
     const auto call = command(worker, Witness::Kind::Command, name, machine::CountDown{session, name, by});
     const auto same = [](const Result& result, uint64_t left) { return result.number == static_cast<int64_t>(left); };

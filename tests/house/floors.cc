@@ -16,7 +16,8 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/election.h", "client"},  {"coordkit/semaphore.h", "client"},   {"coordkit/latch.h", "client"},
     {"coordkit/barrier.h", "client"},   {"coordkit/claim_queue.h", "client"}, {"coordkit/counter.h", "client"},
     {"coordkit/group.h", "client"},     {"coordkit/txn.h", "client"},         {"coordkit/membership.h", "replica"},
-    {"coordkit/replica.h", "replica"},
+    {"coordkit/replica.h", "replica"},  {"coordkit/stm.h", "replica"},        {"coordkit/mirror.h", "replica"},
+    {"coordkit/config.h", "replica"},   {"coordkit/registry.h", "replica"},   {"coordkit/id_allocator.h", "replica"},
     {"coordkit/coordkit.h", "replica"}, {"coordkit/asio.h", "replica"},
 };
 

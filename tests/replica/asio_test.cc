@@ -65,6 +65,25 @@ TEST_F(AsioTest, ACoroutineOpensLocksWritesAndReads) {
   EXPECT_TRUE(done);
 }
 
+TEST_F(AsioTest, ACoroutineCommitsATransactionReadsARangeAndErasesIt) {
+  bool done = false;
+  run([&]() -> asio::awaitable<void> {
+    const Kv kv(replica());
+    const Transaction both{{Compare::missing("a")}, {PutOperation{.key = "a"}, PutOperation{.key = "b"}}, {}};
+    const absl::StatusOr<TransactionResult> first = co_await async_commit(kv, both, {}, asio::use_awaitable);
+    const absl::StatusOr<TransactionResult> second = co_await async_commit(kv, both, {}, asio::use_awaitable);
+    EXPECT_TRUE(first.ok() && first->succeeded && second.ok() && !second->succeeded);
+    const RangeOperation all = RangeOperation::all();
+    const absl::StatusOr<RangeResult> found = co_await async_range(kv, all, {}, asio::use_awaitable);
+    EXPECT_TRUE(found.ok() && found->count == 2);
+    const DeleteOperation erase{.key = "a", .end = "c"};
+    const absl::StatusOr<EraseResult> erased = co_await async_erase(kv, erase, {}, asio::use_awaitable);
+    EXPECT_TRUE(erased.ok() && erased->deleted == 2);
+    done = true;
+  });
+  EXPECT_TRUE(done);
+}
+
 TEST_F(AsioTest, AFutureAndACallback) {
   Session me = async_open_session(replica(), "", {}, asio::use_future).get().value();
   Grant grant = async_acquire(me, "jobs", "owner", "value", {}, asio::use_future).get().value();

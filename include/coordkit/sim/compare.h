@@ -9,9 +9,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "coordkit/sim/program.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {
@@ -68,6 +71,34 @@ struct Comparison {
 Comparison compare_recipes(const CompareOptions& options);
 // One of them alone; the others stay empty.
 Comparison compare_recipe(const CompareOptions& options, Recipe recipe);
+
+// One client's end of a recipe: what the application asks of a lock.
+class LockEnd {
+ public:
+  virtual ~LockEnd() = default;
+  // Waits for the lock, through as many sessions and errors as it takes; one call at a time.
+  virtual void acquire(std::function<void()> granted) = 0;
+  // May the application act now, as far as the rules of the recipe let it know?
+  virtual bool holds() const = 0;
+  // Of the present hold; zero if the recipe has none.
+  virtual Token token() const = 0;
+  // Gives it back, held or not.
+  virtual void release() = 0;
+
+  // The run ends: begin nothing new. And is nothing open any more? Released before.
+  virtual void calm() {}
+  virtual bool done() const { return true; }
+};
+
+// A recipe of your own, made of what coordkit's client offers (examples/13_recipes), in coordkit's place: one end of it in the
+// process of each replica, the same application, the same strikes.
+using LockMaker = std::function<std::unique_ptr<LockEnd>(Process& process, const CompareOptions& options)>;
+struct OwnRecipe {
+  RecipeFigures figures;
+  uint64_t hash = 0;
+  std::string violation;  // of an invariant of the cluster itself; empty: none
+};
+OwnRecipe compare_own_recipe(const CompareOptions& options, const LockMaker& make);
 
 // Bars of overlaps and lost updates as one SVG that needs nothing else.
 std::string comparison_picture(const Comparison& sums, uint64_t runs, Duration length);

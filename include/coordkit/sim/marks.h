@@ -59,11 +59,16 @@ enum class Mark : uint8_t {
   NumberGiven,               // by a counter
   MemberJoined,              // a group
   LeaderSeen,                // of an election
-  WatchCaughtUp,        // several revisions were told at once
-  WatchMarked,          // a mark was told
-  WatchOfTheFuture,     // starts at a revision that does not exist
-  WatchCompacted,       // ended because what it needed is compacted
-  WatchLostItsReplica,  // and goes on at another one
+  WatchCaughtUp,             // several revisions were told at once
+  WatchMarked,               // a mark was told
+  WatchOfTheFuture,          // starts at a revision that does not exist
+  WatchCompacted,            // ended because what it needed is compacted
+  WatchLostItsReplica,       // and goes on at another one
+  TransactionThen,           // its conditions held
+  TransactionElse,           // they did not
+  PastRead,                  // at a revision that is not the newest
+  PastCompacted,             // or would have been
+  LeaseGone,                 // before something was attached to it
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);

@@ -19,9 +19,9 @@ using namespace compare;
 
 constexpr std::array<std::string_view, kRecipes> kNames = {"lease keys", "ephemeral nodes", "redlock", "coordkit"};
 
-using LockMaker = std::function<std::unique_ptr<LockEnd>(uint32_t machine)>;
+using ModelMaker = std::function<std::unique_ptr<LockEnd>(uint32_t machine)>;
 
-void run_model(const CompareOptions& options, Scene& scene, const LockMaker& make, RecipeFigures& figures) {
+void run_model(const CompareOptions& options, Scene& scene, const ModelMaker& make, RecipeFigures& figures) {
   SharedCounter counter;
   OverlapWatch watch;
   std::vector<std::unique_ptr<LockEnd>> locks;
@@ -44,7 +44,13 @@ void run_model(const CompareOptions& options, Scene& scene, const LockMaker& mak
 }
 
 void run_recipe(const CompareOptions& options, const std::vector<Strike>& strikes, Recipe recipe, Comparison& comparison) {
-  if (recipe == Recipe::Coordkit) return run_coordkit(options, strikes, comparison);
+  if (recipe == Recipe::Coordkit) {
+    OwnRecipe ours = run_embedded(options, strikes, native_lock);
+    comparison.of[static_cast<size_t>(recipe)] = ours.figures;
+    comparison.hash = hash_mix(comparison.hash, ours.hash);
+    comparison.violation = std::move(ours.violation);
+    return;
+  }
   Scene scene(options.seed, strikes);
   RecipeFigures& figures = comparison.of[static_cast<size_t>(recipe)];
   if (recipe == Recipe::LeaseKeys) {
@@ -85,6 +91,10 @@ Comparison compare_recipe(const CompareOptions& options, Recipe recipe) {
   Comparison comparison;
   run_recipe(options, draw_strikes(options, Random(options.seed)), recipe, comparison);
   return comparison;
+}
+
+OwnRecipe compare_own_recipe(const CompareOptions& options, const LockMaker& make) {
+  return run_embedded(options, draw_strikes(options, Random(options.seed)), make);
 }
 
 Comparison compare_recipes(const CompareOptions& options) {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/sums.h"
 #include "coordkit/sim/options.h"
 #include "sim/compare/work.h"
 
@@ -18,6 +17,7 @@ using std::chrono::seconds;
 struct Surroundings {
   const CompareOptions& options;
   const std::vector<Strike>& strikes;
+  const LockMaker& make;
   SharedCounter counter;
   OverlapWatch watch;
   Conductor* conductor = nullptr;
@@ -26,33 +26,11 @@ struct Surroundings {
   uint64_t grants = 0;
 };
 
-// One replica's process: a session, the lock, and the same worker as everywhere.
-class EmbeddedClient final : public Program, public ClientProcess, public LockEnd {
+// A session and a hold; asks again whatever becomes of them.
+class NativeLock final : public LockEnd {
  public:
-  EmbeddedClient(Process& process, Surroundings& around)
-      : process_(process), around_(around), place_(process.node().value() - 1), worker_(*this, *this, around.counter) {
-    around_.clients[place_] = this;
-    worker_.begin();
-  }
-  ~EmbeddedClient() override {
-    around_.grants += worker_.grants();
-    around_.clients[place_] = nullptr;
-  }
+  NativeLock(Process& process, Duration ttl) : process_(process), ttl_(ttl) {}
 
-  void calm() override {
-    calm_ = true;
-    worker_.end();
-  }
-  bool done() const override { return !calling_; }
-
-  // ClientProcess
-  void after(Duration delay, std::function<void()> act) override { process_.after(delay, std::move(act)); }
-  void elsewhere_after(Duration delay, std::function<void()> act) override {
-    around_.conductor->at(around_.conductor->now() + delay, std::move(act));
-  }
-  uint64_t random(uint64_t below) override { return process_.random(below); }
-
-  // LockEnd
   void acquire(std::function<void()> granted) override {
     granted_ = std::move(granted);
     ask();
@@ -62,6 +40,8 @@ class EmbeddedClient final : public Program, public ClientProcess, public LockEn
   void release() override {
     if (hold_) process_.client().release_later(std::exchange(hold_, nullptr));
   }
+  void calm() override { calm_ = true; }
+  bool done() const override { return !calling_; }
 
  private:
   void ask() {
@@ -78,7 +58,7 @@ class EmbeddedClient final : public Program, public ClientProcess, public LockEn
   }
   void open() {
     calling_ = true;
-    process_.client().open_session({.ttl = around_.options.ttl}, [this](absl::StatusOr<SessionRef> session) {
+    process_.client().open_session({.ttl = ttl_}, [this](absl::StatusOr<SessionRef> session) {
       calling_ = false;
       if (!session.ok()) return ask_again();
       session_ = *std::move(session);
@@ -90,13 +70,50 @@ class EmbeddedClient final : public Program, public ClientProcess, public LockEn
   }
 
   Process& process_;
-  Surroundings& around_;
-  const uint64_t place_;
+  const Duration ttl_;
   SessionRef session_;
   HoldRef hold_;
   std::function<void()> granted_;
   bool calling_ = false;
   bool calm_ = false;
+};
+
+// One replica's process: the end of a recipe, and the same worker as everywhere.
+class EmbeddedClient final : public Program, public ClientProcess {
+ public:
+  EmbeddedClient(Process& process, Surroundings& around)
+      : process_(process),
+        around_(around),
+        place_(process.node().value() - 1),
+        lock_(around.make(process, around.options)),
+        worker_(*this, *lock_, around.counter) {
+    around_.clients[place_] = this;
+    worker_.begin();
+  }
+  ~EmbeddedClient() override {
+    around_.grants += worker_.grants();
+    around_.clients[place_] = nullptr;
+  }
+
+  bool holds() const { return lock_->holds(); }
+  void calm() override {
+    worker_.end();
+    lock_->calm();
+  }
+  bool done() const override { return lock_->done(); }
+
+  // ClientProcess
+  void after(Duration delay, std::function<void()> act) override { process_.after(delay, std::move(act)); }
+  void elsewhere_after(Duration delay, std::function<void()> act) override {
+    around_.conductor->at(around_.conductor->now() + delay, std::move(act));
+  }
+  uint64_t random(uint64_t below) override { return process_.random(below); }
+
+ private:
+  Process& process_;
+  Surroundings& around_;
+  const uint64_t place_;
+  std::unique_ptr<LockEnd> lock_;
   Worker worker_;
 };
 
@@ -137,8 +154,12 @@ void look(Conductor& run, Surroundings& around) {
 
 }  // namespace
 
-void run_coordkit(const CompareOptions& options, const std::vector<Strike>& strikes, Comparison& comparison) {
-  Surroundings around{.options = options, .strikes = strikes};
+std::unique_ptr<LockEnd> native_lock(Process& process, const CompareOptions& options) {
+  return std::make_unique<NativeLock>(process, options.ttl);
+}
+
+OwnRecipe run_embedded(const CompareOptions& options, const std::vector<Strike>& strikes, const LockMaker& make) {
+  Surroundings around{.options = options, .strikes = strikes, .make = make};
   SimOptions run{.seed = options.seed, .profile = "calm", .black_box = BlackBox::Never, .nodes = kMachines};
   run.built_in_work = false;
   run.reduction.hostile = options.length;
@@ -151,12 +172,11 @@ void run_coordkit(const CompareOptions& options, const std::vector<Strike>& stri
     look(conductor, around);
   };
   const Report report = simulate(run);
-  RecipeFigures& figures = comparison.of[static_cast<size_t>(Recipe::Coordkit)];
-  around.counter.fill(figures);
-  around.watch.fill(figures);
-  figures.grants = around.grants;
-  comparison.hash = hash_mix(comparison.hash, report.trace_hash);
-  if (!report.violation.empty()) comparison.violation = report.violation + ": " + report.what;
+  OwnRecipe own{.figures = {.grants = around.grants}, .hash = report.trace_hash};
+  around.counter.fill(own.figures);
+  around.watch.fill(own.figures);
+  if (!report.violation.empty()) own.violation = report.violation + ": " + report.what;
+  return own;
 }
 
 }  // namespace coordkit::sim::compare

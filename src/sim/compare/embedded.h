@@ -1,4 +1,5 @@
-// coordkit's part of a comparison: the real engine and client in the simulator's cluster, under the same strikes.
+// coordkit's part of a comparison, and that of recipes made of its keys: the real engine and client in the simulator's cluster,
+// under the same strikes.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,9 @@
 
 namespace coordkit::sim::compare {
 
-// Adds to `comparison` what came out, a violated invariant included.
-void run_coordkit(const CompareOptions& options, const std::vector<Strike>& strikes, Comparison& comparison);
+OwnRecipe run_embedded(const CompareOptions& options, const std::vector<Strike>& strikes, const LockMaker& make);
+
+// coordkit's own lock.
+std::unique_ptr<LockEnd> native_lock(Process& process, const CompareOptions& options);
 
 }  // namespace coordkit::sim::compare

@@ -1,4 +1,4 @@
-#include "bench/cluster/lock_suite.h"
+#include "bench/cluster/suite.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 
 #include "bench/cluster/cluster.h"
 #include "bench/cluster/measure.h"
+#include "bench/etcd/etcd_load.h"
 
 namespace coordkit::bench {
 namespace {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 using Line = nlohmann::ordered_json;
 
 constexpr double kSuspectRatio = 0.5;
-constexpr std::array kFigures = {"cycles_per_s", "p50_us", "p99_us", "p999_us", "ceiling_per_s", "of_ceiling"};
+constexpr std::array kFigures = {"cycles_per_s", "p50_us", "p99_us", "p999_us", "events_per_s", "ceiling_per_s", "of_ceiling"};
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -29,16 +30,18 @@ struct Configuration {
   const Kind* kind;
   size_t callers = 0;
   std::string name;
+  bool of_etcd = false;
   std::vector<Line> measured;
 };
 
-class Suite {
+class Run {
  public:
-  Suite(const fs::path& data, const LockSuite& options, const PrintLine& print)
+  Run(const fs::path& data, const Suite& options, const PrintLine& print)
       : data_(data), options_(options), print_(print), durable_(!in_memory(data)) {
     for (const std::string& kind : options.kinds) {
       for (const size_t callers : callers_of(kind_of(kind))) {
-        configurations_.push_back({&kind_of(kind), callers, "coordkit/" + options.load.where + "/" + kind, {}});
+        configurations_.push_back({&kind_of(kind), callers, "coordkit/" + options.load.where + "/" + kind, false, {}});
+        if (!options.etcd.empty()) configurations_.push_back({&kind_of(kind), callers, "etcd/" + kind, true, {}});
       }
     }
   }
@@ -66,9 +69,10 @@ class Suite {
     load.callers = of.callers;
     std::fprintf(stderr, "# %s, %zu callers, round %u of %u\n", of.name.c_str(), of.callers, round, options_.rounds);
     const Line before = probe(of, "before");
-    const Line measured = run_cluster(data_ / (std::string(of.kind->name) + "-" + std::to_string(of.callers)), load);
+    const fs::path folder = data_ / (std::string(of.kind->name) + "-" + std::to_string(of.callers));
+    const Line measured = of.of_etcd ? run_etcd(options_.etcd, folder, load) : run_cluster(folder, load);
     const Line after = probe(of, "after");
-    Line line = {{"name", of.name}, {"where", load.where}, {"callers", of.callers}, {"round", round}};
+    Line line = {{"name", of.name}, {"where", of.of_etcd ? "client" : load.where}, {"callers", of.callers}, {"round", round}};
     line.update(measured);
     const double worst_probe = std::min(before["in_place_per_s"].get<double>(), after["in_place_per_s"].get<double>());
     add_ceiling(line, of, (before["in_place_p50_us"].get<double>() + after["in_place_p50_us"].get<double>()) / 2);
@@ -124,7 +128,7 @@ class Suite {
   }
 
   const fs::path& data_;
-  const LockSuite& options_;
+  const Suite& options_;
   const PrintLine& print_;
   const bool durable_;
   std::vector<Configuration> configurations_;
@@ -133,8 +137,6 @@ class Suite {
 
 }  // namespace
 
-bool run_lock_suite(const fs::path& data, const LockSuite& suite, const PrintLine& print) {
-  return Suite(data, suite, print).run();
-}
+bool run_suite(const fs::path& data, const Suite& suite, const PrintLine& print) { return Run(data, suite, print).run(); }
 
 }  // namespace coordkit::bench

@@ -1,7 +1,7 @@
-// The suite "lock": kinds of lock load (load.h), each with each number of callers, each on a cluster of its own with nothing
-// inherited. Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow
-// minute of the machine spoils one round of all and not all rounds of one. The disk is probed before and after each
-// measurement, while no cluster runs: what it can do is the ceiling that stands beside the figure.
+// A suite: kinds of load (load.h), each with each number of callers, each on a cluster of its own with nothing inherited.
+// Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow minute of the
+// machine spoils one round of all and not all rounds of one. The disk is probed before and after each measurement, while no
+// cluster runs: what it can do is the ceiling that stands beside the figure.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,10 @@
 
 namespace coordkit::bench {
 
-struct LockSuite {
+struct Suite {
   std::vector<std::string> kinds;  // of kKinds
   std::vector<size_t> callers;     // empty: 1 or 2, 16, 64
+  std::string etcd;                // where that program is: the same loads on three of it, beside ours; empty: not
   uint32_t rounds = 1;
   LoadOptions load;  // kind and callers are filled in
 };
@@ -28,6 +29,6 @@ using PrintLine = std::function<void(const nlohmann::ordered_json&)>;
 // one lock for all, c is 1. That is ceiling_per_s, from the median in-place sync of the two probes beside the measurement.
 // disk_suspect: a probe below half of the run's best, or a measurement above its ceiling (the probe waited for a processor,
 // not for the disk): repeat it on a quiet machine. False: something saw errors. Throws std::runtime_error with a sentence.
-bool run_lock_suite(const std::filesystem::path& data, const LockSuite& suite, const PrintLine& print);
+bool run_suite(const std::filesystem::path& data, const Suite& suite, const PrintLine& print);
 
 }  // namespace coordkit::bench

@@ -1,0 +1,25 @@
+// Loads of the revisioned store: 10,000 keys of 12 bytes with values of 16 bytes, one drawn for each operation.
+//
+//   put     puts it: one durable commit
+//   txn     puts it if it is there: a compare and one of two branches, one durable commit
+//   read    reads it linearizably
+//   local   reads it out of this replica's own state
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "bench/cluster/load.h"
+
+namespace coordkit::bench {
+
+inline constexpr uint64_t kKeys = 10'000;
+inline constexpr std::string_view kSixteenBytes = "0123456789abcdef";
+std::string key_of(uint64_t number);  // 12 bytes
+
+bool is_kv(std::string_view kind);
+nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options);
+
+}  // namespace coordkit::bench

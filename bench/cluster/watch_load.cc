@@ -1,0 +1,119 @@
+#include "bench/cluster/watch_load.h"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/kv_load.h"
+#include "coordkit/kv.h"
+#include "coordkit/watch.h"
+
+namespace coordkit::bench {
+namespace {
+
+constexpr std::string_view kPrefix = "key-";
+
+class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
+ public:
+  WatchLoad(Replica& replica, const LoadOptions& options) : kv_(replica), options_(options), callers_(options.callers) {}
+
+  void watch(const Replica& replica) {
+    watches_.reserve(options_.watchers);
+    for (size_t i = 0; i < options_.watchers; ++i) {
+      watches_.emplace_back(replica, WatchOptions::prefix(std::string(kPrefix)),
+                            [self = shared_from_this()](const WatchBatch& batch) { self->told(batch); });
+    }
+  }
+
+  nlohmann::ordered_json run() {
+    loop_.emplace(options_.callers, Seconds(options_.warmup_s), Seconds(options_.seconds));
+    for (size_t caller = 0; caller < callers_.size(); ++caller) put(caller);
+    nlohmann::ordered_json result = loop_->wait();
+    result["watchers"] = options_.watchers;
+    result["events_per_s"] = std::round(result["cycles_per_s"].get<double>() * static_cast<double>(options_.watchers));
+    return result;
+  }
+
+  // Their observers keep this alive.
+  void end_watches() { watches_.clear(); }
+
+  bool all_stand() {
+    const std::lock_guard lock(mutex_);
+    return standing_ == options_.watchers;
+  }
+
+ private:
+  struct Caller {
+    TimePoint started;
+  };
+  struct Untold {
+    size_t told = 0;
+    std::optional<size_t> caller;  // known when the put is answered
+  };
+
+  void put(size_t caller) {
+    if (loop_->over()) return loop_->caller_ended();
+    callers_[caller].started = Clock::now();
+    kv_.put_async({.key = key_of(caller), .value = std::string(kSixteenBytes)}, {},
+                  [self = shared_from_this(), caller](const absl::StatusOr<PutResult>& answer) {
+                    if (answer.ok()) return self->settle(answer->revision, caller);
+                    self->loop_->error(answer.status());
+                    self->put(caller);
+                  });
+  }
+
+  void told(const WatchBatch& batch) {
+    const std::lock_guard lock(mutex_);
+    if (batch.what == WatchBatch::What::Created) ++standing_;
+    if (batch.what == WatchBatch::What::Ended && loop_ && !loop_->over()) loop_->error(batch.why);
+    if (batch.what != WatchBatch::What::Events) return;
+    for (const WatchEvent& event : *batch.events) told_of(event.entry.mod);
+  }
+
+  // Under the mutex. Only the last one does more than counting.
+  void told_of(Revision revision) {
+    Untold& untold = untold_[revision];
+    if (++untold.told == options_.watchers && untold.caller) finish(revision, *untold.caller);
+  }
+  void settle(Revision revision, size_t caller) {
+    const std::lock_guard lock(mutex_);
+    Untold& untold = untold_[revision];
+    untold.caller = caller;
+    if (untold.told == options_.watchers) finish(revision, caller);
+  }
+  void finish(Revision revision, size_t caller) {
+    untold_.erase(revision);
+    loop_->cycle(callers_[caller].started, Clock::now());
+    put(caller);
+  }
+
+  Kv kv_;
+  const LoadOptions options_;
+  std::optional<ClosedLoop> loop_;  // from the moment that all watches stand
+  std::mutex mutex_;                // of what follows, but for what one caller at a time touches
+  std::vector<Caller> callers_;
+  std::map<Revision, Untold> untold_;
+  size_t standing_ = 0;
+  std::vector<Watch> watches_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json run_watch_load(Replica& replica, const LoadOptions& options) {
+  const auto load = std::make_shared<WatchLoad>(replica, options);
+  load->watch(replica);
+  const TimePoint deadline = Clock::now() + std::chrono::seconds(10);
+  while (!load->all_stand() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  nlohmann::ordered_json result{{"errors", 1}, {"first_error", "the watches do not stand"}};
+  if (load->all_stand()) result = load->run();
+  load->end_watches();
+  return result;
+}
+
+}  // namespace coordkit::bench

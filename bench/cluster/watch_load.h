@@ -1,0 +1,13 @@
+// One prefix, many watches of it in the leader's process, and callers that put keys below it. A cycle is one put, from the call
+// until the last watch has been told of it, and the caller puts again only then; events_per_s is what all watches were told.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "bench/cluster/load.h"
+
+namespace coordkit::bench {
+
+nlohmann::ordered_json run_watch_load(Replica& replica, const LoadOptions& options);
+
+}  // namespace coordkit::bench

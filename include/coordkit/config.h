@@ -1,0 +1,102 @@
+// Settings that follow the store, decoded by you: always the newest ones that make sense.
+//
+//   Config<Limits> limits(*replica, MirrorOptions::prefix("config/limits/"), decode_limits);
+//   limits.wait_ready();
+//   use(limits.current()->requests_max);      // any thread, any time; asks nobody
+//
+// All keys of the interval are decoded together, as of one revision: settings that a transaction changed together are never
+// seen apart. What cannot be decoded changes nothing but problem(), so a slip of the hand does not take a service down.
+// Threads: all methods are thread-safe; `decode` and `on_change` run on the replica's callback thread, one at a time. Lifetime:
+// as Mirror; what current() gave stays as it was for as long as somebody has it. Example: examples/10_config.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/error.h"
+#include "coordkit/mirror.h"
+
+namespace coordkit {
+
+template <typename T>
+class Config {
+ public:
+  // Of all entries of the interval, by key; none is a case of its own: defaults, or an error.
+  using Decode = std::function<absl::StatusOr<T>(const MirrorEntries&)>;
+  using OnChange = std::function<void(const T&)>;
+
+  // `on_change` is told of every value that current() gives, in order, the first included.
+  Config(const Replica& replica, MirrorOptions keys, Decode decode, OnChange on_change = {})
+      : shared_(std::make_shared<Shared>(std::move(decode), std::move(on_change))),
+        mirror_(replica, std::move(keys),
+                [shared = shared_](const MirrorSeen& seen, const MirrorEntries& all) { shared->seen(seen, all); }) {}
+
+  // Blocks until there is a value. kDeadlineExceeded (CallTimeout): there is none yet; of what cannot be decoded: what decode
+  // said; else why it has ended. Not in a callback of the replica.
+  absl::Status wait_ready(Duration timeout = std::chrono::seconds(10)) const {
+    if (absl::Status ready = mirror_.wait_ready(timeout); !ready.ok()) return ready;
+    std::unique_lock lock(shared_->mutex);  // decoded next, on the callback thread
+    shared_->wake.wait(lock, [this] { return shared_->decoded; });
+    return shared_->value ? absl::OkStatus() : shared_->problem;
+  }
+  std::shared_ptr<const T> current() const {  // null: there has been none
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->value;
+  }
+  // OK, or why current() is not what the store has: it could not be decoded, or the replica is closed.
+  absl::Status problem() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->problem;
+  }
+  // What current() was decoded from; for a transaction that changes the settings only if they are still the same.
+  Revision revision() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->revision;
+  }
+
+ private:
+  struct Shared {
+    Shared(Decode decode_by, OnChange tell) : decode(std::move(decode_by)), on_change(std::move(tell)) {}
+
+    void seen(const MirrorSeen& seen, const MirrorEntries& all) {
+      if (seen.what == MirrorSeen::What::Ended) return fail(seen.why);
+      absl::StatusOr<T> made = decode(all);
+      if (!made.ok()) return fail(made.status());
+      auto fresh = std::make_shared<const T>(*std::move(made));
+      {
+        const std::lock_guard lock(mutex);
+        value = fresh;
+        revision = seen.revision;
+        problem = absl::OkStatus();
+        decoded = true;
+        wake.notify_all();
+      }
+      if (on_change) on_change(*fresh);
+    }
+    void fail(absl::Status why) {
+      const std::lock_guard lock(mutex);
+      problem = std::move(why);
+      decoded = true;
+      wake.notify_all();
+    }
+
+    const Decode decode;
+    const OnChange on_change;
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::shared_ptr<const T> value;
+    Revision revision;
+    absl::Status problem;
+    bool decoded = false;  // once, whatever came of it
+  };
+
+  std::shared_ptr<Shared> shared_;
+  Mirror mirror_;
+};
+
+}  // namespace coordkit

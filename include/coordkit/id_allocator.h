@@ -1,0 +1,36 @@
+// Numbers that nobody else is given, taken from a Counter in blocks: one log entry for each `block` of them, the others cost
+// nothing. They rise within one allocator, not over several; what is left of a block is lost with the process.
+//
+//   IdAllocator orders(*replica, "orders");
+//   absl::StatusOr<int64_t> order = orders.next();
+//
+// Threads: all methods are thread-safe; one that fetches a block keeps the others waiting. Lifetime: may outlive the replica;
+// then what is left of the block is still given out. A forked child gets kFailedPrecondition: the block is its parent's.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "coordkit/counter.h"
+
+namespace coordkit {
+
+class IdAllocator {
+ public:
+  // `block`: numbers fetched at a time. Legal: 1 and up; less counts as 1.
+  IdAllocator(const Replica& replica, std::string counter, int64_t block = 1000);
+
+  // From 1 on, if nobody sets the counter. Errors as Counter::allocate(); a block whose fate is unknown is never used.
+  absl::StatusOr<int64_t> next();
+
+ private:
+  std::shared_ptr<class Host> host_;
+  Counter counter_;
+  const int64_t block_;
+  std::mutex mutex_;
+  int64_t next_ = 0;
+  int64_t left_ = 0;
+};
+
+}  // namespace coordkit

@@ -1,0 +1,27 @@
+#include "coordkit/id_allocator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replica/coordination.h"
+#include "replica/host.h"
+
+namespace coordkit {
+
+IdAllocator::IdAllocator(const Replica& replica, std::string counter, int64_t block)
+    : host_(HandleAccess::host(replica)), counter_(replica, std::move(counter)), block_(std::max<int64_t>(block, 1)) {}
+
+absl::StatusOr<int64_t> IdAllocator::next() {
+  if (host_->forked()) return forked_away();  // before the lock: another thread of the parent may have it
+  const std::lock_guard lock(mutex_);
+  if (left_ == 0) {
+    const absl::StatusOr<int64_t> first = counter_.allocate(block_);
+    if (!first.ok()) return first.status();
+    next_ = *first;
+    left_ = block_;
+  }
+  --left_;
+  return next_++;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,200 @@
+#include "coordkit/mirror.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "replica/coordination.h"
+#include "replica/host.h"
+
+namespace coordkit {
+
+// A range fixes the revision, a watch begins right after it. The copy changes on the callback thread only, where the watch
+// tells: its first word, Created, is where the range's answer is put in place. So nothing can come between them, and the
+// observer is always told of the copy as it is.
+struct Mirror::Rep : std::enable_shared_from_this<Rep> {
+  Rep(std::shared_ptr<Host> of, MirrorOptions what, MirrorObserver tell)
+      : host(std::move(of)), options(std::move(what)), observer(std::move(tell)) {}
+  Rep(const Rep&) = delete;
+  Rep& operator=(const Rep&) = delete;
+
+  using Snapshot = std::shared_ptr<RangeResult>;
+
+  void read() {
+    host->call([weak = weak_from_this(), key = options.key, end = options.end](Client& client) {
+      client.keys().range({.key = key, .end = end}, [weak](absl::StatusOr<RangeResult> found) {
+        if (const auto self = weak.lock()) self->answered(std::move(found));
+      });
+    });
+  }
+
+  // On the engine's thread. Whatever is not for ever is tried again.
+  void answered(absl::StatusOr<RangeResult> found) {
+    if (found.ok()) return follow(std::make_shared<RangeResult>(*std::move(found)));
+    const std::optional<Reason> reason = reason_of(found.status());
+    const bool final = reason == Reason::Stopped || reason == Reason::Closed || reason == Reason::EmptyKey ||
+                       reason == Reason::InvalidArgument || reason == Reason::LimitExceeded;
+    if (!final) {
+      return host->later(host->options().election_timeout, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->read();
+      });
+    }
+    host->announce([weak = weak_from_this(), why = found.status()] {
+      if (const auto self = weak.lock()) self->finish(why);
+    });
+  }
+
+  void follow(Snapshot snapshot) {
+    host->call([weak = weak_from_this(), snapshot = std::move(snapshot)](Client& client) mutable {
+      const auto self = weak.lock();
+      if (!self || self->dropped) return;
+      const WatchOptions what{.key = self->options.key,
+                              .end = self->options.end,
+                              .from = Revision(snapshot->revision.value() + 1),
+                              .room = self->options.room};
+      self->watch = client.watch(what, [weak, snapshot = std::move(snapshot)](const WatchBatch& batch) mutable {
+        if (const auto rep = weak.lock()) rep->told(batch, snapshot);
+      });
+    });
+  }
+
+  // On the callback thread.
+  void told(const WatchBatch& batch, Snapshot& snapshot) {
+    switch (batch.what) {
+      case WatchBatch::What::Created: return install(std::exchange(snapshot, nullptr));
+      case WatchBatch::What::Events: return change(batch);
+      case WatchBatch::What::Ended:
+        if (reason_of(batch.why) == Reason::Compacted) return read();
+        return finish(batch.why);
+      case WatchBatch::What::Mark:
+      case WatchBatch::What::Pending: return;
+    }
+  }
+
+  void install(const Snapshot& snapshot) {
+    MirrorEntries fresh;
+    for (KeyValue& entry : snapshot->entries) {
+      std::string key = entry.key;
+      fresh.emplace(std::move(key), std::move(entry));
+    }
+    const MirrorSeen seen{.what = shown ? MirrorSeen::What::Resync : MirrorSeen::What::Snapshot,
+                          .revision = snapshot->revision};
+    {
+      const std::lock_guard lock(mutex);
+      entries.swap(fresh);
+      shown = snapshot->revision;
+      wake.notify_all();
+    }
+    tell(seen);
+  }
+
+  void change(const WatchBatch& batch) {
+    {
+      const std::lock_guard lock(mutex);
+      for (const WatchEvent& event : *batch.events) {
+        if (event.deleted()) {
+          entries.erase(event.entry.key);
+        } else {
+          entries.insert_or_assign(event.entry.key, event.entry);
+        }
+      }
+      shown = batch.revision;
+    }
+    tell({.what = MirrorSeen::What::Changes, .revision = batch.revision, .events = batch.events});
+  }
+
+  void finish(const absl::Status& status) {
+    {
+      const std::lock_guard lock(mutex);
+      why = status;
+      wake.notify_all();
+    }
+    tell({.what = MirrorSeen::What::Ended, .revision = shown, .why = status});
+  }
+
+  // Only this thread changes the entries: no lock is needed to show them.
+  void tell(const MirrorSeen& seen) {
+    if (observer) observer(seen, entries);
+  }
+
+  void drop() {
+    host->call([self = shared_from_this()](Client& client) {
+      self->dropped = true;
+      client.end_watch(self->watch, [](absl::Status) {});
+    });
+  }
+
+  const std::shared_ptr<Host> host;
+  const MirrorOptions options;
+  MirrorObserver observer;
+
+  WatchId watch;         // on the engine's thread only
+  bool dropped = false;  // likewise
+
+  std::mutex mutex;
+  std::condition_variable wake;
+  MirrorEntries entries;
+  Revision shown;
+  absl::Status why;  // it has ended
+};
+
+Mirror::Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer)
+    : Mirror(HandleAccess::host(replica), std::move(options), std::move(observer)) {}
+
+Mirror::Mirror(std::shared_ptr<Host> host, MirrorOptions options, MirrorObserver observer)
+    : rep_(std::make_shared<Rep>(std::move(host), std::move(options), std::move(observer))) {
+  const std::string& end = rep_->options.end;
+  if (end.empty() || end == kNoEnd || rep_->options.key < end) {
+    rep_->read();
+    return;
+  }
+  rep_->host->announce([rep = rep_] {
+    rep->finish(make_error(Reason::EmptyRange, "the interval to follow is empty: its end must lie above its key"));
+  });
+}
+
+Mirror& Mirror::operator=(Mirror&& other) noexcept {
+  if (rep_) rep_->drop();
+  rep_ = std::move(other.rep_);
+  return *this;
+}
+
+Mirror::~Mirror() {
+  if (rep_) rep_->drop();
+}
+
+absl::Status Mirror::wait_ready(Duration timeout) const {
+  if (!rep_) return make_error(Reason::Closed, "this mirror follows nothing: make it of a replica");
+  if (rep_->host->forked()) return forked_away();
+  if (rep_->host->on_engine_thread() || rep_->host->on_callback_thread()) return would_wait_for_itself();
+  std::unique_lock lock(rep_->mutex);
+  const auto decided = [this] { return rep_->shown || !rep_->why.ok(); };
+  if (timeout == kForever) {
+    rep_->wake.wait(lock, decided);
+  } else if (!rep_->wake.wait_for(lock, std::max(timeout, Duration::zero()), decided)) {
+    return make_error(Reason::CallTimeout, Outcome::None, "the keys could not be read yet; is there a leader?");
+  }
+  return rep_->shown ? absl::OkStatus() : rep_->why;
+}
+
+std::optional<KeyValue> Mirror::get(const std::string& key) const {
+  if (!rep_) return std::nullopt;
+  const std::lock_guard lock(rep_->mutex);
+  const auto found = rep_->entries.find(key);
+  if (found == rep_->entries.end()) return std::nullopt;
+  return found->second;
+}
+
+MirrorEntries Mirror::entries() const {
+  if (!rep_) return {};
+  const std::lock_guard lock(rep_->mutex);
+  return rep_->entries;
+}
+
+Revision Mirror::revision() const {
+  if (!rep_) return {};
+  const std::lock_guard lock(rep_->mutex);
+  return rep_->shown;
+}
+
+}  // namespace coordkit

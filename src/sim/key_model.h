@@ -1,0 +1,84 @@
+// The naive twin of the revisioned store: keys as a plain map, everything that ever happened to each of them beside it, and
+// operations as docs/semantics.md says them, one after the other. Transactions look at copies. What is attached to a session
+// goes when its owner says so.
+//
+// Compares about locks are not modelled: the simulated work does not use them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/key_operations.h"
+#include "machine/kv_command.h"
+#include "machine/result.h"
+
+namespace coordkit::sim {
+
+class KeyModel {
+ public:
+  struct Value {
+    std::string value;
+    Revision create;
+    Revision mod;
+    uint64_t version = 0;
+    LeaseId lease = {};
+    friend bool operator==(const Value&, const Value&) = default;
+  };
+  using Entries = std::map<std::string, Value>;
+  struct Change {
+    Revision revision;
+    std::string key;
+    std::optional<Value> now;
+    std::optional<Value> before;
+  };
+  using LeaseLives = std::function<bool(LeaseId)>;
+
+  machine::Result run(const PutOperation& put, Index index, const LeaseLives& lives);
+  machine::Result run(const DeleteOperation& erase);
+  machine::Result run(const Transaction& transaction, const LeaseLives& lives);
+  machine::Result run(const machine::Compact& compact);
+  void end(LeaseId lease);  // one revision if any keys are attached to it
+
+  Revision revision() const { return revision_; }
+  Revision compacted() const { return compacted_; }
+  const Entries& entries() const { return now_; }
+  // All changes so far, by revision, those of one revision in the order in which they were made.
+  const std::vector<Change>& changes() const { return changes_; }
+  // Whether it was compacted since or not.
+  std::optional<Value> value_at(const std::string& key, Revision at) const;
+  RangeReply range_at(const RangeOperation& range, Revision at) const;
+
+ private:
+  // The keys as they will be, and what changed, until it is certain that all of it happens.
+  struct Draft {
+    Entries entries;
+    Revision revision;  // of what changes
+    std::vector<Change> changes = {};
+  };
+  using Code = machine::ResultCode;
+
+  Draft draft() const { return {now_, revision_.next()}; }
+  void accept(Draft draft);
+  static void set(Draft& draft, const std::string& key, std::optional<Value> value);
+  static Code put(Draft& draft, const PutOperation& put, const LeaseLives& lives, PutReply& reply);
+  static void erase(Draft& draft, const DeleteOperation& erase, DeleteReply& reply);
+  Code transact(Draft& draft, const Transaction& transaction, const LeaseLives& lives, TransactionReply& reply) const;
+  Code operate(Draft& draft, const Operation& operation, const LeaseLives& lives, OperationReply& reply) const;
+  bool holds(const Compare& compare) const;
+  static RangeReply select(const Entries& entries, const RangeOperation& range);
+  Entries entries_at(Revision at) const;
+
+  Revision revision_{1};
+  Revision compacted_;
+  Entries now_;
+  std::vector<Change> changes_;
+  std::map<std::string, std::vector<std::pair<Revision, std::optional<Value>>>> history_;  // ascending
+};
+
+KeyValue entry_of(const std::string& key, const KeyModel::Value& value);
+
+}  // namespace coordkit::sim

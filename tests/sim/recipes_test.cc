@@ -1,0 +1,97 @@
+// The recipes of examples/13_recipes in the simulated cluster, beside coordkit's own lock under the very same strikes: each
+// excludes when nothing goes wrong, each fails where docs/recipes.md says, and its number fences all the same.
+#include <gtest/gtest.h>
+
+#include "coordkit/sim/compare.h"
+#include "examples/13_recipes/queue_lock.h"
+#include "examples/13_recipes/sequential_lock.h"
+#include "examples/13_recipes/watchdog_lock.h"
+
+namespace coordkit::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr CompareFaults kNone{.pauses = false, .cuts = false, .drift = false, .wall_steps = false};
+constexpr CompareFaults kPauses{.pauses = true, .cuts = false, .drift = false, .wall_steps = false};
+constexpr CompareFaults kCuts{.pauses = false, .cuts = true, .drift = false, .wall_steps = false};
+
+template <typename Lock, auto... kArguments>
+std::unique_ptr<LockEnd> make(Process& process, const CompareOptions& options) {
+  return std::make_unique<Lock>(process, options.ttl, kArguments...);
+}
+const LockMaker kQueue = make<example::QueueLock, example::QueueLock::Trust::Messages>;
+const LockMaker kQueueByTheClock = make<example::QueueLock, example::QueueLock::Trust::Clock>;
+const LockMaker kSequential = make<example::SequentialLock>;
+const LockMaker kWatchdog = make<example::WatchdogLock>;
+
+RecipeFigures sum(const LockMaker& recipe, const CompareFaults& faults, uint64_t runs) {
+  RecipeFigures figures;
+  for (uint64_t seed = 1; seed <= runs; ++seed) {
+    const OwnRecipe run = compare_own_recipe({.seed = seed, .faults = faults}, recipe);
+    EXPECT_EQ(run.violation, "") << "seed " << seed;
+    figures.add(run.figures);
+  }
+  return figures;
+}
+RecipeFigures native(const CompareFaults& faults, uint64_t runs) {
+  RecipeFigures figures;
+  for (uint64_t seed = 1; seed <= runs; ++seed) {
+    figures.add(compare_recipe({.seed = seed, .faults = faults}, Recipe::Coordkit)[Recipe::Coordkit]);
+  }
+  return figures;
+}
+
+TEST(RecipesTest, EachExcludesWhenNothingGoesWrong) {
+  for (const LockMaker* recipe : {&kQueue, &kQueueByTheClock, &kSequential, &kWatchdog}) {
+    const RecipeFigures figures = sum(*recipe, kNone, 1);
+    EXPECT_GT(figures.grants, 25u);
+    EXPECT_GT(figures.writes, figures.grants);
+    EXPECT_EQ(figures.overlaps, 0u);
+    EXPECT_EQ(figures.lost, 0u);
+    EXPECT_EQ(figures.fenced_writes, figures.writes) << "its numbers rise with every grant";
+  }
+}
+
+// Key and lock are gone with the session; the news of it has to come.
+TEST(RecipesTest, AQueueOfKeysOverlapsAfterAPauseAndTheClockOfItsSessionMendsThat) {
+  const RecipeFigures told = sum(kQueue, kPauses, 12);
+  EXPECT_GT(told.overlaps, 0u);
+  EXPECT_GT(told.lost, 0u);
+  EXPECT_EQ(told.fenced_lost, 0u);
+  const RecipeFigures asked = sum(kQueueByTheClock, kPauses, 12), ours = native(kPauses, 12);
+  EXPECT_GT(asked.grants, 200u);
+  EXPECT_EQ(asked.overlaps, 0u);
+  EXPECT_EQ(ours.overlaps, 0u);
+  EXPECT_GT(told.lost, 4 * (asked.lost + ours.lost));
+}
+
+// Its process goes on, and acts before the thread that would have told it.
+TEST(RecipesTest, NumberedKeysStandACutAndLoseUpdatesToPauses) {
+  const RecipeFigures cut = sum(kSequential, kCuts, 10);
+  EXPECT_GT(cut.grants, 150u);
+  EXPECT_EQ(cut.overlaps, 0u);
+  const RecipeFigures paused = sum(kSequential, kPauses, 12), ours = native(kPauses, 12);
+  EXPECT_GT(paused.lost, 4 * ours.lost) << "what nobody can prevent is a pause between the check and the write";
+  EXPECT_EQ(paused.fenced_lost, 0u);
+  EXPECT_EQ(ours.overlaps, 0u);
+}
+
+TEST(RecipesTest, AWatchdogOverlapsAfterPausesAndCuts) {
+  for (const CompareFaults& faults : {kPauses, kCuts}) {
+    const RecipeFigures figures = sum(kWatchdog, faults, 20);
+    EXPECT_GT(figures.overlaps, 0u);
+    EXPECT_GT(figures.lost, 0u);
+    EXPECT_EQ(figures.fenced_lost, 0u);
+  }
+}
+
+TEST(RecipesTest, ASeedRepeatsItsRun) {
+  const CompareOptions options{.seed = 7, .length = 10s};
+  const uint64_t hash = compare_own_recipe(options, kQueue).hash;
+  EXPECT_EQ(compare_own_recipe(options, kQueue).hash, hash);
+  EXPECT_NE(compare_own_recipe(options, kWatchdog).hash, hash);
+}
+
+}  // namespace
+}  // namespace coordkit::sim
