@@ -160,6 +160,10 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   EXPECT_EQ(decode_event(encode(change)).value(), change);
   const ObjectReply object{true, -1, 2, 3, 4, true, {{Index(1), Token(2), SessionId(3), "o", 4, -5, "v"}, {}}};
   EXPECT_EQ(decode_object(encode(object)).value(), object);
+  const OwnedObjectsReply owned{{{coordination::Kind::Queue, "q", Token(2), Index(3), Index(4), 5, "", "v"},
+                                 {coordination::Kind::Group, "g", {}, {}, Index(6), 0, "o", ""}},
+                                true};
+  EXPECT_EQ(decode_owned_objects(encode(owned)).value(), owned);
   const HoldersReply holders{
       {{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared},
        {SessionId(1), "t", Token(2), 1, Index(3), kSomeRequest, "", LockMode::Exclusive, Token(9), true}},
@@ -205,6 +209,7 @@ TEST(CodecTest, NoTruncationOrFlippedByteOfARequestOrQueryCrashes) {
       (void)decode_event(damaged);
       (void)decode_holders(damaged);
       (void)decode_object(damaged);
+      (void)decode_owned_objects(damaged);
       (void)decode_operation_reply(damaged);
       (void)decode_keys(damaged);
     }
