@@ -273,7 +273,7 @@ auto async_get(Replica& replica, std::string key, Token&& token) {
 template <typename Token>
 auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times, Token&& token) {
   return asio_detail::initiate<absl::StatusOr<RangeResult>>(
-      [kv, range, times](Callback<RangeResult> done) mutable {
+      [kv = Kv(kv), range, times](Callback<RangeResult> done) mutable {
         return kv.range_async(std::move(range), {.timeout = times.timeout}, std::move(done));
       },
       asio_detail::kWithoutEffect, std::forward<Token>(token));
@@ -282,7 +282,7 @@ auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times, Tok
 template <typename Token>
 auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times, Token&& token) {
   return asio_detail::initiate<absl::StatusOr<TransactionResult>>(
-      [kv, transaction, times](Callback<TransactionResult> done) mutable {
+      [kv = Kv(kv), transaction, times](Callback<TransactionResult> done) mutable {
         return kv.commit_async(std::move(transaction), {.timeout = times.timeout}, {}, std::move(done));
       },
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
@@ -291,7 +291,7 @@ auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times,
 template <typename Token>
 auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times, Token&& token) {
   return asio_detail::initiate<absl::StatusOr<EraseResult>>(
-      [kv, erase, times](Callback<EraseResult> done) mutable {
+      [kv = Kv(kv), erase, times](Callback<EraseResult> done) mutable {
         return kv.erase_async(std::move(erase), {.timeout = times.timeout}, std::move(done));
       },
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
