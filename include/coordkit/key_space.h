@@ -5,7 +5,8 @@
 //
 // At the quota every put, and every transaction that may put, is refused with kResourceExhausted (NoSpace) before anything is
 // done; deletes, compactions, leases, sessions and locks go on. The refusals end by themselves when a compaction has made
-// room; there is no alarm to clear. A new cluster has no quota.
+// room; there is no alarm to clear. A new cluster has no quota. The first refusal is that of the replica that was asked, from
+// what it knows: after a change on another one, an info() here makes sure that it knows.
 // Threads: all methods are thread-safe; they block. Lifetime: may outlive the replica; then every call is kFailedPrecondition.
 #pragma once
 
