@@ -29,13 +29,14 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
 }
 
 // A session that changed hands keeps what it holds, some of it under other tokens: sticky locks get them at once, and who took
-// it over may convert the rest. Whoever had it may trust it for its time.
+// it over may convert the rest. Whoever had it may trust it for its time, and grant a sticky lock of it again.
 bool LockObserver::over(const HoldState& hold) const {
   if (model_.locks().hold(hold.name(), hold.token()) != nullptr) return false;
-  const SessionId session = hold.session()->id();
-  return !taken_over_.contains(session) ||
+  const SessionId id = hold.session()->id();
+  const Model::Session* session = model_.session(id);
+  return session == nullptr || !session->resumed ||
          std::ranges::none_of(model_.locks().holds(hold.name()), [&](const LockModel::Claim& claim) {
-           return claim.session == session && (claim.renewed || (claim.owner_tag == hold.owner_tag() && !hold.delegation()));
+           return claim.session == id && (claim.renewed || (claim.owner_tag == hold.owner_tag() && !hold.delegation()));
          });
 }
 

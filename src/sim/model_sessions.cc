@@ -56,7 +56,8 @@ Result Model::run(const machine::KillSession& kill) {
 
 Result Model::run(const machine::ForceRelease& force) {
   const LockModel::Claim* hold = locks_.hold(force.name, force.token);
-  if (hold == nullptr) return {.code = ResultCode::NotOwner};
+  if (hold == nullptr || (hold->token != force.token && !locks_.current(force.name, force.token)))
+    return {.code = ResultCode::NotOwner};
   const SessionId holder = hold->session;
   mark_ending(holder);
   return {.code = ResultCode::Ok, .session = holder};

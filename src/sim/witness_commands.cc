@@ -30,7 +30,13 @@ void Witness::executed(CallNumber number, const absl::Status& answer, const Told
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer);
-  if (!match(call, told)) fail("INV_K1", call, "the log has decided nothing like what was told");
+  if (match(call, told)) return;
+  std::string decided;
+  for (const Model::Execution& execution : model_.executions(call.command)) {
+    decided += fmt::format(" {} at {}{}", execution.result ? static_cast<int>(execution.result->code) : -1,
+                           execution.index.value(), matched_.contains(execution.request) ? " (told)" : "");
+  }
+  fail("INV_K1", call, fmt::format("told otherwise than the log decided after {}:{}", call.floor.value(), decided));
 }
 
 // Whoever finds open what it would wait for is told so without an entry.
