@@ -22,9 +22,7 @@ CallId Client::locks_of(SessionId session, Token after, Callback<SessionLocks> d
        .door = session ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named")},
       std::move(done), [](const Completion& completion) -> absl::StatusOr<SessionLocks> {
         auto reply = machine::decode_locks_of(completion.bytes);
-        if (!reply.ok()) {
-          return make_error(Reason::Corrupt, Outcome::None, "the machine's answer cannot be read; is this replica too old?");
-        }
+        if (!reply.ok()) return client::unreadable();
         SessionLocks out{.locks = {}, .more = reply->more, .as_of = completion.index};
         for (machine::HeldLock& lock : reply->locks) {
           out.locks.push_back(

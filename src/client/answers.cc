@@ -275,10 +275,18 @@ namespace coordkit::client {
 absl::StatusOr<machine::Result> result_of(const Completion& completion) {
   if (!completion.status.ok()) return completion.status;
   auto result = machine::decode_result(completion.bytes);
-  if (!result.ok()) {
-    return make_error(Reason::Corrupt, Outcome::Unknown, "the machine's answer cannot be read; is this replica too old?");
-  }
+  if (!result.ok()) return unreadable(Outcome::Unknown);
   return result;
+}
+
+absl::StatusOr<machine::Result> done_of(const Completion& completion, std::string_view subject) {
+  auto result = result_of(completion);
+  if (result.ok() && result->code != ResultCode::Ok) return status_of(*result, subject);
+  return result;
+}
+
+absl::Status unreadable(Outcome outcome) {
+  return make_error(Reason::Corrupt, outcome, "the machine's answer cannot be read; is this replica too old?");
 }
 
 bool was_executed(const machine::Result& result) {

@@ -24,6 +24,12 @@ absl::Status check_key(std::string_view key);
 // The result in a completed submission. The engine's own failure, Corrupt, or the result whatever its code.
 absl::StatusOr<machine::Result> result_of(const Completion& completion);
 
+// The same, but every other code than Ok is the status of `subject`.
+absl::StatusOr<machine::Result> done_of(const Completion& completion, std::string_view subject);
+
+// Of an answer that makes no sense: Corrupt.
+absl::Status unreadable(Outcome outcome = Outcome::None);
+
 // Whether apply got as far as the request's prior releases: everything but a refusal of the request's form, or of its session.
 bool was_executed(const machine::Result& result);
 

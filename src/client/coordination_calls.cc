@@ -13,10 +13,6 @@ namespace {
 absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given"); }
 absl::Status session_over() { return make_error(Reason::Lost, "the session has ended; open a new one"); }
 
-absl::Status unreadable() {
-  return make_error(Reason::Corrupt, Outcome::None, "the machine's answer cannot be read; is this replica too old?");
-}
-
 // Whether a wait to leave was decided: then the place is given up, whatever else is said.
 bool has_left(const absl::Status& status) {
   const std::optional<Reason> reason = reason_of(status);
@@ -237,7 +233,7 @@ CallId Client::Impl::look(machine::ObjectQuery query, CallDeadline deadline, Cal
   return ask<Looked>({.bytes = machine::encode(machine::Query(std::move(query))), .deadline = deadline, .door = door},
                      std::move(done), [](const Completion& completion) -> absl::StatusOr<Looked> {
                        auto reply = machine::decode_object(completion.bytes);
-                       if (!reply.ok()) return unreadable();
+                       if (!reply.ok()) return client::unreadable();
                        return Looked{*std::move(reply), completion.index};
                      });
 }
@@ -250,7 +246,7 @@ CallId Client::Impl::leader(std::string name, Callback<std::optional<LeaderInfo>
        .door = door},
       std::move(done), [](const Completion& completion) -> absl::StatusOr<std::optional<LeaderInfo>> {
         const auto reply = machine::decode_holders(completion.bytes);
-        if (!reply.ok()) return unreadable();
+        if (!reply.ok()) return client::unreadable();
         return client::leader_of(*reply);
       });
 }

@@ -8,10 +8,6 @@
 namespace coordkit {
 namespace {
 
-absl::Status unreadable() {
-  return make_error(Reason::Corrupt, Outcome::None, "the machine's answer cannot be read; is this replica too old?");
-}
-
 SessionInfo info_of(machine::SessionInfo session) {
   return {.session = session.session,
           .ttl = session.ttl,
@@ -25,7 +21,7 @@ SessionInfo info_of(machine::SessionInfo session) {
 
 absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
   auto reply = machine::decode_holders(completion.bytes);
-  if (!reply.ok()) return unreadable();
+  if (!reply.ok()) return client::unreadable();
   LockInfo out{.waiters = reply->waiters, .delayed = reply->delayed, .as_of = completion.index};
   for (machine::HolderInfo& holder : reply->holders) {
     out.holders.push_back({.session = holder.session,
@@ -42,20 +38,20 @@ absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
 
 absl::StatusOr<QueueInfo> read_queue(const Completion& completion) {
   auto reply = machine::decode_queue(completion.bytes);
-  if (!reply.ok()) return unreadable();
+  if (!reply.ok()) return client::unreadable();
   return QueueInfo{.waiters = std::move(reply->waiters), .more = reply->more, .as_of = completion.index};
 }
 
 absl::StatusOr<SessionInfo> read_session(const Completion& completion) {
   auto reply = machine::decode_session(completion.bytes);
-  if (!reply.ok()) return unreadable();
+  if (!reply.ok()) return client::unreadable();
   if (!reply->session) return make_error(Reason::SessionNotFound, "the session has ended or never existed");
   return info_of(*std::move(reply->session));
 }
 
 absl::StatusOr<SessionList> read_sessions(const Completion& completion) {
   auto reply = machine::decode_sessions(completion.bytes);
-  if (!reply.ok()) return unreadable();
+  if (!reply.ok()) return client::unreadable();
   SessionList out{.more = reply->more, .as_of = completion.index};
   for (machine::SessionInfo& session : reply->sessions) out.sessions.push_back(info_of(std::move(session)));
   return out;
@@ -63,7 +59,7 @@ absl::StatusOr<SessionList> read_sessions(const Completion& completion) {
 
 absl::StatusOr<GetResult> read_key(const Completion& completion) {
   auto reply = machine::decode_keys(completion.bytes);
-  if (!reply.ok() || reply->keys.size() > 1) return unreadable();
+  if (!reply.ok() || reply->keys.size() > 1) return client::unreadable();
   GetResult out{.revision = reply->revision, .as_of = completion.index, .age = completion.age};
   if (!reply->keys.empty()) out.entry = std::move(reply->keys.front());
   return out;
@@ -155,7 +151,7 @@ CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline dead
   return impl_->ask<bool>(std::move(question), std::move(done),
                           [impl = impl_.get(), hold](const Completion& completion) -> absl::StatusOr<bool> {
                             const auto reply = machine::decode_token_still_held(completion.bytes);
-                            if (!reply.ok()) return unreadable();
+                            if (!reply.ok()) return client::unreadable();
                             if (!reply->held) impl->token_refuted(hold);
                             return reply->held;
                           });

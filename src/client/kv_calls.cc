@@ -12,27 +12,17 @@ namespace {
 using machine::Result;
 using machine::ResultCode;
 
-absl::Status unreadable(Outcome outcome) {
-  return make_error(Reason::Corrupt, outcome, "the machine's answer cannot be read; is this replica too old?");
-}
-
 // What an operation came to; `Kind` is what its reply must be. No reply: it had nothing to say.
 template <typename Kind>
 absl::StatusOr<Kind> reply_of(const Result& result, Outcome outcome) {
   if (result.reply.empty()) return Kind();
   auto reply = machine::decode_operation_reply(result.reply);
-  if (!reply.ok() || !std::holds_alternative<Kind>(reply->body)) return unreadable(outcome);
+  if (!reply.ok() || !std::holds_alternative<Kind>(reply->body)) return client::unreadable(outcome);
   return std::get<Kind>(std::move(reply->body));
 }
 
-absl::StatusOr<Result> done_of(const Completion& completion, std::string_view subject) {
-  auto result = client::result_of(completion);
-  if (result.ok() && result->code != ResultCode::Ok) return client::status_of(*result, subject);
-  return result;
-}
-
 absl::StatusOr<PutResult> read_put(const Completion& completion) {
-  const auto result = done_of(completion, "key");
+  const auto result = client::done_of(completion, "key");
   if (!result.ok()) return result.status();
   auto reply = reply_of<PutReply>(*result, Outcome::Done);
   if (!reply.ok()) return reply.status();
@@ -40,7 +30,7 @@ absl::StatusOr<PutResult> read_put(const Completion& completion) {
 }
 
 absl::StatusOr<EraseResult> read_erase(const Completion& completion) {
-  const auto result = done_of(completion, "key");
+  const auto result = client::done_of(completion, "key");
   if (!result.ok()) return result.status();
   auto reply = reply_of<DeleteReply>(*result, Outcome::Done);
   if (!reply.ok()) return reply.status();
@@ -48,17 +38,17 @@ absl::StatusOr<EraseResult> read_erase(const Completion& completion) {
 }
 
 absl::StatusOr<TransactionResult> read_transaction(const Completion& completion) {
-  const auto result = done_of(completion, "transaction");
+  const auto result = client::done_of(completion, "transaction");
   if (!result.ok()) return result.status();
   auto nested = reply_of<std::vector<TransactionReply>>(*result, Outcome::Done);
   if (!nested.ok()) return nested.status();
-  if (nested->size() != 1) return unreadable(Outcome::Done);
+  if (nested->size() != 1) return client::unreadable(Outcome::Done);
   TransactionReply& reply = nested->front();
   return TransactionResult{reply.succeeded, std::move(reply.replies), result->revision, completion.index};
 }
 
 absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
-  const auto result = done_of(completion, "compaction");
+  const auto result = client::done_of(completion, "compaction");
   if (!result.ok()) return result.status();
   return CompactResult{result->revision, completion.index};
 }
@@ -94,7 +84,7 @@ void Client::Impl::ask_page(CallId id, std::shared_ptr<Paging> paging) {
 // The first answer fixes the revision. The rest is read there from this replica's own state, which can only be younger.
 void Client::Impl::page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion) {
   if (find(id) == nullptr) return;
-  const auto result = done_of(completion, "range");
+  const auto result = client::done_of(completion, "range");
   auto reply = result.ok() ? reply_of<RangeReply>(*result, Outcome::None) : absl::StatusOr<RangeReply>(result.status());
   if (!reply.ok()) {
     answer<RangeResult>(id, reply.status());
@@ -199,7 +189,7 @@ CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOpti
   return client_->impl_->write<QuotaResult>(
       {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
       std::move(done), [](const Completion& completion) -> absl::StatusOr<QuotaResult> {
-        const auto result = done_of(completion, "quota");
+        const auto result = client::done_of(completion, "quota");
         if (!result.ok()) return result.status();
         return QuotaResult{result->revision, completion.index};
       });
@@ -210,7 +200,7 @@ CallId KeyCalls::space(Callback<KeySpaceInfo> done, CallDeadline deadline, ReadO
       {.bytes = machine::encode(machine::Query(machine::KeySpaceQuery())), .options = options, .deadline = deadline},
       std::move(done), [](const Completion& completion) -> absl::StatusOr<KeySpaceInfo> {
         const auto reply = machine::decode_key_space(completion.bytes);
-        if (!reply.ok()) return unreadable(Outcome::None);
+        if (!reply.ok()) return client::unreadable();
         return KeySpaceInfo{reply->weight,   reply->quota,     reply->keys,     reply->changes,
                             reply->revision, reply->compacted, reply->sweeping, completion.index};
       });

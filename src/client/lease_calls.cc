@@ -17,14 +17,8 @@ constexpr uint64_t kLookBit = uint64_t{1} << 63;  // of an attempt that is a loo
 
 TimerId timer_of(const machine::LeaseRow& row) { return TimerId(row.number.value()); }
 
-absl::StatusOr<Result> done_of(const Completion& completion) {
-  auto result = client::result_of(completion);
-  if (result.ok() && result->code != ResultCode::Ok) return client::status_of(*result, "lease");
-  return result;
-}
-
 absl::StatusOr<RevokedLease> read_revoked(const Completion& completion) {
-  const auto result = done_of(completion);
+  const auto result = client::done_of(completion, "lease");
   if (!result.ok()) return result.status();
   return RevokedLease{result->deleted, result->revision, completion.index};
 }
@@ -65,7 +59,7 @@ CallId Client::Impl::write_lease(const machine::Request& request, Callback<Grant
   return write<GrantedLease>(
       {.bytes = machine::encode(request), .options = {.deadline = deadline}, .door = client::check_request(request)},
       std::move(done), [this](const Completion& completion) -> absl::StatusOr<GrantedLease> {
-        const auto result = done_of(completion);
+        const auto result = client::done_of(completion, "lease");
         if (!result.ok()) return result.status();
         return GrantedLease{result->lease, result->ttl, short_lived(result->ttl), result->revision, completion.index};
       });
@@ -104,8 +98,7 @@ void Client::Impl::leases_answered(CallId id, const ReadingRef& reading, const C
   auto reply = completion.status.ok() ? machine::decode_leases(completion.bytes)
                                       : absl::StatusOr<machine::LeasesReply>(completion.status);
   if (!reply.ok()) {
-    fail(id, completion.status.ok() ? make_error(Reason::Corrupt, Outcome::None, "the machine's answer cannot be read")
-                                    : completion.status);
+    fail(id, completion.status.ok() ? client::unreadable() : completion.status);
     return;
   }
   auto* one = std::get_if<machine::LeaseQuery>(&reading->next);
