@@ -6,6 +6,7 @@
 
 #include "replica/coordination.h"
 #include "replica/host.h"
+#include "replica/waiting.h"
 
 namespace coordkit {
 
@@ -168,10 +169,7 @@ absl::Status Mirror::wait_ready(Duration timeout) const {
   if (rep_->host->forked()) return forked_away();
   if (rep_->host->on_engine_thread() || rep_->host->on_callback_thread()) return would_wait_for_itself();
   std::unique_lock lock(rep_->mutex);
-  const auto decided = [this] { return rep_->shown || !rep_->why.ok(); };
-  if (timeout == kForever) {
-    rep_->wake.wait(lock, decided);
-  } else if (!rep_->wake.wait_for(lock, std::max(timeout, Duration::zero()), decided)) {
+  if (!wait_up_to(rep_->wake, lock, timeout, [this] { return rep_->shown || !rep_->why.ok(); })) {
     return make_error(Reason::CallTimeout, Outcome::None, "the keys could not be read yet; is there a leader?");
   }
   return rep_->shown ? absl::OkStatus() : rep_->why;

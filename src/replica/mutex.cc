@@ -6,14 +6,9 @@
 #include "coordkit/error.h"
 #include "replica/session_handle.h"
 #include "replica/system_error.h"
+#include "replica/waiting.h"
 
 namespace coordkit {
-namespace {
-
-constexpr Duration kLongest = std::chrono::hours(24 * 365 * 10);  // anything longer is for ever, and no sum of times overflows
-
-}  // namespace
-
 Mutex::Mutex(Session session, std::string name, MutexOptions options)
     : session_(std::move(session)), name_(std::move(name)), sticky_(options.sticky) {
   if (session_.handle_) owner_ = session_.handle_->host().owner_tag();
@@ -22,19 +17,14 @@ Mutex::Mutex(Session session, std::string name, MutexOptions options)
 // Where a call of the cluster would not wait, this must not either: its refusal says why. A session that is lost, or whose
 // replica is closed, never grants again.
 void Mutex::refuse_to_wait() {
-  const bool may_wait = session_.handle_ && !session_.handle_->host().forked() && !session_.handle_->host().on_engine_thread() &&
-                        session_.phase() != SessionPhase::Lost;
+  const bool may_wait = session_.handle_ && !session_.handle_->host().forked() &&
+                        !session_.handle_->host().on_engine_thread() && session_.phase() != SessionPhase::Lost;
   if (!may_wait) raise_as_system_error(session_.acquire(name_, {.owner = owner_}).status());
 }
 
 bool Mutex::enter(Duration timeout) {
   std::unique_lock lock(guard_);
-  const auto free = [this] { return !taken_; };
-  if (timeout == kForever) {
-    left_.wait(lock, free);
-  } else if (!left_.wait_for(lock, timeout, free)) {
-    return false;
-  }
+  if (!wait_up_to(left_, lock, timeout, [this] { return !taken_; })) return false;
   taken_ = true;
   return true;
 }
@@ -67,7 +57,7 @@ bool Mutex::try_lock() { return try_lock_within(Duration::zero()); }
 bool Mutex::try_lock_within(Duration timeout) {
   refuse_to_wait();
   const auto began = std::chrono::steady_clock::now();
-  const bool for_ever = timeout > kLongest;
+  const bool for_ever = timeout > kNeverEnds;
   const Duration patience = for_ever ? kForever : std::max(timeout, Duration::zero());
   if (!enter(patience)) return false;
   return ask(for_ever ? kForever : std::max(patience - (std::chrono::steady_clock::now() - began), Duration::zero()));

@@ -1,6 +1,8 @@
 // Turns an asynchronous call of the client into a blocking one.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -12,6 +14,17 @@
 #include "replica/call_runner.h"
 
 namespace coordkit {
+
+inline constexpr Duration kNeverEnds =
+    std::chrono::hours(24 * 365 * 10);  // a wait above it is for ever: no sum of times overflows
+
+// Until `ready()`, or for `timeout` at the longest; what ready() then says.
+template <typename Ready>
+bool wait_up_to(std::condition_variable& wake, std::unique_lock<std::mutex>& lock, Duration timeout, Ready ready) {
+  if (timeout <= kNeverEnds) return wake.wait_for(lock, std::max(timeout, Duration::zero()), ready);
+  wake.wait(lock, ready);
+  return true;
+}
 
 // A value that one thread sets once and another waits for.
 template <typename T>

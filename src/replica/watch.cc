@@ -7,6 +7,7 @@
 
 #include "replica/coordination.h"
 #include "replica/host.h"
+#include "replica/waiting.h"
 
 namespace coordkit {
 namespace {
@@ -33,10 +34,7 @@ class BatchQueue {
   // The end stays, for whoever asks again.
   absl::StatusOr<WatchBatch> take(Duration timeout) {
     std::unique_lock lock(mutex_);
-    const auto ready = [this] { return closed_ || !batches_.empty(); };
-    if (timeout == kForever) {
-      wake_.wait(lock, ready);
-    } else if (!wake_.wait_for(lock, timeout, ready)) {
+    if (!wait_up_to(wake_, lock, timeout, [this] { return closed_ || !batches_.empty(); })) {
       return make_error(Reason::CallTimeout, Outcome::None, "nothing was told in that time; nothing is lost");
     }
     if (closed_) return make_error(Reason::Closed, "the watch was ended");
