@@ -77,10 +77,7 @@ class Cluster final : private NodeWatcher {
   void fault_begin(const Event& event);
   void fault_end(const Event& event);
   void strike(FaultKind kind, Duration length);
-  void count(FaultKind kind) {
-    ++fault_counts_[static_cast<size_t>(kind)];
-    struck_.push_back(strikes_);
-  }
+  void record(ActiveFault& fault, Duration length);  // counts it, and marks it on the timeline
   void undo(ActiveFault& fault);
   void heal();
   void cut_links(ActiveFault& fault);

@@ -3,7 +3,6 @@
 // could do without it. Such a disk keeps its replica in quarantine until it is replaced; one that has lost its newest writes
 // without a trace is replaced before it takes part again, for nobody could tell.
 #include "sim/cluster.h"
-#include "sim/recorder.h"
 
 namespace coordkit::sim {
 
@@ -37,10 +36,9 @@ void Cluster::strike_disk(ActiveFault fault, Duration length) {
     if (!log.rot()) return;
     for (uint64_t more = striking_.below(4); more > 0; --more) log.rot();
   }
-  count(fault.kind);
   world_.trace(fault.node, "disk fault {} for {} us", static_cast<uint64_t>(fault.kind),
                static_cast<uint64_t>(length.count()) / 1000);
-  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(fault.kind, strikes_, fault.node, length);
+  record(fault, length);
   if (fault.files == FileFaults{}) return;
   const uint32_t node = fault.node;
   remember(std::move(fault), length);

@@ -38,11 +38,10 @@ uint32_t Cluster::victim() {
 
 void Cluster::strike(FaultKind kind, Duration length) {
   if (kind >= FaultKind::DiskError) return strike_disk({.kind = kind, .node = victim()}, length);
-  count(kind);
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
   ActiveFault fault{.kind = kind, .node = victim()};
   if (kind == FaultKind::Fade) fault.node = consensus_.leader().value_or(fault.node);
-  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(kind, strikes_, fault.node, length);
+  record(fault, length);
   switch (kind) {
     case FaultKind::Storm:
       ++storms_;
@@ -102,6 +101,12 @@ void Cluster::strike(FaultKind kind, Duration length) {
       return;
     default: return;
   }
+}
+
+void Cluster::record(ActiveFault& fault, Duration length) {
+  ++fault_counts_[static_cast<size_t>(fault.kind)];
+  struck_.push_back(strikes_);
+  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(fault.kind, strikes_, fault.node, length);
 }
 
 uint64_t Cluster::remember(ActiveFault fault, Duration length) {

@@ -9,6 +9,16 @@
 #include "sim/violation.h"
 
 namespace coordkit::sim {
+namespace {
+
+// Does its session have that hold still, in another form? An owner that changes the mode of its hold has two handles of it for
+// a moment; and a session that changed hands gets other tokens for its sticky locks, and may convert the rest.
+bool goes_on(const HoldState& hold, const LockModel::Claim& claim) {
+  const bool same_owner = hold.owner_tag() == claim.owner_tag && !hold.delegation();
+  return hold.session()->id() == claim.session && (claim.renewed || same_owner);
+}
+
+}  // namespace
 
 void LockObserver::opened(uint32_t node, const SessionRef& session) {
   sessions_.push_back({node, session});
@@ -28,16 +38,14 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
   holds_.push_back(fresh);
 }
 
-// A session that changed hands keeps what it holds, some of it under other tokens: sticky locks get them at once, and who took
-// it over may convert the rest. Whoever had it may trust it for its time, and grant a sticky lock of it again.
+// Was it lost before its owner knew of it? Not if its session changed hands meanwhile and goes on with it: whoever had it may
+// trust it for its time, and grant a sticky lock of it again.
 bool LockObserver::over(const HoldState& hold) const {
   if (model_.locks().hold(hold.name(), hold.token()) != nullptr) return false;
-  const SessionId id = hold.session()->id();
-  const Model::Session* session = model_.session(id);
+  const Model::Session* session = model_.session(hold.session()->id());
   return session == nullptr || !session->resumed ||
-         std::ranges::none_of(model_.locks().holds(hold.name()), [&](const LockModel::Claim& claim) {
-           return claim.session == id && (claim.renewed || (claim.owner_tag == hold.owner_tag() && !hold.delegation()));
-         });
+         std::ranges::none_of(model_.locks().holds(hold.name()),
+                              [&hold](const LockModel::Claim& claim) { return goes_on(hold, claim); });
 }
 
 void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
@@ -86,12 +94,9 @@ void LockObserver::process_died(uint32_t node) {
 
 namespace {
 
-// Somebody else's, and not both sharing every name that they have in common. An owner that changes the mode of its hold has
-// two handles of it for a moment.
+// Somebody else's, and not both sharing every name that they have in common.
 bool conflict(const HoldState& earlier, const LockModel::Claim& grant) {
-  const bool same_session = earlier.session()->id() == grant.session;
-  if (same_session && grant.renewed) return false;
-  if (same_session && earlier.owner_tag() == grant.owner_tag && !earlier.delegation()) return false;
+  if (goes_on(earlier, grant)) return false;
   const auto clashes = [&grant](const std::string& name, LockMode mode) {
     const LockMode* other = grant.mode_on(name);
     return other && (mode == LockMode::Exclusive || *other == LockMode::Exclusive);

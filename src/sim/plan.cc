@@ -5,6 +5,8 @@
 #include <span>
 #include <variant>
 
+#include "sim/draw.h"
+
 namespace coordkit::sim {
 namespace {
 
@@ -12,7 +14,6 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Duration draw(Random& random, Duration low, Duration high) { return Duration(random.between(low.count(), high.count())); }
 // Spread over orders of magnitude: small values are as likely as large ones.
 Duration draw_wide(Random& random, Duration low, Duration high) {
   Duration reach = low;

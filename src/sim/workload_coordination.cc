@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/waits.h"
+#include "sim/draw.h"
 #include "sim/recorder.h"
 #include "sim/workload.h"
 
@@ -58,7 +59,7 @@ Callback<HoldRef> Workload::got_hold(Worker& worker, uint64_t call, Kind kind, M
 // Nobody waits for ever: what is waited for may never come.
 LockWait Workload::draw_wait(Worker& worker) {
   if (worker.random.chance(0.2)) return LockWait::none();
-  return LockWait::timed(Duration(worker.random.between(Duration(milliseconds(1)).count(), Duration(seconds(3)).count())));
+  return LockWait::timed(draw(worker.random, milliseconds(1), seconds(3)));
 }
 
 void Workload::coordinate(Worker& worker) {

@@ -1,6 +1,6 @@
-// Workers that use everything the keys offer: ranges of now and of the past, keys that go with their session, numbered keys,
-// deletes of intervals, and transactions within transactions. They have keys of their own, so that the black-box check knows
-// everything that happens to the others.
+// Workers and keys: single puts, reads and deletes; and everything else that keys offer: ranges of now and of the past, keys
+// that go with their session, numbered keys, deletes of intervals, and transactions within transactions. The latter have keys
+// of their own, so that the black-box check knows everything that happens to the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,61 @@ constexpr const char* kNumbered = "ks-";  // sequential
 constexpr uint32_t kDepthMax = 2;
 
 }  // namespace
+
+std::string Workload::key(Worker& worker) { return fmt::format("key-{}", worker.random.below(plan_.work.keys)); }
+
+void Workload::put(Worker& worker) {
+  const std::string name = key(worker);
+  const std::string mark = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, mark);
+  client(worker).put(name, mark,
+                     then(worker,
+                          [this, call](absl::StatusOr<PutResult>& answer) {
+                            witness_.put(call, answer);
+                            if (answer.ok()) newest_ = std::max(newest_, answer->revision);
+                          }),
+                     {.deadline = call_deadline(worker)});
+}
+
+void Workload::get(Worker& worker) {
+  const uint64_t way = worker.random.below(10);
+  get(worker, way < 2 ? Consistency::Local : way < 5 ? Consistency::Lease : Consistency::Linearizable);
+}
+
+void Workload::get(Worker& worker, Consistency consistency) {
+  const std::string name = key(worker);
+  const Witness::Kind kind = consistency == Consistency::Local   ? Witness::Kind::LocalGet
+                             : consistency == Consistency::Lease ? Witness::Kind::LeaseGet
+                                                                 : Witness::Kind::Get;
+  const auto call = witness_.begin(worker.node, kind, name);
+  client(worker).get(name, then(worker, [this, call](absl::StatusOr<GetResult>& answer) { witness_.got(call, answer); }),
+                     call_deadline(worker), consistency);
+}
+
+void Workload::erase(Worker& worker) {
+  const std::string name = key(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Erase, name);
+  client(worker).erase(name, then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.erased(call, answer); }),
+                       {.deadline = call_deadline(worker)});
+}
+
+// Most of the history is kept, sometimes none.
+void Workload::compact(Worker& worker) {
+  const uint64_t back = worker.random.below(worker.random.chance(0.5) ? 3 : 40);
+  const Revision at(newest_.value() > back ? newest_.value() - back : 1);
+  const auto call = witness_.begin_command(worker.node, Witness::Kind::Compact, "keys", machine::Compact{at});
+  client(worker).keys().compact(at,
+                                then(worker,
+                                     [this, call](absl::StatusOr<CompactResult>& answer) {
+                                       const auto ok = [](const machine::Result& result) {
+                                         return result.code == machine::ResultCode::Ok;
+                                       };
+                                       witness_.executed(call, answer.status(), ok);
+                                     }),
+                                {.deadline = call_deadline(worker)});
+}
+
+// ---- everything else
 
 void Workload::use_keys(Worker& worker) {
   const uint64_t dice = worker.random.below(100);

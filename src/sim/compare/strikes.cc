@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/draw.h"
 #include "sim/plan.h"
 
 namespace coordkit::sim::compare {
@@ -9,8 +10,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-Duration draw(Random& random, Duration low, Duration high) { return Duration(random.between(low.count(), high.count())); }
 
 // Spread over orders of magnitude: some short, some several times the TTL.
 Duration draw_length(Random& random, Duration ttl) {

@@ -1,0 +1,13 @@
+// A length of time between two bounds, both possible.
+#pragma once
+
+#include "base/random.h"
+#include "coordkit/types.h"
+
+namespace coordkit::sim {
+
+inline Duration draw(Random& random, Duration low, Duration high) {
+  return Duration(random.between(low.count(), high.count()));
+}
+
+}  // namespace coordkit::sim
