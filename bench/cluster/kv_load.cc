@@ -105,8 +105,6 @@ absl::Status fill(Kv kv) {
 
 std::string key_of(uint64_t number) { return fmt::format("key-{:08}", number); }
 
-bool is_kv(std::string_view kind) { return kind == "put" || kind == "txn" || kind == "read" || kind == "local"; }
-
 nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options) {
   if (const absl::Status filled = fill(Kv(replica)); !filled.ok()) return {{"errors", 1}, {"first_error", filled.ToString()}};
   const auto load = std::make_shared<Load>(replica, options);

@@ -19,7 +19,6 @@ inline constexpr uint64_t kKeys = 10'000;
 inline constexpr std::string_view kSixteenBytes = "0123456789abcdef";
 std::string key_of(uint64_t number);  // 12 bytes
 
-bool is_kv(std::string_view kind);
 nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options);
 
 }  // namespace coordkit::bench

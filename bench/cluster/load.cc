@@ -148,6 +148,14 @@ const Kind& kind_of(std::string_view name) {
   return *found;
 }
 
+std::vector<std::string> kinds_of(std::string_view suite) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) {
+    if (kind.suite == suite) names.emplace_back(kind.name);
+  }
+  return names;
+}
+
 void to_json(nlohmann::json& json, const LoadOptions& options) {
   json = {{"kind", options.kind},       {"where", options.where},     {"callers", options.callers},
           {"warmup", options.warmup_s}, {"seconds", options.seconds}, {"watchers", options.watchers}};
@@ -164,8 +172,8 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
 
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
   if (options.kind == "sticky") return run_sticky_load(replica, options.callers, options.warmup_s, options.seconds);
-  if (options.kind == "watch") return run_watch_load(replica, options);
-  if (is_kv(options.kind)) return run_kv_load(replica, options);
+  if (kind_of(options.kind).suite == "watch") return run_watch_load(replica, options);
+  if (kind_of(options.kind).suite == "kv") return run_kv_load(replica, options);
   absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});
   if (!session.ok()) return {{"errors", 1}, {"first_error", session.status().ToString()}};
   const auto load = std::make_shared<Load>(*session, options);

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coordkit/replica.h"
 
@@ -25,6 +26,7 @@ namespace coordkit::bench {
 
 struct Kind {
   std::string_view name;
+  std::string_view suite = "lock";
   bool one_lock = false;  // all callers want the same
   bool waits = true;      // for the answer of the release
   bool cycle_is_handoff = false;
@@ -38,12 +40,13 @@ inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
                                       Kind{.name = "read90", .one_lock = true, .read_percent = 90},
                                       Kind{.name = "read50", .one_lock = true, .read_percent = 50},
                                       Kind{.name = "sticky"},
-                                      Kind{.name = "put", .syncs = 1},
-                                      Kind{.name = "txn", .syncs = 1},
-                                      Kind{.name = "read"},
-                                      Kind{.name = "local"},
-                                      Kind{.name = "watch", .syncs = 1}};
+                                      Kind{.name = "put", .suite = "kv", .syncs = 1},
+                                      Kind{.name = "txn", .suite = "kv", .syncs = 1},
+                                      Kind{.name = "read", .suite = "kv"},
+                                      Kind{.name = "local", .suite = "kv"},
+                                      Kind{.name = "watch", .suite = "watch", .syncs = 1}};
 const Kind& kind_of(std::string_view name);  // throws std::out_of_range
+std::vector<std::string> kinds_of(std::string_view suite);
 
 struct LoadOptions {
   std::string kind;

@@ -18,12 +18,10 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <optional>
 
 #include "bench/cluster/cluster.h"
 #include "bench/cluster/grow.h"
-#include "bench/cluster/kv_load.h"
 #include "bench/cluster/measure.h"
 #include "bench/cluster/suite.h"
 #include "bench/cluster/takeover.h"
@@ -144,31 +142,21 @@ CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name
   return *suite;
 }
 
-const std::vector<std::string> kKvKinds = {"put", "txn", "read", "local"};
-
-std::vector<std::string> lock_kinds() {
-  std::vector<std::string> names;
-  for (const Kind& kind : kKinds) {
-    if (!is_kv(kind.name) && kind.name != "watch") names.emplace_back(kind.name);
-  }
-  return names;
-}
-
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Measures three coordkit replicas on loopback, durable, with the callers in the leader's process.");
   app.require_subcommand(1);
   Arguments arguments;
-  std::vector<std::string> kinds = lock_kinds();
+  std::vector<std::string> kinds = kinds_of("lock");
   add_suite(app, arguments, "lock", "acquire and release, alone and in contention; the kinds are told in bench/cluster/load.h")
       .add_option("--kind", kinds, "which loads")
       ->delimiter(',')
-      ->check(CLI::IsMember(lock_kinds()))
+      ->check(CLI::IsMember(kinds_of("lock")))
       ->capture_default_str();
   add_suite(app, arguments, "handoff", "all callers want one lock; a cycle is one hand-off (lock --kind handoff)");
-  std::vector<std::string> kv_kinds = kKvKinds;
+  std::vector<std::string> kv_kinds = kinds_of("kv");
   CLI::App& kv = add_suite(app, arguments, "kv", "puts, transactions and reads of keys (bench/cluster/kv_load.h)");
-  kv.add_option("--kind", kv_kinds, "which loads")->delimiter(',')->check(CLI::IsMember(kKvKinds))->capture_default_str();
+  kv.add_option("--kind", kv_kinds, "which loads")->delimiter(',')->check(CLI::IsMember(kinds_of("kv")))->capture_default_str();
   kv.add_option("--etcd", arguments.loads.etcd, "this program, and the same loads on three of it in the same rounds");
   CLI::App& watch = add_suite(app, arguments, "watch", "puts below one prefix that many watch (bench/cluster/watch_load.h)");
   watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
@@ -209,9 +197,10 @@ int run(int argc, char** argv) {
     return 0;
   }
   arguments.suite = app.get_subcommands().front()->get_name();
-  const std::map<std::string, std::vector<std::string>> kinds_of = {
-      {"lock", kinds}, {"handoff", {"handoff"}}, {"kv", kv_kinds}, {"watch", {"watch"}}, {"grow", {}}};
-  arguments.loads.kinds = kinds_of.at(arguments.suite);
+  arguments.loads.kinds = arguments.suite == "lock"      ? kinds
+                          : arguments.suite == "handoff" ? std::vector<std::string>{"handoff"}
+                          : arguments.suite == "kv"      ? kv_kinds
+                                                         : kinds_of(arguments.suite);
   if (arguments.suite == "kv" && arguments.loads.callers.empty()) arguments.loads.callers = {1, 16, 64, 256};
   return measure(arguments);
 }

@@ -21,7 +21,7 @@ constexpr std::string_view kPrefix = "key-";
 
 class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
  public:
-  WatchLoad(Replica& replica, const LoadOptions& options) : kv_(replica), options_(options), callers_(options.callers) {}
+  WatchLoad(Replica& replica, const LoadOptions& options) : kv_(replica), options_(options), started_(options.callers) {}
 
   void watch(const Replica& replica) {
     watches_.reserve(options_.watchers);
@@ -33,7 +33,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
 
   nlohmann::ordered_json run() {
     loop_.emplace(options_.callers, Seconds(options_.warmup_s), Seconds(options_.seconds));
-    for (size_t caller = 0; caller < callers_.size(); ++caller) put(caller);
+    for (size_t caller = 0; caller < started_.size(); ++caller) put(caller);
     nlohmann::ordered_json result = loop_->wait();
     result["watchers"] = options_.watchers;
     result["events_per_s"] = std::round(result["cycles_per_s"].get<double>() * static_cast<double>(options_.watchers));
@@ -49,9 +49,6 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
   }
 
  private:
-  struct Caller {
-    TimePoint started;
-  };
   struct Untold {
     size_t told = 0;
     std::optional<size_t> caller;  // known when the put is answered
@@ -59,7 +56,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
 
   void put(size_t caller) {
     if (loop_->over()) return loop_->caller_ended();
-    callers_[caller].started = Clock::now();
+    started_[caller] = Clock::now();
     kv_.put_async({.key = key_of(caller), .value = std::string(kSixteenBytes)}, {},
                   [self = shared_from_this(), caller](const absl::StatusOr<PutResult>& answer) {
                     if (answer.ok()) return self->settle(answer->revision, caller);
@@ -89,7 +86,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
   }
   void finish(Revision revision, size_t caller) {
     untold_.erase(revision);
-    loop_->cycle(callers_[caller].started, Clock::now());
+    loop_->cycle(started_[caller], Clock::now());
     put(caller);
   }
 
@@ -97,7 +94,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
   const LoadOptions options_;
   std::optional<ClosedLoop> loop_;  // from the moment that all watches stand
   std::mutex mutex_;                // of what follows, but for what one caller at a time touches
-  std::vector<Caller> callers_;
+  std::vector<TimePoint> started_;  // the put that each caller has under way
   std::map<Revision, Untold> untold_;
   size_t standing_ = 0;
   std::vector<Watch> watches_;

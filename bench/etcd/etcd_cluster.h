@@ -3,9 +3,8 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
-#include "tools/support/child.h"
+#include "tools/support/etcd.h"
 
 namespace coordkit::bench {
 
@@ -13,15 +12,11 @@ class EtcdCluster {
  public:
   // Returns when one of them leads. Throws std::runtime_error with a sentence.
   EtcdCluster(const std::string& program, const std::filesystem::path& data);
-  ~EtcdCluster();
-  EtcdCluster(const EtcdCluster&) = delete;
-  EtcdCluster& operator=(const EtcdCluster&) = delete;
 
   std::string leader() const;  // its address; empty: none now
 
  private:
-  std::vector<std::string> addresses_;  // for clients
-  std::vector<support::Child> members_;
+  support::EtcdMembers members_;
 };
 
 }  // namespace coordkit::bench

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
-#include "tools/support/child.h"
+#include "tools/support/etcd.h"
 
 namespace coordkit::differential {
 
@@ -20,8 +21,8 @@ class EtcdServer {
 
  private:
   std::filesystem::path folder_;
+  std::optional<support::EtcdMembers> member_;
   uint16_t port_ = 0;
-  support::Child child_;
 };
 
 }  // namespace coordkit::differential

@@ -1,0 +1,30 @@
+// Processes of etcd on loopback that form one cluster; gone with this object.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/support/child.h"
+
+namespace coordkit::support {
+
+class EtcdMembers {
+ public:
+  // As etcd is by default, but silent, and with `options` for each. The data lies below `data`.
+  EtcdMembers(const std::string& program, size_t count, const std::filesystem::path& data,
+              const std::vector<std::string>& options = {});
+
+  const std::vector<std::string>& addresses() const { return addresses_; }  // for clients, "127.0.0.1:port"
+  // Until `ready` says so. Throws std::runtime_error with the reason: one of them ended, or it took a minute.
+  void await(const std::function<bool()>& ready);
+
+ private:
+  std::string program_;
+  std::vector<std::string> addresses_;
+  std::vector<Child> members_;
+};
+
+}  // namespace coordkit::support
