@@ -20,23 +20,12 @@ class Txn {
   explicit Txn(Kv kv) : kv_(std::move(kv)) {}
 
   // Each adds one: to what must hold, to what is done then, to what is done otherwise.
-  Txn& when(Compare compare) {
-    transaction_.compares.push_back(std::move(compare));
-    return *this;
-  }
-  Txn& then(Operation operation) {
-    transaction_.then.push_back(std::move(operation));
-    return *this;
-  }
-  Txn& otherwise(Operation operation) {
-    transaction_.otherwise.push_back(std::move(operation));
-    return *this;
-  }
+  Txn& when(Compare compare);
+  Txn& then(Operation operation);
+  Txn& otherwise(Operation operation);
 
   // As Kv::commit(); may be called again, for another transaction of the same operations.
-  absl::StatusOr<TransactionResult> commit(ProposeOptions options = {}, ReadOptions read = {}) {
-    return kv_.commit(transaction_, std::move(options), read);
-  }
+  absl::StatusOr<TransactionResult> commit(ProposeOptions options = {}, ReadOptions read = {});
   const Transaction& transaction() const { return transaction_; }
 
  private:
