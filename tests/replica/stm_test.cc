@@ -52,7 +52,10 @@ TEST_F(StmTest, AllReadsAreOfOneRevisionAndAConflictRunsTheFunctionAnew) {
   std::vector<std::string> seen;
   const absl::StatusOr<StmResult> result = run_stm(kv(), [&](Stm& stm) {
     seen.push_back(read(stm, "a"));
-    if (seen.size() == 1) put("a", "new"), put("b", "new");
+    if (seen.size() == 1) {
+      put("a", "new"), put("b", "new");
+      EXPECT_EQ(kv().get("b")->entry->value, "new") << "now this replica has it too";
+    }
     seen.back() += read(stm, "b");
     stm.put("sum", seen.back());
     return absl::OkStatus();
