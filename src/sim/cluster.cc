@@ -34,6 +34,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
       locks_(world, model_, nodes_, options.watch_holders ? LockObserver::Duty::Judge : LockObserver::Duty::LookAway),
+      leases_(world, model_, nodes_, options.watch_holders ? LeaseObserver::Duty::Judge : LeaseObserver::Duty::LookAway),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
       history_recorder_(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
@@ -58,7 +59,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
     nodes_[i]->log().set_history([this](Position at) { return consensus_.chain(at); });
   }
   workload_ =
-      std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, witness_, marks_, world.fork_random());
+      std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, marks_, world.fork_random());
   if (plan_.work.watchers != 0) {
     watchers_ = std::make_unique<Watchers>(world_, plan_, nodes_, model_, marks_, world.fork_random());
   }
@@ -235,12 +236,14 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
     model_.apply(next, entry.term, entry.kind, entry.payload.view());
     if (Recorder* recorder = world_.recorder()) recorder->applied(model_, entry.term);
     locks_.entry_applied();
+    leases_.entry_applied();
   }
 }
 
 void Cluster::answered(uint32_t node) {
   if (Recorder* recorder = world_.recorder()) recorder->looked(node, nodes_[node]->clock());
   locks_.looked(node);
+  leases_.looked(node);
   if (nodes_[node]->turns() % 32 == 0 && nodes_[node]->engine()->applied() == model_.applied()) compare_with_model(node);
 }
 

@@ -148,6 +148,7 @@ class Cluster final : private NodeWatcher {
   ConsensusObserver consensus_;
   Churn churn_;
   LockObserver locks_;
+  LeaseObserver leases_;
   Witness witness_;
   std::unique_ptr<HistoryRecorder> history_recorder_;  // if this run's history is searched
   HistoryRecorder::Result history_;

@@ -37,7 +37,7 @@ bool meets(const Compare& compare, const KeyModel::Value* found) {
     case Compare::Target::Mod: return number(value.mod.value());
     case Compare::Target::Lease: return number(value.lease.value());
     case Compare::Target::Value: return found && related(value.value, compare.relation, compare.value);
-    default: return false;  // of locks
+    default: return false;
   }
 }
 
@@ -65,12 +65,12 @@ KeyValue entry_of(const std::string& key, const KeyModel::Value& value) {
 
 // ---- commands
 
-Result KeyModel::run(const PutOperation& asked, Index index, const LeaseLives& lives) {
+Result KeyModel::run(const PutOperation& asked, Index index, const Around& around) {
   PutOperation one = asked;
   PutReply reply;
   if (one.sequential) reply.key = one.key = fmt::format("{}{:020}", one.key, index.value());  // S-63
   Draft next = draft();
-  const Code code = put(next, one, lives, reply);
+  const Code code = put(next, one, around, reply);
   if (code != Code::Ok) return {.code = code};
   accept(std::move(next));
   const bool says_more = one.sequential || reply.previous;
@@ -87,10 +87,11 @@ Result KeyModel::run(const DeleteOperation& asked) {
       .code = Code::Ok, .deleted = deleted, .reply = asked.previous ? machine::encode(OperationReply{std::move(reply)}) : ""};
 }
 
-Result KeyModel::run(const Transaction& transaction, const LeaseLives& lives) {
+Result KeyModel::run(const Transaction& transaction, const Around& around) {
   TransactionReply reply;
   Draft next = draft();
-  const Code code = transact(next, transaction, lives, reply);
+  decide(transaction, around, next.decided);
+  const Code code = transact(next, transaction, around, reply);
   if (code != Code::Ok) return {.code = code};
   accept(std::move(next));
   return {.code = Code::Ok, .reply = machine::encode(OperationReply{std::vector<TransactionReply>{std::move(reply)}})};
@@ -103,12 +104,14 @@ Result KeyModel::run(const machine::Compact& compact) {
   return {.code = Code::Ok};
 }
 
-void KeyModel::end(LeaseId lease) {
+uint64_t KeyModel::end(LeaseId lease) {
   Draft next = draft();
   for (const auto& [key, value] : now_) {
     if (value.lease == lease) set(next, key, std::nullopt);
   }
+  const uint64_t gone = next.changes.size();
   accept(std::move(next));
+  return gone;
 }
 
 // ---- drafts
@@ -137,10 +140,10 @@ void KeyModel::accept(Draft draft) {
   }
 }
 
-KeyModel::Code KeyModel::put(Draft& draft, const PutOperation& put, const LeaseLives& lives, PutReply& reply) {
+KeyModel::Code KeyModel::put(Draft& draft, const PutOperation& put, const Around& around, PutReply& reply) {
   const auto found = draft.entries.find(put.key);
   const bool there = found != draft.entries.end();
-  if (put.lease && !lives(put.lease)) return Code::LeaseNotFound;
+  if (put.lease && !around.lease_lives(put.lease)) return Code::LeaseNotFound;
   if ((put.ignore_value || put.ignore_lease) && !there) return Code::KeyNotFound;
   const Value old = there ? found->second : Value{.create = draft.revision};
   if (put.previous && there) reply.previous = entry_of(put.key, old);
@@ -163,7 +166,8 @@ void KeyModel::erase(Draft& draft, const DeleteOperation& erase, DeleteReply& re
 // ---- transactions
 
 // Of the keys as they were before the outermost transaction (S-14): now_, which no draft touches.
-bool KeyModel::holds(const Compare& compare) const {
+bool KeyModel::holds(const Compare& compare, const Around& around) const {
+  if (compare.target >= Compare::Target::LockHeld) return around.lock_condition(compare);
   bool any = false;
   for (const auto& [key, value] : now_) {
     if (!within(key, compare.key, compare.end)) continue;
@@ -173,18 +177,29 @@ bool KeyModel::holds(const Compare& compare) const {
   return any || meets(compare, nullptr);
 }
 
+// All that will be taken, before anything is done.
+void KeyModel::decide(const Transaction& transaction, const Around& around, std::vector<bool>& decided) const {
+  const bool succeeds =
+      std::ranges::all_of(transaction.compares, [&](const Compare& one) { return holds(one, around); });
+  decided.push_back(succeeds);
+  for (const Operation& operation : succeeds ? transaction.then : transaction.otherwise) {
+    const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body);
+    if (nested != nullptr) decide(nested->front(), around, decided);
+  }
+}
+
 // A refusal anywhere on the way refuses it all: the draft is thrown away.
-KeyModel::Code KeyModel::transact(Draft& draft, const Transaction& transaction, const LeaseLives& lives,
+KeyModel::Code KeyModel::transact(Draft& draft, const Transaction& transaction, const Around& around,
                                   TransactionReply& reply) const {
-  reply.succeeded = std::ranges::all_of(transaction.compares, [this](const Compare& one) { return holds(one); });
+  reply.succeeded = draft.decided[draft.followed++];
   for (const Operation& operation : reply.succeeded ? transaction.then : transaction.otherwise) {
-    const Code code = operate(draft, operation, lives, reply.replies.emplace_back());
+    const Code code = operate(draft, operation, around, reply.replies.emplace_back());
     if (code != Code::Ok) return code;
   }
   return Code::Ok;
 }
 
-KeyModel::Code KeyModel::operate(Draft& draft, const Operation& operation, const LeaseLives& lives,
+KeyModel::Code KeyModel::operate(Draft& draft, const Operation& operation, const Around& around,
                                  OperationReply& reply) const {
   if (const auto* range = std::get_if<RangeOperation>(&operation.body)) {
     if (range->revision > revision_) return Code::FutureRevision;
@@ -193,14 +208,14 @@ KeyModel::Code KeyModel::operate(Draft& draft, const Operation& operation, const
     return Code::Ok;
   }
   if (const auto* one = std::get_if<PutOperation>(&operation.body)) {
-    return put(draft, *one, lives, reply.body.emplace<PutReply>());
+    return put(draft, *one, around, reply.body.emplace<PutReply>());
   }
   if (const auto* one = std::get_if<DeleteOperation>(&operation.body)) {
     erase(draft, *one, reply.body.emplace<DeleteReply>());
     return Code::Ok;
   }
   const auto& nested = std::get<std::vector<Transaction>>(operation.body);
-  return transact(draft, nested.front(), lives, reply.body.emplace<std::vector<TransactionReply>>().emplace_back());
+  return transact(draft, nested.front(), around, reply.body.emplace<std::vector<TransactionReply>>().emplace_back());
 }
 
 // ---- reading

@@ -1,8 +1,6 @@
 // The naive twin of the revisioned store: keys as a plain map, everything that ever happened to each of them beside it, and
 // operations as docs/semantics.md says them, one after the other. Transactions look at copies. What is attached to a session
-// goes when its owner says so.
-//
-// Compares about locks are not modelled: the simulated work does not use them.
+// or a lease goes when its owner says so.
 #pragma once
 
 #include <functional>
@@ -35,13 +33,17 @@ class KeyModel {
     std::optional<Value> now;
     std::optional<Value> before;
   };
-  using LeaseLives = std::function<bool(LeaseId)>;
+  // What else a transaction asks about; a lock is shown to whoever asks (S-58).
+  struct Around {
+    std::function<bool(LeaseId)> lease_lives;
+    std::function<bool(const Compare&)> lock_condition;
+  };
 
-  machine::Result run(const PutOperation& put, Index index, const LeaseLives& lives);
+  machine::Result run(const PutOperation& put, Index index, const Around& around);
   machine::Result run(const DeleteOperation& erase);
-  machine::Result run(const Transaction& transaction, const LeaseLives& lives);
+  machine::Result run(const Transaction& transaction, const Around& around);
   machine::Result run(const machine::Compact& compact);
-  void end(LeaseId lease);  // one revision if any keys are attached to it
+  uint64_t end(LeaseId lease);  // one revision if any keys are attached to it; how many there were
 
   Revision revision() const { return revision_; }
   Revision compacted() const { return compacted_; }
@@ -58,17 +60,20 @@ class KeyModel {
     Entries entries;
     Revision revision;  // of what changes
     std::vector<Change> changes = {};
+    std::vector<bool> decided = {};  // of the transaction and those within it, in their order
+    size_t followed = 0;             // of these
   };
   using Code = machine::ResultCode;
 
   Draft draft() const { return {now_, revision_.next()}; }
   void accept(Draft draft);
   static void set(Draft& draft, const std::string& key, std::optional<Value> value);
-  static Code put(Draft& draft, const PutOperation& put, const LeaseLives& lives, PutReply& reply);
+  static Code put(Draft& draft, const PutOperation& put, const Around& around, PutReply& reply);
   static void erase(Draft& draft, const DeleteOperation& erase, DeleteReply& reply);
-  Code transact(Draft& draft, const Transaction& transaction, const LeaseLives& lives, TransactionReply& reply) const;
-  Code operate(Draft& draft, const Operation& operation, const LeaseLives& lives, OperationReply& reply) const;
-  bool holds(const Compare& compare) const;
+  Code transact(Draft& draft, const Transaction& transaction, const Around& around, TransactionReply& reply) const;
+  Code operate(Draft& draft, const Operation& operation, const Around& around, OperationReply& reply) const;
+  void decide(const Transaction& transaction, const Around& around, std::vector<bool>& decided) const;
+  bool holds(const Compare& compare, const Around& around) const;
   static RangeReply select(const Entries& entries, const RangeOperation& range);
   Entries entries_at(Revision at) const;
 

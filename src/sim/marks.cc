@@ -63,6 +63,12 @@ constexpr std::string_view kNames[kMarks] = {
     "past_read",
     "past_compacted",
     "lease_gone",
+    "lease_kept",
+    "lease_renewed",
+    "lease_revoked_with_keys",
+    "lease_refused",
+    "lease_seen",
+    "write_fenced",
 };
 
 }  // namespace

@@ -73,8 +73,13 @@ bool Model::admit(const engine::Request& request) {
 bool Model::guard_met(const engine::Request& request) {
   if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
   const auto guard = machine::decode_guard(request.guard->bytes);
-  const auto* held = guard.ok() ? std::get_if<machine::LockHeld>(&*guard) : nullptr;
-  return held && (locks_.guard_met(held->name, held->token) || coordination_.held(held->name, held->token));
+  if (!guard.ok()) return false;
+  if (const auto* free = std::get_if<machine::LockFree>(&*guard)) return lock_condition(Compare::lock_free(free->name));
+  const auto* held = std::get_if<machine::LockHeld>(&*guard);
+  if (held == nullptr) return false;
+  Compare condition = Compare::lock_held(held->name, held->token);
+  if (held->exclusive) condition.target = Compare::Target::LockHeldExclusively;
+  return lock_condition(condition);
 }
 
 void Model::execute(const engine::Request& request) {
@@ -100,7 +105,10 @@ void Model::label(const machine::Request& request, const RequestId& id) {
       std::holds_alternative<machine::ResumeSession>(request.body) ||
       std::holds_alternative<machine::KillSession>(request.body) ||
       std::holds_alternative<machine::ForceRelease>(request.body) || std::holds_alternative<machine::Compact>(request.body) ||
-      std::holds_alternative<machine::Delete>(request.body) || std::holds_alternative<Transaction>(request.body);
+      std::holds_alternative<machine::Delete>(request.body) || std::holds_alternative<Transaction>(request.body) ||
+      std::holds_alternative<machine::GrantLease>(request.body) ||
+      std::holds_alternative<machine::RenewLease>(request.body) ||
+      std::holds_alternative<machine::RevokeLease>(request.body);
   if (known_by_its_words) {
     std::string key = key_of(id.origin.replica, request.body);
     std::vector<Execution>& same = executions_[key];
@@ -170,7 +178,7 @@ Result Model::run(const machine::OpenSession& open) {
 }
 
 Result Model::run(const machine::CloseSession& close) {
-  end_sessions({close.session}, false);
+  end_session(close.session, false);
   return {.code = ResultCode::Ok};
 }
 
@@ -225,24 +233,50 @@ Result Model::run(const machine::CoordinationCommand& command, const RequestId& 
 }
 Result Model::run(const machine::RefillBlock& refill) { return locks_.refill(refill); }
 
-KeyModel::LeaseLives Model::lease_lives() const {
-  return [this](LeaseId lease) { return sessions_.contains(SessionId(lease.value())); };
+KeyModel::Around Model::around() {
+  return {[this](LeaseId lease) { return sessions_.contains(SessionId(lease.value())) || leases_.alive(lease) != nullptr; },
+          [this](const Compare& compare) { return lock_condition(compare); }};
 }
 
-Result Model::run(const machine::Put& put) { return keys_.run(put, applied_, lease_lives()); }
-Result Model::run(const Transaction& transaction) { return keys_.run(transaction, lease_lives()); }
+// S-54.
+bool Model::lock_condition(const Compare& compare) {
+  if (compare.target == Compare::Target::LockFree) return locks_.holds(compare.key).empty();
+  const Token token(compare.number);
+  const bool exclusively = compare.target == Compare::Target::LockHeldExclusively;
+  if (!locks_.guard_met(compare.key, token)) return !exclusively && coordination_.held(compare.key, token);
+  return !exclusively || *locks_.hold(compare.key, token)->mode_on(compare.key) == LockMode::Exclusive;
+}
 
-// The timer of a session has the session's id; that of a wait the index of the entry that queued it, top bit set; that of a
+Result Model::run(const machine::Put& put) { return keys_.run(put, applied_, around()); }
+Result Model::run(const Transaction& transaction) { return keys_.run(transaction, around()); }
+
+Result Model::run(const machine::GrantLease& grant) {
+  return leases_.run(grant, applied_, [this](LeaseId id) { return sessions_.contains(SessionId(id.value())); });
+}
+
+Result Model::run(const machine::RevokeLease& revoke) {
+  const LeaseModel::Lease* lease = leases_.alive(revoke.id);
+  if (lease == nullptr || (revoke.number && revoke.number != lease->number)) return {.code = ResultCode::LeaseNotFound};
+  return {.deleted = end_lease(*lease, false)};
+}
+
+// The timer of a session has the session's id, that of a lease its number; that of a wait the index of the entry that queued it, top bit set; that of a
 // delay its own number, from the counter of the session ids.
 void Model::fire(const engine::FireTimers& fired) {
-  std::vector<SessionId> dead;
+  std::map<LeaseId, const LeaseModel::Lease*> dead;  // by what keys call it; null: a session
   for (const FiredTimer& timer : fired.timers) {
-    const SessionId id(timer.id.value());
-    const auto session = sessions_.find(id);
-    if (session != sessions_.end() && session->second.generation == timer.generation) dead.push_back(id);
+    const auto session = sessions_.find(SessionId(timer.id.value()));
+    const bool session_due = session != sessions_.end() && session->second.generation == timer.generation;
+    if (session_due) dead[LeaseId(timer.id.value())] = nullptr;
+    if (const auto* lease = leases_.due(timer.id.value(), timer.generation)) dead[lease->id] = lease;
   }
-  std::sort(dead.begin(), dead.end());
-  end_sessions(dead, true);
+  for (const auto& [id, lease] : dead) {
+    if (lease != nullptr) {
+      end_lease(*lease, true);
+    } else {
+      end_session(SessionId(id.value()), true);
+    }
+  }
   for (const FiredTimer& timer : fired.timers) {
     if (timer.id.value() >> 63) {
       const Index queued(timer.id.value() << 1 >> 1);
@@ -258,18 +292,22 @@ void Model::fire(const engine::FireTimers& fired) {
 }
 
 // Deaths first, then freeing; grants come last, in settle().
-void Model::end_sessions(const std::vector<SessionId>& ids, bool expired) {
-  for (SessionId id : ids) {
-    sessions_.erase(id);
-    ended_.push_back({id, expired});
-    expiries_ += expired ? 1 : 0;
-    for (Life& life : lives_) {
-      if (life.id == id) life.until = applied_;
-    }
-    locks_.end(id, expired, waits_ended_);
-    coordination_.end(id, waits_ended_);
-    keys_.end(LeaseId(id.value()));
+void Model::end_session(SessionId id, bool expired) {
+  sessions_.erase(id);
+  ended_.push_back({id, expired});
+  expiries_ += expired ? 1 : 0;
+  for (Life& life : lives_) {
+    if (life.id == id) life.until = applied_;
   }
+  locks_.end(id, expired, waits_ended_);
+  coordination_.end(id, waits_ended_);
+  keys_.end(LeaseId(id.value()));
+}
+
+uint64_t Model::end_lease(const LeaseModel::Lease& lease, bool expired) {
+  ended_.push_back({lease.number, expired, lease.id});
+  leases_.end(lease.id, applied_, expired);
+  return keys_.end(lease.id);
 }
 
 void Model::settle() {

@@ -1,4 +1,4 @@
-// The naive twin of everything right of commit: origins, sessions, locks, keys and the rest. It reads the committed entries one
+// The naive twin of everything right of commit: origins, sessions, locks, keys, leases and the rest. It reads the committed entries one
 // by one and says what each must answer and what the state is at any index. Written for being obviously right, not for speed;
 // the real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
 #pragma once
@@ -17,6 +17,7 @@
 #include "machine/result.h"
 #include "sim/coordination_model.h"
 #include "sim/key_model.h"
+#include "sim/lease_model.h"
 #include "sim/lock_model.h"
 
 namespace coordkit::sim {
@@ -60,8 +61,9 @@ class Model {
 
   // Effects of the last apply.
   struct Ended {
-    SessionId session;
+    SessionId session;  // or the number of a lease
     bool expired = false;
+    LeaseId lease = {};
   };
 
   void apply(Index index, Term term, raft::EntryKind kind, std::string_view payload);
@@ -86,6 +88,7 @@ class Model {
   using Value = KeyModel::Value;
   std::optional<Value> value_at(const std::string& key, Index at) const;
   const KeyModel& keys() const { return keys_; }
+  const LeaseModel& leases() const { return leases_; }
   Revision compacted_at(Index at) const;
   Revision revision_at(Index at) const;
   struct LockLook {
@@ -144,12 +147,17 @@ class Model {
   machine::Result run(const machine::Delete& erase) { return keys_.run(erase); }
   machine::Result run(const Transaction& transaction);
   machine::Result run(const machine::Compact& compact) { return keys_.run(compact); }
-  KeyModel::LeaseLives lease_lives() const;
+  machine::Result run(const machine::GrantLease& grant);
+  machine::Result run(const machine::RenewLease& renew) { return leases_.run(renew); }
+  machine::Result run(const machine::RevokeLease& revoke);
+  KeyModel::Around around();
+  bool lock_condition(const Compare& compare);
 
   void label(const machine::Request& request, const RequestId& id);
   void finish(const RequestId& id, machine::Result result);
   machine::Result acquire(LockModel::Claim claim, const machine::Wait& wait, uint64_t flags);
-  void end_sessions(const std::vector<SessionId>& ids, bool expired);
+  void end_session(SessionId id, bool expired);
+  uint64_t end_lease(const LeaseModel::Lease& lease, bool expired);
   bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
   void mark_ending(SessionId id);
   void end_waits(SessionId id, CoordinationModel::Waiter waiter);
@@ -165,6 +173,7 @@ class Model {
   LockModel locks_{counter_};
   CoordinationModel coordination_{counter_};
   KeyModel keys_;
+  LeaseModel leases_{counter_};
   std::set<RequestId> cancelled_;  // acquires that must not run any more
 
   std::vector<LockModel::Ended> waits_ended_;  // since the last settle()

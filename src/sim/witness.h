@@ -93,6 +93,11 @@ class Witness {
   void entries_erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
   void transacted(CallNumber call, const absl::StatusOr<TransactionResult>& answer);
   void ranged(CallNumber call, const RangeOperation& range, const absl::StatusOr<RangeResult>& answer);
+  // Leases of keys (witness_leases.cc).
+  void lease_executed(CallNumber call, LeaseId id, const absl::Status& answer, const Told& told);
+  void lease_given_back(CallNumber call, LeaseId id, const absl::Status& answer);
+  void lease_seen(CallNumber call, LeaseId id, const absl::StatusOr<LeaseDetails>& answer);
+  void leases_listed(CallNumber call, const absl::StatusOr<LeaseList>& answer);
   void looked(CallNumber call, const absl::StatusOr<LockInfo>& answer);
   void queued(CallNumber call, const absl::StatusOr<QueueInfo>& answer);
   void listed(CallNumber call, const absl::StatusOr<SessionList>& answer);
@@ -134,6 +139,7 @@ class Witness {
   Call& end(CallNumber number);
   CallNumber number_of(const Call& call) const { return static_cast<CallNumber>(&call - calls_.data()); }
   void refused(Call& call, const absl::Status& status);
+  void demand_missing(const Call& call, LeaseId id, const absl::Status& answer) const;
   void range_refused(Call& call, const RangeOperation& range, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);

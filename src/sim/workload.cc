@@ -14,12 +14,13 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 Workload::Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-                   LockObserver& locks, Witness& witness, MarkCounts& marks, Random random)
+                   LockObserver& locks, LeaseObserver& leases, Witness& witness, MarkCounts& marks, Random random)
     : world_(world),
       plan_(plan),
       defects_(defects),
       nodes_(nodes),
       locks_(locks),
+      leases_(leases),
       witness_(witness),
       marks_(marks),
       random_(random) {
@@ -49,10 +50,12 @@ void Workload::process_started(uint32_t node) {
 
 void Workload::process_died(uint32_t node) {
   locks_.process_died(node);
+  leases_.process_died(node);
   witness_.process_died(node);
   for (Worker& worker : workers_) {
     if (worker.node != node) continue;
     worker.session = nullptr;
+    worker.lease = nullptr;
     worker.holds.clear();
     worker.things.clear();
     worker.state = State::Idle;
@@ -167,12 +170,13 @@ bool Workload::act_further(Worker& worker) {
 void Workload::act_winding_down(Worker& worker) {
   if (worker.state == State::Holding) return release(worker);
   if (worker.state == State::Idle && !worker.things.empty()) return give_back(worker);
+  if (worker.state == State::Idle && worker.lease) return give_back_lease(worker);
   if (worker.state == State::Idle && worker.session && !worker.session->closed()) return close(worker);
 }
 
 bool Workload::idle() const {
   for (const Worker& worker : workers_) {
-    if (worker.state != State::Idle || (worker.session && !worker.session->closed())) return false;
+    if (worker.state != State::Idle || worker.lease || (worker.session && !worker.session->closed())) return false;
   }
   return true;
 }

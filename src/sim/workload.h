@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coordkit/sim/marks.h"
+#include "sim/lease_observer.h"
 #include "sim/lock_observer.h"
 #include "sim/node.h"
 #include "sim/plan.h"
@@ -19,7 +20,7 @@ namespace coordkit::sim {
 class Workload {
  public:
   Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-           LockObserver& locks, Witness& witness, MarkCounts& marks, Random random);
+           LockObserver& locks, LeaseObserver& leases, Witness& witness, MarkCounts& marks, Random random);
 
   void process_started(uint32_t node);
   void process_died(uint32_t node);
@@ -52,6 +53,7 @@ class Workload {
     std::vector<HoldRef> holds;  // the newest is worked with and released first
     uint32_t writes_left = 0;
     std::vector<Thing> things;  // of the session as well
+    KeyLeaseRef lease;          // that it keeps
     CallId waiting;             // an acquire that may be cancelled
     uint64_t labels = 0;
   };
@@ -102,10 +104,23 @@ class Workload {
   void transact(Worker& worker);
   std::string shared_key(Worker& worker);
   LeaseId draw_lease(Worker& worker);
+  Compare draw_lock_compare(Worker& worker);
+  WriteOptions draw_options(Worker& worker);
   RangeOperation draw_range(Worker& worker, bool past);
   Compare draw_compare(Worker& worker);
   Operation draw_operation(Worker& worker, uint32_t depth, std::vector<std::string>& free_keys);
   Transaction draw_transaction(Worker& worker, uint32_t depth, std::vector<std::string>& free_keys);
+  // ---- leases of keys (workload_leases.cc)
+  void use_leases(Worker& worker);
+  void keep_lease(Worker& worker);
+  void give_back_lease(Worker& worker);
+  void grant_lease(Worker& worker);
+  void renew_lease(Worker& worker, LeaseId id);
+  void revoke_lease(Worker& worker, LeaseId id);
+  void look_at_lease(Worker& worker, LeaseId id);
+  void list_leases(Worker& worker);
+  LeaseId known_lease(Worker& worker);
+  void know_lease(LeaseId id);
   void query(Worker& worker);
   void check(Worker& worker);
   void write_resource(Worker& worker);
@@ -154,6 +169,7 @@ class Workload {
   const Defects& defects_;
   std::vector<std::unique_ptr<Node>>& nodes_;
   LockObserver& locks_;
+  LeaseObserver& leases_;
   Witness& witness_;
   MarkCounts& marks_;
   Random random_;
@@ -161,6 +177,8 @@ class Workload {
   std::vector<Worker> workers_;
   std::vector<ResourceWrite> writes_;
   std::map<std::string, Gate> gates_;  // of the resources
+  std::vector<LeaseId> lease_ids_;  // the newest that any worker was told of
+  uint64_t chosen_leases_ = 0;
   uint64_t refused_ = 0;
   Revision newest_;  // that any worker was told of
   bool winding_down_ = false;

@@ -1,5 +1,5 @@
 // Workers and keys: single puts, reads and deletes; and everything else that keys offer: ranges of now and of the past, keys
-// that go with their session, numbered keys, deletes of intervals, and transactions within transactions. The latter have keys
+// that go with a session or a lease, numbered keys, deletes of intervals, and transactions within transactions. The latter have keys
 // of their own, so that the black-box check knows everything that happens to the others.
 #include <fmt/format.h>
 
@@ -77,16 +77,19 @@ void Workload::use_keys(Worker& worker) {
   const uint64_t dice = worker.random.below(100);
   if (dice < 20) return put_entry(worker);
   if (dice < 28) return erase_entries(worker);
-  if (dice < 60) return range(worker);
+  if (dice < 50) return range(worker);
+  if (dice < 68) return use_leases(worker);
   transact(worker);
 }
 
 std::string Workload::shared_key(Worker& worker) { return fmt::format("{}{}", kShared, worker.random.below(plan_.work.keys)); }
 
-// Of a session that may end at any moment, or has ended.
+// Or a session; it may end at any moment, or has ended.
 LeaseId Workload::draw_lease(Worker& worker) {
-  if (!worker.session || worker.random.chance(0.5)) return {};
-  return LeaseId(worker.session->id().value());
+  if (worker.random.chance(0.4)) return {};
+  if (worker.lease && worker.random.chance(0.3)) return worker.lease->id();
+  if (!lease_ids_.empty() && worker.random.chance(0.5)) return known_lease(worker);
+  return worker.session ? LeaseId(worker.session->id().value()) : LeaseId();
 }
 
 void Workload::put_entry(Worker& worker) {
@@ -100,8 +103,9 @@ void Workload::put_entry(Worker& worker) {
     witness_.entry_put(call, answer);
     if (answer.ok()) newest_ = std::max(newest_, answer->revision);
     if (reason_of(answer.status()) == Reason::LeaseNotFound) reach(Mark::LeaseGone);
+    if (reason_of(answer.status()) == Reason::Fenced) reach(Mark::WriteFenced);
   });
-  client(worker).keys().put(std::move(put), std::move(done), {.deadline = call_deadline(worker)});
+  client(worker).keys().put(std::move(put), std::move(done), draw_options(worker));
 }
 
 void Workload::erase_entries(Worker& worker) {
@@ -109,7 +113,7 @@ void Workload::erase_entries(Worker& worker) {
   const DeleteOperation erase{.key = prefix, .end = prefix_end(prefix), .previous = true};
   const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, prefix, erase);
   auto done = then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.entries_erased(call, answer); });
-  client(worker).keys().erase(erase, std::move(done), {.deadline = call_deadline(worker)});
+  client(worker).keys().erase(erase, std::move(done), draw_options(worker));
 }
 
 void Workload::range(Worker& worker) {
@@ -143,13 +147,37 @@ RangeOperation Workload::draw_range(Worker& worker, bool past) {
   return range;
 }
 
+// Of a lock that somebody wrote with lately, and may hold still; or that nobody does.
+Compare Workload::draw_lock_compare(Worker& worker) {
+  Random& random = worker.random;
+  if (writes_.empty() || random.chance(0.3)) return Compare::lock_free(lock_name(worker));
+  const ResourceWrite& write = writes_[writes_.size() - 1 - random.below(std::min<size_t>(writes_.size(), 4))];
+  Compare compare = Compare::lock_held(write.lock, write.token);
+  if (random.chance(0.3)) compare.target = Compare::Target::LockHeldExclusively;
+  return compare;
+}
+
+// Some writes depend on a lock (S-54, S-60).
+WriteOptions Workload::draw_options(Worker& worker) {
+  WriteOptions options{.deadline = call_deadline(worker)};
+  if (!worker.random.chance(0.15)) return options;
+  const Compare condition = draw_lock_compare(worker);
+  const Fence::Wants wants = condition.target == Compare::Target::LockFree   ? Fence::Wants::Free
+                             : condition.target == Compare::Target::LockHeld ? Fence::Wants::Held
+                                                                             : Fence::Wants::HeldExclusively;
+  options.fence = Fence{.lock = condition.key, .token = Token(condition.number), .wants = wants};
+  return options;
+}
+
 Compare Workload::draw_compare(Worker& worker) {
   Random& random = worker.random;
+  if (random.chance(0.15)) return draw_lock_compare(worker);
   const uint64_t newest = newest_.value();
   Compare compare{.key = shared_key(worker)};
   compare.target = static_cast<Compare::Target>(random.between(1, 5));
   compare.relation = static_cast<Compare::Relation>(random.between(1, 4));
   compare.number = random.chance(0.5) ? random.below(4) : random.between(newest > 20 ? newest - 20 : 0, newest + 1);
+  if (compare.target == Compare::Target::Lease) compare.number = draw_lease(worker).value();
   if (compare.target == Compare::Target::Value) compare.value = fmt::format("w{}", random.below(workers_.size()));
   if (random.chance(0.2)) compare.end = prefix_end(kShared);
   return compare;
@@ -196,7 +224,7 @@ void Workload::transact(Worker& worker) {
     newest_ = std::max(newest_, answer->revision);
     reach(answer->succeeded ? Mark::TransactionThen : Mark::TransactionElse);
   });
-  client(worker).keys().commit(std::move(transaction), std::move(done), {.deadline = call_deadline(worker)});
+  client(worker).keys().commit(std::move(transaction), std::move(done), draw_options(worker));
 }
 
 }  // namespace coordkit::sim

@@ -69,6 +69,12 @@ enum class Mark : uint8_t {
   PastRead,                  // at a revision that is not the newest
   PastCompacted,             // or would have been
   LeaseGone,                 // before something was attached to it
+  LeaseKept,                 // of keys; by the process that asked for it
+  LeaseRenewed,              // by an entry
+  LeaseRevokedWithKeys,      // some went with it
+  LeaseRefused,              // its id is taken
+  LeaseSeen,                 // with its keys
+  WriteFenced,               // its lock was not held, or not free
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);

@@ -1,0 +1,42 @@
+// Watches what keepers of leases may believe, in true time: a lease that may be trusted has not expired (a revoke by somebody
+// else is another matter). (docs/invariants.md: INV_L10, INV_K05.)
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coordkit/client/leases.h"
+#include "sim/model.h"
+#include "sim/node.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class LeaseObserver {
+ public:
+  enum class Duty : uint8_t { Judge, LookAway };  // LookAway: keepers may believe what they like
+  LeaseObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Duty duty)
+      : world_(world), model_(model), nodes_(nodes), duty_(duty) {}
+
+  // What a worker of that node was told. No two leases that are kept have one id.
+  void kept(uint32_t node, const KeyLeaseRef& lease);
+  void process_died(uint32_t node);
+  void entry_applied();        // after each entry the model applied: the first apply anywhere
+  void looked(uint32_t node);  // after each turn of that node
+
+ private:
+  struct Known {
+    uint32_t node;
+    KeyLeaseRef lease;
+    bool expired = false;
+  };
+  void refuse_valid(const Known& known) const;
+
+  World& world_;
+  const Model& model_;
+  const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Duty duty_;
+  std::vector<Known> known_;
+};
+
+}  // namespace coordkit::sim
