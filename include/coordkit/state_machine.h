@@ -118,6 +118,7 @@ class StateMachine {
   }
   // Whether somebody on this replica observes `subject`, in the machine's own words: an event that nobody takes need not be
   // made. Of this replica alone, so nothing but events may depend on it. The same subject is wanted at most once at a time.
+  // A machine that takes the place of another because a state came from a peer is told before anything is applied to it.
   virtual void observe(std::string_view subject, bool wanted) {
     static_cast<void>(subject);
     static_cast<void>(wanted);

@@ -85,6 +85,7 @@ void EngineImpl::adopt(RestoredState& restored, Now now) {
   const StateOffer offer = *receiver_.offer();
   receiver_.restored();
   std::swap(router_, restored.parts().router);
+  router_.observe_as(restored.parts().router);
   std::swap(keeper_, restored.parts().keeper);
   router_.note_digests_every(options_.digest_entries);
   COORDKIT_CHECK_MSG(router_.applied() == offer.at, "INV_R13 another state was restored than was installed");

@@ -78,7 +78,19 @@ StateMachine* Router::find(MachineId id) {
 const StateMachine* Router::machine(MachineId id) const { return const_cast<Router*>(this)->find(id); }
 
 void Router::observe(MachineId id, std::string_view subject, bool wanted) {
-  if (StateMachine* machine = find(id)) machine->observe(subject, wanted);
+  StateMachine* machine = find(id);
+  if (machine == nullptr) return;
+  if (wanted) {
+    observed_.emplace(id, subject);
+  } else {
+    observed_.erase({id, std::string(subject)});
+  }
+  machine->observe(subject, wanted);
+}
+
+void Router::observe_as(const Router& former) {
+  if (mutant(Mutant::InterestLost)) return;
+  for (const auto& [id, subject] : former.observed_) observe(id, subject, true);
 }
 
 void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {

@@ -77,6 +77,7 @@ class Router {
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   void observe(MachineId id, std::string_view subject, bool wanted);
+  void observe_as(const Router& former);     // what was observed there, in whose place this one comes
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
   // Over all that is replicated: machines, origins, genesis, configuration, the newest leader's term.
   uint64_t digest() const;
@@ -106,7 +107,8 @@ class Router {
   StateMachine* find(MachineId id);
 
   absl::btree_map<MachineId, std::unique_ptr<StateMachine>> machines_;
-  absl::btree_set<MachineId> begun_;  // founded: part of the state. I: a subset of machines_
+  absl::btree_set<std::pair<MachineId, std::string>> observed_;  // here; not replicated
+  absl::btree_set<MachineId> begun_;                             // founded: part of the state. I: a subset of machines_
   Origins origins_;
   Position applied_;
   Term leader_term_;  // of the newest leader-start entry

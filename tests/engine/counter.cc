@@ -4,6 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/check.h"
 #include "base/sums.h"
 #include "coordkit/engine.h"
 
@@ -83,6 +84,11 @@ absl::StatusOr<std::string> Counter::query(std::string_view request) const {
   if (request == "total") return std::to_string(total_);
   if (request == "executed") return std::to_string(executed_.size());
   return absl::InvalidArgumentError("no such question");
+}
+
+void Counter::observe(std::string_view subject, bool wanted) {
+  const bool changed = wanted ? observed_.emplace(subject).second : observed_.erase(std::string(subject)) == 1;
+  COORDKIT_CHECK_MSG(changed, "wanted at most once at a time");
 }
 
 bool Counter::holds(std::string_view guard) {

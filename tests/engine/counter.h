@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ class Counter final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"
-  bool holds(std::string_view guard) override;                                 // "N": the total is at least N; "throw"
+  void observe(std::string_view subject, bool wanted) override;
+  bool holds(std::string_view guard) override;  // "N": the total is at least N; "throw"
   void checkpoint(CheckpointBatch& batch) override;
   absl::Status restore(const CheckpointView& view) override;
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
@@ -39,6 +41,7 @@ class Counter final : public StateMachine {
   const std::vector<size_t>& batches() const { return batches_; }         // sizes of apply calls; not part of the state
   const absl::btree_map<TimerId, TimerOp>& armed() const { return armed_; }
   const std::vector<FiredTimer>& fired() const { return fired_; }
+  const std::set<std::string>& observed() const { return observed_; }  // in this process; not part of the state
   ClusterId cluster() const { return cluster_; }
   size_t founded() const { return founded_; }  // calls of found() in this process
 
@@ -57,6 +60,7 @@ class Counter final : public StateMachine {
   int64_t total_ = 0;
   std::vector<std::string> executed_;
   std::vector<RequestId> waiters_;
+  std::set<std::string> observed_;
   absl::btree_map<TimerId, TimerOp> armed_;
   std::vector<FiredTimer> fired_;
   std::vector<size_t> batches_;

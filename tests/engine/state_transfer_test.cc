@@ -47,6 +47,17 @@ TEST_F(StateTransferTest, AMemberThatWasAwayGetsTheStateAndTheLogAfterIt) {
   ASSERT_TRUE(made.until([&] { return level(); })) << "also after a restart";
 }
 
+TEST_F(StateTransferTest, S37_INV_W02_WhatIsObservedIsObservedInTheNewStateToo) {
+  made.engine(third).observe(kCoordination, "stays", true);
+  made.engine(third).observe(kCoordination, "goes", true);
+  leave_behind();
+  heal();
+  made.engine(third).observe(kCoordination, "goes", false);
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  ASSERT_EQ(made.node(third).restored.size(), 1u);
+  EXPECT_EQ(made.node(third).counter->observed(), std::set<std::string>{"stays"});
+}
+
 TEST_F(StateTransferTest, REG_R36_TheConfigurationComesWithItsIndex) {
   leave_behind();
   heal();
