@@ -75,11 +75,13 @@ void Observers::changed(const coordination::Change& change, Index index) {
     One& one = all_.find(id)->second;
     const bool told = index <= one.index && !mutant(Mutant::SnapshotRepeated);
     if (one.state != State::Following || told) continue;
-    if (one.waiting->load(std::memory_order_acquire) >= one.target.waiting_max) {
+    // Of one entry everything is told, or nothing: a later snapshot is then of a greater index.
+    if (index != one.changed && one.waiting->load(std::memory_order_acquire) >= one.target.waiting_max) {
       one.state = State::Behind;
       waiting_.insert(id);
       continue;
     }
+    one.changed = index;
     deliver(one, one.target.change(change, index));
   }
 }

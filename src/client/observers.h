@@ -72,6 +72,7 @@ class Observers {
     uint64_t round = 0;                                                                       // of its last question
     bool seen = false;                                                                        // had a snapshot
     Index index;                                                                              // of the snapshot
+    Index changed;                                                                            // of the last change told
     std::shared_ptr<std::atomic<size_t>> waiting = std::make_shared<std::atomic<size_t>>(0);  // tasks that have not run
   };
   using Place = std::pair<coordination::Kind, std::string>;

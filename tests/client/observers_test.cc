@@ -128,6 +128,18 @@ TEST_F(ObserversTest, REG_F44_ASlowObserverIsBoundedAndGetsAResyncOnceItHasCaugh
   EXPECT_THAT(take(), ElementsAre("resync 100@100", "101@101"));
 }
 
+TEST_F(ObserversTest, S37_INV_W01_OfOneEntryEverythingIsToldOrNothing) {
+  observe("n", 3);
+  observers.answered(ask(), "0", Index(1));
+  change(1, 2);
+  for (int64_t i = 2; i <= 5; ++i) change(i, 3);
+  change(6, 4);
+  EXPECT_THAT(take(), ElementsAre("snapshot 0@1", "1@2", "2@3", "3@3", "4@3", "5@3")) << "the third entry as a whole";
+  observers.retry();
+  observers.answered(ask(), "6", Index(4));
+  EXPECT_THAT(take(), ElementsAre("resync 6@4")) << "at a greater index";
+}
+
 TEST_F(ObserversTest, S37_AnUnansweredQuestionIsAskedAgain) {
   observe("n");
   const SnapshotQuestion first = ask();

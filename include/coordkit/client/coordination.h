@@ -164,7 +164,8 @@ using Observer = absl::AnyInvocable<void(const T&)>;
 using ObserverId = Id<struct ObserverIdTag>;
 
 struct ObserveOptions {
-  // Changes that may wait for the observer to return; a slower one gets a Resync. Legal: 1 and up.
+  // Changes that may wait for the observer to return; a slower one gets a Resync. Those of one entry count together. Legal: 1
+  // and up.
   size_t waiting_max = 1024;
 };
 
