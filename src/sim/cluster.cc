@@ -58,16 +58,20 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
     consensus_.own(i, nodes_[i]->log(), nodes_[i]->state());
     nodes_[i]->log().set_history([this](Position at) { return consensus_.chain(at); });
   }
-  workload_ =
-      std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, marks_, world.fork_random());
+  workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, marks_,
+                                         world.fork_random());
   if (plan_.work.watchers != 0) {
     watchers_ = std::make_unique<Watchers>(world_, plan_, nodes_, model_, marks_, world.fork_random());
+  }
+  if (plan_.work.observers != 0) {
+    streams_ = std::make_unique<Streams>(world_, plan_, nodes_, model_, marks_, world.fork_random());
   }
 }
 
 // Clients end their calls when they go: the work they were made for must still be there.
 Cluster::~Cluster() {
   if (watchers_) watchers_->look_away();
+  if (streams_) streams_->look_away();
   for (auto& node : nodes_) node->retire();
   for (uint32_t node = 0; node < plan_.nodes; ++node) programs_.process_died(node);
 }
@@ -76,6 +80,7 @@ void Cluster::run() {
   begin_script();
   for (uint32_t node = 0; node < plan_.nodes; ++node) restart(node);
   if (watchers_) watchers_->start();
+  if (streams_) streams_->start();
   hostile_phase();
   const bool converged = calm_phase();
   if (converged) witness_.finish();
@@ -109,6 +114,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Program: return programs_.event(event);
     case EventKind::Script: return script_event(event);
     case EventKind::Watcher: return watchers_->event(event);
+    case EventKind::Stream: return streams_->event(event);
     case EventKind::Resume:
       if (event.epoch == nodes_[event.node]->epoch() && nodes_[event.node]->frozen()) {
         resume(event.node);

@@ -11,12 +11,14 @@
 #include "sim/churn.h"
 #include "sim/consensus_observer.h"
 #include "sim/history_recorder.h"
+#include "sim/lease_observer.h"
 #include "sim/lock_observer.h"
 #include "sim/model.h"
 #include "sim/network.h"
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/programs.h"
+#include "sim/streams.h"
 #include "sim/watchers.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
@@ -154,6 +156,7 @@ class Cluster final : private NodeWatcher {
   HistoryRecorder::Result history_;
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<Watchers> watchers_;  // null: nobody watches keys
+  std::unique_ptr<Streams> streams_;    // null: nobody observes anything
   Programs programs_;
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;
   std::vector<ActiveFault> faults_;

@@ -179,8 +179,7 @@ bool KeyModel::holds(const Compare& compare, const Around& around) const {
 
 // All that will be taken, before anything is done.
 void KeyModel::decide(const Transaction& transaction, const Around& around, std::vector<bool>& decided) const {
-  const bool succeeds =
-      std::ranges::all_of(transaction.compares, [&](const Compare& one) { return holds(one, around); });
+  const bool succeeds = std::ranges::all_of(transaction.compares, [&](const Compare& one) { return holds(one, around); });
   decided.push_back(succeeds);
   for (const Operation& operation : succeeds ? transaction.then : transaction.otherwise) {
     const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body);
@@ -199,8 +198,7 @@ KeyModel::Code KeyModel::transact(Draft& draft, const Transaction& transaction, 
   return Code::Ok;
 }
 
-KeyModel::Code KeyModel::operate(Draft& draft, const Operation& operation, const Around& around,
-                                 OperationReply& reply) const {
+KeyModel::Code KeyModel::operate(Draft& draft, const Operation& operation, const Around& around, OperationReply& reply) const {
   if (const auto* range = std::get_if<RangeOperation>(&operation.body)) {
     if (range->revision > revision_) return Code::FutureRevision;
     if (range->revision && range->revision < compacted_) return Code::Compacted;

@@ -70,7 +70,8 @@ bool LeaseModel::expired(LeaseId id) const {
 }
 
 bool LeaseModel::was_missing(LeaseId id, Index from) const {
-  return std::ranges::none_of(leases_, [&](const Lease& lease) { return lease.id == id && lease.from <= from && !lease.until; });
+  return std::ranges::none_of(leases_,
+                              [&](const Lease& lease) { return lease.id == id && lease.from <= from && !lease.until; });
 }
 
 }  // namespace coordkit::sim

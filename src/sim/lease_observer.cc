@@ -30,9 +30,8 @@ void LeaseObserver::entry_applied() {
 }
 
 void LeaseObserver::looked(uint32_t node) {
-  std::erase_if(known_, [](const Known& known) {
-    return known.lease->revoked() || known.lease->phase() == SessionPhase::Lost;
-  });
+  std::erase_if(known_,
+                [](const Known& known) { return known.lease->revoked() || known.lease->phase() == SessionPhase::Lost; });
   for (const Known& known : known_) {
     if (known.expired && known.node == node) refuse_valid(known);
   }

@@ -53,6 +53,8 @@ constexpr std::string_view kNames[kMarks] = {
     "number_given",
     "member_joined",
     "leader_seen",
+    "stream_followed",
+    "stream_resynced",
     "watch_caught_up",
     "watch_marked",
     "watch_of_the_future",

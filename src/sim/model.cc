@@ -106,8 +106,7 @@ void Model::label(const machine::Request& request, const RequestId& id) {
       std::holds_alternative<machine::KillSession>(request.body) ||
       std::holds_alternative<machine::ForceRelease>(request.body) || std::holds_alternative<machine::Compact>(request.body) ||
       std::holds_alternative<machine::Delete>(request.body) || std::holds_alternative<Transaction>(request.body) ||
-      std::holds_alternative<machine::GrantLease>(request.body) ||
-      std::holds_alternative<machine::RenewLease>(request.body) ||
+      std::holds_alternative<machine::GrantLease>(request.body) || std::holds_alternative<machine::RenewLease>(request.body) ||
       std::holds_alternative<machine::RevokeLease>(request.body);
   if (known_by_its_words) {
     std::string key = key_of(id.origin.replica, request.body);
@@ -260,8 +259,8 @@ Result Model::run(const machine::RevokeLease& revoke) {
   return {.deleted = end_lease(*lease, false)};
 }
 
-// The timer of a session has the session's id, that of a lease its number; that of a wait the index of the entry that queued it, top bit set; that of a
-// delay its own number, from the counter of the session ids.
+// The timer of a session has the session's id, that of a lease its number; that of a wait the index of the entry that queued
+// it, top bit set; that of a delay its own number, from the counter of the session ids.
 void Model::fire(const engine::FireTimers& fired) {
   std::map<LeaseId, const LeaseModel::Lease*> dead;  // by what keys call it; null: a session
   for (const FiredTimer& timer : fired.timers) {
@@ -410,6 +409,25 @@ bool Model::object_was(const CoordinationModel::Object& object, Index from,
 bool Model::lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const {
   const auto history = lock_history_.find(name);
   return was<LockLook>(history == lock_history_.end() ? nullptr : &history->second, from, like_this);
+}
+
+template <typename T>
+std::vector<Index> Model::changes(const History<T>& history, Index from) {
+  std::vector<Index> out;
+  for (const auto& [index, value] : history) {
+    if (index > from) out.push_back(index);
+  }
+  return out;
+}
+
+std::vector<Index> Model::object_changes(const CoordinationModel::Object& object, Index from) const {
+  const auto history = object_history_.find(object);
+  return history == object_history_.end() ? std::vector<Index>() : changes(history->second, from);
+}
+
+std::vector<Index> Model::lock_changes(const std::string& name, Index from) const {
+  const auto history = lock_history_.find(name);
+  return history == lock_history_.end() ? std::vector<Index>() : changes(history->second, from);
 }
 
 std::vector<SessionId> Model::sessions_at(Index at) const {

@@ -1,6 +1,6 @@
-// The naive twin of everything right of commit: origins, sessions, locks, keys, leases and the rest. It reads the committed entries one
-// by one and says what each must answer and what the state is at any index. Written for being obviously right, not for speed;
-// the real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
+// The naive twin of everything right of commit: origins, sessions, locks, keys, leases and the rest. It reads the committed
+// entries one by one and says what each must answer and what the state is at any index. Written for being obviously right, not
+// for speed; the real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
 #pragma once
 
 #include <deque>
@@ -101,6 +101,9 @@ class Model {
   // Whether it was like this after some entry from `from` on.
   bool object_was(const CoordinationModel::Object& object, Index from,
                   const std::function<bool(const machine::ObjectReply&)>& like_this) const;
+  // The entries after `from` that touched it, ascending.
+  std::vector<Index> object_changes(const CoordinationModel::Object& object, Index from) const;
+  std::vector<Index> lock_changes(const std::string& name, Index from) const;
   bool lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const;
   std::vector<SessionId> sessions_at(Index at) const;
 
@@ -117,6 +120,8 @@ class Model {
   static const T* look(const History<T>& history, Index at);
   template <typename T>
   static void record(History<T>& history, Index at, T value);
+  template <typename T>
+  static std::vector<Index> changes(const History<T>& history, Index from);
   template <typename T>
   static bool was(const History<T>* history, Index from, const std::function<bool(const T&)>& like_this);
 

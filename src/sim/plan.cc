@@ -353,6 +353,7 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
 // Drawn last, so that a run without it is the run it would be otherwise.
 void draw_primitives(Plan& plan, Random& random, double chance) {
   if (random.chance(chance)) plan.work.coordination_share = random.chance(0.5) ? 0.6 : 0.2;
+  if (plan.work.coordination_share > 0) plan.work.observers = 3;
   if (random.chance(chance)) plan.work.session_change_share = random.chance(0.5) ? 0.2 : 0.05;
 }
 

@@ -37,6 +37,7 @@ struct WorkPlan {
   uint64_t revisions_kept = 0;       // by a leader that compacts; zero: it does not
   uint64_t compact_percent = 0;      // of the calls about keys
   uint64_t transaction_percent = 0;  // of the others: transactions, ranges, keys that go with their session
+  uint32_t observers = 0;            // programs that observe leaders, counters, latches and groups
   double coordination_share = 0;     // of what a worker with a session does: semaphores, barriers and the like
   double session_change_share = 0;   // sessions are taken over and killed; of idle workers, roughly
   double lease_read_share = 0;       // of all that idle workers do, before anything else is chosen

@@ -177,7 +177,7 @@ class Workload {
   std::vector<Worker> workers_;
   std::vector<ResourceWrite> writes_;
   std::map<std::string, Gate> gates_;  // of the resources
-  std::vector<LeaseId> lease_ids_;  // the newest that any worker was told of
+  std::vector<LeaseId> lease_ids_;     // the newest that any worker was told of
   uint64_t chosen_leases_ = 0;
   uint64_t refused_ = 0;
   Revision newest_;  // that any worker was told of

@@ -1,6 +1,6 @@
 // Workers and keys: single puts, reads and deletes; and everything else that keys offer: ranges of now and of the past, keys
-// that go with a session or a lease, numbered keys, deletes of intervals, and transactions within transactions. The latter have keys
-// of their own, so that the black-box check knows everything that happens to the others.
+// that go with a session or a lease, numbered keys, deletes of intervals, and transactions within transactions. The latter have
+// keys of their own, so that the black-box check knows everything that happens to the others.
 #include <fmt/format.h>
 
 #include <algorithm>

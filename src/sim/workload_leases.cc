@@ -14,9 +14,9 @@ namespace {
 using machine::Result;
 using machine::ResultCode;
 
-constexpr uint64_t kChosen = uint64_t{1} << 40;        // ids of leases that are kept, each chosen once
-constexpr uint64_t kChosenAgain = uint64_t{1} << 41;   // ids that several may ask for
-constexpr size_t kRemembered = 8;                      // ids that are used
+constexpr uint64_t kChosen = uint64_t{1} << 40;       // ids of leases that are kept, each chosen once
+constexpr uint64_t kChosenAgain = uint64_t{1} << 41;  // ids that several may ask for
+constexpr size_t kRemembered = 8;                     // ids that are used
 
 bool granted_as(const Result& result, LeaseId id, Duration ttl) {
   return result.code == ResultCode::Ok && result.lease == id && result.ttl == ttl;
@@ -69,15 +69,16 @@ void Workload::keep_lease(Worker& worker) {
 void Workload::give_back_lease(Worker& worker) {
   const KeyLeaseRef lease = std::exchange(worker.lease, nullptr);
   const auto call = witness_.begin(worker.node, Witness::Kind::Close, "lease");
-  auto done = then(worker, [this, call, id = lease->id()](absl::Status& answer) { witness_.lease_given_back(call, id, answer); });
+  auto done =
+      then(worker, [this, call, id = lease->id()](absl::Status& answer) { witness_.lease_given_back(call, id, answer); });
   client(worker).leases().revoke(lease, std::move(done), call_deadline(worker));
 }
 
 void Workload::grant_lease(Worker& worker) {
   const LeaseId wanted(worker.random.chance(0.5) ? 0 : kChosenAgain + worker.random.below(4));
   const Duration ttl = draw(worker.random, plan_.work.ttl_min, plan_.work.ttl_max);
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease",
-                                           machine::GrantLease{.id = wanted, .ttl = ttl});
+  const auto call =
+      witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::GrantLease{.id = wanted, .ttl = ttl});
   auto done = then(worker, [this, call](absl::StatusOr<GrantedLease>& answer) {
     witness_.executed(call, answer.status(), [&answer](const Result& result) {
       return granted_as(result, answer->id, answer->ttl) && result.revision == answer->revision;
@@ -89,8 +90,7 @@ void Workload::grant_lease(Worker& worker) {
 }
 
 void Workload::renew_lease(Worker& worker, LeaseId id) {
-  const auto call =
-      witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RenewLease{.id = id});
+  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RenewLease{.id = id});
   auto done = then(worker, [this, call, id](absl::StatusOr<GrantedLease>& answer) {
     witness_.lease_executed(call, id, answer.status(), [&answer](const Result& result) {
       return granted_as(result, answer->id, answer->ttl) && result.revision == answer->revision;
@@ -101,8 +101,7 @@ void Workload::renew_lease(Worker& worker, LeaseId id) {
 }
 
 void Workload::revoke_lease(Worker& worker, LeaseId id) {
-  const auto call =
-      witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RevokeLease{.id = id});
+  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RevokeLease{.id = id});
   auto done = then(worker, [this, call, id](absl::StatusOr<RevokedLease>& answer) {
     witness_.lease_executed(call, id, answer.status(), [&answer](const Result& result) {
       return result.code == ResultCode::Ok && result.deleted == answer->deleted && result.revision == answer->revision;

@@ -44,6 +44,7 @@ enum class EventKind : uint8_t {
   Program,      // node, item = what an embedder's program asked for
   Script,       // item = an act of the script
   Watcher,      // item = a program that watches keys
+  Stream,       // item = a program that observes leaders and the like
 };
 
 struct Event {

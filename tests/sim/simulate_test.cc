@@ -101,12 +101,13 @@ TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
     ASSERT_EQ(report.violation, "") << story(report);
     for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
   }
-  for (auto mark = static_cast<size_t>(Mark::SessionResumed); mark <= static_cast<size_t>(Mark::LeaderSeen); ++mark) {
+  for (auto mark = static_cast<size_t>(Mark::SessionResumed); mark <= static_cast<size_t>(Mark::StreamResynced); ++mark) {
     EXPECT_GT(marks[mark], 0u) << name_of(Mark(mark));
   }
 }
 
-// Ranges of now and of the past, transactions within transactions, keys that go with sessions and leases, and all who watch them.
+// Ranges of now and of the past, transactions within transactions, keys that go with sessions and leases, and all who watch
+// them.
 TEST(SimulateTest, S06_S14_S18_S29_S30_S31_S32_S39_INV_K03_INV_K04_INV_K05_INV_W06_KeysAreUsedInEveryWayUnderTheProfileKeys) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 20; ++seed) {

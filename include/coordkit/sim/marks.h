@@ -59,6 +59,8 @@ enum class Mark : uint8_t {
   NumberGiven,               // by a counter
   MemberJoined,              // a group
   LeaderSeen,                // of an election
+  StreamFollowed,            // a change was told to an observer
+  StreamResynced,            // a new snapshot after a gap
   WatchCaughtUp,             // several revisions were told at once
   WatchMarked,               // a mark was told
   WatchOfTheFuture,          // starts at a revision that does not exist
