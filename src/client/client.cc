@@ -54,7 +54,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   halted_ = halted_ || effects.halted.has_value();
   for (const Completion& completion : effects.completions) complete(completion, now);
   if (cut_off(effects)) lose_all(SessionEvent::Ended);
-  if (effects.restored) observers_.skipped();
+  if (effects.restored) observers_.skipped(effects.restored->index);
   if (effects.restored) watches_.restored();
   for (const MachineEvent& event : effects.events) machine_event(event);
   if (effects.restored) question_all(now);

@@ -1,5 +1,7 @@
 #include "client/observers.h"
 
+#include <algorithm>
+
 #include "base/mutant.h"
 
 namespace coordkit::client {
@@ -86,11 +88,13 @@ void Observers::changed(const coordination::Change& change, Index index) {
   }
 }
 
-// An answer that is under way may have been given before what was skipped; one more is surely younger.
-void Observers::skipped() {
+// An answer that is under way may have been given before what was skipped; one more is surely younger. One that came together
+// with the new state has seen it.
+void Observers::skipped(Index upto) {
   if (mutant(Mutant::GapUnnoticed)) return;
   for (auto& [id, one] : all_) {
-    if (one.state != State::Following && one.state != State::Asking) continue;
+    const bool missed = one.state == State::Following && std::max(one.index, one.changed) < upto;
+    if (!missed && one.state != State::Asking) continue;
     one.state = State::Wanting;
     wanting_.insert(id);
   }

@@ -58,7 +58,7 @@ class Observers {
   void answered(const Question& question, std::string_view bytes, Index index);
   void failed(const Question& question);  // no snapshot: it is asked for again by retry()
   void changed(const coordination::Change& change, Index index);
-  void skipped();  // entries were applied that no event told of
+  void skipped(Index upto);  // entries were applied that no event told of
 
   void retry();  // makes those ask that failed, or were too slow and have caught up
   bool any_to_retry() const { return !waiting_.empty(); }

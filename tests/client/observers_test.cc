@@ -94,7 +94,7 @@ TEST_F(ObserversTest, S37_EachSeesItsOwnNameAndKind) {
 TEST_F(ObserversTest, S37_SkippedEntriesAreFollowedByAResync) {
   observe("n");
   observers.answered(ask(), "1", Index(1));
-  observers.skipped();
+  observers.skipped(Index(59));
   change(9, 50);  // after the gap: it is in the next snapshot
   EXPECT_TRUE(observers.any_to_ask());
   observers.answered(ask(), "9", Index(60));
@@ -102,10 +102,19 @@ TEST_F(ObserversTest, S37_SkippedEntriesAreFollowedByAResync) {
   EXPECT_THAT(take(), ElementsAre("snapshot 1@1", "resync 9@60", "10@61"));
 }
 
+TEST_F(ObserversTest, S37_INV_W01_WhoeverWasToldOfTheNewStateIsNotToldAgain) {
+  observe("n");
+  observers.answered(ask(), "1", Index(60));
+  observers.skipped(Index(60));
+  EXPECT_FALSE(observers.any_to_ask());
+  change(2, 61);
+  EXPECT_THAT(take(), ElementsAre("snapshot 1@60", "2@61"));
+}
+
 TEST_F(ObserversTest, S37_AnAnswerFromBeforeAGapIsOfNoAccount) {
   observe("n");
   const SnapshotQuestion before = ask();
-  observers.skipped();
+  observers.skipped(Index(59));
   const SnapshotQuestion after = ask();
   observers.answered(before, "old", Index(5));
   EXPECT_THAT(take(), IsEmpty());
