@@ -296,7 +296,8 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::LimitExceeded:
     case ResultCode::TtlTooLarge:
     case ResultCode::Unsupported:
-    case ResultCode::SessionNotFound: return false;
+    case ResultCode::SessionNotFound:
+    case ResultCode::Lost: return false;
     default: return true;
   }
 }

@@ -30,7 +30,8 @@ absl::StatusOr<machine::Result> done_of(const Completion& completion, std::strin
 // Of an answer that makes no sense: Corrupt.
 absl::Status unreadable(Outcome outcome = Outcome::None);
 
-// Whether apply got as far as the request's prior releases: everything but a refusal of the request's form, or of its session.
+// Whether apply certainly got as far as the request's prior releases: everything but a refusal of the request's form, or of its
+// session, which may have gone elsewhere before or after.
 bool was_executed(const machine::Result& result);
 
 // Who leads an election, by the holders of its lock. Whoever shares a lock leads nothing.

@@ -364,6 +364,22 @@ TEST_F(LockTest, S43_ARefusedCarrierLeavesTheReleasesUnanswered) {
   EXPECT_EQ(client.status().releases, 1u);
 }
 
+TEST_F(LockTest, S45_S43_ACarrierOfASessionThatWentElsewhereHasReleasedNothing) {
+  const SessionRef session = open();
+  Answer<void> released;
+  Answer<HoldRef> acquired;
+  client.release(hold(session, "a", 5000), released.callback());
+  turn();
+  client.acquire(session, "b", {.wait = LockWait::forever()}, acquired.callback());
+  turn();
+  const auto carrier = engine.take_commands<machine::Acquire>();
+  ASSERT_THAT(carrier.at(0).second.prior_releases, SizeIs(1));
+  engine.complete(carrier[0].first.ticket, {.code = ResultCode::Lost});
+  turn();
+  EXPECT_EQ(acquired.reason(), Reason::Lost);
+  EXPECT_EQ(released.reason(), Reason::Lost) << "whoever has the session now has the lock";
+}
+
 TEST_F(LockTest, S43_ReleasesOfOneTurnGoInOneCommand) {
   const SessionRef session = open();
   std::vector<HoldRef> holds;
