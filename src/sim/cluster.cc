@@ -8,7 +8,9 @@
 #include "machine/query.h"
 #include "sim/defects.h"
 #include "sim/recorder.h"
+#include "sim/streams.h"
 #include "sim/violation.h"
+#include "sim/watchers.h"
 
 namespace coordkit::sim {
 namespace {
@@ -19,6 +21,8 @@ bool records(const SimOptions& options) {
   return options.black_box == BlackBox::Always ||
          (options.black_box == BlackBox::Sampled && hash_mix(0, options.seed) % kOneIn == 0);
 }
+
+Beliefs beliefs_in(const SimOptions& options) { return options.watch_holders ? Beliefs::Judged : Beliefs::Ignored; }
 
 }  // namespace
 
@@ -33,8 +37,8 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       network_(world, plan.nodes, world.fork_random()),
       consensus_(world, plan.nodes, marks_),
       churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
-      locks_(world, model_, nodes_, options.watch_holders ? LockObserver::Duty::Judge : LockObserver::Duty::LookAway),
-      leases_(world, model_, nodes_, options.watch_holders ? LeaseObserver::Duty::Judge : LeaseObserver::Duty::LookAway),
+      locks_(world, model_, nodes_, beliefs_in(options)),
+      leases_(world, model_, nodes_, beliefs_in(options)),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
       history_recorder_(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
@@ -61,17 +65,16 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, marks_,
                                          world.fork_random());
   if (plan_.work.watchers != 0) {
-    watchers_ = std::make_unique<Watchers>(world_, plan_, nodes_, model_, marks_, world.fork_random());
+    roamers_[EventKind::Watcher] = std::make_unique<Watchers>(world_, plan_, nodes_, model_, marks_, world.fork_random());
   }
   if (plan_.work.observers != 0) {
-    streams_ = std::make_unique<Streams>(world_, plan_, nodes_, model_, marks_, world.fork_random());
+    roamers_[EventKind::Stream] = std::make_unique<Streams>(world_, plan_, nodes_, model_, marks_, world.fork_random());
   }
 }
 
 // Clients end their calls when they go: the work they were made for must still be there.
 Cluster::~Cluster() {
-  if (watchers_) watchers_->look_away();
-  if (streams_) streams_->look_away();
+  for (const auto& [event, roamers] : roamers_) roamers->look_away();
   for (auto& node : nodes_) node->retire();
   for (uint32_t node = 0; node < plan_.nodes; ++node) programs_.process_died(node);
 }
@@ -79,8 +82,7 @@ Cluster::~Cluster() {
 void Cluster::run() {
   begin_script();
   for (uint32_t node = 0; node < plan_.nodes; ++node) restart(node);
-  if (watchers_) watchers_->start();
-  if (streams_) streams_->start();
+  for (const auto& [event, roamers] : roamers_) roamers->start();
   hostile_phase();
   const bool converged = calm_phase();
   if (converged) witness_.finish();
@@ -113,8 +115,8 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Churn: return churn_.event();
     case EventKind::Program: return programs_.event(event);
     case EventKind::Script: return script_event(event);
-    case EventKind::Watcher: return watchers_->event(event);
-    case EventKind::Stream: return streams_->event(event);
+    case EventKind::Watcher:
+    case EventKind::Stream: return roamers_.at(event.kind)->event(event);
     case EventKind::Resume:
       if (event.epoch == nodes_[event.node]->epoch() && nodes_[event.node]->frozen()) {
         resume(event.node);

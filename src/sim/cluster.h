@@ -18,8 +18,7 @@
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/programs.h"
-#include "sim/streams.h"
-#include "sim/watchers.h"
+#include "sim/roamers.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
 #include "sim/world.h"
@@ -155,8 +154,7 @@ class Cluster final : private NodeWatcher {
   std::unique_ptr<HistoryRecorder> history_recorder_;  // if this run's history is searched
   HistoryRecorder::Result history_;
   std::unique_ptr<Workload> workload_;
-  std::unique_ptr<Watchers> watchers_;  // null: nobody watches keys
-  std::unique_ptr<Streams> streams_;    // null: nobody observes anything
+  std::map<EventKind, std::unique_ptr<Roamers>> roamers_;  // by the event that wakes them
   Programs programs_;
   std::unique_ptr<Stage, void (*)(Stage*)> stage_;
   std::vector<ActiveFault> faults_;

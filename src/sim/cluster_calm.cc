@@ -92,8 +92,7 @@ bool Cluster::calm_phase() {
   const uint64_t elections_before = consensus_.elections();
   bury_the_dead();
   workload_->wind_down();
-  if (watchers_) watchers_->wind_down();
-  if (streams_) streams_->wind_down();
+  for (const auto& [event, roamers] : roamers_) roamers->wind_down();
   programs_.calm();
   // Every call has a deadline of some seconds; what is held by the dead ends with its session, at most a TTL after the last
   // takeover; workers then give back what they are granted, one after the other.
@@ -101,10 +100,11 @@ bool Cluster::calm_phase() {
   const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
   const bool converged = run_until(idle_by, [&] {
     return witness_.pending_count() == 0 && workload_->idle() && programs_.done() && locks_free() && has_leader() && level() &&
-           (!watchers_ || watchers_->all_told()) && (!streams_ || streams_->all_told());
+           std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_told(); });
   });
-  if (!converged && watchers_ && !watchers_->all_told()) throw Violation("INV_W02", watchers_->missing());
-  if (!converged && streams_ && !streams_->all_told()) throw Violation("INV_W02", streams_->missing());
+  for (const auto& [event, roamers] : roamers_) {
+    if (!converged && !roamers->all_told()) throw Violation("INV_W02", roamers->missing());
+  }
   if (!converged) {
     const char* id = witness_.pending_count() != 0 ? "INV_L08" : locks_free() ? "INV_R20" : "INV_L12";
     throw Violation(id, "not converged: " + describe());

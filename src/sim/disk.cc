@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/sums.h"
+#include "sim/draw.h"
 #include "sim/recovery_check.h"
 #include "sim/violation.h"
 
@@ -26,7 +27,7 @@ bool contradicts(const LogImage& log, const log::OpenedLog& found) {
 
 Duration DiskQuality::draw(Random& random) const {
   if (spike_per_million != 0 && random.below(1'000'000) < spike_per_million) return spike;
-  return Duration(random.between(sync_min.count(), sync_max.count()));
+  return sim::draw(random, sync_min, sync_max);
 }
 
 uint64_t chain_hash(uint64_t previous, const raft::Entry& entry) {

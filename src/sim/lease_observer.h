@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coordkit/client/leases.h"
+#include "sim/beliefs.h"
 #include "sim/model.h"
 #include "sim/node.h"
 #include "sim/world.h"
@@ -14,9 +15,8 @@ namespace coordkit::sim {
 
 class LeaseObserver {
  public:
-  enum class Duty : uint8_t { Judge, LookAway };  // LookAway: keepers may believe what they like
-  LeaseObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Duty duty)
-      : world_(world), model_(model), nodes_(nodes), duty_(duty) {}
+  LeaseObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Beliefs beliefs)
+      : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
   // What a worker of that node was told. No two leases that are kept have one id.
   void kept(uint32_t node, const KeyLeaseRef& lease);
@@ -35,7 +35,7 @@ class LeaseObserver {
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  const Duty duty_;
+  const Beliefs beliefs_;
   std::vector<Known> known_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coordkit/client/handles.h"
+#include "sim/beliefs.h"
 #include "sim/model.h"
 #include "sim/node.h"
 #include "sim/world.h"
@@ -18,9 +19,9 @@ namespace coordkit::sim {
 
 class LockObserver {
  public:
-  enum class Duty : uint8_t { Judge, LookAway };  // LookAway: holders may believe what they like; tokens may not
-  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Duty duty)
-      : world_(world), model_(model), nodes_(nodes), duty_(duty) {}
+  // Tokens are judged whatever is done with beliefs.
+  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Beliefs beliefs)
+      : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
   // What a worker of that node was told.
   void opened(uint32_t node, const SessionRef& session);
@@ -61,7 +62,7 @@ class LockObserver {
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  const Duty duty_;
+  const Beliefs beliefs_;
   std::vector<Known> holds_;            // not released; in the order in which they became known
   std::vector<KnownSession> sessions_;  // not ended; one that was taken over has several processes
   std::set<SessionId> taken_over_;

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/entry_codec.h"
 #include "machine/guard.h"
+#include "sim/is_any.h"
 
 namespace coordkit::sim {
 
@@ -101,13 +102,9 @@ std::string Model::key_of(ReplicaId sender, const machine::Request::Body& body) 
 
 void Model::label(const machine::Request& request, const RequestId& id) {
   const bool known_by_its_words =
-      std::holds_alternative<machine::CoordinationCommand>(request.body) ||
-      std::holds_alternative<machine::ResumeSession>(request.body) ||
-      std::holds_alternative<machine::KillSession>(request.body) ||
-      std::holds_alternative<machine::ForceRelease>(request.body) || std::holds_alternative<machine::Compact>(request.body) ||
-      std::holds_alternative<machine::Delete>(request.body) || std::holds_alternative<Transaction>(request.body) ||
-      std::holds_alternative<machine::GrantLease>(request.body) || std::holds_alternative<machine::RenewLease>(request.body) ||
-      std::holds_alternative<machine::RevokeLease>(request.body);
+      is_any<machine::CoordinationCommand, machine::ResumeSession, machine::KillSession, machine::ForceRelease,
+             machine::Compact, machine::Delete, Transaction, machine::GrantLease, machine::RenewLease, machine::RevokeLease>(
+          request.body);
   if (known_by_its_words) {
     std::string key = key_of(id.origin.replica, request.body);
     std::vector<Execution>& same = executions_[key];

@@ -1,4 +1,5 @@
 // The model of sessions that change hands or are ended by somebody else (docs/semantics.md S-45, S-57).
+#include "sim/is_any.h"
 #include "sim/model.h"
 
 namespace coordkit::sim {
@@ -8,9 +9,10 @@ using machine::ResultCode;
 
 namespace {
 
-bool gives_up(const machine::CoordinationCommand& command) {
-  return std::holds_alternative<machine::AcknowledgeItem>(command) || std::holds_alternative<machine::LeaveBarrier>(command) ||
-         std::holds_alternative<machine::LeaveGroup>(command);
+bool lets_go(const machine::Request::Body& body) {
+  const auto* command = std::get_if<machine::CoordinationCommand>(&body);
+  if (command) return is_any<machine::AcknowledgeItem, machine::LeaveBarrier, machine::LeaveGroup>(*command);
+  return is_any<machine::CloseSession, machine::Release, machine::CancelAcquire>(body);
 }
 
 }  // namespace
@@ -19,11 +21,7 @@ bool gives_up(const machine::CoordinationCommand& command) {
 bool Model::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
   const Session& session = sessions_.at(id);
   const Origin bound{session.node, StoreId(session.incarnation), session.boot};
-  const auto* command = std::get_if<machine::CoordinationCommand>(&request.body);
-  const bool lets_go = (command && gives_up(*command)) || std::holds_alternative<machine::CloseSession>(request.body) ||
-                       std::holds_alternative<machine::Release>(request.body) ||
-                       std::holds_alternative<machine::CancelAcquire>(request.body);
-  return bound != by.origin || by.sequence <= session.resumed_by || (session.ending && !lets_go);
+  return bound != by.origin || by.sequence <= session.resumed_by || (session.ending && !lets_go(request.body));
 }
 
 Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {

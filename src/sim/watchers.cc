@@ -35,38 +35,11 @@ bool concerns(const WatchOptions& wants, const std::string& key) {
 
 Watchers::Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
                    MarkCounts& marks, Random random)
-    : world_(world), plan_(plan), nodes_(nodes), model_(model), marks_(marks) {
-  for (uint64_t number = 0; number < plan.work.watchers; ++number) {
-    Watcher& watcher = watchers_.emplace_back();
-    watcher.number = number;
-    watcher.random = random.fork();
-  }
-}
-
-void Watchers::start() {
-  for (Watcher& watcher : watchers_) schedule(watcher);
-}
-
-void Watchers::schedule(Watcher& watcher) {
-  const Duration longest = winding_down_ ? std::chrono::milliseconds(100) : plan_.work.watcher_pause_max;
-  const Duration after(watcher.random.below(static_cast<uint64_t>(longest.count()) + 1));
-  world_.schedule(world_.now() + after, EventKind::Watcher, kNoNode, 0, watcher.number);
-}
-
-void Watchers::event(const Event& event) {
-  Watcher& watcher = watchers_[event.item];
-  act(watcher);
-  schedule(watcher);
-}
-
-bool Watchers::lives(const Watcher& watcher) const {
-  const Node& node = *nodes_[watcher.node];
-  return node.up() && node.epoch() == watcher.epoch;
-}
+    : RoamersOf(world, nodes, model, marks, EventKind::Watcher, plan.work.watcher_pause_max, plan.work.watchers, random),
+      plan_(plan) {}
 
 void Watchers::act(Watcher& watcher) {
   watcher.kept.clear();
-  if (watcher.open && !lives(watcher)) watcher.open = false;
   if (!watcher.open) {
     if (!winding_down_ && (!watcher.next || watcher.random.chance(0.2))) begin_anew(watcher);
     return open(watcher);
@@ -104,13 +77,11 @@ void Watchers::begin_anew(Watcher& watcher) {
 void Watchers::open(Watcher& watcher) {
   const uint32_t node = static_cast<uint32_t>(watcher.random.below(nodes_.size()));
   if (!nodes_[node]->up() || nodes_[node]->frozen() || watcher.wants.key.empty()) return;
-  watcher.node = node;
-  watcher.epoch = nodes_[node]->epoch();
-  watcher.open = true;
+  settle_on(watcher, node);
   watcher.made = false;
   watcher.marks_owed = 0;
   watcher.wants.from = watcher.next;
-  watcher.watch = nodes_[node]->client().watch(watcher.wants, [this, &watcher, round = ++watcher.round](WatchBatch batch) {
+  watcher.watch = nodes_[node]->client().watch(watcher.wants, [this, &watcher, round = watcher.round](WatchBatch batch) {
     if (!looking_) return;
     if (round != watcher.round) fail("INV_W07", watcher, "told after its end");
     take(watcher, std::move(batch));
@@ -121,7 +92,7 @@ void Watchers::open(Watcher& watcher) {
 void Watchers::close(Watcher& watcher) {
   nodes_[watcher.node]->client().end_watch(watcher.watch, [this, number = watcher.number](const absl::Status& status) {
     const std::optional<Reason> reason = reason_of(status);
-    if (looking_ && !status.ok() && reason != Reason::WatchNotFound) fail("INV_W07", watchers_[number], status.ToString());
+    if (looking_ && !status.ok() && reason != Reason::WatchNotFound) fail("INV_W07", all_[number], status.ToString());
   });
   nodes_[watcher.node]->wake();
   watcher.open = false;
@@ -206,13 +177,13 @@ std::vector<WatchEvent> Watchers::expected(const Watcher& watcher, Revision upto
 // ---- the end
 
 bool Watchers::all_told() const {
-  return std::ranges::all_of(watchers_, [this](const Watcher& watcher) {
+  return std::ranges::all_of(all_, [this](const Watcher& watcher) {
     return watcher.wants.key.empty() || (watcher.next && expected(watcher, model_.keys().revision()).empty());
   });
 }
 
 std::string Watchers::missing() const {
-  for (const Watcher& watcher : watchers_) {
+  for (const Watcher& watcher : all_) {
     const std::vector<WatchEvent> untold =
         watcher.next ? expected(watcher, model_.keys().revision()) : std::vector<WatchEvent>();
     if (untold.empty()) continue;

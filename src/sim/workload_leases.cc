@@ -22,6 +22,12 @@ bool granted_as(const Result& result, LeaseId id, Duration ttl) {
   return result.code == ResultCode::Ok && result.lease == id && result.ttl == ttl;
 }
 
+auto same_as(const absl::StatusOr<GrantedLease>& answer) {
+  return [&answer](const Result& result) {
+    return granted_as(result, answer->id, answer->ttl) && result.revision == answer->revision;
+  };
+}
+
 }  // namespace
 
 void Workload::use_leases(Worker& worker) {
@@ -80,9 +86,7 @@ void Workload::grant_lease(Worker& worker) {
   const auto call =
       witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::GrantLease{.id = wanted, .ttl = ttl});
   auto done = then(worker, [this, call](absl::StatusOr<GrantedLease>& answer) {
-    witness_.executed(call, answer.status(), [&answer](const Result& result) {
-      return granted_as(result, answer->id, answer->ttl) && result.revision == answer->revision;
-    });
+    witness_.executed(call, answer.status(), same_as(answer));
     if (answer.ok()) know_lease(answer->id);
     if (reason_of(answer.status()) == Reason::LeaseExists) reach(Mark::LeaseRefused);
   });
@@ -92,9 +96,7 @@ void Workload::grant_lease(Worker& worker) {
 void Workload::renew_lease(Worker& worker, LeaseId id) {
   const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RenewLease{.id = id});
   auto done = then(worker, [this, call, id](absl::StatusOr<GrantedLease>& answer) {
-    witness_.lease_executed(call, id, answer.status(), [&answer](const Result& result) {
-      return granted_as(result, answer->id, answer->ttl) && result.revision == answer->revision;
-    });
+    witness_.lease_executed(call, id, answer.status(), same_as(answer));
     if (answer.ok()) reach(Mark::LeaseRenewed);
   });
   client(worker).leases().renew(id, std::move(done), call_deadline(worker));

@@ -1,0 +1,100 @@
+// Programs that are nobody's process: each uses the client of whatever node it is on, goes now and then, and looks for another
+// node when that one dies. What they share: coming and going, and the end of a run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "coordkit/sim/marks.h"
+#include "sim/model.h"
+#include "sim/node.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+class Roamers {
+ public:
+  Roamers() = default;
+  Roamers(const Roamers&) = delete;  // clients call back
+  Roamers& operator=(const Roamers&) = delete;
+  virtual ~Roamers() = default;
+
+  virtual void start() = 0;
+  virtual void event(const Event& event) = 0;
+  // No more coming and going: each goes on until it has been told everything.
+  void wind_down() { winding_down_ = true; }
+  void look_away() { looking_ = false; }  // the run is over, however it went: nothing is judged any more
+  virtual bool all_told() const = 0;
+  virtual std::string missing() const = 0;  // for the report of a run that does not end
+
+ protected:
+  bool winding_down_ = false;
+  bool looking_ = true;
+};
+
+struct Roamer {
+  uint64_t number = 0;
+  Random random{0};
+  // Where it is.
+  uint32_t node = 0;
+  uint32_t epoch = 0;
+  uint64_t round = 0;  // of what it has open there; what comes of an older one was not meant for it
+  bool open = false;
+};
+
+// `One` is a Roamer and whatever the program knows besides.
+template <typename One>
+class RoamersOf : public Roamers {
+ public:
+  void start() final {
+    for (One& one : all_) schedule(one);
+  }
+  void event(const Event& event) final {
+    One& one = all_[event.item];
+    if (one.open && !lives(one)) one.open = false;
+    act(one);
+    schedule(one);
+  }
+
+ protected:
+  RoamersOf(World& world, std::vector<std::unique_ptr<Node>>& nodes, const Model& model, MarkCounts& marks, EventKind kind,
+            Duration pause_max, uint32_t count, Random random)
+      : world_(world), nodes_(nodes), model_(model), marks_(marks), all_(count), kind_(kind), pause_max_(pause_max) {
+    for (uint64_t number = 0; number < count; ++number) {
+      all_[number].number = number;
+      all_[number].random = random.fork();
+    }
+  }
+
+  virtual void act(One& one) = 0;  // `open` is true only if its process lives
+
+  bool lives(const One& one) const { return nodes_[one.node]->up() && nodes_[one.node]->epoch() == one.epoch; }
+  void settle_on(One& one, uint32_t node) {
+    one.node = node;
+    one.epoch = nodes_[node]->epoch();
+    one.open = true;
+    ++one.round;
+  }
+  void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
+
+  World& world_;
+  std::vector<std::unique_ptr<Node>>& nodes_;
+  const Model& model_;
+  MarkCounts& marks_;
+  std::vector<One> all_;  // never more: what it is told finds its place there
+
+ private:
+  void schedule(One& one) {
+    const Duration longest = winding_down_ ? std::chrono::milliseconds(100) : pause_max_;
+    const Duration after(one.random.below(static_cast<uint64_t>(longest.count()) + 1));
+    world_.schedule(world_.now() + after, kind_, kNoNode, 0, one.number);
+  }
+
+  const EventKind kind_;
+  const Duration pause_max_;
+};
+
+}  // namespace coordkit::sim
