@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "bench/cluster/grow_load.h"
+#include "bench/cluster/process.h"
 #include "tools/support/child.h"
 #include "tools/support/lines.h"
 #include "tools/support/loopback.h"
@@ -20,11 +21,9 @@ constexpr size_t kReplicas = 5;
 constexpr auto kLimit = 300s;  // beyond the length of the load
 const std::string kName = "coordkit/grow";
 
-void say(const nlohmann::ordered_json& line) { std::cout << line.dump() << std::endl; }
-
 // ---- one process
 
-ReplicaOptions replica_options(const GrowMemberOptions& options) {
+ReplicaOptions grown_options(const GrowMemberOptions& options) {
   ReplicaOptions replica{.id = options.id, .cluster = "grow", .data_dir = options.data_dir};
   replica.members.push_back({1, options.addresses.front()});
   if (options.id != 1) replica.members.push_back({options.id, options.addresses.at(options.id - 1)});
@@ -79,11 +78,6 @@ class Driver {
   const std::shared_ptr<GrowLoad> load_;
 };
 
-int fail(const absl::Status& status) {
-  say({{"error", status.ToString()}});
-  return 1;
-}
-
 // ---- all of them
 
 class Growing {
@@ -132,7 +126,7 @@ bool run_grow(const std::filesystem::path& data, const GrowOptions& options,
 }
 
 int run_grow_member(const GrowMemberOptions& options) {
-  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(replica_options(options));
+  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(grown_options(options));
   if (!replica.ok()) return fail(replica.status());
   if (options.id == 1) {
     if (const absl::Status ready = (*replica)->wait_ready(60s); !ready.ok()) return fail(ready);

@@ -6,6 +6,7 @@
 //   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
 //   coordkit-bench takeover --sessions 10,1000000
+//   coordkit-bench failover --sessions 10,1000000 --kills 5
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
 // then for each measurement a probe of the disk, the measurement, and a probe again. What says disk_suspect (suite.h)
@@ -21,6 +22,7 @@
 #include <optional>
 
 #include "bench/cluster/cluster.h"
+#include "bench/cluster/failover.h"
 #include "bench/cluster/grow.h"
 #include "bench/cluster/measure.h"
 #include "bench/cluster/suite.h"
@@ -32,9 +34,10 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string suite;  // lock, handoff, kv, watch, grow
+  std::string suite;  // lock, handoff, kv, watch, grow, failover
   Suite loads{.load = {.where = "embedded"}};
   GrowOptions grow;
+  FailoverOptions failover;
   std::string data = "out/bench-data";
   bool json = false;
   bool allow_memory = false;
@@ -48,6 +51,7 @@ class Run {
     print(describe_machine(data));
     const PrintLine print_line = [this](const nlohmann::ordered_json& line) { print(line); };
     if (arguments_.suite == "grow") return grow(data, print_line);
+    if (arguments_.suite == "failover") return failover(data, print_line);
     return run_suite(data, arguments_.loads, print_line) ? 0 : 1;
   }
 
@@ -57,6 +61,12 @@ class Run {
     const bool passed = run_grow(data / "grow", arguments_.grow, print_line);
     probe(data, "after");
     if (!passed) std::fprintf(stderr, "coordkit-bench: a change failed, or a call was refused without cause\n");
+    return passed ? 0 : 1;
+  }
+
+  int failover(const fs::path& data, const PrintLine& print_line) {
+    const bool passed = run_failover(data / "failover", arguments_.failover, print_line);
+    if (!passed) std::fprintf(stderr, "coordkit-bench: a session was lost, or a call was refused\n");
     return passed ? 0 : 1;
   }
 
@@ -176,6 +186,15 @@ int run(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
+  CLI::App* failover = app.add_subcommand("failover", "how long nobody leads when the leader's process is killed");
+  failover->add_option("--sessions", arguments.failover.sessions, "how many, one cluster each")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  failover->add_option("--kills", arguments.failover.kills, "of leaders, for each cluster")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_place(*failover, arguments);
   GrowMemberOptions grown;
   CLI::App* grown_role = app.add_subcommand("grow-member", "one replica of grow")->group("");
   grown_role->add_option("--id", grown.id)->required();
@@ -188,9 +207,15 @@ int run(int argc, char** argv) {
   role->add_option("--id", member.id)->required();
   role->add_option("--data", member.data_dir)->required();
   role->add_option("--members", member.addresses)->required()->expected(3);
+  MemberOptions lasting;
+  CLI::App* failover_role = app.add_subcommand("failover-member", "one replica of failover")->group("");
+  failover_role->add_option("--id", lasting.id)->required();
+  failover_role->add_option("--data", lasting.data_dir)->required();
+  failover_role->add_option("--members", lasting.addresses)->required()->expected(3);
   CLI11_PARSE(app, argc, argv);
 
   if (role->parsed()) return run_member(member);
+  if (failover_role->parsed()) return run_failover_member(lasting);
   if (grown_role->parsed()) return run_grow_member(grown);
   if (takeover->parsed()) {
     for (const uint64_t count : sessions) std::cout << run_takeover(count).dump() << std::endl;

@@ -49,6 +49,12 @@ double Latencies::quantile(double q) {
   return one_digit(us_[std::min(at, us_.size() - 1)]);
 }
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
 nlohmann::ordered_json summary(Latencies& cycles, Seconds length) {
   return {{"cycles_per_s", std::round(static_cast<double>(cycles.count()) / length.count())},
           {"p50_us", cycles.quantile(0.5)},

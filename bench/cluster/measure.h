@@ -40,6 +40,8 @@ class Latencies {
   std::vector<float> us_;
 };
 
+double median(std::vector<double> values);  // of at least one
+
 // cycles_per_s, p50_us, p99_us, p999_us
 nlohmann::ordered_json summary(Latencies& cycles, Seconds length);
 

@@ -1,37 +1,13 @@
 // One replica process of the benchmark. Standard input: one JSON object of LoadOptions a line, run one after the other.
 // Standard output: {"term", "leads"} at each change, {"ready"}, {"result"} of each load, {"error"}.
 #include <iostream>
-#include <mutex>
 
-#include "bench/cluster/cluster.h"
-#include "coordkit/replica.h"
+#include "bench/cluster/process.h"
 
 namespace coordkit::bench {
 namespace {
 
 using namespace std::chrono_literals;
-
-void say(const nlohmann::ordered_json& line) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  std::cout << line.dump() << std::endl;
-}
-
-int fail(const absl::Status& status) {
-  say({{"error", status.ToString()}});
-  return 1;
-}
-
-ReplicaOptions replica_options(const MemberOptions& options) {
-  ReplicaOptions replica{.id = options.id, .cluster = "bench", .data_dir = options.data_dir};
-  for (size_t i = 0; i < options.addresses.size(); ++i) replica.members.push_back({i + 1, options.addresses[i]});
-  replica.security = PlainText{};
-  replica.on_leadership = [](const raft::Leadership& now) {
-    say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});
-  };
-  replica.on_halt = [](const absl::Status& why) { say({{"error", "halted: " + why.ToString()}}); };
-  return replica;
-}
 
 // The figures are those of callers beside the leader: if it did not lead from beginning to end, they are worth nothing.
 nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) {
@@ -48,7 +24,7 @@ nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) 
 }  // namespace
 
 int run_member(const MemberOptions& options) {
-  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(replica_options(options));
+  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(replica_options("bench", options));
   if (!replica.ok()) return fail(replica.status());
   if (const absl::Status ready = (*replica)->wait_ready(60s); !ready.ok()) return fail(ready);
   say({{"ready", true}});

@@ -18,12 +18,6 @@ using Line = nlohmann::ordered_json;
 constexpr double kSuspectRatio = 0.5;
 constexpr std::array kFigures = {"cycles_per_s", "p50_us", "p99_us", "p999_us", "events_per_s", "ceiling_per_s", "of_ceiling"};
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 double two_digits(double value) { return std::round(value * 100) / 100; }
 
 struct Configuration {

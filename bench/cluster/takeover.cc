@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "bench/cluster/sessions.h"
 #include "engine/timer_keeper.h"
 #include "machine/machine.h"
 
@@ -20,11 +21,6 @@ constexpr uint64_t kProcesses = 3;
 size_t allocated() {
   const struct mallinfo2 info = ::mallinfo2();
   return info.uordblks + info.hblkhd;
-}
-
-std::string name_of(uint64_t number) {
-  std::string digits = std::to_string(number);
-  return std::string(16 - digits.size(), '0') + digits;
 }
 
 class Leader {
@@ -66,7 +62,7 @@ nlohmann::ordered_json run_takeover(uint64_t sessions) {
                                               lease::hash_of_secret("secret " + std::to_string(i))});
     timers.push_back(leader.timer_ops().back());
     const SessionId id = leader.opened();
-    leader.apply(origin, machine::Acquire{id, "", name_of(i), machine::Wait::none(), "", 0});
+    leader.apply(origin, machine::Acquire{id, "", lock_name_of(i), machine::Wait::none(), "", 0});
     leader.forget_output();
     RenewRequest::Group& group = asked[i % kProcesses];
     group.group = timers.back().group;

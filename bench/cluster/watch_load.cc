@@ -1,9 +1,8 @@
 #include "bench/cluster/watch_load.h"
 
+#include <atomic>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -21,7 +20,10 @@ constexpr std::string_view kPrefix = "key-";
 
 class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
  public:
-  WatchLoad(Replica& replica, const LoadOptions& options) : kv_(replica), options_(options), started_(options.callers) {}
+  WatchLoad(Replica& replica, const LoadOptions& options)
+      : kv_(replica), options_(options), started_(options.callers), untold_(4 * options.callers) {
+    for (Untold& change : untold_) change.left = options.watchers + 1;
+  }
 
   void watch(const Replica& replica) {
     watches_.reserve(options_.watchers);
@@ -43,15 +45,14 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
   // Their observers keep this alive.
   void end_watches() { watches_.clear(); }
 
-  bool all_stand() {
-    const std::lock_guard lock(mutex_);
-    return standing_ == options_.watchers;
-  }
+  bool all_stand() const { return standing_ == options_.watchers; }
 
  private:
+  // A change that not everybody has been told. Without locks: whoever answers puts is the engine's thread, which must not wait
+  // for the one that tells ten thousand watchers.
   struct Untold {
-    size_t told = 0;
-    std::optional<size_t> caller;  // known when the put is answered
+    std::atomic<size_t> left{0};  // watchers to be told, and the put to be answered
+    size_t caller = 0;            // known when the put is answered
   };
 
   void put(size_t caller) {
@@ -59,44 +60,40 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
     started_[caller] = Clock::now();
     kv_.put_async({.key = key_of(caller), .value = std::string(kSixteenBytes)}, {},
                   [self = shared_from_this(), caller](const absl::StatusOr<PutResult>& answer) {
-                    if (answer.ok()) return self->settle(answer->revision, caller);
+                    if (answer.ok()) return self->answered(answer->revision, caller);
                     self->loop_->error(answer.status());
                     self->put(caller);
                   });
   }
 
   void told(const WatchBatch& batch) {
-    const std::lock_guard lock(mutex_);
     if (batch.what == WatchBatch::What::Created) ++standing_;
     if (batch.what == WatchBatch::What::Ended && loop_ && !loop_->over()) loop_->error(batch.why);
     if (batch.what != WatchBatch::What::Events) return;
-    for (const WatchEvent& event : *batch.events) told_of(event.entry.mod);
+    for (const WatchEvent& event : *batch.events) one_less(event.entry.mod);
   }
-
-  // Under the mutex. Only the last one does more than counting.
-  void told_of(Revision revision) {
-    Untold& untold = untold_[revision];
-    if (++untold.told == options_.watchers && untold.caller) finish(revision, *untold.caller);
+  void answered(Revision revision, size_t caller) {
+    untold(revision).caller = caller;
+    one_less(revision);
   }
-  void settle(Revision revision, size_t caller) {
-    const std::lock_guard lock(mutex_);
-    Untold& untold = untold_[revision];
-    untold.caller = caller;
-    if (untold.told == options_.watchers) finish(revision, caller);
-  }
-  void finish(Revision revision, size_t caller) {
-    untold_.erase(revision);
+  // Only the last one does more than counting.
+  void one_less(Revision revision) {
+    Untold& change = untold(revision);
+    if (change.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    const size_t caller = change.caller;
+    change.left.store(options_.watchers + 1, std::memory_order_release);  // for a later revision in its place
     loop_->cycle(started_[caller], Clock::now());
     put(caller);
   }
+  // Puts are applied, answered and told in the order of their revisions, and each caller has one under way.
+  Untold& untold(Revision revision) { return untold_[revision.value() % untold_.size()]; }
 
   Kv kv_;
   const LoadOptions options_;
   std::optional<ClosedLoop> loop_;  // from the moment that all watches stand
-  std::mutex mutex_;                // of what follows, but for what one caller at a time touches
   std::vector<TimePoint> started_;  // the put that each caller has under way
-  std::map<Revision, Untold> untold_;
-  size_t standing_ = 0;
+  std::vector<Untold> untold_;
+  std::atomic<size_t> standing_{0};
   std::vector<Watch> watches_;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/mutant.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
 
@@ -296,8 +297,8 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::LimitExceeded:
     case ResultCode::TtlTooLarge:
     case ResultCode::Unsupported:
-    case ResultCode::SessionNotFound:
-    case ResultCode::Lost: return false;
+    case ResultCode::SessionNotFound: return false;
+    case ResultCode::Lost: return mutant(Mutant::LostCarrierCounts);
     default: return true;
   }
 }

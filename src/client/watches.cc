@@ -9,7 +9,8 @@
 namespace coordkit::client {
 namespace {
 
-constexpr int kReadsAtOnce = 16;  // of a turn, for the front and for all others together
+constexpr int kReadsAtOnce = 16;       // of a turn, for the front and for all others together
+constexpr size_t kTellsAtOnce = 4096;  // of a turn, by the front; a revision is told whole
 constexpr size_t kEventBytes = 64;
 constexpr Duration kMarkEveryMin = std::chrono::milliseconds(100);
 
@@ -198,7 +199,7 @@ void Watches::leave_front(WatchId id, One& one) {
 
 bool Watches::advance_front(LaggingTime now) {
   for (int reads = 0; !live_.empty(); ++reads) {
-    if (reads == kReadsAtOnce) return true;
+    if (reads == kReadsAtOnce || told_enough()) return true;
     auto reply =
         read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = previous_wanted_ != 0});
     if (!reply) return false;
@@ -207,7 +208,11 @@ bool Watches::advance_front(LaggingTime now) {
       continue;
     }
     for (machine::ChangeRow& row : reply->changes) {
-      if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) tell_front(now);
+      if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) {
+        tell_front(now);
+        front_.next = {row.entry.mod, 0};  // what lies behind is read again if this turn has told enough
+        if (told_enough()) return true;
+      }
       front_.read.push_back(event_of(std::move(row)));
     }
     front_.next = {reply->next, reply->next_sub};
@@ -216,6 +221,8 @@ bool Watches::advance_front(LaggingTime now) {
   }
   return false;
 }
+
+bool Watches::told_enough() const { return told_ >= kTellsAtOnce && !mutant(Mutant::TellsWithoutBound); }
 
 // Who starts later has missed nothing.
 void Watches::skip_gone(Revision compacted) {
@@ -251,6 +258,7 @@ void Watches::tell_front(LaggingTime now) {
             .plain = nullptr,
             .previous = previous};
   for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
+  told_ += concerned.size();
 }
 
 void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
@@ -404,6 +412,7 @@ void Watches::tell_due_marks(LaggingTime now) {
 }
 
 bool Watches::advance(LaggingTime now) {
+  told_ = 0;
   bool more = advance_front(now);
   more |= advance_behind(now);
   tell_asked_marks();

@@ -12,12 +12,14 @@ thread_local const CallbackThread* this_threads = nullptr;
 bool CallbackThread::runs_here() const { return this_threads == this; }
 
 CallbackThread::Task CallbackThread::post(Task task) {
+  bool first = false;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return task;
+    first = tasks_.empty();
     tasks_.push_back(std::move(task));
   }
-  wake_.notify_one();
+  if (first) wake_.notify_one();  // otherwise it is awake
   return nullptr;
 }
 
@@ -27,11 +29,9 @@ void CallbackThread::run() {
   while (true) {
     wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
-    Task task = std::move(tasks_.front());
-    tasks_.pop_front();
+    std::deque<Task> taken = std::exchange(tasks_, {});
     lock.unlock();
-    std::move(task)();
-    task = nullptr;  // user state dies outside the lock
+    for (; !taken.empty(); taken.pop_front()) std::move(taken.front())();  // user state dies outside the lock
     lock.lock();
   }
 }

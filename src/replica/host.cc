@@ -13,7 +13,9 @@
 namespace coordkit {
 namespace {
 
-constexpr int kTurnsAtOnce = 16;  // then the network gets its share of the thread
+// Then the network gets its share of the thread.
+constexpr int kTurnsAtOnce = 16;
+constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
 // 128 bits of the kernel's, in digits that can be kept in any file or variable.
 std::string random_secret() {
@@ -120,11 +122,13 @@ void Host::peer_refused(ReplicaId peer, std::string why) { post(EngineInput(Peer
 
 void Host::run_turns() {
   awake_.store(false, std::memory_order_release);  // first: what arrives from here on wakes again
+  const LaggingTime end = clock_.now().lagging + kTurnsLast;
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
     take_arrivals();
     one_turn();
     wait = until_next_turn();
+    if (clock_.now().lagging >= end) break;
   }
   arm_timer(wait);
 }

@@ -23,9 +23,10 @@ bool Workload::resume(Worker& worker) {
   ResumeOptions options;
   options.deadline = call_deadline(worker);
   options.former_is_gone = !running && worker.random.chance(0.3);
-  paper.processes.emplace_back(worker.node, nodes_[worker.node]->epoch());  // from the moment it asks
+  const bool forged = worker.random.chance(0.05);  // somebody who knows the session and not its secret
+  if (!forged) paper.processes.emplace_back(worker.node, nodes_[worker.node]->epoch());  // from the moment it asks
   const SessionId id = paper.session;
-  const std::string secret = paper.secret;
+  const std::string secret = forged ? paper.secret + "?" : paper.secret;
   const auto call =
       witness_.begin_command(worker.node, Witness::Kind::Resume, "session",
                              machine::ResumeSession{.id = id, .secret = secret, .former_is_gone = options.former_is_gone});

@@ -346,6 +346,23 @@ TEST_F(WatchesTest, S28_REG_F27_HoweverFarWatchesAreBehindATurnOfReadingIsBounde
     EXPECT_THAT(told[id], testing::Contains(testing::HasSubstr("@" + std::to_string(kChanges + 1))));
 }
 
+TEST_F(WatchesTest, S28_REG_F27_HoweverManyWatchAPrefixATurnOfTellingIsBoundedByRevisions) {
+  constexpr size_t kMany = 5000;
+  for (size_t i = 0; i < kMany; ++i) watch(WatchOptions::prefix("a"));
+  while (watches.advance(now)) {
+  }
+  flush();
+  told.clear();
+  for (const char* value : {"1", "2", "3"}) put("a", value);
+  for (size_t turn = 1; turn <= 3; ++turn) {
+    EXPECT_EQ(watches.advance(now), turn != 3) << "whether there is more";
+    flush();
+    for (const auto& [id, batches] : told) ASSERT_THAT(batches, SizeIs(turn)) << id.value();
+  }
+  EXPECT_THAT(told.begin()->second, ElementsAre("*a=1@2", "+a=2@3", "+a=3@4"));
+  EXPECT_EQ(told.size(), kMany);
+}
+
 TEST_F(WatchesTest, S28_ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBeginAnew) {
   keeps = true;
   const WatchId slow = watch({.key = "a", .room = 300});

@@ -1,0 +1,176 @@
+#include "bench/cluster/failover.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/cluster/measure.h"
+#include "tools/support/child.h"
+#include "tools/support/lines.h"
+#include "tools/support/loopback.h"
+
+namespace coordkit::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::ordered_json;
+
+constexpr int kMembers = 3;
+constexpr int kHome = 1;  // of the sessions
+constexpr auto kLimit = 120s;
+constexpr auto kOpenLimit = 1200s;
+constexpr auto kSettle = 2s;  // before a kill, and until what follows it is judged
+
+double rounded(double value) { return std::round(value * 10) / 10; }
+
+class Cluster {
+ public:
+  explicit Cluster(std::filesystem::path data)
+      : data_(std::move(data)), addresses_(support::free_loopback_addresses(kMembers)) {
+    for (int id = 1; id <= kMembers; ++id) start(id);
+    for (int id = 1; id <= kMembers; ++id) answer(id, "ready", kLimit);
+  }
+
+  ordered_json ask(int id, const ordered_json& question, const std::string& expected, support::Deadline::duration limit) {
+    members_[id].process.send(question.dump());
+    return answer(id, expected, limit);
+  }
+
+  // Milliseconds from the death of this leader until another process says that it leads.
+  double kill(int id) {
+    const uint64_t term = members_[id].term;
+    const TimePoint killed = Clock::now();
+    lines_.remove(id);
+    members_[id].process.kill();
+    members_[id] = {};
+    const support::Deadline limit = support::in(kLimit);
+    while (!led_after(term)) listen(limit, "another leader is elected");
+    return rounded(Seconds(Clock::now() - killed).count() * 1000);
+  }
+
+  // Seconds until it is ready again.
+  double restart(int id) {
+    const TimePoint started = Clock::now();
+    start(id);
+    answer(id, "ready", kLimit);
+    return rounded(Seconds(Clock::now() - started).count());
+  }
+
+ private:
+  struct Member {
+    support::Child process;
+    bool leads = false;
+    uint64_t term = 0;
+    std::map<std::string, ordered_json> said;  // the newest of each, until it is taken
+  };
+
+  void start(int id) {
+    Member& member = members_[id];
+    member.process = support::Child::start({"failover-member", "--id", std::to_string(id), "--data", data_ / std::to_string(id),
+                                            "--members", addresses_[0], addresses_[1], addresses_[2]});
+    lines_.add(id, member.process.output());
+  }
+
+  bool led_after(uint64_t term) const {
+    return std::ranges::any_of(members_, [term](const auto& each) { return each.second.leads && each.second.term > term; });
+  }
+
+  ordered_json answer(int id, const std::string& expected, support::Deadline::duration limit) {
+    auto& said = members_[id].said;
+    const support::Deadline deadline = support::in(limit);
+    while (!said.contains(expected)) listen(deadline, "replica " + std::to_string(id) + " says \"" + expected + "\"");
+    return said.extract(expected).mapped();
+  }
+
+  void listen(support::Deadline deadline, const std::string& what) {
+    const std::optional<support::Line> line = lines_.next(deadline);
+    if (!line) throw std::runtime_error("waited in vain until " + what);
+    const std::string who = "replica " + std::to_string(line->from);
+    if (line->ended) throw std::runtime_error(who + " ended before " + what);
+    const auto told = ordered_json::parse(line->text);
+    if (told.contains("error")) throw std::runtime_error(who + ": " + std::string(told["error"]));
+    Member& member = members_[line->from];
+    for (const auto& [key, value] : told.items()) member.said[key] = value;
+    if (!told.contains("term")) return;
+    member.term = told["term"];
+    member.leads = told["leads"];
+  }
+
+  const std::filesystem::path data_;
+  const std::vector<std::string> addresses_;
+  std::map<int, Member> members_;
+  support::LineReader lines_;
+};
+
+// One cluster with that many sessions.
+class Failover {
+ public:
+  Failover(const std::filesystem::path& data, uint64_t sessions, const PrintLine& print)
+      : cluster_(data), sessions_(sessions), print_(print) {}
+
+  bool run(uint32_t kills) {
+    ordered_json line = named("opening");
+    line.update(cluster_.ask(kHome, {{"open", sessions_}}, "opened", kOpenLimit));
+    print_(line);
+    for (uint32_t number = 0; number < kills; ++number) kill(number);
+    if (kills > 1) print_medians();
+    const uint64_t valid = cluster_.ask(kHome, {{"count", true}}, "valid", kLimit);
+    if (valid == sessions_ && refused_ == 0) return true;
+    line = named("failed");
+    line.update({{"valid", valid}, {"refused", refused_}});
+    print_(line);
+    return false;
+  }
+
+ private:
+  ordered_json named(const std::string& phase) const {
+    return {{"name", "coordkit/failover"}, {"sessions", sessions_}, {"phase", phase}};
+  }
+
+  void kill(uint32_t number) {
+    const int leader = number % 2 == 0 ? 2 : 3;
+    cluster_.ask(kHome, {{"lead", leader}}, "led", kLimit);
+    std::this_thread::sleep_for(kSettle);
+    cluster_.ask(kHome, {{"lap", true}}, "lap", kLimit);
+    const double election = cluster_.kill(leader);
+    std::this_thread::sleep_for(kSettle);
+    const ordered_json lap = cluster_.ask(kHome, {{"lap", true}}, "lap", kLimit);
+    refused_ += lap.at("refused").size();
+    const double back = cluster_.restart(leader);
+    const ordered_json figures = {{"election_ms", election}, {"longest_gap_ms", lap.at("longest_gap_ms")}, {"back_s", back}};
+    for (const auto& [key, value] : figures.items()) seen_[key].push_back(value);
+    ordered_json line = named("kill " + std::to_string(number + 1));
+    line.update(figures);
+    if (!lap.at("refused").empty()) line["refused"] = lap.at("refused");
+    print_(line);
+  }
+
+  void print_medians() {
+    ordered_json line = named("median");
+    for (const auto& [key, values] : seen_) line[key] = rounded(median(values));
+    print_(line);
+  }
+
+  Cluster cluster_;
+  const uint64_t sessions_;
+  const PrintLine& print_;
+  std::map<std::string, std::vector<double>> seen_;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace
+
+bool run_failover(const std::filesystem::path& data, const FailoverOptions& options, const PrintLine& print) {
+  bool passed = true;
+  for (const uint64_t sessions : options.sessions) {
+    std::filesystem::create_directories(data);
+    passed = Failover(data, sessions, print).run(options.kills) && passed;
+    std::filesystem::remove_all(data);
+  }
+  return passed;
+}
+
+}  // namespace coordkit::bench

@@ -1,0 +1,47 @@
+// Many sessions of one process, each with a lock of its own (16-byte name), opened by callbacks and kept.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/replica.h"
+
+namespace coordkit::bench {
+
+std::string lock_name_of(uint64_t number);  // 16 digits; at most 10^16 - 1
+
+class Sessions : public std::enable_shared_from_this<Sessions> {
+ public:
+  Sessions(Replica& replica, uint64_t count, Duration ttl) : replica_(replica), ttl_(ttl), count_(count) {}
+
+  // Blocks until all are there. The first failure ends it.
+  absl::Status open();
+  uint64_t valid() const;  // of all, by this machine's clock
+
+ private:
+  struct One {
+    std::string lock;
+    Session session;
+    Grant grant;
+  };
+  void open_next();
+  void opened(One* one, absl::StatusOr<Session> session);
+  void granted(One* one, absl::StatusOr<Grant> grant);
+  void failed(const absl::Status& why);
+
+  Replica& replica_;
+  const Duration ttl_;
+  const uint64_t count_;
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<One>> all_;
+  uint64_t done_ = 0;
+  absl::Status failure_;
+};
+
+}  // namespace coordkit::bench
