@@ -1,10 +1,8 @@
 #include "bench/cluster/cluster.h"
 
 #include <map>
-#include <stdexcept>
 
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
+#include "bench/cluster/processes.h"
 #include "tools/support/loopback.h"
 
 namespace coordkit::bench {
@@ -20,16 +18,15 @@ class Cluster {
  public:
   explicit Cluster(const std::filesystem::path& data) : addresses_(support::free_loopback_addresses(kMembers)) {
     for (int id = 1; id <= kMembers; ++id) {
-      members_[id].process = support::Child::start({"member", "--id", std::to_string(id), "--data", data / std::to_string(id),
-                                                    "--members", addresses_[0], addresses_[1], addresses_[2]});
-      lines_.add(id, members_[id].process.output());
+      processes_.start(id, member_arguments("member", id, data / std::to_string(id), addresses_));
+      members_[id] = {};
     }
   }
 
   nlohmann::ordered_json run(const LoadOptions& load) {
     const support::Deadline start = support::in(kStartLimit);
     while (!leader()) listen(start, "the three replicas elect a leader");
-    members_[leader()].process.send(nlohmann::json(load).dump());
+    processes_.send(leader(), load);
     const auto length = std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(load.warmup_s + load.seconds));
     const support::Deadline answer = support::in(length + kAnswerLimit);
     while (result_.is_null()) listen(answer, "the load ends");
@@ -38,7 +35,6 @@ class Cluster {
 
  private:
   struct Member {
-    support::Child process;
     bool ready = false;
     bool leads = false;
     uint64_t term = 0;
@@ -56,13 +52,8 @@ class Cluster {
   }
 
   void listen(support::Deadline deadline, const std::string& what) {
-    const std::optional<support::Line> line = lines_.next(deadline);
-    if (!line) throw std::runtime_error("waited in vain until " + what);
-    if (line->ended) throw std::runtime_error("replica " + std::to_string(line->from) + " ended before " + what);
-    const auto said = nlohmann::ordered_json::parse(line->text);
-    Member& member = members_[line->from];
-    if (said.contains("error"))
-      throw std::runtime_error("replica " + std::to_string(line->from) + ": " + std::string(said["error"]));
+    const auto [from, said] = processes_.listen(deadline, what);
+    Member& member = members_[from];
     if (said.contains("ready")) member.ready = true;
     if (said.contains("result")) result_ = said["result"];
     if (said.contains("term")) {
@@ -73,7 +64,7 @@ class Cluster {
 
   const std::vector<std::string> addresses_;
   std::map<int, Member> members_;
-  support::LineReader lines_;
+  Processes processes_;
   nlohmann::ordered_json result_;
 };
 

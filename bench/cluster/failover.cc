@@ -1,15 +1,11 @@
 #include "bench/cluster/failover.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iostream>
 #include <map>
-#include <stdexcept>
 #include <thread>
 
 #include "bench/cluster/measure.h"
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
+#include "bench/cluster/processes.h"
 #include "tools/support/loopback.h"
 
 namespace coordkit::bench {
@@ -24,8 +20,6 @@ constexpr auto kLimit = 120s;
 constexpr auto kOpenLimit = 1200s;
 constexpr auto kSettle = 2s;  // before a kill, and until what follows it is judged
 
-double rounded(double value) { return std::round(value * 10) / 10; }
-
 class Cluster {
  public:
   explicit Cluster(std::filesystem::path data)
@@ -35,7 +29,7 @@ class Cluster {
   }
 
   ordered_json ask(int id, const ordered_json& question, const std::string& expected, support::Deadline::duration limit) {
-    members_[id].process.send(question.dump());
+    processes_.send(id, question);
     return answer(id, expected, limit);
   }
 
@@ -43,12 +37,11 @@ class Cluster {
   double kill(int id) {
     const uint64_t term = members_[id].term;
     const TimePoint killed = Clock::now();
-    lines_.remove(id);
-    members_[id].process.kill();
+    processes_.kill(id);
     members_[id] = {};
     const support::Deadline limit = support::in(kLimit);
     while (!led_after(term)) listen(limit, "another leader is elected");
-    return rounded(Seconds(Clock::now() - killed).count() * 1000);
+    return one_digit(Seconds(Clock::now() - killed).count() * 1000);
   }
 
   // Seconds until it is ready again.
@@ -56,23 +49,17 @@ class Cluster {
     const TimePoint started = Clock::now();
     start(id);
     answer(id, "ready", kLimit);
-    return rounded(Seconds(Clock::now() - started).count());
+    return one_digit(Seconds(Clock::now() - started).count());
   }
 
  private:
   struct Member {
-    support::Child process;
     bool leads = false;
     uint64_t term = 0;
     std::map<std::string, ordered_json> said;  // the newest of each, until it is taken
   };
 
-  void start(int id) {
-    Member& member = members_[id];
-    member.process = support::Child::start({"failover-member", "--id", std::to_string(id), "--data", data_ / std::to_string(id),
-                                            "--members", addresses_[0], addresses_[1], addresses_[2]});
-    lines_.add(id, member.process.output());
-  }
+  void start(int id) { processes_.start(id, member_arguments("failover-member", id, data_ / std::to_string(id), addresses_)); }
 
   bool led_after(uint64_t term) const {
     return std::ranges::any_of(members_, [term](const auto& each) { return each.second.leads && each.second.term > term; });
@@ -86,23 +73,18 @@ class Cluster {
   }
 
   void listen(support::Deadline deadline, const std::string& what) {
-    const std::optional<support::Line> line = lines_.next(deadline);
-    if (!line) throw std::runtime_error("waited in vain until " + what);
-    const std::string who = "replica " + std::to_string(line->from);
-    if (line->ended) throw std::runtime_error(who + " ended before " + what);
-    const auto told = ordered_json::parse(line->text);
-    if (told.contains("error")) throw std::runtime_error(who + ": " + std::string(told["error"]));
-    Member& member = members_[line->from];
-    for (const auto& [key, value] : told.items()) member.said[key] = value;
-    if (!told.contains("term")) return;
-    member.term = told["term"];
-    member.leads = told["leads"];
+    const auto [from, said] = processes_.listen(deadline, what);
+    Member& member = members_[from];
+    for (const auto& [key, value] : said.items()) member.said[key] = value;
+    if (!said.contains("term")) return;
+    member.term = said["term"];
+    member.leads = said["leads"];
   }
 
   const std::filesystem::path data_;
   const std::vector<std::string> addresses_;
   std::map<int, Member> members_;
-  support::LineReader lines_;
+  Processes processes_;
 };
 
 // One cluster with that many sessions.
@@ -117,6 +99,7 @@ class Failover {
     print_(line);
     for (uint32_t number = 0; number < kills; ++number) kill(number);
     if (kills > 1) print_medians();
+    lap();
     const uint64_t valid = cluster_.ask(kHome, {{"count", true}}, "valid", kLimit);
     if (valid == sessions_ && refused_ == 0) return true;
     line = named("failed");
@@ -134,23 +117,29 @@ class Failover {
     const int leader = number % 2 == 0 ? 2 : 3;
     cluster_.ask(kHome, {{"lead", leader}}, "led", kLimit);
     std::this_thread::sleep_for(kSettle);
-    cluster_.ask(kHome, {{"lap", true}}, "lap", kLimit);
+    lap();
     const double election = cluster_.kill(leader);
     std::this_thread::sleep_for(kSettle);
-    const ordered_json lap = cluster_.ask(kHome, {{"lap", true}}, "lap", kLimit);
-    refused_ += lap.at("refused").size();
+    const ordered_json around = lap();
     const double back = cluster_.restart(leader);
-    const ordered_json figures = {{"election_ms", election}, {"longest_gap_ms", lap.at("longest_gap_ms")}, {"back_s", back}};
+    const ordered_json figures = {{"election_ms", election}, {"longest_gap_ms", around.at("longest_gap_ms")}, {"back_s", back}};
     for (const auto& [key, value] : figures.items()) seen_[key].push_back(value);
     ordered_json line = named("kill " + std::to_string(number + 1));
     line.update(figures);
-    if (!lap.at("refused").empty()) line["refused"] = lap.at("refused");
+    if (!around.at("refused").empty()) line["refused"] = around.at("refused");
     print_(line);
+  }
+
+  // What the caller saw since it was last asked.
+  ordered_json lap() {
+    ordered_json seen = cluster_.ask(kHome, {{"lap", true}}, "lap", kLimit);
+    for (const auto& [reason, times] : seen.at("refused").items()) refused_ += times.get<uint64_t>();
+    return seen;
   }
 
   void print_medians() {
     ordered_json line = named("median");
-    for (const auto& [key, values] : seen_) line[key] = rounded(median(values));
+    for (const auto& [key, values] : seen_) line[key] = one_digit(median(values));
     print_(line);
   }
 

@@ -62,10 +62,8 @@ class Member {
 }  // namespace
 
 int run_failover_member(const MemberOptions& options) {
-  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(replica_options("failover", options));
+  absl::StatusOr<std::unique_ptr<Replica>> replica = open_member("failover", options);
   if (!replica.ok()) return fail(replica.status());
-  if (const absl::Status ready = (*replica)->wait_ready(60s); !ready.ok()) return fail(ready);
-  say({{"ready", true}});
   Member member(**replica);
   for (std::string line; std::getline(std::cin, line);) {
     if (const absl::Status obeyed = member.obey(ordered_json::parse(line)); !obeyed.ok()) return fail(obeyed);

@@ -2,14 +2,11 @@
 
 #include <cmath>
 #include <iostream>
-#include <map>
-#include <stdexcept>
 #include <thread>
 
 #include "bench/cluster/grow_load.h"
 #include "bench/cluster/process.h"
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
+#include "bench/cluster/processes.h"
 #include "tools/support/loopback.h"
 
 namespace coordkit::bench {
@@ -85,24 +82,16 @@ class Growing {
   Growing(const std::filesystem::path& data, const GrowOptions& options)
       : addresses_(support::free_loopback_addresses(kReplicas)) {
     for (int id = kReplicas; id >= 1; --id) {  // the first one starts at once, so the others wait by then
-      std::vector<std::string> arguments = {"grow-member", "--id", std::to_string(id), "--data", data / std::to_string(id)};
+      auto arguments = member_arguments("grow-member", id, data / std::to_string(id), addresses_);
       arguments.insert(arguments.end(), {"--callers", std::to_string(options.callers)});
-      arguments.insert(arguments.end(), {"--seconds", std::to_string(options.seconds), "--members"});
-      arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
-      processes_[id] = support::Child::start(arguments);
-      lines_.add(id, processes_[id].output());
+      arguments.insert(arguments.end(), {"--seconds", std::to_string(options.seconds)});
+      processes_.start(id, arguments);
     }
   }
 
   bool listen(support::Deadline deadline, const std::function<void(const nlohmann::ordered_json&)>& tell) {
     for (;;) {
-      const std::optional<support::Line> line = lines_.next(deadline);
-      if (!line) throw std::runtime_error("waited in vain for the end of the changes");
-      if (line->ended) throw std::runtime_error("replica " + std::to_string(line->from) + " ended before the changes did");
-      const auto said = nlohmann::ordered_json::parse(line->text);
-      if (said.contains("error")) {
-        throw std::runtime_error("replica " + std::to_string(line->from) + ": " + std::string(said["error"]));
-      }
+      const auto [from, said] = processes_.listen(deadline, "the changes end");
       if (said.contains("passed")) return said["passed"];
       tell(said);
     }
@@ -110,8 +99,7 @@ class Growing {
 
  private:
   const std::vector<std::string> addresses_;
-  std::map<int, support::Child> processes_;
-  support::LineReader lines_;
+  Processes processes_;
 };
 
 }  // namespace

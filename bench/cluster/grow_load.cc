@@ -76,7 +76,7 @@ nlohmann::ordered_json GrowLoad::lap() {
   const auto gap = std::max(longest_gap_, now - last_grant_);
   nlohmann::ordered_json lap = {{"seconds", std::round(seconds * 1000) / 1000},
                                 {"cycles_per_s", std::round(static_cast<double>(std::exchange(cycles_, 0)) / seconds)},
-                                {"longest_gap_ms", std::round(Seconds(gap).count() * 10'000) / 10},
+                                {"longest_gap_ms", one_digit(Seconds(gap).count() * 1000)},
                                 {"refused", std::exchange(refused_, {})}};
   since_ = now;
   longest_gap_ = {};

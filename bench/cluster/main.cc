@@ -9,7 +9,7 @@
 //   coordkit-bench failover --sessions 10,1000000 --kills 5
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
-// then for each measurement a probe of the disk, the measurement, and a probe again. What says disk_suspect (suite.h)
+// then for each measurement of a load a probe of the disk, the measurement, and a probe again. What says disk_suspect (suite.h)
 // is to be thrown away. Exit status 1: something failed or saw errors.
 #include <unistd.h>
 
@@ -60,13 +60,15 @@ class Run {
     probe(data, "before");
     const bool passed = run_grow(data / "grow", arguments_.grow, print_line);
     probe(data, "after");
-    if (!passed) std::fprintf(stderr, "coordkit-bench: a change failed, or a call was refused without cause\n");
-    return passed ? 0 : 1;
+    return told(passed, "a change failed, or a call was refused without cause");
   }
 
   int failover(const fs::path& data, const PrintLine& print_line) {
-    const bool passed = run_failover(data / "failover", arguments_.failover, print_line);
-    if (!passed) std::fprintf(stderr, "coordkit-bench: a session was lost, or a call was refused\n");
+    return told(run_failover(data / "failover", arguments_.failover, print_line), "a session was lost, or a call was refused");
+  }
+
+  static int told(bool passed, const char* otherwise) {
+    if (!passed) std::fprintf(stderr, "coordkit-bench: %s\n", otherwise);
     return passed ? 0 : 1;
   }
 
@@ -127,6 +129,14 @@ void add_place(CLI::App& suite, Arguments& arguments) {
   suite.add_option("--data", arguments.data, "folder on a real disk")->capture_default_str();
   suite.add_flag("--json", arguments.json, "one JSON object per line");
   suite.add_flag("--allow-memory", arguments.allow_memory, "measure even if the folder is in memory");
+}
+
+const CLI::App& add_member(CLI::App& app, MemberOptions& member, const std::string& name, const std::string& what) {
+  CLI::App* role = app.add_subcommand(name, what)->group("");
+  role->add_option("--id", member.id)->required();
+  role->add_option("--data", member.data_dir)->required();
+  role->add_option("--members", member.addresses)->required()->expected(3);
+  return *role;
 }
 
 CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
@@ -203,19 +213,12 @@ int run(int argc, char** argv) {
   grown_role->add_option("--seconds", grown.load.seconds)->required();
   grown_role->add_option("--members", grown.addresses)->required();
   MemberOptions member;
-  CLI::App* role = app.add_subcommand("member", "one replica")->group("");
-  role->add_option("--id", member.id)->required();
-  role->add_option("--data", member.data_dir)->required();
-  role->add_option("--members", member.addresses)->required()->expected(3);
-  MemberOptions lasting;
-  CLI::App* failover_role = app.add_subcommand("failover-member", "one replica of failover")->group("");
-  failover_role->add_option("--id", lasting.id)->required();
-  failover_role->add_option("--data", lasting.data_dir)->required();
-  failover_role->add_option("--members", lasting.addresses)->required()->expected(3);
+  const CLI::App& role = add_member(app, member, "member", "one replica");
+  const CLI::App& failover_role = add_member(app, member, "failover-member", "one replica of failover");
   CLI11_PARSE(app, argc, argv);
 
-  if (role->parsed()) return run_member(member);
-  if (failover_role->parsed()) return run_failover_member(lasting);
+  if (role.parsed()) return run_member(member);
+  if (failover_role.parsed()) return run_failover_member(member);
   if (grown_role->parsed()) return run_grow_member(grown);
   if (takeover->parsed()) {
     for (const uint64_t count : sessions) std::cout << run_takeover(count).dump() << std::endl;

@@ -38,9 +38,9 @@ std::string cpu_model() {
   return "unknown";
 }
 
-double one_digit(double value) { return std::round(value * 10) / 10; }
-
 }  // namespace
+
+double one_digit(double value) { return std::round(value * 10) / 10; }
 
 double Latencies::quantile(double q) {
   if (us_.empty()) return -1;

@@ -40,6 +40,7 @@ class Latencies {
   std::vector<float> us_;
 };
 
+double one_digit(double value);             // behind the point
 double median(std::vector<double> values);  // of at least one
 
 // cycles_per_s, p50_us, p99_us, p999_us

@@ -7,8 +7,6 @@
 namespace coordkit::bench {
 namespace {
 
-using namespace std::chrono_literals;
-
 // The figures are those of callers beside the leader: if it did not lead from beginning to end, they are worth nothing.
 nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) {
   const Health before = replica.health();
@@ -24,10 +22,8 @@ nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) 
 }  // namespace
 
 int run_member(const MemberOptions& options) {
-  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(replica_options("bench", options));
+  absl::StatusOr<std::unique_ptr<Replica>> replica = open_member("bench", options);
   if (!replica.ok()) return fail(replica.status());
-  if (const absl::Status ready = (*replica)->wait_ready(60s); !ready.ok()) return fail(ready);
-  say({{"ready", true}});
   for (std::string line; std::getline(std::cin, line);) {
     say({{"result", run_as_leader(**replica, nlohmann::json::parse(line).get<LoadOptions>())}});
   }

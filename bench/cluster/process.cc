@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <mutex>
+#include <utility>
 
 namespace coordkit::bench {
 
@@ -16,14 +17,18 @@ int fail(const absl::Status& status) {
   return 1;
 }
 
-ReplicaOptions replica_options(const std::string& cluster, const MemberOptions& options) {
-  ReplicaOptions replica{.id = options.id, .cluster = cluster, .data_dir = options.data_dir};
-  for (size_t i = 0; i < options.addresses.size(); ++i) replica.members.push_back({i + 1, options.addresses[i]});
-  replica.security = PlainText{};
-  replica.on_leadership = [](const raft::Leadership& now) {
+absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster, const MemberOptions& options) {
+  ReplicaOptions wanted{.id = options.id, .cluster = cluster, .data_dir = options.data_dir};
+  for (size_t i = 0; i < options.addresses.size(); ++i) wanted.members.push_back({i + 1, options.addresses[i]});
+  wanted.security = PlainText{};
+  wanted.on_leadership = [](const raft::Leadership& now) {
     say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});
   };
-  replica.on_halt = [](const absl::Status& why) { say({{"error", "halted: " + why.ToString()}}); };
+  wanted.on_halt = [](const absl::Status& why) { say({{"error", "halted: " + why.ToString()}}); };
+  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(std::move(wanted));
+  if (!replica.ok()) return replica;
+  if (absl::Status ready = (*replica)->wait_ready(std::chrono::seconds(60)); !ready.ok()) return ready;
+  say({{"ready", true}});
   return replica;
 }
 

@@ -1,7 +1,8 @@
-// What every replica process of the benchmark does: says lines of JSON on standard output, one thread at a time, and opens a
-// replica with default options that tells of leadership ({"term", "leads"}) and of its end ({"error"}).
+// What every replica process of the benchmark does: says lines of JSON on standard output, one thread at a time. Its parent's
+// side is processes.h.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,6 +13,8 @@ namespace coordkit::bench {
 
 void say(const nlohmann::ordered_json& line);
 int fail(const absl::Status& status);  // says the error; the exit status
-ReplicaOptions replica_options(const std::string& cluster, const MemberOptions& options);
+// A replica with default options, once it is ready, which says {"ready"}, {"term", "leads"} at each change, and {"error"} when
+// it halts.
+absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster, const MemberOptions& options);
 
 }  // namespace coordkit::bench
