@@ -198,8 +198,10 @@ void Watches::leave_front(WatchId id, One& one) {
 }
 
 bool Watches::advance_front(LaggingTime now) {
+  const size_t enough = mutant(Mutant::TellsWithoutBound) ? SIZE_MAX : kTellsAtOnce;
+  size_t told = 0;
   for (int reads = 0; !live_.empty(); ++reads) {
-    if (reads == kReadsAtOnce || told_enough()) return true;
+    if (reads == kReadsAtOnce || told >= enough) return true;
     auto reply =
         read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = previous_wanted_ != 0});
     if (!reply) return false;
@@ -209,20 +211,20 @@ bool Watches::advance_front(LaggingTime now) {
     }
     for (machine::ChangeRow& row : reply->changes) {
       if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) {
-        tell_front(now);
-        front_.next = {row.entry.mod, 0};  // what lies behind is read again if this turn has told enough
-        if (told_enough()) return true;
+        told += tell_front(now);
+        if (told >= enough) {
+          front_.next = {row.entry.mod, 0};  // from there it reads again in the next turn
+          return true;
+        }
       }
       front_.read.push_back(event_of(std::move(row)));
     }
     front_.next = {reply->next, reply->next_sub};
-    if (reply->next_sub == 0 || mutant(Mutant::HalfARevisionTold)) tell_front(now);
+    if (reply->next_sub == 0 || mutant(Mutant::HalfARevisionTold)) told += tell_front(now);
     if (reply->next_sub == 0 && reply->next > reply->revision) return false;
   }
   return false;
 }
-
-bool Watches::told_enough() const { return told_ >= kTellsAtOnce && !mutant(Mutant::TellsWithoutBound); }
 
 // Who starts later has missed nothing.
 void Watches::skip_gone(Revision compacted) {
@@ -238,9 +240,9 @@ void Watches::skip_gone(Revision compacted) {
   front_ = {.next = {first, 0}, .read = {}};
 }
 
-// One revision, complete. Whoever it concerns in full gets the very same events as all others.
-void Watches::tell_front(LaggingTime now) {
-  if (front_.read.empty()) return;
+// One revision, complete; answers how many it was told. Whoever it concerns in full gets the very same events as all others.
+size_t Watches::tell_front(LaggingTime now) {
+  if (front_.read.empty()) return 0;
   std::vector<WatchId> concerned;
   const Revision revision = front_.read.back().entry.mod;
   for (uint32_t place = 0; place < front_.read.size(); ++place) {
@@ -258,7 +260,7 @@ void Watches::tell_front(LaggingTime now) {
             .plain = nullptr,
             .previous = previous};
   for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
-  told_ += concerned.size();
+  return concerned.size();
 }
 
 void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
@@ -412,7 +414,6 @@ void Watches::tell_due_marks(LaggingTime now) {
 }
 
 bool Watches::advance(LaggingTime now) {
-  told_ = 0;
   bool more = advance_front(now);
   more |= advance_behind(now);
   tell_asked_marks();

@@ -91,9 +91,8 @@ class Watches {
   };
 
   bool advance_front(LaggingTime now);
-  bool told_enough() const;
   void skip_gone(Revision compacted);
-  void tell_front(LaggingTime now);
+  size_t tell_front(LaggingTime now);
   void tell_hits(WatchId id, One& one, Told& told, LaggingTime now);
   bool advance_behind(LaggingTime now);
   bool catch_up(WatchId id, One& one, LaggingTime now);
@@ -119,7 +118,6 @@ class Watches {
   absl::btree_set<WatchId> live_;
   uint64_t previous_wanted_ = 0;  // by so many of them
   Front front_;                   // while any is Live
-  size_t told_ = 0;               // this turn, by the front: the process it runs in has more to do than this
   absl::btree_set<WatchId> wanting_;
   absl::btree_set<WatchId> failed_;
   absl::btree_set<WatchId> behind_;  // CatchingUp

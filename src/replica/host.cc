@@ -127,8 +127,9 @@ void Host::run_turns() {
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
     take_arrivals();
     one_turn();
-    wait = until_next_turn();
-    if (clock_.now().lagging >= end) break;
+    const Now now = clock_.now();
+    wait = until_next_turn(now);
+    if (now.lagging >= end) break;
   }
   arm_timer(wait);
 }
@@ -195,8 +196,7 @@ void Host::carry_out() {
 }
 
 // Zero: at once.
-Duration Host::until_next_turn() const {
-  const Now now = clock_.now();
+Duration Host::until_next_turn(Now now) const {
   const LaggingTime deadline = engine_->next_deadline();
   if (deadline <= now.lagging) return Duration::zero();
   const Duration engine_wait = deadline == LaggingTime::max() ? Duration::max() : deadline - now.lagging;

@@ -93,7 +93,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void one_turn();
   void carry_out();
   void publish();
-  Duration until_next_turn() const;
+  Duration until_next_turn(Now now) const;
   void arm_timer(Duration wait);
   void finish_drain();
   void stop_engine();

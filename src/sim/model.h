@@ -101,10 +101,10 @@ class Model {
   // Whether it was like this after some entry from `from` on.
   bool object_was(const CoordinationModel::Object& object, Index from,
                   const std::function<bool(const machine::ObjectReply&)>& like_this) const;
+  bool lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const;
   // The entries after `from` that touched it, ascending.
   std::vector<Index> object_changes(const CoordinationModel::Object& object, Index from) const;
   std::vector<Index> lock_changes(const std::string& name, Index from) const;
-  bool lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const;
   std::vector<SessionId> sessions_at(Index at) const;
 
  private:
