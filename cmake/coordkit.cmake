@@ -1,10 +1,16 @@
 # What every folder's CMakeLists.txt is written with. One library per folder, one test program per folder; a library links
 # only what its floor allows (ARCHITECTURE.md), and tests/house checks the includes besides.
 
+# Warnings are for our own tree: inside another project nobody can do anything about ours, least of all with its -Werror.
 add_library(coordkit_flags INTERFACE)
 target_compile_features(coordkit_flags INTERFACE cxx_std_20)
-target_compile_options(coordkit_flags INTERFACE -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:COORDKIT_TEST>>>:-Wshadow> -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
-                       -Woverloaded-virtual -Wimplicit-fallthrough -Wno-missing-field-initializers -fno-omit-frame-pointer)
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(coordkit_flags INTERFACE -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:COORDKIT_TEST>>>:-Wshadow> -Wconversion
+                         -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+                         $<$<NOT:$<BOOL:$<TARGET_PROPERTY:COORDKIT_EXAMPLE>>>:-Wno-missing-field-initializers> -fno-omit-frame-pointer)
+else()
+  target_compile_options(coordkit_flags INTERFACE -w)
+endif()
 if(COORDKIT_WERROR)
   target_compile_options(coordkit_flags INTERFACE -Werror)
 endif()
@@ -29,25 +35,44 @@ endif()
 
 set(coordkit_public $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
-# coordkit_library(NAME LINK target...): the sources of this folder as coordkit_NAME.
-function(coordkit_library name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
-  if(sources)
-    add_library(coordkit_${name} STATIC ${sources})
-    target_include_directories(coordkit_${name} PUBLIC ${coordkit_public} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(coordkit_${name} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:coordkit_flags>)
-  else()
-    add_library(coordkit_${name} INTERFACE)
-    target_include_directories(coordkit_${name} INTERFACE ${coordkit_public})
-    target_link_libraries(coordkit_${name} INTERFACE ${arg_LINK})
-  endif()
-  add_library(coordkit::${name} ALIAS coordkit_${name})
-  set_target_properties(coordkit_${name} PROPERTIES EXPORT_NAME ${name})
-  set_property(GLOBAL APPEND PROPERTY coordkit_libraries coordkit_${name})
+# What every target of ours has that users link: they need C++20, may be shared libraries, and see only what public headers export.
+function(coordkit_settings target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC ${coordkit_public})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# coordkit_tests(NAME LINK target...): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
+# Sources are compiled in units of several files, which costs a third of the time (docs/decisions/0014). So two files of a folder
+# must not give one name to different things in their anonymous namespaces. A file whose names are a vocabulary of its own is
+# compiled ALONE, and so is one whose public class keeps a type of its anonymous namespace: inside a unit g++ takes it for a header. Beside each such target stands TARGET_each, built only when asked for: every file by itself, which is how
+# tools see it that read compile_commands.json.
+function(coordkit_together target files_of_a_unit)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_of_a_unit})
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# coordkit_library(NAME LINK target... [ALONE file...]): the sources of this folder, and of those below it, as coordkit_NAME. Tests
+# and tools link folders; what users link is put together from them in cmake/products.cmake.
+function(coordkit_library name)
+  cmake_parse_arguments(arg "" "" "LINK;ALONE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  add_library(coordkit_${name} STATIC EXCLUDE_FROM_ALL ${sources})
+  coordkit_library_settings(coordkit_${name} ${arg_LINK})
+  set_target_properties(coordkit_${name} PROPERTIES COORDKIT_LINK "${arg_LINK}")
+  if(COORDKIT_TOGETHER)
+    coordkit_together(coordkit_${name} 8 ${arg_ALONE})
+    add_library(coordkit_${name}_each OBJECT EXCLUDE_FROM_ALL ${sources})
+    coordkit_library_settings(coordkit_${name}_each ${arg_LINK})
+  endif()
+endfunction()
+
+function(coordkit_library_settings target)
+  coordkit_settings(${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${ARGN} PRIVATE coordkit_flags)
+endfunction()
+
+# coordkit_tests(NAME LINK target... [TOGETHER [ALONE file...]]): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
 # says so in its name, and is left out where the label tells (./dev test quick; ctest matches any part of a label):
 #
 #   *_test.cc       test_NAME, label NAME; single tests called *_Slow_* have the label NAME-slow
@@ -56,7 +81,7 @@ endfunction()
 #
 # Other *.cc of the folder are helpers and are linked into each. No test asserts on wall time; TIMEOUT only ends a hang.
 function(coordkit_tests name)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "TOGETHER" "" "LINK;ALONE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(quick ${sources})
   set(slow ${sources})
@@ -74,6 +99,11 @@ function(coordkit_tests name)
   endif()
   if(quick)
     coordkit_test_program(test_${name} "${quick};${helpers}" ${arg_LINK})
+    if(COORDKIT_TOGETHER AND arg_TOGETHER)
+      coordkit_together(test_${name} 4 ${arg_ALONE})
+      add_library(test_${name}_each OBJECT EXCLUDE_FROM_ALL ${quick})
+      coordkit_test_settings(test_${name}_each ${arg_LINK})
+    endif()
     coordkit_discover(test_${name} 300 "-*_Slow_*" ${name})
     coordkit_discover(test_${name} 900 "*_Slow_*" ${name}-slow)
   endif()
@@ -89,8 +119,7 @@ endfunction()
 
 function(coordkit_test_settings target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(${target} PRIVATE COORDKIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE coordkit_flags ${ARGN} GTest::gmock)
+  target_link_libraries(${target} PRIVATE coordkit_flags coordkit_test_support ${ARGN} GTest::gmock)
   set_target_properties(${target} PROPERTIES COORDKIT_TEST ON)  # gtest's own macros nest lambdas with equal names
 endfunction()
 

@@ -30,6 +30,7 @@ class Ledger final : public coordkit::StateMachine {
   absl::StatusOr<std::string> query(std::string_view name) const override { return std::to_string(balance(name)); }
 
   void checkpoint(coordkit::CheckpointBatch& batch) override { accounts_.checkpoint(batch); }
+  bool forget_stored() override { return accounts_.forget_stored(); }
   absl::Status restore(const coordkit::CheckpointView& view) override { return accounts_.restore(view); }
   uint64_t digest() const override { return accounts_.digest(); }
 

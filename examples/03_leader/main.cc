@@ -49,7 +49,7 @@ absl::Status lead_once(coordkit::Replica& replica, const std::string& name) {
 }
 
 int run(const fs::path& directory) {
-  const std::string address = "127.0.0.1:" + std::to_string(32'000 + getpid() % 5'000);
+  const std::string address = "127.0.0.1:" + std::to_string(20'000 + getpid() % 12'000);
   absl::StatusOr<std::unique_ptr<coordkit::Replica>> replica = coordkit::Replica::open(
       {.id = 1, .cluster = "jobs", .data_dir = directory, .members = {{1, address}}, .security = coordkit::PlainText{}});
   if (!replica.ok()) return report(replica.status());

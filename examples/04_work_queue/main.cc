@@ -36,7 +36,7 @@ absl::StatusOr<int> work(coordkit::Session me) {
 }
 
 int run(const fs::path& directory) {
-  const std::string address = "127.0.0.1:" + std::to_string(38'000 + getpid() % 5'000);
+  const std::string address = "127.0.0.1:" + std::to_string(20'000 + getpid() % 12'000);
   absl::StatusOr<std::unique_ptr<coordkit::Replica>> replica = coordkit::Replica::open(
       {.id = 1, .cluster = "billing", .data_dir = directory, .members = {{1, address}}, .security = coordkit::PlainText{}});
   if (!replica.ok()) return report(replica.status());

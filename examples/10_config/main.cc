@@ -45,7 +45,7 @@ absl::Status set(Kv kv, std::string requests, std::string burst) {
 }
 
 absl::Status run(const fs::path& directory) {
-  const std::string address = "127.0.0.1:" + std::to_string(37'000 + getpid() % 5'000);
+  const std::string address = "127.0.0.1:" + std::to_string(20'000 + getpid() % 12'000);
   absl::StatusOr<std::unique_ptr<Replica>> replica =
       Replica::open({.id = 1, .cluster = "shop", .data_dir = directory, .members = {{1, address}}, .security = PlainText{}});
   if (!replica.ok()) return replica.status();

@@ -49,7 +49,7 @@ absl::Status move_one(const Kv& kv) {
 }
 
 absl::Status run(const fs::path& directory) {
-  const std::string address = "127.0.0.1:" + std::to_string(52'000 + getpid() % 5'000);
+  const std::string address = "127.0.0.1:" + std::to_string(20'000 + getpid() % 12'000);
   absl::StatusOr<std::unique_ptr<Replica>> replica =
       Replica::open({.id = 1, .cluster = "shop", .data_dir = directory, .members = {{1, address}}, .security = PlainText{}});
   if (!replica.ok()) return replica.status();

@@ -27,11 +27,12 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/kv.h"
 #include "coordkit/replica.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // Each field as in the options of the same call without Asio.
 struct LockTimes {

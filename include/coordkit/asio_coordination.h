@@ -15,11 +15,12 @@
 #include "coordkit/claim_queue.h"
 #include "coordkit/counter.h"
 #include "coordkit/election.h"
+#include "coordkit/export.h"
 #include "coordkit/group.h"
 #include "coordkit/latch.h"
 #include "coordkit/semaphore.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 static_assert(std::is_trivially_destructible_v<PermitsWanted> && std::is_trivially_destructible_v<ClaimWanted>);
 

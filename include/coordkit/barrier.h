@@ -7,9 +7,10 @@
 #include <string>
 
 #include "coordkit/client/coordination.h"
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Barrier {
  public:

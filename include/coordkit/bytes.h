@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
-namespace coordkit {
+#include "coordkit/export.h"
+
+namespace COORDKIT_EXPORT coordkit {
 
 class SharedBytes {
  public:

@@ -25,7 +25,9 @@
 #include <memory>
 #include <utility>
 
-namespace coordkit {
+#include "coordkit/export.h"
+
+namespace COORDKIT_EXPORT coordkit {
 
 class CallControl;
 

@@ -10,9 +10,10 @@
 #include <string>
 
 #include "coordkit/client/coordination.h"
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct ClaimWanted {
   Duration timeout = kForever;  // how long to wait for an item; zero: not at all

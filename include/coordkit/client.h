@@ -29,8 +29,9 @@
 #include "coordkit/client/statistics.h"
 #include "coordkit/client/watch.h"
 #include "coordkit/engine.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Client {
  public:

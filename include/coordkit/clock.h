@@ -9,9 +9,10 @@
 
 #include <chrono>
 
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct LaggingTimeline {
   using duration = Duration;

@@ -19,9 +19,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/error.h"
+#include "coordkit/export.h"
 #include "coordkit/mirror.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 template <typename T>
 class Config {

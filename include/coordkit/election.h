@@ -9,10 +9,11 @@
 #include <string>
 
 #include "coordkit/client/coordination.h"
+#include "coordkit/export.h"
 #include "coordkit/observation.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Election {
  public:

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "coordkit/clock.h"
 #include "coordkit/error.h"
+#include "coordkit/export.h"
 #include "coordkit/log_store.h"
 #include "coordkit/message.h"
 #include "coordkit/raft/core.h"
@@ -30,14 +32,14 @@
 #include "coordkit/state_transfer.h"
 #include "coordkit/transport.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct EngineOptions {
   raft::Options raft;
   // Members listed by the operator. They matter until genesis; afterwards the log says who belongs.
   std::vector<Peer> members;
   // Made by the host at random, used if this replica is the one that founds the cluster.
-  ClusterId new_cluster;
+  ClusterId new_cluster = {};
   uint64_t token_base = 0;
   // Drawn by the host at random at every start: tells this start from another one of the same disk that has the same boot
   // counter, which a disk set back to an older state has. Zero: cannot be told.
@@ -108,16 +110,43 @@ struct LogSpaceChanged {
 struct StoreFailed {
   absl::Status why;
 };
+// What the state store holds does not verify, or is gone, and it has dropped whatever was under way. The state in memory is the
+// truth: it is written anew, as a whole (EngineEffects::checkpoint with CheckpointBatch::whole), and the replica goes on.
+struct StateDamaged {
+  absl::Status why;
+};
+// Rows that somebody read for another reason do not verify: as StateDamaged, but the store has dropped nothing.
+struct StateRotten {
+  absl::Status why;
+};
+// A checkpoint (or what is staged) waits for room on its disk, or, OK, goes on.
+struct StateWaits {
+  absl::Status why;
+};
+// Entries of the log between these do not verify on its disk any more, though this replica goes on. Those that it has applied
+// it can do without: it takes a checkpoint at once and compacts the log up to it.
+struct LogDamaged {
+  Index first;
+  Index last;
+  absl::Status why;
+};
 
 // Reserved: release, cancel, close. They give room back, so they have some to themselves and are taken when others are not.
 enum class Urgency : uint8_t { Normal, Reserved };
+constexpr std::string_view name_of(Urgency urgency) {
+  switch (urgency) {
+    case Urgency::Normal: return "Normal";
+    case Urgency::Reserved: return "Reserved";
+  }
+  return "?";
+}
 
 // Runs a command through the log, exactly once.
 struct Submit {
   Ticket ticket;
   MachineId machine = kCoordination;
   SharedBytes command;
-  LaggingTime deadline;
+  LaggingTime deadline = {};
   Urgency urgency = Urgency::Normal;
   std::optional<Guard> guard = {};  // not met when its turn comes in the log: Fenced, never executed
 };
@@ -128,14 +157,22 @@ enum class Consistency : uint8_t {
                  // (raft::Options::lease); everywhere else, and without one, it is a Linearizable read
   Local,         // this replica's applied state, possibly old: an exact state, at Completion::index
 };
+constexpr std::string_view name_of(Consistency consistency) {
+  switch (consistency) {
+    case Consistency::Linearizable: return "Linearizable";
+    case Consistency::Lease: return "Lease";
+    case Consistency::Local: return "Local";
+  }
+  return "?";
+}
 
 struct Ask {
   Ticket ticket;
   MachineId machine = kCoordination;
   std::string request;
   Consistency consistency = Consistency::Linearizable;
-  Index at_least;  // Local: a state at or beyond this entry, waited for until the deadline
-  LaggingTime deadline;
+  Index at_least = {};  // Local: a state at or beyond this entry, waited for until the deadline
+  LaggingTime deadline = {};
 };
 
 // Renews timer groups with the leader, whoever it is. One attempt: it is answered once or never; the sender retries with
@@ -156,7 +193,7 @@ struct ChangeMembers {
   Ticket ticket;
   std::vector<raft::MemberChange> changes;
   std::optional<Index> expected = {};
-  LaggingTime deadline;
+  LaggingTime deadline = {};
 };
 
 // Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is called. Completes OK when
@@ -164,11 +201,18 @@ struct ChangeMembers {
 struct TransferLeadership {
   Ticket ticket;
   ReplicaId target;
-  LaggingTime deadline;
+  LaggingTime deadline = {};
 };
 
 // The transport cannot talk to this peer until somebody does something about it. Over with its next PeerConnected.
 struct PeerRefused {
+  ReplicaId peer;
+  std::string why;  // a sentence
+};
+
+// The transport finds nobody there, for whatever reason: the name does not resolve, nobody listens, whoever does is silent.
+// Over with its next PeerConnected.
+struct PeerUnreachable {
   ReplicaId peer;
   std::string why;  // a sentence
 };
@@ -179,7 +223,8 @@ struct Forget {
 
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
                                  StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged,
-                                 StateInstalled, InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused>;
+                                 StateInstalled, InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused,
+                                 PeerUnreachable, StateDamaged, StateRotten, StateWaits, LogDamaged>;
 
 // ---- effects
 
@@ -214,6 +259,14 @@ struct Divergence {
     Other,    // most voters agree with this replica; the other one is in quarantine
     Unclear,  // no majority yet, or none at all
   };
+  friend constexpr std::string_view name_of(Verdict verdict) {
+    switch (verdict) {
+      case Verdict::Self: return "Self";
+      case Verdict::Other: return "Other";
+      case Verdict::Unclear: return "Unclear";
+    }
+    return "?";
+  }
   Index index;  // the states after this entry
   Verdict verdict = Verdict::Unclear;
   ReplicaId other;      // one that differs
@@ -225,13 +278,28 @@ struct Divergence {
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once
   Uninvited,          // blank, and the cluster exists without it: it must be added (or replaced) by a change of members
-  Starting,           // has a log, knows no leader or is behind
+  Starting,           // has a log, knows no leader or is not registered with it yet
+  CatchingUp,         // follows a leader and is far behind it: calls here are answered late, local reads are old
   Ready,              // a leader is known and this replica registered with it
   Learner,            // as Ready, but without a vote
   Removed,            // not a member any more; quiet, and refuses calls
   Quarantine,         // up, silent, not voting: see the reason
   Halted,             // stopped for good on a fault
 };
+constexpr std::string_view name_of(ReplicaState state) {
+  switch (state) {
+    case ReplicaState::WaitingForMembers: return "WaitingForMembers";
+    case ReplicaState::Uninvited: return "Uninvited";
+    case ReplicaState::Starting: return "Starting";
+    case ReplicaState::CatchingUp: return "CatchingUp";
+    case ReplicaState::Ready: return "Ready";
+    case ReplicaState::Learner: return "Learner";
+    case ReplicaState::Removed: return "Removed";
+    case ReplicaState::Quarantine: return "Quarantine";
+    case ReplicaState::Halted: return "Halted";
+  }
+  return "?";
+}
 
 struct EngineEffects {
   std::vector<LogWrite> writes;
@@ -254,20 +322,43 @@ struct EngineEffects {
   std::optional<Divergence> divergence;        // the states of replicas differ
   std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)
   std::optional<absl::Status> halted;          // present once
+  std::vector<absl::Status> threw;             // HostThrew: a machine's query() did; only that question suffered
 
   void clear();
 };
 
+// A member that is not heard, as far as this replica can tell.
+struct MissingMember {
+  ReplicaId id = {};
+  std::string address = {};
+  Duration silence = {};  // since it was last heard; of one that never was, since this replica was opened
+  bool heard = false;     // since then
+  std::string why = {};   // a sentence; empty: nothing is known yet
+};
+// "replica 2 at 10.0.0.2:7400 was last heard 12 s ago: nobody listens there", one after the other.
+std::string roll_call(const std::vector<MissingMember>& missing);
+
+// What a replica that catches up has still before it.
+struct CatchUp {
+  Index committed;           // by the leader, as far as this replica was told
+  uint64_t entries = 0;      // of these, not applied here yet
+  Index state;               // it is being sent the state after this entry; zero: the log is enough
+  uint64_t state_bytes = 0;  // of that state's rows, that have arrived
+};
+
 struct EngineStatus {
   ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // of every state but Ready and Learner a sentence; of Starting if it waits for others
+  std::string reason;  // of every state but Ready and Learner: a sentence, which names who is missing where that matters
   ClusterId cluster;
   Index applied;
-  uint64_t digest = 0;                // of the applied state
-  size_t requests = 0;                // under way
-  std::optional<raft::Status> core;   // absent before genesis
-  std::string change;                 // what the change of members started here waits for; empty: none is under way
-  std::vector<std::string> warnings;  // what somebody should look after; sentences
+  uint64_t digest = 0;                 // of the applied state
+  size_t requests = 0;                 // under way
+  std::optional<CatchUp> catch_up;     // in state CatchingUp
+  std::optional<raft::Status> core;    // absent before genesis
+  std::string change;                  // what the change of members started here waits for; empty: none is under way
+  std::vector<std::string> warnings;   // what somebody should look after; sentences
+  std::vector<MissingMember> missing;  // members without a connection, and of a leader those that do not answer; by id
+  uint64_t unheard = 0;                // messages that were dropped because of who said them (docs/decisions/0018)
 };
 
 class Engine {

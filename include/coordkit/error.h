@@ -4,18 +4,30 @@
 //   UNKNOWN  may have taken effect, or may still; the library itself retries under the same request id until the deadline
 //   DONE     took effect; the error is the definite answer of the command (a wait that timed out, say)
 //
-// Reasons travel in a payload of the status, so that they survive being passed around as absl::Status.
+// Both are words at the start of the message, for people and programs alike: "Held: somebody else ...", and, where the outcome
+// is not the usual one of the reason, "Stopped (may have taken effect): ...". So they survive whatever keeps a status's code
+// and message, and a status prints as a sentence.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 enum class Outcome : uint8_t { None = 1, Unknown = 2, Done = 3 };
+constexpr std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::None: return "None";
+    case Outcome::Unknown: return "Unknown";
+    case Outcome::Done: return "Done";
+  }
+  return "?";
+}
 
 // Stable names, testable; numbers may travel in replicated results and are never reused.
 enum class Reason : uint16_t {
@@ -78,19 +90,45 @@ enum class Reason : uint16_t {
   InvalidSort = 57,
   WatchNotFound = 58,
   LeaseExists = 59,
+  InCallback = 60,       // a call that would wait for the very thread it was made on
+  HostThrew = 61,        // code of the host, called back, threw an exception
+  InUse = 62,            // a directory or file that somebody has open
+  ForeignData = 63,      // what lies there is not this replica's, or not coordkit's
+  NewerFormat = 64,      // written by a newer version
+  CannotListen = 65,     // the port is taken, or the address is not this machine's
+  StorageFailed = 66,    // a disk that answers with errors
+  BrokenInvariant = 67,  // a fact that must hold did not: a bug, or bad memory
+  MachineMissing = 68,   // the log has commands of a machine that this replica does not host
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.
 Outcome default_outcome(Reason reason);
 absl::StatusCode code_of(Reason reason);
-std::string_view name_of(Reason reason);
+std::string_view name_of(Reason reason);  // as in the enum; "?" for a number that is none
 
-// A status with code, reason and outcome. `message` is a sentence the user can act on.
+// A status with code, reason and outcome. `message` is a sentence the user can act on; a reason that it begins with is dropped.
 absl::Status make_error(Reason reason, std::string_view message);
 absl::Status make_error(Reason reason, Outcome outcome, std::string_view message);
 
-// What make_error put in. A status without a reason (OK included) gives nothing; its outcome reads as UNKNOWN unless OK.
+// What make_error put in: the reason of a status whose message begins with its name and whose code is the reason's. Any other
+// status (OK included) has none; its outcome reads as UNKNOWN unless OK.
 std::optional<Reason> reason_of(const absl::Status& status);
 Outcome outcome_of(const absl::Status& status);
+// The message without reason and outcome, for use in another sentence. Lives as long as the status.
+std::string_view sentence_of(const absl::Status& status);
+
+// Reasons as std::error_code, for what the standard shapes of locks (Mutex, SharedMutex, MultiLock) throw:
+//
+//   catch (const std::system_error& failure) {
+//     if (failure.code() == Reason::Closed) ...              what happened, in coordkit's words
+//     if (failure.code() == std::errc::timed_out) ...        the same, in the standard's, where it has one
+//   }
+//
+// The category's values are those of Reason, its name is "coordkit". message(): the name of the reason.
+const std::error_category& error_category();
+std::error_code make_error_code(Reason reason);
 
 }  // namespace coordkit
+
+template <>
+struct std::is_error_code_enum<coordkit::Reason> : std::true_type {};

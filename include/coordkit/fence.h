@@ -15,15 +15,24 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/file_system.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 enum class FenceMode : uint8_t { Exclusive = 1, Shared = 2 };
+constexpr std::string_view name_of(FenceMode mode) {
+  switch (mode) {
+    case FenceMode::Exclusive: return "Exclusive";
+    case FenceMode::Shared: return "Shared";
+  }
+  return "?";
+}
 
 // What a gate remembers, and the whole rule. INV_L14: highest and last_exclusive never fall.
 struct FenceState {

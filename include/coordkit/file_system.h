@@ -12,8 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class File {
  public:
@@ -25,6 +26,14 @@ class File {
 };
 
 enum class OpenMode : uint8_t { Read, ReadWrite, CreateNew };
+constexpr std::string_view name_of(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::Read: return "Read";
+    case OpenMode::ReadWrite: return "ReadWrite";
+    case OpenMode::CreateNew: return "CreateNew";
+  }
+  return "?";
+}
 
 // One directory. Names are plain file names without slashes.
 class FileSystem {

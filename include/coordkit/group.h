@@ -7,10 +7,11 @@
 #include <string>
 
 #include "coordkit/client/coordination.h"
+#include "coordkit/export.h"
 #include "coordkit/observation.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Group {
  public:

@@ -13,8 +13,9 @@
 #include <string>
 
 #include "coordkit/counter.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class IdAllocator {
  public:

@@ -17,9 +17,10 @@
 
 #include "coordkit/call.h"
 #include "coordkit/client/leases.h"
+#include "coordkit/export.h"
 #include "coordkit/replica.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // A lease that is renewed as long as a copy of this lives. With the last copy it is revoked, without waiting.
 class KeyLease {
@@ -49,7 +50,7 @@ class KeyLease {
 
 struct LeaseOptions {
   Duration ttl = std::chrono::seconds(10);      // how long its keys outlive the last sign of life. 50 ms and up
-  LeaseId id = {};                              // zero: a free one
+  LeaseId id = {};                              // zero: one is drawn, 2^62 or above
   Duration timeout = std::chrono::seconds(10);  // of the call
   // Every change of phase, in order, each once, on the replica's callback thread.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};

@@ -13,10 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 inline constexpr std::string_view kNoEnd("\0", 1);
 
@@ -24,8 +25,26 @@ inline constexpr std::string_view kNoEnd("\0", 1);
 std::string prefix_end(std::string_view prefix);
 
 enum class SortTarget : uint8_t { Key = 0, Version = 1, Create = 2, Mod = 3, Value = 4 };
+constexpr std::string_view name_of(SortTarget target) {
+  switch (target) {
+    case SortTarget::Key: return "Key";
+    case SortTarget::Version: return "Version";
+    case SortTarget::Create: return "Create";
+    case SortTarget::Mod: return "Mod";
+    case SortTarget::Value: return "Value";
+  }
+  return "?";
+}
 // None: by key, ascending, if the target is the key; else ascending too. Keys that are equal in the target are ascending.
 enum class SortOrder : uint8_t { None = 0, Ascending = 1, Descending = 2 };
+constexpr std::string_view name_of(SortOrder order) {
+  switch (order) {
+    case SortOrder::None: return "None";
+    case SortOrder::Ascending: return "Ascending";
+    case SortOrder::Descending: return "Descending";
+  }
+  return "?";
+}
 
 // Reads an interval. Filters and order concern the whole of it, the limit comes last.
 struct RangeOperation {
@@ -88,7 +107,29 @@ struct Compare {
     LockHeldExclusively = 7,  // the same, exclusively
     LockFree = 8,             // nobody holds the lock `key`
   };
+  friend constexpr std::string_view name_of(Target target) {
+    switch (target) {
+      case Target::Version: return "Version";
+      case Target::Create: return "Create";
+      case Target::Mod: return "Mod";
+      case Target::Value: return "Value";
+      case Target::Lease: return "Lease";
+      case Target::LockHeld: return "LockHeld";
+      case Target::LockHeldExclusively: return "LockHeldExclusively";
+      case Target::LockFree: return "LockFree";
+    }
+    return "?";
+  }
   enum class Relation : uint8_t { Equal = 1, NotEqual = 2, Less = 3, Greater = 4 };  // not of locks
+  friend constexpr std::string_view name_of(Relation relation) {
+    switch (relation) {
+      case Relation::Equal: return "Equal";
+      case Relation::NotEqual: return "NotEqual";
+      case Relation::Less: return "Less";
+      case Relation::Greater: return "Greater";
+    }
+    return "?";
+  }
 
   std::string key;
   std::string end = {};

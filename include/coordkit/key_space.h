@@ -13,9 +13,10 @@
 #include <memory>
 
 #include "coordkit/client/keys.h"
+#include "coordkit/export.h"
 #include "coordkit/replica.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class KeySpace {
  public:

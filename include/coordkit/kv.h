@@ -19,9 +19,10 @@
 
 #include "coordkit/call.h"
 #include "coordkit/client/keys.h"
+#include "coordkit/export.h"
 #include "coordkit/replica.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Kv {
  public:

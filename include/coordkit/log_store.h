@@ -6,30 +6,33 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/peer_mark.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // One atomic step of the log, in this order: hard state, reset, truncation, entries, repairs, marks. All parts together become
 // durable or the store fails. Entries are contiguous and start right after the reset's base, the truncation point or the
 // current end.
 struct LogWrite {
   WriteNumber number;
-  std::optional<raft::HardState> hard_state;
-  std::optional<Position> reset_to;     // discard the whole log and start again after this: a peer's state was installed
-  std::optional<Index> truncate_after;  // drop every entry with a larger index first
-  std::vector<raft::Entry> entries;
+  std::optional<raft::HardState> hard_state = {};
+  std::optional<Position> reset_to = {};     // discard the whole log and start again after this: a peer's state was installed
+  std::optional<Index> truncate_after = {};  // drop every entry with a larger index first
+  std::vector<raft::Entry> entries = {};
   // Sound entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
   // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
-  std::vector<raft::Entry> repairs;
-  std::optional<std::vector<PeerMark>> peers;  // in the place of all that were stored; at most kPeerMarksMax
+  std::vector<raft::Entry> repairs = {};
+  std::optional<std::vector<PeerMark>> peers = {};  // in the place of all that were stored; at most kPeerMarksMax
 
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
@@ -42,6 +45,14 @@ enum class LogSpace : uint8_t {
   Low,   // the next segment cannot be made for lack of space: refuse new proposals
   Full,  // writes wait for space
 };
+constexpr std::string_view name_of(LogSpace space) {
+  switch (space) {
+    case LogSpace::Ample: return "Ample";
+    case LogSpace::Low: return "Low";
+    case LogSpace::Full: return "Full";
+  }
+  return "?";
+}
 
 // Where a LogStore reports. Implemented by the engine's host; callable from any thread; never blocks.
 class LogSink {
@@ -57,7 +68,7 @@ class LogSink {
   virtual void log_space(LogSpace space) { static_cast<void>(space); }
 };
 
-// An entry whose bytes on this disk are rotten and must come from peers (never truncated). Term and sum are told where the
+// An entry that was durable and whose bytes on this disk are rotten: no torn tail. Term and sum are told where the
 // disk proves them, else they are zero; both known, only that very entry can replace it.
 struct DamagedEntry {
   Index index;
@@ -72,18 +83,33 @@ struct RecoveredLog {
   StoreId store;
   BootCounter boot;  // already raised and durable for this open
   raft::HardState hard_state;
-  Position base;  // the log starts after this position; {0, 0} for a log from the beginning
-  std::vector<raft::Entry> entries;
-  std::vector<DamagedEntry> damaged;  // non-empty: quarantine until repaired
+  Position base;                      // the log starts after this position; {0, 0} for a log from the beginning
+  std::vector<raft::Entry> entries;   // commands up to LogStore::checkpointed() perhaps with empty payloads
+  std::vector<DamagedEntry> damaged;  // what the checkpoint does not cover of them the leader replaces
   std::vector<PeerMark> peers;        // as last written
+  // Kept apart from the log: this store held entries once. A log without any has lost them. A store that cannot know says no.
+  bool had_log = false;
+};
+
+// What reading a part of the log once more has shown.
+struct LogScrub {
+  Index next = {};                      // the scrub goes on here; zero: it has come to the end
+  size_t bytes = 0;                     // that were read
+  Index first_bad = {}, last_bad = {};  // entries that do not verify; zero: there are none
+  absl::Status why = {};                // of the first of them
 };
 
 class LogStore {
  public:
   virtual ~LogStore() = default;
 
-  // Opens and recovers; called once, before anything else; may block. kFailedPrecondition: foreign or already opened
-  // directory, unknown format (nothing was touched). kDataLoss: what is there cannot be trusted or repaired here.
+  // The state after this entry is in a durable checkpoint: open() may give commands up to there with empty payloads, so that a
+  // long log takes no memory. read() has them whole. Called before open(), if at all.
+  virtual void checkpointed(Index applied) { static_cast<void>(applied); }
+
+  // Opens and recovers; called once, before anything else but checkpointed(); may block. kFailedPrecondition: foreign or
+  // already opened directory, unknown format (nothing was touched). kDataLoss: what is there cannot be trusted or repaired
+  // here.
   virtual absl::StatusOr<RecoveredLog> open(LogSink& sink) = 0;
 
   // Starts a write; numbers rise by one. Never blocks.
@@ -91,6 +117,13 @@ class LogStore {
 
   // Starts reading entries [first, last], at most `bytes_max` but at least one entry; answers through log_read().
   virtual void read(Index first, Index last, size_t bytes_max) = 0;
+
+  // Starts verifying entries from `from` on, as many as fit a moment; `done` is called on any thread, unless the store closes
+  // first. A store that cannot says that there is nothing to look at.
+  virtual void scrub(Index from, std::function<void(LogScrub)> done) {
+    static_cast<void>(from);
+    done({});
+  }
 
   // Entries up to and including `through` may be forgotten: they are in a durable checkpoint and no peer needs them.
   virtual void compact(Position through) = 0;

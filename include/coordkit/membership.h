@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 #include "coordkit/raft/membership.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // A wish about the members. What is asked for in one change takes effect together, in the order it is written down:
 //
@@ -59,6 +61,14 @@ struct MemberInfo {
     Leaving,  // votes until the change under way is complete, and not afterwards
     Learner,
   };
+  friend constexpr std::string_view name_of(Role role) {
+    switch (role) {
+      case Role::Voter: return "Voter";
+      case Role::Leaving: return "Leaving";
+      case Role::Learner: return "Learner";
+    }
+    return "?";
+  }
   uint64_t id = 0;
   std::string address;
   Role role = Role::Voter;

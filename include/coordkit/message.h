@@ -4,9 +4,12 @@
 // id. Only what the log does not carry has a message here.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/peer_mark.h"
 #include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
@@ -14,7 +17,7 @@
 #include "coordkit/state_transfer.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // "This is how the cluster was born": from a member that has the genesis durable to a blank one. At the birth itself it goes to
 // those whom it names. Later the leader sends it to the stores that the configuration in force names, and says so.
@@ -33,6 +36,13 @@ struct Forward {
 // "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no room for more.
 struct Refusal {
   enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
+  friend constexpr std::string_view name_of(Why why) {
+    switch (why) {
+      case Why::NotLeader: return "NotLeader";
+      case Why::NoRoom: return "NoRoom";
+    }
+    return "?";
+  }
   Why why = Why::NotLeader;
   Term term;
   ReplicaId leader;  // zero: none known
@@ -59,13 +69,16 @@ struct RenewRequest {
     TimerId highest;                // newest one the sender knows; younger ones are not meant
     uint64_t count = 0;             // of the timers meant
     uint64_t sum = 0;               // of timer_set_hash over them, modulo 2^64
-    std::vector<TimerId> excluded;  // locally lost; ascending
+    std::vector<TimerId> excluded;  // locally lost, as far as the sender knew at `as_of`; ascending
     friend bool operator==(const Group&, const Group&) = default;
   };
   uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
   MachineId machine = kCoordination;
   std::vector<Group> groups;
   std::vector<TimerId> looks;  // timers to be told the rest of, renewed or not; ascending, at most kTimerLooksMax
+  // The entry up to which the sender had learned of its timers: what was armed by a later one was not given up by it, whoever
+  // may have had that timer before. Zero: it does not say.
+  Index as_of = {};
   friend bool operator==(const RenewRequest&, const RenewRequest&) = default;
 };
 
@@ -77,6 +90,14 @@ struct RenewReply {
     AllExcept = 2,  // that set without the listed ones (their end is under way)
     Only = 3,       // the two sides differ: only the listed ones were renewed
   };
+  friend constexpr std::string_view name_of(Coverage coverage) {
+    switch (coverage) {
+      case Coverage::All: return "All";
+      case Coverage::AllExcept: return "AllExcept";
+      case Coverage::Only: return "Only";
+    }
+    return "?";
+  }
   struct Group {
     TimerGroup group;
     Coverage coverage = Coverage::Only;
@@ -168,6 +189,14 @@ struct RecallReply {
   friend bool operator==(const RecallReply&, const RecallReply&) = default;
 };
 
+// "I am in quarantine": said on every connection, and when it begins, so that the others' operators hear of it
+// (docs/faults.md).
+struct SteppedAside {
+  std::string why;  // a sentence, at most kSteppedAsideBytesMax; for people only
+  friend bool operator==(const SteppedAside&, const SteppedAside&) = default;
+};
+inline constexpr size_t kSteppedAsideBytesMax = 1024;
+
 // The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
 constexpr uint64_t timer_set_hash(TimerId id) {
   uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
@@ -180,6 +209,6 @@ using Message =
     std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
                  raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply, RenewRequest,
                  RenewReply, raft::TimeoutNow, raft::Removed, StateOffer, StateRequest, StateChunk, StateLoading, ChangeRequest,
-                 ChangeReply, TransferRequest, TransferReply, RecallRequest, RecallReply>;
+                 ChangeReply, TransferRequest, TransferReply, RecallRequest, RecallReply, SteppedAside>;
 
 }  // namespace coordkit

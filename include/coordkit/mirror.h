@@ -18,14 +18,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "coordkit/client/watch.h"
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Replica;
 
@@ -50,6 +52,15 @@ struct MirrorSeen {
     Resync = 3,    // changes were missed; all there is, once more, and nothing of what was before it
     Ended = 4,     // last: `why`
   };
+  friend constexpr std::string_view name_of(What what) {
+    switch (what) {
+      case What::Snapshot: return "Snapshot";
+      case What::Changes: return "Changes";
+      case What::Resync: return "Resync";
+      case What::Ended: return "Ended";
+    }
+    return "?";
+  }
   What what = What::Snapshot;
   Revision revision;  // what the copy shows from here on: all of it, and nothing later
   WatchEvents events;
@@ -66,7 +77,7 @@ class Mirror {
   ~Mirror();
 
   // Blocks until there is a copy to look at. kDeadlineExceeded (CallTimeout): not yet; otherwise why it has ended.
-  // kInvalidArgument: this is a callback of the replica.
+  // kFailedPrecondition (InCallback): this is a callback of the replica.
   absl::Status wait_ready(Duration timeout = std::chrono::seconds(10)) const;
   // One key, or all of them, as of revision(). Before the first copy: nothing.
   std::optional<KeyValue> get(const std::string& key) const;

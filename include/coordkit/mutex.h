@@ -4,17 +4,23 @@
 // object: they wait for each other in this process, and one of them at a time asks the cluster. Like std::timed_mutex it must
 // not be locked again by the thread that has it; unlike it, any thread may unlock. unlock() returns at once, the release
 // travels behind it in order. Errors: lock() and the try functions throw std::system_error when the answer is neither yes
-// nor no (dead session, no leader in time): the only throws of this library.
+// nor no (dead session, no leader in time): the only throws of this library. Its code is a Reason (error.h), its
+// what() the sentence.
+//
+// Several at once: MultiLock below. std::scoped_lock and std::lock work too, but they try, give back and try again, and each of
+// these tries is an entry of the log: where several want the same locks, dozens of entries for each time that one gets them.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct MutexOptions {
   bool sticky = false;  // LockOptions::sticky
@@ -45,6 +51,8 @@ class Mutex {
   std::stop_token lost() const;
 
  private:
+  friend class MultiLock;
+  static absl::StatusOr<Grant> acquire_all(const std::vector<Mutex*>& mutexes, Duration timeout);
   bool try_lock_within(Duration timeout);
   void refuse_to_wait();
   bool enter(Duration timeout);  // this object, before the cluster is asked; false: another thread has it that long
@@ -58,6 +66,39 @@ class Mutex {
   std::condition_variable left_;
   bool taken_ = false;  // by a thread that has the lock or asks for it
   Grant grant_;
+};
+
+// All of them or none, in one log entry (Session::acquire_all), until it goes out of scope: std::scoped_lock's shape without
+// its tries, and without an order to agree on. The mutexes lend their names and their session, which must be one; the hold is
+// this object's, with one token for all. One thread's.
+//
+//   MultiLock both(from, to);
+//   move_money(both.token());
+class MultiLock {
+ public:
+  // Waits as long as it takes.
+  template <typename... More>
+  explicit MultiLock(Mutex& first, More&... more) : MultiLock(kForever, first, more...) {}
+  // At most so long; owns_lock() says whether it has them.
+  template <typename... More>
+  MultiLock(Duration timeout, Mutex& first, More&... more) : MultiLock(std::vector<Mutex*>{&first, &more...}, timeout) {}
+  ~MultiLock() = default;  // releases what is held
+  MultiLock(const MultiLock&) = delete;
+  MultiLock& operator=(const MultiLock&) = delete;
+
+  bool owns_lock() const { return owns_; }
+  explicit operator bool() const { return owns_; }
+  void unlock();  // before the end of the scope
+  // As those of Mutex; call only while locked.
+  bool valid() const { return grant_.valid(); }
+  Token token() const { return grant_.token(); }
+  std::stop_token lost() const { return grant_.lost(); }
+
+ private:
+  MultiLock(const std::vector<Mutex*>& mutexes, Duration timeout);
+
+  Grant grant_;
+  bool owns_ = false;
 };
 
 }  // namespace coordkit

@@ -8,7 +8,9 @@
 #include <memory>
 #include <utility>
 
-namespace coordkit {
+#include "coordkit/export.h"
+
+namespace COORDKIT_EXPORT coordkit {
 
 class Observation {
  public:

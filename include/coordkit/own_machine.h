@@ -11,10 +11,11 @@
 #include <memory>
 #include <string>
 
+#include "coordkit/export.h"
 #include "coordkit/state_machine.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // What an own machine announced in apply (ApplyOutput::events).
 struct OwnEvent {

@@ -15,10 +15,11 @@
 
 #include <string>
 
+#include "coordkit/export.h"
 #include "coordkit/kv.h"
 #include "coordkit/mirror.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Registry {
  public:

@@ -3,10 +3,12 @@
 // Open one per process; the replicas listed as members form a Raft group and every one of them hands out the same locks.
 // Threads: all methods are thread-safe and block the caller unless their name says async. The replica owns one thread for
 // engine and network, two for its disk, and one that runs your callbacks; a callback that blocks delays only other
-// callbacks. Blocking calls are refused inside *_async callbacks, because those run on the engine's thread.
+// callbacks. Blocking calls are refused inside *_async callbacks (kFailedPrecondition, InCallback), because those run on the
+// engine's thread. A callback that throws ends nothing but itself: ReplicaOptions::on_error.
 // Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every call is kFailedPrecondition and valid() false.
-// Failure: a broken disk or invariant stops this replica (health() says why, on_halt fires); the process lives.
-// Example: examples/01_first_lock.
+// Failure: a broken disk or invariant stops this replica (health() says why, on_halt fires); the process lives. Once the cause
+// is gone, destroy it and open another one on the same directory: no restart of the process is needed. Example:
+// examples/01_first_lock.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +24,30 @@
 #include "coordkit/client/options.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/engine.h"
+#include "coordkit/export.h"
 #include "coordkit/membership.h"
 #include "coordkit/own_machine.h"
 #include "coordkit/resumed.h"
 #include "coordkit/session.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct MemberAddress {
   uint64_t id = 0;      // 1 and up, unique, the same in every process's list
   std::string address;  // "host:port" where this member's replicas listen
 };
 
-// No encryption and no authentication between replicas: for networks that nobody else can reach.
+// No encryption and no key: for networks that nobody else can reach. Whoever was never invited is still not heard, because
+// members show each other that they know their cluster; but whoever can read or change what travels between them can do as it
+// likes.
 struct PlainText {};
+
+// A secret that all replicas of a cluster were given. Whoever does not know it is not spoken to, and what travels between those
+// who do carries a MAC, so that it cannot be changed, replayed or made up. It is not encrypted: who reads along reads all.
+struct SharedSecret {
+  std::string secret;  // 16 to 1024 bytes, drawn at random, not a word: openssl rand -hex 32. The same on every replica
+};
 
 struct ReplicaOptions {
   uint64_t id = 0;       // this replica's, one of the members
@@ -46,27 +57,42 @@ struct ReplicaOptions {
   // replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().
   std::vector<MemberAddress> members = {};
   // Must be said: there is no default that would be right everywhere.
-  std::variant<std::monostate, PlainText> security = {};
+  std::variant<std::monostate, PlainText, SharedSecret> security = {};
   std::string listen = {};  // empty: this member's own address
+  // Replicas that are not members and may be connected here, waiting to be added. Zero: none is let in, and a newcomer does not
+  // learn whom it waits for. Legal: any.
+  size_t guests_max = 16;
 
   // A follower campaigns after one to two of these without a leader. Legal: 10 ms and up, above twice the heartbeat.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);
   // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
-  StickyLimits sticky;  // of locks that were acquired stickily: client/options.h
+  StickyLimits sticky = {};  // of locks that were acquired stickily: client/options.h
   // Lets a leader answer Consistency::Lease reads from memory, resting on the bound above (thesis 6.4.1). Equal on all
   // replicas. The price: after a start a replica votes for nobody for one election timeout.
   bool leader_leases = false;
   uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
   uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
-  // Of the log before the last checkpoint, for members that are briefly away; a member that missed more is sent the whole
-  // state. Legal: any.
+  // Of the log before the last checkpoint, for members that are away; a member that missed more is sent the whole state.
+  // Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
+  // Of the log for members that are here and catch up, by the log or with a state that they are sent. Who does not get there
+  // within so much log begins anew. On disk, and only while somebody catches up. Legal: any; log_retained_bytes at least is
+  // kept.
+  uint64_t log_pinned_bytes = uint64_t{4} << 30;
+  // Back-pressure: while a voter that answers is more than so much log behind, new commands get TooManyRequests (no effect) on
+  // every replica; what gives room back goes on. A voter that is silent holds up nobody. Matters on the leader. Legal: any;
+  // zero: never, and commands are taken as fast as a majority stores them. Give it less than log_pinned_bytes.
+  uint64_t follower_lag_bytes_max = 0;
   // Of the history of the keys, which the leader compacts by itself; equal on all replicas. By default all of it is kept.
   CompactionPolicy compaction = {};
   // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
   uint64_t digest_entries = 65'536;
+  // Log and checkpoint are read in full every so often, at this pace, and what has rotted is written anew. Legal: zero (never,
+  // only scrub_now()), or a second and up; 1 and up.
+  Duration scrub_every = std::chrono::hours(24 * 7);
+  uint64_t scrub_bytes_per_second = 16 << 20;
   Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases. Legal: zero and up
 
   // Your own state machines in the same log, at most 64; the ids say which is which, not the order.
@@ -75,6 +101,10 @@ struct ReplicaOptions {
   // Called on the callback thread. on_leadership: what is known at the opening, then every change, in order, each once.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
+  // What went wrong and stops nothing: code of yours that coordkit called threw (HostThrew, with what it said). Each once, on
+  // the callback thread; health().warnings counts them. What threw was a callback, an observer or a machine's query(); only a
+  // machine that changes the state must not throw: that halts this replica, and on_halt is told.
+  std::function<void(const absl::Status&)> on_error = {};
   // States of replicas differ: see Divergence. With verdict Self this replica is in quarantine from now on.
   std::function<void(const Divergence&)> on_divergence = {};
 
@@ -93,8 +123,12 @@ struct Health {
   ClusterId cluster;
   uint64_t digest = 0;  // of the applied state: equal on all replicas at equal applied index
   MemberList members;
+  std::optional<CatchUp> catch_up;    // in state CatchingUp: what is still before this replica
   std::string change;                 // what the change of members started here waits for; empty: none is under way
   std::vector<std::string> warnings;  // what somebody should look after, in any state; sentences
+  // Members that are not heard, by id: for how long, and why as far as it is known here. On the leader also those that are
+  // connected and do not answer. Without a majority of the voters nobody leads.
+  std::vector<MissingMember> missing;
   // How long ago the leader's quorum, or on a follower the leader, was last heard for certain. Absent: never, or nobody leads.
   std::optional<Duration> contact_age;
 };
@@ -215,12 +249,18 @@ class Replica {
   AsyncCall transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
   Health health() const;
-  // Blocks until this replica knows a leader and is registered with it, as a voter or a learner. kDeadlineExceeded: says what
-  // it still waits for.
+  // Blocks until this replica knows a leader, is registered with it as a voter or a learner, and is not far behind.
+  // kDeadlineExceeded: says what
+  // it still waits for, and who is missing. kFailedPrecondition (InCallback): on the engine's thread.
   absl::Status wait_ready(Duration timeout) const;
 
-  // Ends every call with Stopped, then all threads; nothing runs after it. Idempotent. kFailedPrecondition: called from
-  // an *_async callback.
+  // Reads log and checkpoint in full now, at the pace of the options, and blocks until that is done. kDataLoss: something was
+  // rotten (a sentence), and is being written anew; health().warnings says when that is done. kUnavailable: the replica closes.
+  // kFailedPrecondition: called from an *_async callback.
+  absl::Status scrub_now();
+
+  // Ends every call with Stopped, then all threads; nothing runs after it. Idempotent. kFailedPrecondition (InCallback): called
+  // from an *_async callback, whose thread it would wait for; nothing was done.
   absl::Status close();
 
  private:

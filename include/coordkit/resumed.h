@@ -1,8 +1,8 @@
 // A session that was taken over, and all that it has: Replica::resume_session().
 //
-// Everything has the token of its original grant, and each list is in the order of the grants. What is dropped of it is given
-// back, as every grant is; a membership stays until it is left or the session ends. Threads and lifetime: as of session.h.
-// Example: tests/replica/session_test.cc.
+// Everything has a new token, which fences off whoever had it before, and each list is in the order of the grants. What is
+// dropped of it is given back, as every grant is; a membership stays until it is left or the session ends. Threads and
+// lifetime: as of session.h. Example: tests/replica/session_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 #include "coordkit/claim_queue.h"
 #include "coordkit/client/resumed.h"
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct ResumedPermits {
   Grant grant;  // name(): the semaphore

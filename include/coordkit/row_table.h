@@ -13,10 +13,11 @@
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 #include "coordkit/state_store.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 inline constexpr size_t kRowIdBytesMax =
     kStateKeyBytesMax - 8;  // a store key has kStateKeyBytesMax, eight of them say whose it is
@@ -34,6 +35,7 @@ class RowTable {
 
   // For the StateMachine's methods of the same names.
   void checkpoint(CheckpointBatch& batch);
+  bool forget_stored();
   absl::Status restore(const CheckpointView& view);
   uint64_t digest() const { return digest_.value(); }
 

@@ -10,9 +10,10 @@
 #include <string>
 
 #include "coordkit/client/coordination.h"
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct PermitsWanted {
   uint64_t permits = 1;

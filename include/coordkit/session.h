@@ -21,9 +21,10 @@
 #include "coordkit/call.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Session;
 namespace testing {

@@ -4,7 +4,7 @@
 // that waits stops readers that come later, so nobody starves. Each lock() and lock_shared() is an owner of its own, so one
 // object may be used by many threads at once, as its model in the standard library; a thread must not lock it twice, for the
 // second would wait for the first. Any thread may unlock. unlock() and unlock_shared() return at once, the release travels
-// behind them in order. Errors: as of Mutex: what is neither yes nor no throws std::system_error.
+// behind them in order. Errors: as of Mutex: what is neither yes nor no throws std::system_error, whose code is a Reason.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class SharedMutex {
  public:

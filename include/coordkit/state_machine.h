@@ -23,10 +23,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/state_store.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // One committed request. The bytes are the caller's and live as long as the call.
 struct Command {
@@ -50,6 +51,13 @@ struct TimerGroup {
 // that names the generation. Arming again with a new generation silences every earlier firing.
 struct TimerOp {
   enum class Kind : uint8_t { Arm, Disarm };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::Arm: return "Arm";
+      case Kind::Disarm: return "Disarm";
+    }
+    return "?";
+  }
   Kind kind = Kind::Arm;
   TimerId id;
   Generation generation;
@@ -70,6 +78,13 @@ struct ApplyOutput {
     Final,   // the answer to the request
     Queued,  // the request waits in the state; its final answer comes out of a later apply, under the same id
   };
+  friend constexpr std::string_view name_of(Stage stage) {
+    switch (stage) {
+      case Stage::Final: return "Final";
+      case Stage::Queued: return "Queued";
+    }
+    return "?";
+  }
   struct Result {
     Index index;  // of the entry that decided
     RequestId request;
@@ -125,8 +140,12 @@ class StateMachine {
   }
   // Adds the rows that changed since the call before, gone ones as erased. Every key starts with row_prefix(id)
   // (engine.h); checkpoint_rows.h makes such keys and notes what changed. The state is the one after exactly the entries
-  // applied so far; the call before counts even if its batch was never stored, because then the replica has halted.
+  // applied so far; the call before counts even if its batch was never stored, because then the replica has halted or asks for
+  // everything.
   virtual void checkpoint(CheckpointBatch& batch) = 0;
+  // Makes the next checkpoint() add every row there is, and no erased one: what was stored is damaged, and this state is the
+  // truth. False: this machine cannot, and the replica halts instead.
+  virtual bool forget_stored() { return false; }
   // Replaces the whole state by the rows of a view that start with this machine's prefix; no rows: the blank state.
   // kDataLoss: the rows make no sense.
   virtual absl::Status restore(const CheckpointView& view) = 0;

@@ -18,9 +18,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // What changed since the checkpoint before. A row without a value is deleted. A key appears at most once.
 struct CheckpointBatch {
@@ -31,6 +32,7 @@ struct CheckpointBatch {
   };
   Position applied;  // the state is the one after exactly this entry
   std::vector<Row> rows;
+  bool whole = false;  // the rows are the whole state: they take the place of all that is stored, whatever became of it
 
   void put(std::string key, std::string value) { rows.push_back({std::move(key), std::move(value)}); }
   void erase(std::string key) { rows.push_back({std::move(key), std::nullopt}); }
@@ -69,6 +71,9 @@ class CheckpointView {
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
   virtual ~CheckpointView() = default;
   virtual Position applied() const = 0;  // {0, 0}: empty, nothing was ever checkpointed
+  // True: this state was installed, and no batch was committed since. The log beside it may not have started again after it
+  // yet; a log that lacks a state committed here has lost something.
+  virtual bool installed() const = 0;
   // Visits every row whose key starts with `prefix`; stops at the first error, the visitor's or kDataLoss of its own.
   virtual absl::Status scan(std::string_view prefix, Visitor visit) const = 0;
   // Visits every row in `range`, under the same rules.
@@ -87,6 +92,11 @@ class StateSink {
   // The staged rows are not those of the digest: the state is as it was, and nothing is staged any more.
   virtual void install_refused(Position applied, absl::Status why) = 0;
   virtual void checkpoint_failed(absl::Status why) = 0;  // of whatever call; final: the replica halts
+  // What is stored does not verify, or is gone. Whatever is under way is dropped and will not be answered, and so is whatever
+  // else is started, until a whole batch (CheckpointBatch::whole) is committed: the state in memory is the truth.
+  virtual void checkpoint_damaged(absl::Status why) { checkpoint_failed(std::move(why)); }
+  // What is under way waits, because the disk is full (a sentence), or goes on (ok).
+  virtual void checkpoint_waits(absl::Status why) { static_cast<void>(why); }
 };
 
 class StateStore {
@@ -109,6 +119,11 @@ class StateStore {
 
   // The last durable checkpoint as it is now; later commits and installs do not change it. May block; not called in a turn.
   virtual absl::StatusOr<std::unique_ptr<CheckpointView>> view() = 0;
+  // Reads and verifies all that is stored, in a view; kDataLoss: it is damaged. `pace` is told how many bytes were read
+  // and may sleep; false from it ends the scrub with kAborted. May block for long; not called in a turn. Unless a store knows
+  // better, it verifies rows and digest.
+  using Pace = absl::FunctionRef<bool(size_t bytes)>;
+  virtual absl::Status scrub(Pace pace);
   // Ends all threads of the store; no completion is posted once this has returned. Idempotent; may block.
   virtual void close() = 0;
 };

@@ -6,8 +6,8 @@
 //   receiver  StagingOrder -> the StateStore -> RangeStaged, StateInstalled, InstallRefused
 //             restore -> RestoredState::build over a new view of the store -> StateRestored
 //
-// Threads: a StateViews is used by one thread at a time. Failure: kDataLoss while rows are read ends the replica's service;
-// nothing of such rows is ever sent.
+// Threads: a StateViews is used by one thread at a time. Failure: kDataLoss while rows are read makes the engine write its
+// state anew (StateDamaged); nothing of such rows is ever sent.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,11 @@
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/state_store.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct HostedMachine;
 

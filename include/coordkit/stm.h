@@ -24,17 +24,26 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/functional/function_ref.h"
+#include "coordkit/export.h"
 #include "coordkit/kv.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct StmOptions {
   enum class Isolation : uint8_t {
     SerializableSnapshot = 1,  // conflicts: whatever was read or written has changed since the snapshot
     Serializable = 2,          // whatever was read has; a key that is only written is overwritten
   };
+  friend constexpr std::string_view name_of(Isolation isolation) {
+    switch (isolation) {
+      case Isolation::SerializableSnapshot: return "SerializableSnapshot";
+      case Isolation::Serializable: return "Serializable";
+    }
+    return "?";
+  }
   Isolation isolation = Isolation::SerializableSnapshot;
   uint32_t attempts_max = 64;                   // Legal: 1 and up
   Duration timeout = std::chrono::seconds(10);  // of all attempts together. Legal: above zero

@@ -16,7 +16,9 @@
 #include <stop_token>
 #include <vector>
 
-namespace coordkit {
+#include "coordkit/export.h"
+
+namespace COORDKIT_EXPORT coordkit {
 
 class StopAny {
  public:

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "coordkit/engine.h"
+#include "coordkit/export.h"
 #include "coordkit/log_store.h"
 #include "coordkit/state_store.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class StoreEvents : public LogSink, public StateSink {
  public:
@@ -28,6 +29,8 @@ class StoreEvents : public LogSink, public StateSink {
   void installed(Position applied) override { post_event(StateInstalled{applied}); }
   void install_refused(Position applied, absl::Status why) override { post_event(InstallRefused{applied, std::move(why)}); }
   void checkpoint_failed(absl::Status why) override { post_event(StoreFailed{std::move(why)}); }
+  void checkpoint_damaged(absl::Status why) override { post_event(StateDamaged{std::move(why)}); }
+  void checkpoint_waits(absl::Status why) override { post_event(StateWaits{std::move(why)}); }
 
  private:
   virtual void post_event(EngineInput input) = 0;

@@ -7,15 +7,24 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // Messages of life overtake bulk: votes, heartbeats, renewals, releases.
 enum class Lane : uint8_t { Life, Bulk };
+constexpr std::string_view name_of(Lane lane) {
+  switch (lane) {
+    case Lane::Life: return "Life";
+    case Lane::Bulk: return "Bulk";
+  }
+  return "?";
+}
 
 struct Frame {
   Lane lane = Lane::Bulk;
@@ -31,7 +40,11 @@ struct Hello {
   ReplicaId to;  // the intended receiver
   StoreId store;
   BootCounter boot;
-  ClusterId cluster;  // zero: this store is blank, it has seen no genesis
+  // Zero: this store is blank, it has seen no genesis. What peer_up() reports is not what was claimed but what was shown: the
+  // id of our own cluster if the other end has proven to know it, else zero; to a replica that is blank itself, something that
+  // is not zero. An id is a secret of those who were invited: a transport that says it in clear lets everybody in who listens
+  // (decisions/0018).
+  ClusterId cluster;
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -44,22 +57,24 @@ class TransportSink {
   virtual void received(ReplicaId from, std::string body) = 0;  // `from` is who the connection proved, not the payload
   // This peer cannot be talked to, for a reason that somebody must remove; a sentence. Over with its next peer_up.
   virtual void peer_refused(ReplicaId, std::string) {}
+  // Nobody is found there, which may well pass: a sentence that says what was tried. Told when it changes. Over as above.
+  virtual void peer_unreachable(ReplicaId, std::string) {}
 };
 
 struct Peer {
   ReplicaId id;
   std::string address;
-  StoreId store;  // the data directory that may act as this peer, if it is known: of two, the one that is preferred
+  StoreId store = {};  // the data directory that may act as this peer, if it is known: of two, the one that is preferred
   friend bool operator==(const Peer&, const Peer&) = default;
 };
 
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Starts listening and connecting. A replica of the same cluster name that is not among `peers` may come by itself, as a
-  // guest: it is reported by peer_up, what it sends is reported, and what is sent to it travels as long as it stays. A
-  // transport may bound the number of guests. The sink outlives close(). kUnavailable: the port is in use, the message names
-  // it.
+  // Starts listening and connecting. A replica of the same cluster that is not among `peers` may come by itself, as a guest: it
+  // is reported by peer_up, what it sends is reported, and what is sent to it travels as long as it stays. A transport may
+  // bound the number of guests, and keep those from the sink that have not shown that they belong. The sink outlives close().
+  // kUnavailable: the port is in use, the message names it.
   virtual absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) = 0;
   // Later hellos carry this cluster id (a blank store has adopted a genesis).
   virtual void set_cluster(ClusterId cluster) = 0;

@@ -11,9 +11,10 @@
 
 #include <utility>
 
+#include "coordkit/export.h"
 #include "coordkit/kv.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Txn {
  public:

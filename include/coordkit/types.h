@@ -1,13 +1,18 @@
 // The words of the field as types: terms, indexes, ids, tokens. Two of them never mix by accident, because each is a
-// type of its own. All are plain 64-bit values, cheap to copy, ordered, hashable with Abseil; zero means "none".
+// type of its own. All are plain 64-bit values, cheap to copy, ordered, hashable with std::hash and Abseil, printed in decimal
+// by operator<<, Abseil and (coordkit/fmt.h) fmt; zero means "none".
 #pragma once
 
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <iosfwd>
+#include <string_view>
 #include <utility>
 
-namespace coordkit {
+#include "coordkit/export.h"
+
+namespace COORDKIT_EXPORT coordkit {
 
 // One integer that shares its type with no other. Arithmetic is what a position needs and nothing more.
 template <typename Tag>
@@ -27,6 +32,18 @@ class Id {
   template <typename H>
   friend H AbslHashValue(H state, Id id) {
     return H::combine(std::move(state), id.value_);
+  }
+  template <typename Sink>
+  friend void AbslStringify(Sink& sink, Id id) {
+    char digits[20];
+    char* const end = digits + sizeof digits;
+    char* first = end;
+    for (uint64_t rest = id.value_; first == end || rest != 0; rest /= 10) *--first = static_cast<char>('0' + rest % 10);
+    sink.Append({first, static_cast<size_t>(end - first)});
+  }
+  template <typename Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Id id) {
+    return out << id.value_;
   }
 
  private:
@@ -80,3 +97,8 @@ struct RequestId {
 };
 
 }  // namespace coordkit
+
+template <typename Tag>
+struct std::hash<coordkit::Id<Tag>> {
+  size_t operator()(coordkit::Id<Tag> id) const noexcept { return std::hash<uint64_t>()(id.value()); }
+};

@@ -12,9 +12,10 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/client/watch.h"
+#include "coordkit/export.h"
 #include "coordkit/session.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Replica;
 
@@ -31,7 +32,8 @@ class Watch {
 
   // The next batch: Created first, then Events, Mark and Pending. kDeadlineExceeded (CallTimeout): none came in time, and none
   // is lost. Once the watch has ended and everything before was read: why, again and again; kOutOfRange (Compacted) says from
-  // which revision to begin anew. kInvalidArgument: it has an observer, or this is a callback of the replica.
+  // which revision to begin anew. kInvalidArgument: it has an observer. kFailedPrecondition
+  // (InCallback): this is a callback of the replica.
   absl::StatusOr<WatchBatch> next(Duration timeout = kForever);
   // A Mark comes when everything before has been told; Pending if its start does not exist yet.
   void ask_mark() const;

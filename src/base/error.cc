@@ -1,14 +1,11 @@
 #include "coordkit/error.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
-#include "absl/strings/cord.h"
-
 namespace coordkit {
 namespace {
-
-constexpr char kPayloadUrl[] = "coordkit/reason";
 
 struct Row {
   Reason reason;
@@ -78,6 +75,15 @@ constexpr std::array kRows = {
     Row{Reason::InvalidSort, kInvalidArgument, Outcome::None, "InvalidSort"},
     Row{Reason::WatchNotFound, kNotFound, Outcome::None, "WatchNotFound"},
     Row{Reason::LeaseExists, kAlreadyExists, Outcome::None, "LeaseExists"},
+    Row{Reason::InCallback, kFailedPrecondition, Outcome::None, "InCallback"},
+    Row{Reason::HostThrew, kInternal, Outcome::Unknown, "HostThrew"},
+    Row{Reason::InUse, kFailedPrecondition, Outcome::None, "InUse"},
+    Row{Reason::ForeignData, kFailedPrecondition, Outcome::None, "ForeignData"},
+    Row{Reason::NewerFormat, kFailedPrecondition, Outcome::None, "NewerFormat"},
+    Row{Reason::CannotListen, kUnavailable, Outcome::None, "CannotListen"},
+    Row{Reason::StorageFailed, kDataLoss, Outcome::Unknown, "StorageFailed"},
+    Row{Reason::BrokenInvariant, kInternal, Outcome::Unknown, "BrokenInvariant"},
+    Row{Reason::MachineMissing, kFailedPrecondition, Outcome::None, "MachineMissing"},
 };
 
 constexpr bool rows_are_indexable() {
@@ -89,39 +95,70 @@ constexpr bool rows_are_indexable() {
 static_assert(rows_are_indexable(), "one row per reason, in the order of the numbers");
 
 const Row& row_of(Reason reason) { return kRows[static_cast<size_t>(reason) - 1]; }
+bool known(Reason reason) { return reason >= kRows.front().reason && reason <= kRows.back().reason; }
+
+// What stands between the reason and the colon, of each outcome; nothing where it is the reason's usual one.
+constexpr std::array<std::string_view, 3> kRemarks = {" (no effect)", " (may have taken effect)", " (took effect)"};
+constexpr std::string_view kColon = ": ";
+
+// What make_error puts before the sentence.
+struct Head {
+  const Row* row = nullptr;  // null: there is none
+  Outcome outcome = Outcome::Unknown;
+  size_t size = 0;
+};
+
+Head head_of(std::string_view message) {
+  const size_t end = message.find_first_of(" :");
+  if (end == std::string_view::npos || message.front() < 'A' || message.front() > 'Z') return {};
+  const std::string_view name = message.substr(0, end);
+  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& one) { return one.name == name; });
+  if (row == kRows.end()) return {};
+  const std::string_view rest = message.substr(end);
+  if (rest.starts_with(kColon)) return {&*row, row->outcome, end + kColon.size()};
+  for (size_t i = 0; i < kRemarks.size(); ++i) {
+    const bool remarked = rest.starts_with(kRemarks[i]) && rest.substr(kRemarks[i].size()).starts_with(kColon);
+    if (remarked) return {&*row, static_cast<Outcome>(i + 1), end + kRemarks[i].size() + kColon.size()};
+  }
+  return {};
+}
+
+std::string_view message_of(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
+
+// Of a status of ours: a message that only looks like one comes with another code.
+Head head_of(const absl::Status& status) {
+  const Head head = head_of(message_of(status));
+  return head.row != nullptr && head.row->code == status.code() ? head : Head();
+}
 
 }  // namespace
 
 Outcome default_outcome(Reason reason) { return row_of(reason).outcome; }
 absl::StatusCode code_of(Reason reason) { return row_of(reason).code; }
-std::string_view name_of(Reason reason) { return row_of(reason).name; }
+std::string_view name_of(Reason reason) { return known(reason) ? row_of(reason).name : "?"; }
 
 absl::Status make_error(Reason reason, std::string_view message) {
   return make_error(reason, default_outcome(reason), message);
 }
 
 absl::Status make_error(Reason reason, Outcome outcome, std::string_view message) {
-  absl::Status status(code_of(reason), std::string(name_of(reason)).append(": ").append(message));
-  const auto number = static_cast<uint16_t>(reason);
-  const char packed[3] = {static_cast<char>(number & 0xff), static_cast<char>(number >> 8), static_cast<char>(outcome)};
-  status.SetPayload(kPayloadUrl, absl::Cord(absl::string_view(packed, sizeof packed)));
-  return status;
+  const Row& row = row_of(reason);
+  std::string text(row.name);
+  if (outcome != row.outcome) text += kRemarks[static_cast<size_t>(outcome) - 1];
+  text.append(kColon).append(message.substr(head_of(message).size));
+  return absl::Status(row.code, text);
 }
 
 std::optional<Reason> reason_of(const absl::Status& status) {
-  const auto payload = status.GetPayload(kPayloadUrl);
-  if (!payload || payload->size() != 3) return std::nullopt;
-  const std::string packed(*payload);
-  const size_t number = static_cast<uint8_t>(packed[0]) | static_cast<size_t>(static_cast<uint8_t>(packed[1])) << 8;
-  if (number == 0 || number > kRows.size()) return std::nullopt;
-  return static_cast<Reason>(number);
+  const Head head = head_of(status);
+  return head.row != nullptr ? std::optional(head.row->reason) : std::nullopt;
 }
 
 Outcome outcome_of(const absl::Status& status) {
   if (status.ok()) return Outcome::Done;
-  const auto payload = status.GetPayload(kPayloadUrl);
-  if (!payload || payload->size() != 3) return Outcome::Unknown;
-  return static_cast<Outcome>(std::string(*payload)[2]);
+  return head_of(status).outcome;
 }
+
+std::string_view sentence_of(const absl::Status& status) { return message_of(status).substr(head_of(status).size); }
 
 }  // namespace coordkit

@@ -1,4 +1,4 @@
-// The refusal that all fence gates give: Fenced, with the newest token as a payload.
+// The refusal that all fence gates give: Fenced, with the newest token as the last word.
 #pragma once
 
 #include "absl/status/status.h"

@@ -10,9 +10,11 @@ namespace {
 
 class CopiedView final : public CheckpointView {
  public:
-  CopiedView(Position applied, RowsByKey rows) : applied_(applied), rows_(std::move(rows)) {}
+  CopiedView(Position applied, bool installed, RowsByKey rows)
+      : applied_(applied), installed_(installed), rows_(std::move(rows)) {}
 
   Position applied() const override { return applied_; }
+  bool installed() const override { return installed_; }
   absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows_, prefix, visit); }
   absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
     return coordkit::scan_range(rows_, range, visit);
@@ -21,6 +23,7 @@ class CopiedView final : public CheckpointView {
 
  private:
   const Position applied_;
+  const bool installed_;
   const RowsByKey rows_;
 };
 
@@ -51,6 +54,10 @@ StateReport RowMap::perform(StateOperation operation) {
 }
 
 StateReport RowMap::perform_one(CheckpointBatch batch) {
+  if (batch.whole) {
+    rows_.clear();
+    staged_.clear();
+  }
   for (CheckpointBatch::Row& row : batch.rows) {
     if (row.value) {
       rows_.insert_or_assign(std::move(row.key), *std::move(row.value));
@@ -59,6 +66,7 @@ StateReport RowMap::perform_one(CheckpointBatch batch) {
     }
   }
   applied_ = batch.applied;
+  installed_ = false;
   return [applied = applied_](StateSink& sink) { sink.checkpointed(applied); };
 }
 
@@ -80,6 +88,7 @@ StateReport RowMap::perform_one(InstallStaged install) {
   }
   rows_ = std::move(staged);
   applied_ = install.applied;
+  installed_ = true;
   return [applied = applied_](StateSink& sink) { sink.installed(applied); };
 }
 
@@ -88,6 +97,19 @@ StateReport RowMap::perform_one(Unstage) {
   return {};
 }
 
-std::unique_ptr<CheckpointView> RowMap::view() const { return std::make_unique<CopiedView>(applied_, rows_); }
+std::unique_ptr<CheckpointView> RowMap::view() const { return std::make_unique<CopiedView>(applied_, installed_, rows_); }
+
+// Views verify what they show.
+absl::Status StateStore::scrub(Pace pace) {
+  const absl::StatusOr<std::unique_ptr<CheckpointView>> all = view();
+  if (!all.ok()) return all.status();
+  RowDigest digest;
+  absl::Status status = (*all)->scan("", [&](std::string_view key, std::string_view value) {
+    digest.add(key, value_sum(key, value));
+    return pace(key.size() + value.size()) ? absl::OkStatus() : absl::AbortedError("not read to its end");
+  });
+  if (!status.ok()) return status;
+  return digest.value() == (*all)->digest() ? absl::OkStatus() : absl::DataLossError("the rows are not those of their digest");
+}
 
 }  // namespace coordkit

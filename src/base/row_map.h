@@ -44,6 +44,7 @@ class RowMap {
   void unstage() { staged_.clear(); }
 
   Position applied() const { return applied_; }
+  bool installed() const { return installed_; }  // and nothing committed since
   const RowsByKey& rows() const { return rows_; }
   std::unique_ptr<CheckpointView> view() const;  // of a copy
 
@@ -54,6 +55,7 @@ class RowMap {
   StateReport perform_one(Unstage unstage);
 
   Position applied_;
+  bool installed_ = false;
   RowsByKey rows_;
   RowsByKey staged_;
 };

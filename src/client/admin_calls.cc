@@ -19,7 +19,7 @@ CallId Client::locks_of(SessionId session, Token after, Callback<SessionLocks> d
   return impl_->ask<SessionLocks>(
       {.bytes = machine::encode(machine::Query(machine::LocksOfQuery{.session = session, .after = after})),
        .deadline = deadline,
-       .door = session ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named")},
+       .door = session ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named; give its id")},
       std::move(done), [](const Completion& completion) -> absl::StatusOr<SessionLocks> {
         auto reply = machine::decode_locks_of(completion.bytes);
         if (!reply.ok()) return client::unreadable();

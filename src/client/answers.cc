@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/cord.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/last_number.h"
 #include "base/mutant.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
@@ -16,19 +15,6 @@ namespace {
 
 using machine::ResultCode;
 
-constexpr char kRevisionUrl[] = "coordkit/revision";  // in decimal
-
-absl::Status refusal(Reason reason, std::string_view subject, std::string_view sentence) {
-  return make_error(reason, absl::StrCat(std::string(subject), ": ", std::string(sentence)));
-}
-
-// One that carries a revision.
-absl::Status refusal(Reason reason, std::string_view subject, std::string_view sentence, Revision revision) {
-  absl::Status status = refusal(reason, subject, absl::StrCat(std::string(sentence), revision.value()));
-  status.SetPayload(kRevisionUrl, absl::Cord(std::to_string(revision.value())));
-  return status;
-}
-
 // A printable stand-in for a name in a sentence: short, and never the raw bytes of a hostile one.
 std::string quoted(std::string_view name) {
   std::string out = "\"";
@@ -36,91 +22,142 @@ std::string quoted(std::string_view name) {
   return out + (name.size() > 64 ? "...\"" : "\"");
 }
 
+absl::Status refusal_of_lock(const machine::Result& result, const std::string& it) {
+  switch (result.code) {
+    case ResultCode::Held:
+      return make_error(Reason::Held,
+                        absl::StrCat("somebody else holds ", it, " or is before you in its line; try later, or with a wait"));
+    case ResultCode::Delayed:
+      return make_error(Reason::Delayed, absl::StrCat("a session expired that held ", it,
+                                                      ", and the delay that it asked for runs; try later, or with a wait"));
+    case ResultCode::Deadlock:
+      return make_error(Reason::Deadlock,
+                        absl::StrCat("to wait for ", it,
+                                     " would close a circle of owners that wait for each other; release what this owner holds, "
+                                     "then acquire again, best all locks at once"));
+    case ResultCode::UpgradeConflict:
+      return make_error(
+          Reason::UpgradeConflict,
+          absl::StrCat("others share ", it, ", so this grant cannot become exclusive; release it, then acquire exclusively"));
+    case ResultCode::WaitTimeout:
+      return make_error(Reason::WaitTimeout,
+                        absl::StrCat("the wait for ", it, " was over before its turn came; the caller does not hold it"));
+    case ResultCode::Cancelled:
+      return make_error(Reason::Cancelled, absl::StrCat("the wait for ", it, " was given up; the caller holds nothing of it"));
+    case ResultCode::AlreadyHeld:
+      return make_error(Reason::AlreadyHeld, absl::StrCat("this owner has ", it, ", with token ", result.token.value(),
+                                                          "; use another owner tag for another thread of control"));
+    case ResultCode::AlreadyWaiting:
+      return make_error(Reason::AlreadyWaiting,
+                        absl::StrCat("this owner stands in the line for ", it, ", and goes on to wait"));
+    case ResultCode::NotOwner:
+      return make_error(Reason::NotOwner, absl::StrCat("the token is not the current hold of ", it,
+                                                       "; it was released or lost before, and there is nothing left to do"));
+    default: return absl::OkStatus();
+  }
+}
+
+absl::Status refusal_of_keys(const machine::Result& result) {
+  switch (result.code) {
+    case ResultCode::KeyNotFound:
+      return make_error(Reason::KeyNotFound, "there is no such key whose value or lease could be kept; put it in full");
+    case ResultCode::LeaseNotFound:
+      return make_error(Reason::LeaseNotFound, "the lease or session to attach it to has ended or never existed; grant one");
+    case ResultCode::LeaseExists:
+      return make_error(Reason::LeaseExists, "there is a lease or session of this id; give another one, or none");
+    case ResultCode::NoSpace:
+      return make_error(Reason::NoSpace,
+                        "the keys have reached the limit that was set for them; delete some, then compact, or raise the limit");
+    case ResultCode::ValueProvided:
+      return make_error(Reason::ValueProvided, "ignore_value keeps the value that is there; leave the one of the put empty");
+    case ResultCode::LeaseProvided:
+      return make_error(Reason::LeaseProvided, "ignore_lease keeps the lease that is there; leave the one of the put zero");
+    case ResultCode::TooManyOps:
+      return make_error(Reason::TooManyOps,
+                        "a branch has more than 128 operations or compares, less those of the transactions around it, or it is "
+                        "nested more than 8 deep; split it");
+    case ResultCode::DuplicateKey:
+      return make_error(Reason::DuplicateKey,
+                        "a branch puts a key twice, or puts and deletes it, and a nested transaction counts with both its "
+                        "branches; leave one of them");
+    case ResultCode::InvalidSort:
+      return make_error(Reason::InvalidSort, "the sort target or order is none of the known; use those of key_operations.h");
+    case ResultCode::Compacted:
+      return make_error(Reason::Compacted, absl::StrCat("the revision cannot be read any more; the lowest that can be is ",
+                                                        result.compacted.value()));
+    case ResultCode::FutureRevision:
+      return make_error(Reason::FutureRevision,
+                        absl::StrCat("the revision is not there yet; the newest is ", result.revision.value()));
+    default: return absl::OkStatus();
+  }
+}
+
+// `it`: the subject in the middle of a sentence; `absent`: how it is said to be missing.
+absl::Status refusal_of(const machine::Result& result, const std::string& it, const std::string& absent) {
+  if (absl::Status lock = refusal_of_lock(result, it); !lock.ok()) return lock;
+  if (absl::Status keys = refusal_of_keys(result); !keys.ok()) return keys;
+  switch (result.code) {
+    case ResultCode::Lost:
+      return make_error(Reason::Lost,
+                        "the session has ended, is being ended, or belongs to another process now; open a new one");
+    case ResultCode::SessionNotFound:
+      return make_error(Reason::SessionNotFound, "the session has ended or never existed; open a new one");
+    case ResultCode::NotFound:
+      return make_error(Reason::NotFound, absl::StrCat("there is ", absent, "; look at its name or id"));
+    case ResultCode::PermissionDenied:
+      return make_error(Reason::PermissionDenied,
+                        "the secret is not the session's, or it was opened without one; give what secret() said");
+    case ResultCode::Fenced:
+      return make_error(Reason::Fenced, "the lock of the fence is not held with its token any more; acquire it anew");
+    case ResultCode::EmptyKey: return make_error(Reason::EmptyKey, "a key has 1 to 8192 bytes, and this has none");
+    case ResultCode::LimitExceeded:
+      return make_error(
+          Reason::LimitExceeded,
+          "a part of the request is larger than its limit, the hold is counted 65,535 times already, or a range in "
+          "another order than that of the keys is too large for one answer; give a limit");
+    case ResultCode::TtlTooLarge:
+      return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
+    case ResultCode::InvalidArgument:
+      return make_error(Reason::InvalidArgument,
+                        absl::StrCat(it, " is malformed; look at the limits in the header of the call"));
+    case ResultCode::CounterOverflow:
+      return make_error(Reason::CounterOverflow, absl::StrCat(it, " would leave the range of 64 bits; it is as it was"));
+    case ResultCode::Broken:
+      return make_error(Reason::Broken, absl::StrCat(it, " broke, because a session it depended on has ended; make it anew"));
+    case ResultCode::TooManyParties:
+      return make_error(Reason::TooManyParties,
+                        absl::StrCat("all parties of ", it, " have entered and not all have left; try when they have"));
+    case ResultCode::AlreadyExists:
+      return make_error(Reason::AlreadyExists, absl::StrCat(it, " is there already; use it, or another name"));
+    default: break;
+  }
+  return make_error(Reason::Unsupported,
+                    "the cluster does not know this kind of request yet; upgrade its replicas before you use it");
+}
+
+bool success(machine::ResultCode code) {
+  return code == ResultCode::Ok || code == ResultCode::Granted || code == ResultCode::Queued;
+}
+
 }  // namespace
 
 absl::Status status_of(const machine::Result& result, std::string_view name) {
+  if (success(result.code)) return absl::OkStatus();
   const std::string subject = quoted(name);
-  switch (result.code) {
-    case ResultCode::Ok:
-    case ResultCode::Granted:
-    case ResultCode::Queued: return absl::OkStatus();
-    case ResultCode::Held:
-      return refusal(Reason::Held, subject,
-                     "it cannot be had without waiting: somebody else holds it or is before; try later or with a wait");
-    case ResultCode::Delayed:
-      return refusal(Reason::Delayed, subject,
-                     "a holder's session expired, and the delay that it asked for runs; try later or acquire with a wait");
-    case ResultCode::Deadlock:
-      return refusal(Reason::Deadlock, subject,
-                     "to wait would close a circle of owners that wait for each other; release what this owner holds, then "
-                     "acquire again, best all locks at once");
-    case ResultCode::UpgradeConflict:
-      return refusal(Reason::UpgradeConflict, subject,
-                     "others share the lock, so this grant cannot become exclusive; release it and acquire exclusively");
-    case ResultCode::WaitTimeout:
-      return refusal(Reason::WaitTimeout, subject, "the wait was over before it was granted; the caller does not hold it");
-    case ResultCode::Cancelled: return refusal(Reason::Cancelled, subject, "the wait was cancelled; the caller holds nothing");
-    case ResultCode::Lost:
-      return refusal(Reason::Lost, subject,
-                     "the session has ended, is being ended, or belongs to another process now; open a new one");
-    case ResultCode::AlreadyHeld:
-      return refusal(Reason::AlreadyHeld, subject,
-                     absl::StrCat("this owner holds the lock already, with token ", result.token.value(),
-                                  "; use another owner tag for another thread of control"));
-    case ResultCode::AlreadyWaiting:
-      return refusal(Reason::AlreadyWaiting, subject, "this owner waits for the lock already; the first wait goes on");
-    case ResultCode::NotOwner:
-      return refusal(Reason::NotOwner, subject, "the token is not the current hold; it was released or lost before");
-    case ResultCode::SessionNotFound:
-      return refusal(Reason::SessionNotFound, subject, "the session has ended or never existed; open a new one");
-    case ResultCode::NotFound: return refusal(Reason::NotFound, subject, "no such object");
-    case ResultCode::KeyNotFound:
-      return refusal(Reason::KeyNotFound, subject, "there is no such key whose value or lease could be kept; put it in full");
-    case ResultCode::LeaseNotFound:
-      return refusal(Reason::LeaseNotFound, subject, "the lease or session to attach it to has ended or never existed");
-    case ResultCode::LeaseExists:
-      return refusal(Reason::LeaseExists, subject, "there is a lease or session of this id; give another one, or none");
-    case ResultCode::NoSpace:
-      return refusal(Reason::NoSpace, subject,
-                     "the keys have reached the limit that was set for them: delete some, then compact; or raise the limit");
-    case ResultCode::ValueProvided:
-      return refusal(Reason::ValueProvided, subject, "ignore_value keeps the value; leave the one of the put empty");
-    case ResultCode::LeaseProvided:
-      return refusal(Reason::LeaseProvided, subject, "ignore_lease keeps the lease; leave the one of the put zero");
-    case ResultCode::TooManyOps:
-      return refusal(Reason::TooManyOps, subject,
-                     "a branch has more than 128 operations or compares, less those of the transactions around it, or it is "
-                     "nested more than 8 deep; split it");
-    case ResultCode::DuplicateKey:
-      return refusal(Reason::DuplicateKey, subject,
-                     "a branch puts a key twice, or puts and deletes it; a nested transaction counts with both its branches");
-    case ResultCode::InvalidSort: return refusal(Reason::InvalidSort, subject, "the sort target or order is none of the known");
-    case ResultCode::Compacted:
-      return refusal(Reason::Compacted, subject, "the revision was compacted; the lowest that there is still is ",
-                     result.compacted);
-    case ResultCode::FutureRevision:
-      return refusal(Reason::FutureRevision, subject, "the revision is not there yet; the newest is ", result.revision);
-    case ResultCode::PermissionDenied:
-      return refusal(Reason::PermissionDenied, subject,
-                     "the secret is not the session's, or it was opened without one; give what secret() said");
-    case ResultCode::Fenced: return refusal(Reason::Fenced, subject, "the token given as a guard does not hold the lock");
-    case ResultCode::EmptyKey: return refusal(Reason::EmptyKey, subject, "the key is empty");
-    case ResultCode::LimitExceeded:
-      return refusal(Reason::LimitExceeded, subject,
-                     "a part of the request is larger than its limit, the hold is counted 65,535 times already, or a range in "
-                     "another order than that of the keys is too large for one answer: give a limit");
-    case ResultCode::TtlTooLarge: return refusal(Reason::TtlTooLarge, subject, "the time to live is above 9,000,000,000 s");
-    case ResultCode::InvalidArgument: return refusal(Reason::InvalidArgument, subject, "the request is malformed");
-    case ResultCode::CounterOverflow:
-      return refusal(Reason::CounterOverflow, subject, "the counter would leave the range of 64 bits; it is unchanged");
-    case ResultCode::Broken:
-      return refusal(Reason::Broken, subject, "the barrier broke, because a session it depended on has ended");
-    case ResultCode::TooManyParties:
-      return refusal(Reason::TooManyParties, subject, "all parties have entered and not all have left; try when they have");
-    case ResultCode::AlreadyExists: return refusal(Reason::AlreadyExists, subject, "it is there already");
-    case ResultCode::Unsupported: break;
-  }
-  return refusal(Reason::Unsupported, subject, "the cluster does not know this kind of request yet");
+  return refusal_of(result, subject, absl::StrCat("nothing named ", subject));
+}
+
+absl::Status status_of(const machine::Result& result, Nameless kind) {
+  if (success(result.code)) return absl::OkStatus();
+  const std::string word(kind.word);
+  return refusal_of(result, absl::StrCat("the ", word), absl::StrCat("no such ", word));
+}
+
+absl::Status watch_compacted(Revision lowest) {
+  return make_error(Reason::Compacted,
+                    absl::StrCat("what the watch has not seen yet was compacted: read the keys anew and watch "
+                                 "on from what you read; the lowest revision to watch from is ",
+                                 lowest.value()));
 }
 
 absl::Status check_lock_name(std::string_view name) {
@@ -151,7 +188,8 @@ absl::Status check_body(const machine::OpenSession& open) {
   if (open.ttl <= Duration::zero()) {
     return make_error(Reason::InvalidArgument, "the time to live must be above zero; values below 50 ms are raised to it");
   }
-  if (open.ttl > machine::kTtlMax) return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s");
+  if (open.ttl > machine::kTtlMax)
+    return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
   if (open.metadata.size() > machine::kMetadataBytesMax) {
     return too_large("session's metadata", open.metadata.size(), machine::kMetadataBytesMax);
   }
@@ -162,7 +200,8 @@ absl::Status check_body(const machine::GrantLease& grant) {
   if (grant.ttl <= Duration::zero()) {
     return make_error(Reason::InvalidArgument, "the time to live must be above zero; values below 50 ms are raised to it");
   }
-  if (grant.ttl > machine::kTtlMax) return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s");
+  if (grant.ttl > machine::kTtlMax)
+    return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
   return absl::OkStatus();
 }
 
@@ -176,7 +215,7 @@ absl::Status check_body(const machine::ResumeSession& resume) {
 }
 
 absl::Status check_body(const machine::KillSession& kill) {
-  return kill.victim ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named");
+  return kill.victim ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named; give its id");
 }
 
 absl::Status check_body(const machine::ForceRelease& force) {
@@ -255,7 +294,7 @@ absl::Status check_request(const machine::Request& request) {
   if (!status.ok()) return status;
   // Whatever the sentences above did not foresee, the machine's own predicate still refuses before the log.
   const ResultCode code = machine::validate(request);
-  return code == ResultCode::Ok ? absl::OkStatus() : status_of(machine::Result{.code = code}, "request");
+  return code == ResultCode::Ok ? absl::OkStatus() : status_of(machine::Result{.code = code}, Nameless{"request"});
 }
 
 }  // namespace coordkit::client
@@ -263,10 +302,10 @@ absl::Status check_request(const machine::Request& request) {
 namespace coordkit {
 
 std::optional<Revision> revision_of(const absl::Status& refusal) {
-  const absl::optional<absl::Cord> payload = refusal.GetPayload(client::kRevisionUrl);
-  uint64_t revision = 0;
-  if (!payload || !absl::SimpleAtoi(std::string(*payload), &revision)) return std::nullopt;
-  return Revision(revision);
+  const std::optional<Reason> reason = reason_of(refusal);
+  if (reason != Reason::Compacted && reason != Reason::FutureRevision) return std::nullopt;
+  const std::optional<uint64_t> revision = last_number(sentence_of(refusal));
+  return revision ? std::optional(Revision(*revision)) : std::nullopt;
 }
 
 }  // namespace coordkit
@@ -280,7 +319,7 @@ absl::StatusOr<machine::Result> result_of(const Completion& completion) {
   return result;
 }
 
-absl::StatusOr<machine::Result> done_of(const Completion& completion, std::string_view subject) {
+absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless subject) {
   auto result = result_of(completion);
   if (result.ok() && result->code != ResultCode::Ok) return status_of(*result, subject);
   return result;

@@ -13,8 +13,18 @@
 
 namespace coordkit::client {
 
-// Ok for Ok, Granted and Queued; else the reason with a sentence about `subject` (a lock, a session, a key).
-absl::Status status_of(const machine::Result& result, std::string_view subject);
+// What a request was about that has no name to call it by: "session", "key".
+struct Nameless {
+  std::string_view word;
+};
+
+// Ok for Ok, Granted and Queued; else the reason with a sentence about the subject: a lock, or something of coordination by its
+// name, a session or a key by its kind.
+absl::Status status_of(const machine::Result& result, std::string_view name);
+absl::Status status_of(const machine::Result& result, Nameless kind);
+
+// Why a watch ends that was too slow, or begins too early. `lowest`: the lowest revision that can be watched from.
+absl::Status watch_compacted(Revision lowest);
 
 // The door: what apply would refuse whatever the state, with a sentence that says what to change.
 absl::Status check_request(const machine::Request& request);
@@ -25,7 +35,7 @@ absl::Status check_key(std::string_view key);
 absl::StatusOr<machine::Result> result_of(const Completion& completion);
 
 // The same, but every other code than Ok is the status of `subject`.
-absl::StatusOr<machine::Result> done_of(const Completion& completion, std::string_view subject);
+absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless subject);
 
 // Of an answer that makes no sense: Corrupt.
 absl::Status unreadable(Outcome outcome = Outcome::None);

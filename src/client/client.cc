@@ -37,7 +37,10 @@ void Client::Impl::before_turn(Now now) {
     auto due = later_.extract(later_.begin());
     due.mapped()(now);
   }
-  if (std::optional<RenewRequest> request = renewals_.due(now.leading)) post(Renew{*std::move(request)});
+  if (std::optional<RenewRequest> request = renewals_.due(now.leading)) {
+    request->as_of = engine_.applied();  // every answer and event up to there has been seen, a resume's among them
+    post(Renew{*std::move(request)});
+  }
   serve_lines(now);
   post_releases();
   for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
@@ -182,7 +185,7 @@ CallId Client::Impl::enter(Done done, Fate fate, CallDeadline deadline, Duration
 CallId Client::Impl::refuse(Done done, absl::Status why) {
   const CallId id(++last_call_);
   if (stopped_) {
-    deliver(done, make_error(Reason::Closed, "the replica has been closed"));
+    deliver(done, make_error(Reason::Closed, "the replica is closed; open another one"));
   } else {
     deliveries_.answer([done = std::move(done), why]() mutable { deliver(done, why); });
   }

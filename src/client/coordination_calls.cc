@@ -10,7 +10,7 @@
 namespace coordkit {
 namespace {
 
-absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given"); }
+absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given; open one first"); }
 absl::Status session_over() { return make_error(Reason::Lost, "the session has ended; open a new one"); }
 
 // Whether a wait to leave was decided: then the place is given up, whatever else is said.
@@ -163,9 +163,11 @@ void Client::Impl::confirm(CallId id, Flight flight, machine::CoordinationComman
 
 // The place is not valid from here on. If it is not known that it was left, it is, without a wait, for as long as it takes.
 CallId Client::Impl::leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline) {
-  if (place == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no place was given"));
+  if (place == nullptr)
+    return refuse(std::move(done),
+                  make_error(Reason::InvalidArgument, "no place was given; pass the one that enter() answered"));
   if (!place->invalidate()) {
-    return refuse(std::move(done), make_error(Reason::NotOwner, "the place was left before"));
+    return refuse(std::move(done), make_error(Reason::NotOwner, "the place was left before; there is nothing left to do"));
   }
   machine::LeaveBarrier body{
       .session = place->session()->id(), .name = place->name(), .wait = client::wait_of(wait), .token = place->token()};
@@ -183,8 +185,11 @@ CallId Client::Impl::leave(const HoldRef& place, LockWait wait, DoneCallback don
 
 // Pursued until decided: the item must not come back because an answer was lost.
 CallId Client::Impl::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline) {
-  if (claim == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no claim was given"));
-  if (claim->released()) return refuse(std::move(done), make_error(Reason::NotOwner, "the claim is over already"));
+  if (claim == nullptr)
+    return refuse(std::move(done),
+                  make_error(Reason::InvalidArgument, "no claim was given; pass the one that claim() answered"));
+  if (claim->released())
+    return refuse(std::move(done), make_error(Reason::NotOwner, "the claim is over already; somebody else may have the item"));
   const SessionRef& of = claim->session();
   if (of->phase() == SessionPhase::Lost) return refuse(std::move(done), session_over());
   machine::Request request{.body = machine::CoordinationCommand(

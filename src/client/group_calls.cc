@@ -13,7 +13,7 @@ using client::Looked;
 using coordination::Kind;
 using machine::CoordinationCommand;
 
-Index entry_of(const Executed& executed) { return executed.result.id; }
+Index place_of(const Executed& executed) { return executed.result.id; }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ CallId CoordinationCalls::join(const SessionRef& session, std::string group, std
   machine::JoinGroup body{
       .session = client::id_of(session), .owner_tag = std::move(owner), .name = group, .value = std::move(value)};
   return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(group), deadline,
-                                 giving<Executed>(std::move(done), entry_of));
+                                 giving<Executed>(std::move(done), place_of));
 }
 
 CallId CoordinationCalls::update(const SessionRef& session, std::string group, std::string owner, std::string value,

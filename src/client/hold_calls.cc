@@ -10,15 +10,15 @@ namespace coordkit {
 
 // Why this hold cannot be changed; OK: it is one that is.
 absl::Status Client::Impl::refuse_change(const HoldRef& hold) {
-  if (hold == nullptr) return make_error(Reason::InvalidArgument, "no grant was given");
+  if (hold == nullptr) return make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
   Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
-    return make_error(Reason::Lost, "the session ended before, and the hold with it");
+    return make_error(Reason::Lost, "the session ended before, and the hold with it; open a new one");
   }
   const bool known =
       hold->delegation() ? session->state->delegations()->current(*hold) : client::SessionTable::holds(*session, hold);
   if (!hold->released() && known) return absl::OkStatus();
-  return make_error(Reason::NotOwner, "the grant was released or lost before");
+  return make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew");
 }
 
 CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline) {
@@ -28,7 +28,8 @@ CallId Client::Impl::convert(const HoldRef& hold, LockMode to, Callback<HoldRef>
                   make_error(Reason::InvalidArgument, "a sticky grant keeps its mode; acquire without sticky"));
   }
   if (hold->suspended()) {
-    return refuse(std::move(done), make_error(Reason::InvalidArgument, "another change of this grant is under way"));
+    return refuse(std::move(done),
+                  make_error(Reason::InvalidArgument, "another change of this grant is under way; wait for its answer"));
   }
   // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
   if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);

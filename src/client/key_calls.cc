@@ -1,6 +1,8 @@
 // Calls that need no session: looking at locks and sessions, the keys, and the host's own machines.
 #include <string>
 
+#include "base/mutant.h"
+#include "client/delegations.h"
 #include "client/impl.h"
 #include "coordkit/error.h"
 #include "machine/guard.h"
@@ -80,6 +82,12 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
   return client::check_lock_name(fence->lock);
 }
 
+// S-58: to the log any token of a block is current until a newer one was shown there; the process that lends the lock knows.
+bool over_here(const std::optional<Fence>& fence) {
+  if (!fence || !fence->hold || !fence->hold->delegation() || mutant(Mutant::LocalFenceUnasked)) return false;
+  return !fence->hold->session()->delegations()->current(*fence->hold);
+}
+
 std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
   if (!fence) return std::nullopt;
   if (fence->wants == Fence::Wants::Free) {
@@ -91,7 +99,9 @@ std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
 
 }  // namespace
 
-Fence fenced_by(const HoldRef& hold) { return hold == nullptr ? Fence{} : Fence{.lock = hold->name(), .token = hold->token()}; }
+Fence fenced_by(const HoldRef& hold) {
+  return hold == nullptr ? Fence{} : Fence{.lock = hold->name(), .token = hold->token(), .hold = hold};
+}
 
 Fence while_free(std::string lock) { return {.lock = std::move(lock), .token = {}, .wants = Fence::Wants::Free}; }
 
@@ -103,6 +113,10 @@ CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<abs
   const CallDeadline deadline = write.options.deadline;
   return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
                [this, write = std::move(write), read = std::move(read)](CallId id, Now) mutable {
+                 if (over_here(write.options.fence)) {
+                   fail(id, make_error(Reason::Fenced, "the sticky hold of this fence is over: acquire the lock again"));
+                   return;
+                 }
                  Call& call = *find(id);
                  call.submitted = true;
                  call.ticket = post_submit({.machine = write.machine,
@@ -143,7 +157,7 @@ void Client::Impl::token_refuted(const HoldRef& hold) {
 CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
   Impl::Question question{.deadline = deadline};
   if (hold == nullptr) {
-    question.door = make_error(Reason::InvalidArgument, "no grant was given");
+    question.door = make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
   } else {
     question.bytes =
         machine::encode(machine::Query(machine::TokenStillHeldQuery{.name = hold->name(), .token = hold->token()}));

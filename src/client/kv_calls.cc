@@ -22,7 +22,7 @@ absl::StatusOr<Kind> reply_of(const Result& result, Outcome outcome) {
 }
 
 absl::StatusOr<PutResult> read_put(const Completion& completion) {
-  const auto result = client::done_of(completion, "key");
+  const auto result = client::done_of(completion, client::Nameless{"key"});
   if (!result.ok()) return result.status();
   auto reply = reply_of<PutReply>(*result, Outcome::Done);
   if (!reply.ok()) return reply.status();
@@ -30,7 +30,7 @@ absl::StatusOr<PutResult> read_put(const Completion& completion) {
 }
 
 absl::StatusOr<EraseResult> read_erase(const Completion& completion) {
-  const auto result = client::done_of(completion, "key");
+  const auto result = client::done_of(completion, client::Nameless{"key"});
   if (!result.ok()) return result.status();
   auto reply = reply_of<DeleteReply>(*result, Outcome::Done);
   if (!reply.ok()) return reply.status();
@@ -38,7 +38,7 @@ absl::StatusOr<EraseResult> read_erase(const Completion& completion) {
 }
 
 absl::StatusOr<TransactionResult> read_transaction(const Completion& completion) {
-  const auto result = client::done_of(completion, "transaction");
+  const auto result = client::done_of(completion, client::Nameless{"transaction"});
   if (!result.ok()) return result.status();
   auto nested = reply_of<std::vector<TransactionReply>>(*result, Outcome::Done);
   if (!nested.ok()) return nested.status();
@@ -48,14 +48,14 @@ absl::StatusOr<TransactionResult> read_transaction(const Completion& completion)
 }
 
 absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
-  const auto result = client::done_of(completion, "compaction");
+  const auto result = client::done_of(completion, client::Nameless{"compaction"});
   if (!result.ok()) return result.status();
   return CompactResult{result->revision, completion.index};
 }
 
 absl::Status check_range(const RangeOperation& range) {
   const ResultCode code = machine::check(range);
-  return code == ResultCode::Ok ? absl::OkStatus() : client::status_of(Result{.code = code}, "range");
+  return code == ResultCode::Ok ? absl::OkStatus() : client::status_of(Result{.code = code}, client::Nameless{"range"});
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void Client::Impl::ask_page(CallId id, std::shared_ptr<Paging> paging) {
 // The first answer fixes the revision. The rest is read there from this replica's own state, which can only be younger.
 void Client::Impl::page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion) {
   if (find(id) == nullptr) return;
-  const auto result = client::done_of(completion, "range");
+  const auto result = client::done_of(completion, client::Nameless{"range"});
   auto reply = result.ok() ? reply_of<RangeReply>(*result, Outcome::None) : absl::StatusOr<RangeReply>(result.status());
   if (!reply.ok()) {
     answer<RangeResult>(id, reply.status());
@@ -125,7 +125,7 @@ absl::Status Client::Impl::room_for(uint64_t growth) {
   }
   const machine::KeySpaceReply& space = key_space_->second;
   if (space.fits(growth) || space.sweeping) return absl::OkStatus();
-  return client::status_of(Result{.code = ResultCode::NoSpace}, "keys");
+  return client::status_of(Result{.code = ResultCode::NoSpace}, client::Nameless{"keys"});
 }
 
 // ---- compaction by itself
@@ -189,7 +189,7 @@ CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOpti
   return client_->impl_->write<QuotaResult>(
       {.bytes = machine::encode(request), .options = std::move(options), .door = client::check_request(request)},
       std::move(done), [](const Completion& completion) -> absl::StatusOr<QuotaResult> {
-        const auto result = client::done_of(completion, "quota");
+        const auto result = client::done_of(completion, client::Nameless{"quota"});
         if (!result.ok()) return result.status();
         return QuotaResult{result->revision, completion.index};
       });

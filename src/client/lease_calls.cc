@@ -18,12 +18,12 @@ constexpr uint64_t kLookBit = uint64_t{1} << 63;  // of an attempt that is a loo
 TimerId timer_of(const machine::LeaseRow& row) { return TimerId(row.number.value()); }
 
 absl::StatusOr<RevokedLease> read_revoked(const Completion& completion) {
-  const auto result = client::done_of(completion, "lease");
+  const auto result = client::done_of(completion, client::Nameless{"lease"});
   if (!result.ok()) return result.status();
   return RevokedLease{result->deleted, result->revision, completion.index};
 }
 
-absl::Status no_lease() { return make_error(Reason::LeaseNotFound, "the lease has ended or never existed"); }
+absl::Status no_lease() { return make_error(Reason::LeaseNotFound, "the lease has ended or never existed; grant a new one"); }
 
 }  // namespace
 
@@ -49,7 +49,9 @@ void Client::Impl::granted_lease(CallId id, const SessionRef& life, LeaseId leas
 }
 
 CallId Client::Impl::revoke_lease(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline) {
-  if (lease == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no lease was given"));
+  if (lease == nullptr)
+    return refuse(std::move(done),
+                  make_error(Reason::InvalidArgument, "no lease was given; pass the one that keep() answered"));
   return close(lease->life_, std::move(done), deadline);
 }
 
@@ -59,7 +61,7 @@ CallId Client::Impl::write_lease(const machine::Request& request, Callback<Grant
   return write<GrantedLease>(
       {.bytes = machine::encode(request), .options = {.deadline = deadline}, .door = client::check_request(request)},
       std::move(done), [this](const Completion& completion) -> absl::StatusOr<GrantedLease> {
-        const auto result = client::done_of(completion, "lease");
+        const auto result = client::done_of(completion, client::Nameless{"lease"});
         if (!result.ok()) return result.status();
         return GrantedLease{result->lease, result->ttl, short_lived(result->ttl), result->revision, completion.index};
       });

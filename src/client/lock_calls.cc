@@ -79,7 +79,8 @@ CallId Client::Impl::acquire_all(const SessionRef& session, std::vector<NamedLoc
 template <typename Body>
 CallId Client::Impl::enter_acquire(const SessionRef& session, Body body, const AcquireOptions& options,
                                    Callback<HoldRef> done) {
-  if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
+  if (session == nullptr)
+    return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given; open one first"));
   body.session = session->id();
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
   if (session->phase() == SessionPhase::Lost) {
@@ -240,7 +241,7 @@ void Client::Impl::granted(const Flight& flight, const machine::Result& result, 
   }
   if (session == nullptr || session->phase == SessionPhase::Lost) {
     // The close that is under way, or the end of the session, takes the hold with it.
-    fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way"));
+    fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way; open a new one"));
   } else if (flight.block != 0) {
     delegated(*session, flight, result, now);
   } else if (find(flight.call) == nullptr) {

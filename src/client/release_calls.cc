@@ -9,21 +9,23 @@
 namespace coordkit {
 
 CallId Client::Impl::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
-  if (hold == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no grant was given"));
+  if (hold == nullptr)
+    return refuse(std::move(done),
+                  make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered"));
   if (!mutant(Mutant::ReleasedWhileValid)) hold->invalidate();  // T8: before anything is sent
   Session* session = same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
-    return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it"));
+    return refuse(std::move(done), make_error(Reason::Lost, "the session ended before, and the hold with it; open a new one"));
   }
   if (hold->delegation()) {
     return refuse(std::move(done), release_locally(*session, hold)
                                        ? absl::OkStatus()
-                                       : make_error(Reason::NotOwner, "the grant was released or lost before"));
+                                       : make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew"));
   }
   give_back(*session, hold);
   client::PendingRelease* release = pending(*session, hold);
   if (release == nullptr) {
-    return refuse(std::move(done), make_error(Reason::NotOwner, "the grant was released before"));
+    return refuse(std::move(done), make_error(Reason::NotOwner, "the grant was released before; there is nothing left to do"));
   }
   const CallId id = enter(std::move(done), Fate::Persist, deadline, options_.call_timeout, [](CallId, Now) {});
   if (Call* call = find(id)) call->submitted = true;  // nothing keeps it from being sent, not even its caller
@@ -105,7 +107,7 @@ void Client::Impl::release_answered(const SessionRef& state, const std::vector<c
   const auto result = client::result_of(completion);
   if (result.ok()) {
     if (result->code == machine::ResultCode::SessionNotFound) return;  // the caller of this declares it ended
-    release_done(*session, batch.back(), client::status_of(*result, "lock"));
+    release_done(*session, batch.back(), client::status_of(*result, client::Nameless{"lock"}));
     return;
   }
   for (const client::ReleaseId& each : batch) {

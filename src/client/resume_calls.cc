@@ -18,7 +18,8 @@ CallId Client::Impl::resume_session(SessionId session, std::string secret, Resum
   machine::ResumeSession body{.id = session, .secret = secret, .former_is_gone = options.former_is_gone};
   if (absl::Status door = client::check_request({.body = body}); !door.ok()) return refuse(std::move(done), door);
   if (resuming_.contains(session)) {
-    return refuse(std::move(done), make_error(Reason::AlreadyExists, "this client is taking the session over already"));
+    return refuse(std::move(done),
+                  make_error(Reason::AlreadyExists, "this client is taking the session over already; wait for that call"));
   }
   if (const Session* known = sessions_.find(session)) {
     return refuse(std::move(done),
@@ -38,7 +39,7 @@ CallId Client::Impl::resume_session(SessionId session, std::string secret, Resum
 // process and unknown to it: renewals leave it out, and it expires unless it is resumed again.
 void Client::Impl::start_resume(CallId id, Now now, machine::ResumeSession body, Wish wish) {
   if (!resuming_.insert(body.id).second) {
-    fail(id, make_error(Reason::AlreadyExists, "this client is taking the session over already"));
+    fail(id, make_error(Reason::AlreadyExists, "this client is taking the session over already; wait for that call"));
     return;
   }
   const uint64_t open = ++last_open_;
@@ -59,7 +60,7 @@ void Client::Impl::resumed(CallId id, uint64_t open, const machine::ResumeSessio
   resuming_.erase(body.id);
   const auto result = client::result_of(completion);
   if (!result.ok() || result->code != machine::ResultCode::Ok) {
-    fail(id, result.ok() ? client::status_of(*result, "session") : result.status());
+    fail(id, result.ok() ? client::status_of(*result, client::Nameless{"session"}) : result.status());
     return;
   }
   if (find(id) == nullptr) return;

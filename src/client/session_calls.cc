@@ -46,7 +46,7 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
   opens_.erase(open);
   const auto result = client::result_of(completion);
   if (!result.ok() || result->code != machine::ResultCode::Ok) {
-    fail(id, result.ok() ? client::status_of(*result, "session") : result.status());
+    fail(id, result.ok() ? client::status_of(*result, client::Nameless{"session"}) : result.status());
     return;
   }
   if (sessions_.find(result->session) != nullptr) {
@@ -74,7 +74,8 @@ void Client::Impl::opened(CallId id, uint64_t open, const Completion& completion
 }
 
 CallId Client::Impl::close(const SessionRef& session, DoneCallback done, CallDeadline deadline) {
-  if (session == nullptr) return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given"));
+  if (session == nullptr)
+    return refuse(std::move(done), make_error(Reason::InvalidArgument, "no session was given; open one first"));
   session->invalidate();  // T8: before anything is sent
   Session* known = same_life(session);
   if (known == nullptr) return refuse(std::move(done), absl::OkStatus());
@@ -92,7 +93,8 @@ void Client::Impl::bury_lost() {
     if (session == nullptr) continue;
     renewals_.exclude(*session);
     while (!session->acquires.empty()) {
-      fail(*session->acquires.begin(), make_error(Reason::Lost, "the session ended while the acquire was under way"));
+      fail(*session->acquires.begin(),
+           make_error(Reason::Lost, "the session ended while the acquire was under way; open a new one"));
     }
     if (!mutant(Mutant::LostIsNotClosed)) post_close(id);
   }
@@ -123,7 +125,7 @@ void Client::Impl::ended(SessionId id) {
   Session* session = sessions_.find(id);
   if (session == nullptr) return;
   sessions_.lose(*session, SessionEvent::Ended);
-  const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it");
+  const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it; open a new one");
   while (!session->acquires.empty()) fail(*session->acquires.begin(), lost);
   for (const client::PendingRelease& release : session->releases) {
     for (const CallId caller : release.waiting) answer_done(caller, lost);

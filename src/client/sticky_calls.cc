@@ -227,7 +227,7 @@ void Client::Impl::delegated(Session& session, const Flight& flight, const machi
   const bool expected = found != session.lines.end() && found->second.lock == nullptr;
   if (!expected || (!wanted && found->second.waiting.empty())) {
     give_back(session, flight.name, result.token, /*counted=*/false);
-    fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way"));
+    fail(flight.call, make_error(Reason::Lost, "the session ended while the acquire was under way; open a new one"));
     return;
   }
   Line& line = found->second;
@@ -267,7 +267,7 @@ void Client::Impl::refill(Session& session, const std::string& name) {
   line.refilling = true;
   const machine::RefillBlock body{session.id(), name, line.token};
   submit_for(session, {.body = body}, LaggingTime::max(), Urgency::Normal,
-             [this, state = session.state, name, token = line.token](const Completion& completion, Now) {
+             [this, state = session.state, name](const Completion& completion, Now) {
                Session* owner = same_life(state);
                if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
                Line& refilled = owner->lines.at(name);

@@ -13,7 +13,8 @@ constexpr Duration kRoomLooked = std::chrono::milliseconds(20);  // between look
 }  // namespace
 
 WatchId Client::Impl::watch(WatchOptions options, WatchObserver observer) {
-  absl::Status door = stopped_ ? make_error(Reason::Closed, "the replica is closed") : client::check_watch(options);
+  absl::Status door =
+      stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : client::check_watch(options);
   if (door.ok()) return watches_.add(std::move(options), std::move(observer));
   deliveries_.announce([observer = std::move(observer), door = std::move(door)]() mutable {
     observer({.what = WatchBatch::What::Ended, .revision = {}, .events = nullptr, .why = std::move(door), .room = nullptr});

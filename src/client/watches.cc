@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "client/answers.h"
 #include "client/times.h"
 #include "coordkit/error.h"
 
@@ -94,12 +95,7 @@ void Watches::end(WatchId id, Revision revision, absl::Status why) {
   erase(id);
 }
 
-void Watches::end_compacted(WatchId id, Revision compacted) {
-  end(id, compacted,
-      make_error(Reason::Compacted,
-                 "what the watch has not seen yet was compacted; read the keys anew and watch from revision " +
-                     std::to_string(compacted.value() + 1) + " on"));
-}
+void Watches::end_compacted(WatchId id, Revision compacted) { end(id, compacted, watch_compacted(compacted)); }
 
 void Watches::stop(const absl::Status& why) {
   while (!all_.empty()) end(all_.begin()->first, {}, why);

@@ -146,6 +146,16 @@ void ClaimQueues::put_back(Index item) {
   touch(row.object);
 }
 
+// The terms of the claims begin anew: the timer of each goes on as that of the new token.
+void ClaimQueues::regrant_all(SessionId session, Step& step) {
+  claims_.rekey(
+      session, [&step] { return step.next_token(); },
+      [&step](Token token, Claim& claim) {
+        claim.since = step.index;
+        if (claim.term > Duration::zero()) step.timers.push_back({claim.queued, token, claim.term});
+      });
+}
+
 absl::Status ClaimQueues::restored(const Waits& waits) {
   absl::Status status;
   claims_.each([&](Token, const Claim& claim) {

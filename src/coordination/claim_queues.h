@@ -63,6 +63,7 @@ class ClaimQueues {
   bool time_out(Step& step, Index queued, Token token);                                    // the claim's term is over
 
   void end(SessionId session, Step& step);
+  void regrant_all(SessionId session, Step& step);  // S-45
   void touch(Index queue) { touched_.insert(queue); }
   void settle(Step& step);
 

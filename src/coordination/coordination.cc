@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutant.h"
+
 namespace coordkit::coordination {
 namespace {
 
@@ -36,6 +38,13 @@ void Coordination::end_waits(SessionId session, Waiter waiter, Step& step) {
     const bool party_less = left.purpose == WaitFor::Entering && waiter == Waiter::IsGone;
     if (party_less) double_barriers.lost_while_entering(left.object);
   }
+}
+
+void Coordination::regrant_all(SessionId session, Step& step) {
+  if (mutant(Mutant::ResumeKeepsTokens)) return;
+  semaphores.regrant_all(session, step);
+  double_barriers.regrant_all(session, step);
+  queues.regrant_all(session, step);
 }
 
 bool Coordination::time_out(Index wait, Step& step) {

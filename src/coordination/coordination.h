@@ -33,8 +33,10 @@ struct Coordination {
   Groups groups;
 
   // ---- ends; settle() ends every step
-  void end(SessionId session, Step& step);                               // all of a session (S-39)
-  void end_waits(SessionId session, Waiter waiter, Step& step);          // Lost, oldest first; what it holds stays
+  void end(SessionId session, Step& step);                       // all of a session (S-39)
+  void end_waits(SessionId session, Waiter waiter, Step& step);  // Lost, oldest first; what it holds stays
+  // S-45: new tokens for permits, places and claims of a session that changes hands, by kind, in the order of the former ones.
+  void regrant_all(SessionId session, Step& step);
   bool time_out(Index wait, Step& step);                                 // false: there is no such timed wait
   bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it does not wait
   // Gives back permits, an item or a place inside a barrier. False: it is no hold of the session.

@@ -100,6 +100,11 @@ bool DoubleBarriers::remove(SessionId session, std::string_view name, Token toke
   return true;
 }
 
+void DoubleBarriers::regrant_all(SessionId session, Step& step) {
+  places_.rekey(
+      session, [&step] { return step.next_token(); }, [&step](Token, Place& hold) { hold.since = step.index; });
+}
+
 absl::Status DoubleBarriers::restored(const Waits& waits) const {
   absl::Status status;
   places_.each([&](Token, const Place& place) {

@@ -56,7 +56,8 @@ class DoubleBarriers {
   bool release(SessionId session, std::string_view name, Token token);  // leaves without a wait
 
   void end(SessionId session);
-  void lost_while_entering(Index barrier);  // its wait ended for good
+  void regrant_all(SessionId session, Step& step);  // S-45
+  void lost_while_entering(Index barrier);          // its wait ended for good
   void touch(Index barrier) { touched_.insert(barrier); }
   void settle(Step& step);
 

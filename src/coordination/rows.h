@@ -100,6 +100,19 @@ class Rows {
     if (found->second.stored) erased_.insert(key);
     rows_.erase(found);
   }
+  // Gives all rows of a session other keys, in their order: each is another row from then on. `set` may change what no index
+  // is made of.
+  template <typename Next, typename Set>
+  void rekey(SessionId session, Next next, Set set) {
+    const Keys keys = of_session(session);
+    for (const Key former : keys) {
+      Row row = at(former);
+      const Key key = next();
+      set(key, row);
+      remove(former);
+      add(key, std::move(row));
+    }
+  }
 
   // ---- looks
   std::optional<Key> named(std::string_view name) const {
@@ -133,6 +146,13 @@ class Rows {
       slot.stored = true;
     }
     dirty_.clear();
+  }
+  void forget_stored() {  // the next collect() puts every row
+    erased_.clear();
+    for (auto& [key, slot] : rows_) {
+      slot.stored = false;
+      dirty_.insert(key);
+    }
   }
   // kDataLoss: no table ever had such rows.
   absl::Status restore(Key key, Row row) {

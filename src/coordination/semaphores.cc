@@ -92,6 +92,11 @@ void Semaphores::give_back(Token token) {
   permits_.remove(token);
 }
 
+void Semaphores::regrant_all(SessionId session, Step& step) {
+  permits_.rekey(
+      session, [&step] { return step.next_token(); }, [&step](Token, Permits& hold) { hold.since = step.index; });
+}
+
 absl::Status Semaphores::restored(const Waits& waits) {
   absl::Status status;
   permits_.each([&](Token, const Permits& permits) {

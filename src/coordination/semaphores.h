@@ -50,6 +50,7 @@ class Semaphores {
   Verdict erase(Step& step, std::string_view name);  // Held: somebody holds or waits
 
   void end(SessionId session);
+  void regrant_all(SessionId session, Step& step);  // S-45
   void touch(Index object) { touched_.insert(object); }
   void settle(Step& step);
 

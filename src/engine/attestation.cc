@@ -1,5 +1,7 @@
 #include "engine/attestation.h"
 
+#include "base/mutant.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -9,6 +11,29 @@ std::string set_back(ReplicaId by, std::string what) {
 }
 
 std::string named(const char* what, uint64_t number) { return std::string(what) + " " + std::to_string(number); }
+
+// What was said in the term that peer and disk both know is on the disk only if the vote is, and the entry itself.
+std::string lacking(const PeerMark& known, const Attestation::Holds& disk) {
+  const Term term = disk.hard_state.term;
+  if (known.term > term) {
+    return named("a vote or an acknowledgement in term", known.term.value()) + ", the disk knows " +
+           named("term", term.value());
+  }
+  if (known.term < term) return {};
+  if (known.vote && known.vote != disk.hard_state.vote && !mutant(Mutant::VoteNotCompared)) {
+    return named("a vote for replica", known.vote.value()) + " in " + named("term", term.value()) +
+           ", which this disk does not know";
+  }
+  const std::string entry = named("entry", known.match.index.value());
+  if (known.match.index > disk.last.index) {
+    return entry + " acknowledged in " + named("term", term.value()) + ", the log here ends with " +
+           named("entry", disk.last.index.value());
+  }
+  const std::optional<Term> held = disk.term_at(known.match.index);
+  if (!known.match.term || !held || *held == known.match.term || mutant(Mutant::EntryNotCompared)) return {};
+  return entry + " of " + named("term", known.match.term.value()) + " acknowledged in " + named("term", term.value()) +
+         ", the log here has one of " + named("term", held->value()) + " there";
+}
 
 }  // namespace
 
@@ -29,7 +54,7 @@ std::vector<ReplicaId> Attestation::due(LaggingTime now) {
 
 LaggingTime Attestation::next_deadline() const { return begun_ ? again_ : LaggingTime::max(); }
 
-std::optional<std::string> Attestation::answered(ReplicaId from, const RecallReply& reply, Term term, Index last) {
+std::optional<std::string> Attestation::answered(ReplicaId from, const RecallReply& reply, const Holds& disk) {
   if (!begun_ || reply.asked != question()) return std::nullopt;
   const PeerMark& known = reply.known;
   const bool another_start = known.boot == self_.boot && known.start != options_.start && known.start && options_.start;
@@ -37,14 +62,7 @@ std::optional<std::string> Attestation::answered(ReplicaId from, const RecallRep
     return set_back(from, named("start", known.boot.value()) + ", this is " + named("start", self_.boot.value()) +
                               (another_start ? " for the second time" : ""));
   }
-  if (known.term > term) {
-    return set_back(from, named("a vote or an acknowledgement in term", known.term.value()) + ", the disk knows " +
-                              named("term", term.value()));
-  }
-  if (known.term == term && known.match > last) {
-    return set_back(from, named("entry", known.match.value()) + " acknowledged in " + named("term", term.value()) +
-                              ", the log here ends with " + named("entry", last.value()));
-  }
+  if (std::string lacks = lacking(known, disk); !lacks.empty()) return set_back(from, std::move(lacks));
   answered_.insert(from);
   return std::nullopt;
 }

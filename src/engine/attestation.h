@@ -4,7 +4,9 @@
 // the members, itself counted, has answered. What a peer remembers and the disk does not hold ends in quarantine, also when
 // the answer is a late one.
 //
-// Certain only if one of those that answer holds a mark of what was forgotten; docs/decisions/0009 says what that leaves out.
+// A later term on the disk is proof by itself: whatever was said in an earlier one was on it before. Within one term it takes
+// the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and leave
+// the log shorter than it was. docs/safety.md has the proof, docs/decisions/0017 what is left out.
 #pragma once
 
 #include <optional>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
 #include "coordkit/engine.h"
 #include "coordkit/message.h"
 
@@ -38,8 +41,14 @@ class Attestation {
   std::vector<ReplicaId> due(LaggingTime now);
   LaggingTime next_deadline() const;
 
+  // What the disk holds. The term of an entry is absent before the log's base: that is committed, and the same everywhere.
+  struct Holds {
+    raft::HardState hard_state;
+    Position last;
+    absl::FunctionRef<std::optional<Term>(Index)> term_at;
+  };
   // Counts an answer to this start. A sentence: the disk lacks what the peer remembers.
-  std::optional<std::string> answered(ReplicaId from, const RecallReply& reply, Term term, Index last);
+  std::optional<std::string> answered(ReplicaId from, const RecallReply& reply, const Holds& disk);
   bool answered(ReplicaId peer) const { return answered_.contains(peer); }
 
  private:

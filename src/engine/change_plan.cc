@@ -10,7 +10,7 @@ namespace {
 
 using Kind = raft::MemberChange::Kind;
 
-bool contains(const std::vector<raft::Member>& members, ReplicaId id) {
+bool includes(const std::vector<raft::Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
 }
 
@@ -21,7 +21,7 @@ bool promoted(const Wishes& wishes, ReplicaId id) {
 
 // A member that is not there yet takes the place of one that votes.
 bool replaces_voter(const raft::Configuration& now, const raft::MemberChange& wish) {
-  return wish.kind == Kind::Replace && contains(now.voters, wish.replaced) && !contains(now.learners, wish.member.id);
+  return wish.kind == Kind::Replace && includes(now.voters, wish.replaced) && !includes(now.learners, wish.member.id);
 }
 
 const raft::Member* owner_of(const raft::Configuration& now, const std::string& address) {
@@ -33,7 +33,7 @@ const raft::Member* owner_of(const raft::Configuration& now, const std::string& 
   return nullptr;
 }
 
-std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
+std::string replica_text(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishe
   Wishes rest;
   bool awaited = false;  // somebody must catch up before the rest
   for (const raft::MemberChange& wish : wishes) {
-    const bool another_learner = wish.kind == Kind::Replace && contains(now.learners, wish.replaced);
+    const bool another_learner = wish.kind == Kind::Replace && includes(now.learners, wish.replaced);
     if (wish.kind == Kind::AddLearner || another_learner) {
       awaited = awaited || promoted(wishes, wish.member.id);
       learning.push_back(wish);
@@ -65,7 +65,7 @@ std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishe
 const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& wish) {
   if (wish.kind == Kind::AddLearner) return &wish.member;
   const bool moves_in =
-      wish.kind == Kind::Replace && (wish.replaced == wish.member.id || !contains(now.learners, wish.member.id));
+      wish.kind == Kind::Replace && (wish.replaced == wish.member.id || !includes(now.learners, wish.member.id));
   return moves_in ? &wish.member : nullptr;
 }
 
@@ -74,8 +74,8 @@ std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wish
     const raft::Member* newcomer = newcomer_of(now, wish);
     const raft::Member* owner = newcomer ? owner_of(now, newcomer->address) : nullptr;
     if (!owner || owner->id == newcomer->id || (wish.kind == Kind::Replace && owner->id == wish.replaced)) continue;
-    return Objection{Reason::AlreadyExists, "address " + newcomer->address + " belongs to " + replica(owner->id) +
-                                                " already: give " + replica(newcomer->id) + " its own"};
+    return Objection{Reason::AlreadyExists, "address " + newcomer->address + " belongs to " + replica_text(owner->id) +
+                                                " already: give " + replica_text(newcomer->id) + " its own"};
   }
   for (size_t taken = 1; taken <= wishes.size(); ++taken) {  // the first one that cannot be, so that it can be named
     const Wishes some(wishes.begin(), wishes.begin() + static_cast<ptrdiff_t>(taken));
@@ -85,7 +85,7 @@ std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wish
     if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < wishes.size()) continue;  // a later one may bring a voter
     const raft::MemberChange& wish = wishes[taken - 1];
     const bool about_replaced = wish.kind == Kind::Replace && *refusal == raft::ChangeFate::Kind::UnknownMember;
-    return explain(*refusal, replica(about_replaced ? wish.replaced : wish.member.id));
+    return explain(*refusal, replica_text(about_replaced ? wish.replaced : wish.member.id));
   }
   return std::nullopt;
 }
@@ -122,7 +122,7 @@ Objection explain(raft::ChangeFate::Kind fate, const std::string& about) {
 
 std::string names_of(const Wishes& wishes) {
   std::string names;
-  for (const raft::MemberChange& wish : wishes) names += (names.empty() ? "" : ", ") + replica(wish.member.id);
+  for (const raft::MemberChange& wish : wishes) names += (names.empty() ? "" : ", ") + replica_text(wish.member.id);
   return names;
 }
 

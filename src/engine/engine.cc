@@ -1,10 +1,13 @@
 // Birth of an engine: options checked, state restored from the checkpoint, the log's tail handed to the core.
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "base/mutant.h"
+#include "base/with_reason.h"
+#include "coordkit/error.h"
 #include "engine/engine_impl.h"
 #include "raft/quorum.h"
 
@@ -13,7 +16,7 @@ namespace coordkit {
 absl::Status EngineOptions::validate() const {
   std::string problems;
   const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
-  if (const absl::Status status = raft.validate(); !status.ok()) problem(std::string(status.message()));
+  if (const absl::Status status = raft.validate(); !status.ok()) problem(std::string(sentence_of(status)));
   if (members.empty()) problem("no members: list at least this replica");
   bool self_listed = false;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -72,6 +75,7 @@ void EngineEffects::clear() {
   divergence.reset();
   peers.reset();
   halted.reset();
+  threw.clear();
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, std::vector<HostedMachine> machines,
@@ -85,10 +89,13 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
   }
   try {
     auto engine = std::make_unique<engine::EngineImpl>(std::move(options), std::move(machines), log);
-    if (absl::Status status = engine->start(std::move(log), checkpoint, now); !status.ok()) return status;
+    if (absl::Status status = engine->start(std::move(log), checkpoint, now); !status.ok()) return with_reason(status);
     return engine;
   } catch (const std::exception& error) {  // what the stores gave makes no sense to a machine or to the core
-    return absl::DataLossError(error.what());
+    return make_error(Reason::Corrupt, error.what());
+  } catch (...) {
+    return make_error(Reason::HostThrew, Outcome::None,
+                      "a machine threw something that is no std::exception while it was restored");
   }
 }
 
@@ -97,11 +104,44 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
 namespace coordkit::engine {
 namespace {
 
+std::string named(Position position) {
+  return "entry " + std::to_string(position.index.value()) + " of term " + std::to_string(position.term.value());
+}
+
+Position last_of(const RecoveredLog& log) { return log.entries.empty() ? log.base : log.entries.back().position(); }
+
+constexpr const char* kNotOfOneMoment =
+    ": the two do not belong together; restore both from the same moment, or replace this member";
+
 // Whether a log that does not start beyond this position has it.
 bool holds(const RecoveredLog& log, Position position) {
   if (position.index == log.base.index) return position.term == log.base.term;
   const uint64_t place = position.index - log.base.index - 1;
   return place < log.entries.size() && log.entries[place].term == position.term;
+}
+
+// A checkpoint that was taken here was taken of entries that were durable in the log beside it, and these are never cut. A
+// state from a peer becomes durable before the log starts again after it (docs/decisions/0006), but no member is sent one
+// before it has stored the genesis and with it a term. So these pairs mean that one of the two has lost something, and
+// with it perhaps votes and acknowledgements (FLT_D21).
+absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint) {
+  const Position applied = checkpoint.applied();
+  if (applied.index < log.base.index && !mutant(Mutant::GapAtOpenTaken)) {
+    return make_error(Reason::Corrupt, "the log starts after entry " + std::to_string(log.base.index.value()) +
+                                           " but the checkpoint was taken at " + std::to_string(applied.index.value()) +
+                                           kNotOfOneMoment);
+  }
+  if (mutant(Mutant::LogGoneTaken)) return absl::OkStatus();
+  const bool gone = !log.hard_state.term && !log.base.index && log.entries.empty();
+  if (applied.index && gone) {
+    return make_error(Reason::Corrupt,
+                      "the checkpoint was taken at " + named(applied) + " but the log is empty" + kNotOfOneMoment);
+  }
+  if (!checkpoint.installed() && !holds(log, applied)) {
+    return make_error(Reason::Corrupt, "the checkpoint was taken at " + named(applied) + " but the log, which ends with " +
+                                           named(last_of(log)) + ", does not hold that entry" + kNotOfOneMoment);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -116,23 +156,32 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       sleep_(options_.raft.election_timeout),
       divergence_(options_.raft.self, options_.raft.election_timeout),
       attestation_(options_, origin_),
-      marks_(mutant(Mutant::MarksForgotten) ? std::vector<PeerMark>() : std::move(log.peers)),
+      marks_({}),
       sender_(options_),
       receiver_(options_),
+      round_trips_(options_.raft.election_timeout),
       change_(options_, log.store, log.boot),
       transfer_(options_, log.boot) {
   options_.raft.store = log.store;
 }
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
-  if (!log.damaged.empty()) {
+  const Position applied = checkpoint.applied();
+  const bool genesis_lost = !log.damaged.empty() && log.damaged.front().index == Index(1) && !applied.index;
+  if (genesis_lost) {
     quarantined_ = true;
-    reason_ = "entries " + std::to_string(log.damaged.front().index.value()) + " to " +
-              std::to_string(log.damaged.back().index.value()) + " of the log are rotten on this disk; replace this member";
+    reason_ = "entry 1 of the log, which names the cluster, is rotten on this disk; replace this member";
     return absl::OkStatus();
   }
-  const Position applied = checkpoint.applied();
+  lost_ = LostEntries::cut(log, applied);
+  marks_ = PeerMarks(mutant(Mutant::MarksForgotten) ? std::vector<PeerMark>() : std::move(log.peers));
+  if (lost_.any() && !mutant(Mutant::FloorForgotten)) marks_.lacks(origin_.store, lost_.term(), lost_.floor());
   const bool blank = !applied.index && !log.base.index && log.entries.empty();
+  if (blank && log.had_log && !mutant(Mutant::LogGoneTaken)) {
+    return make_error(Reason::Corrupt,
+                      "this data directory had a log with entries, and now it has none: restore it with all "
+                      "its files from one moment, or replace this member");
+  }
   if (blank) return absl::OkStatus();  // genesis comes first
 
   if (applied.index) {
@@ -140,13 +189,9 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     checkpointed_ = applied.index;
     std::vector<MachineTimerOp> timers;
     router_.timers(timers);
-    for (const MachineTimerOp& one : timers) keeper_.apply(one.machine, one.op, now.lagging);
+    for (const MachineTimerOp& one : timers) keeper_.apply(one.machine, one.op, now.lagging, applied.index);
   }
-  if (applied.index < log.base.index && !mutant(Mutant::GapAtOpenTaken)) {
-    return absl::DataLossError("the log starts after entry " + std::to_string(log.base.index.value()) +
-                               " but the checkpoint was taken at " + std::to_string(applied.index.value()) +
-                               ": the two do not belong together; restore both from the same moment, or replace this member");
-  }
+  if (absl::Status status = pair_of_stores(log, checkpoint); !status.ok()) return status;
   // A state from a peer becomes durable before the log is reset (docs/decisions/0006). If that was cut short it is made up
   // for now: what the log has that contradicts the state was never committed.
   const bool replaced = !holds(log, applied);
@@ -154,7 +199,9 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     log.base = applied;
     log.entries.clear();
   }
-  if (absl::Status status = router_.check_hosted(log.entries); !status.ok()) return status;
+  std::span<const raft::Entry> ahead = log.entries;
+  if (applied.index > log.base.index) ahead = ahead.subspan(std::min<size_t>(ahead.size(), applied.index - log.base.index));
+  if (absl::Status status = router_.check_hosted(ahead); !status.ok()) return status;
   attestation_.begin(Attestation::Disk::WithLog);
   EngineEffects ignored;  // nothing is sent before the first turn
   effects_ = &ignored;
@@ -165,7 +212,8 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
               .applied = applied,
               .entries = std::move(log.entries),
               .log_replaced = replaced,
-              .attested = false},
+              .attested = false,
+              .floor = lost_.floor()},
              now.lagging);
   if (std::string why = directory_of_another(); !why.empty()) quarantine(std::move(why));
   effects_ = nullptr;
@@ -177,32 +225,76 @@ Proposals::Road EngineImpl::road() const {
   return router_.origins().registered(origin_) ? Proposals::Road::Open : Proposals::Road::Unregistered;
 }
 
+std::string EngineImpl::why_starting(const std::vector<MissingMember>& missing) const {
+  if (attestation_.waiting()) {
+    const std::string who = missing.empty() ? "" : "; " + roll_call(missing);
+    return "waits until a majority of the members has said what it remembers of this disk" + who;
+  }
+  if (!leadership_.leader && lost_.any()) return lost_.why_waiting();
+  if (!last_turn_) return "no leader is known yet: this replica has just been opened";
+  return leadership_.leader ? "catching up with the leader" : why_no_leader(core_->configuration(), missing);
+}
+
+// Behind for so long that it is no matter of a few messages on their way.
+std::optional<CatchUp> EngineImpl::catch_up() const {
+  constexpr int kTimeouts = 4;
+  if (!leadership_.leader || leads() || !last_turn_ || attestation_.waiting()) return std::nullopt;
+  const Index applied = router_.applied().index;
+  CatchUp left{.committed = core_->leader_commit()};
+  left.entries = left.committed - std::min(applied, left.committed);
+  const std::optional<LaggingTime> fresh_at = core_->fresh_at();
+  const bool old = fresh_at ? last_turn_->lagging - *fresh_at > kTimeouts * options_.raft.election_timeout
+                            : road() != Proposals::Road::Open && left.entries > 0;
+  const std::optional<StateOffer> offer = receiver_.offer();
+  if (!old && !offer) return std::nullopt;
+  if (offer) {
+    left.state = offer->at.index;
+    left.state_bytes = receiver_.bytes();
+  }
+  return left;
+}
+
+namespace {
+
+std::string sentence_of(const CatchUp& left) {
+  std::string behind = std::to_string(left.entries) + " entries behind the leader";
+  if (!left.state) return behind;
+  return behind + ", being sent the state after entry " + std::to_string(left.state.value()) + ": " +
+         std::to_string(left.state_bytes >> 20) + " MiB so far";
+}
+
+}  // namespace
+
 EngineStatus EngineImpl::status() const {
   EngineStatus status{.cluster = router_.genesis() ? router_.genesis()->cluster : ClusterId(),
                       .applied = router_.applied().index,
                       .digest = router_.digest(),
                       .requests = proposals_.size() + reads_.size()};
   if (core_) status.core = core_->status();
+  status.missing = missing();
   if (halted_ || quarantined_) {
     status.state = halted_ ? ReplicaState::Halted : ReplicaState::Quarantine;
     status.reason = reason_;
   } else if (!core_) {
     status.state = founding_.uninvited() ? ReplicaState::Uninvited : ReplicaState::WaitingForMembers;
     status.reason = founding_.reason();
+    const bool waits = !founding_.uninvited() && !status.missing.empty();
+    if (waits) status.reason += "; " + roll_call(status.missing);
   } else if (removed_) {
     status.state = ReplicaState::Removed;
     status.reason = removal();
+  } else if ((status.catch_up = catch_up())) {
+    status.state = ReplicaState::CatchingUp;
+    status.reason = sentence_of(*status.catch_up);
   } else if (road() != Proposals::Road::Open) {
     status.state = ReplicaState::Starting;
-    if (attestation_.waiting()) status.reason = "waits until a majority of the members has said what it remembers of this disk";
+    status.reason = why_starting(status.missing);
   } else {
     status.state = raft::is_voter(core_->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
   }
-  if (const auto offer = receiver_.offer(); offer && status.reason.empty()) {
-    status.reason = "being sent the state after entry " + std::to_string(offer->at.index.value());
-  }
   status.change = change_.waits_for();
-  status.warnings = warnings();
+  status.warnings = warnings(status.missing);
+  status.unheard = unheard_;
   return status;
 }
 

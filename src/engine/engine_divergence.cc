@@ -39,6 +39,7 @@ void EngineImpl::quarantine(std::string why) {
   reason_ = std::move(why);
   fall_silent(Reason::NotReady);
   sender_.stop(effects_->views);
+  for (const ReplicaId peer : attendance_.present()) say_stepped_aside(peer);
 }
 
 }  // namespace coordkit::engine

@@ -14,19 +14,24 @@
 
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
+#include "engine/attendance.h"
 #include "engine/attestation.h"
 #include "engine/divergence.h"
+#include "engine/forwarded.h"
 #include "engine/founding.h"
 #include "engine/leadership_transfer.h"
+#include "engine/lost_entries.h"
 #include "engine/member_change.h"
 #include "engine/members.h"
 #include "engine/peer_marks.h"
 #include "engine/proposals.h"
 #include "engine/reads.h"
 #include "engine/renewals.h"
+#include "engine/round_trips.h"
 #include "engine/router.h"
 #include "engine/sleep_gauge.h"
 #include "engine/state_receiver.h"
+#include "engine/state_repair.h"
 #include "engine/state_sender.h"
 #include "engine/timer_keeper.h"
 
@@ -85,6 +90,7 @@ class EngineImpl final : public Engine {
   void apply(Now now);
   void answer(Now now);
   void checkpoint();
+  bool checkpoint_due() const;
   bool compare_digests();  // false: this replica is the one that differs, and in quarantine now
   void halt(absl::Status why);
   void quarantine(std::string why);
@@ -99,6 +105,11 @@ class EngineImpl final : public Engine {
   void take(StateCheckpointed& input, Now now);
   void take(StoreFailed& input, Now now);
   void take(LogSpaceChanged& input, Now now);
+  void take(StateDamaged& input, Now now);
+  void take(StateRotten& input, Now now);
+  void take(StateWaits& input, Now now);
+  void take(LogDamaged& input, Now now);
+  void note_damage(absl::Status why);
   void take(Submit& input, Now now);
   void take(Ask& input, Now now);
   void take(Renew& input, Now now);
@@ -106,6 +117,7 @@ class EngineImpl final : public Engine {
   void take(ChangeMembers& input, Now now);
   void take(TransferLeadership& input, Now now);
   void take(PeerRefused& input, Now now);
+  void take(PeerUnreachable& input, Now now);
 
   // States for peers and from them (engine_state.cc).
   void take(ViewOpened& input, Now now);
@@ -122,6 +134,8 @@ class EngineImpl final : public Engine {
 
   void receive(ReplicaId from, GenesisOffer& message, Now now);
   void receive(ReplicaId from, Forward& message, Now now);
+  void log_damaged(Index last, const absl::Status& why, Now now);
+  bool has_already(const LogCommand& command) const;
   void receive(ReplicaId from, Refusal& message, Now now);
   void receive(ReplicaId from, ReadIndexRequest& message, Now now);
   void receive(ReplicaId from, ReadIndexReply& message, Now now);
@@ -133,22 +147,24 @@ class EngineImpl final : public Engine {
   void receive(ReplicaId from, TransferReply& message, Now now);
   void receive(ReplicaId from, RecallRequest& message, Now now);
   void receive(ReplicaId from, RecallReply& message, Now now);
+  void receive(ReplicaId from, SteppedAside& message, Now now);
   template <typename RaftMessage>
   void receive(ReplicaId from, RaftMessage& message, Now now) {
-    note_vote(from, message);
-    core_->step(raft::Received{from, raft::Message(std::move(message))}, now.lagging);
-    constexpr bool kAnswers =
-        std::is_same_v<RaftMessage, raft::AppendReply> || std::is_same_v<RaftMessage, raft::HeartbeatReply>;
-    if constexpr (kAnswers) note_acknowledgement(from);
+    round_trips_.received(from, message, now.lagging);
+    raft::Received received{from, raft::Message(std::move(message))};
+    const Said said = said_by(received.message);
+    core_->step(std::move(received), now.lagging);
+    note(from, said);
   }
 
   // What peers' disks are known to hold (engine_attestation.cc).
-  void note_vote(ReplicaId from, const raft::VoteRequest& request);
-  void note_vote(ReplicaId from, const raft::VoteReply& reply);
-  template <typename Other>
-  void note_vote(ReplicaId, const Other&) {}
-  void note_acknowledgement(ReplicaId from);
-  void note_acted(ReplicaId from, Term term, Index match);
+  struct Said {
+    enum class What : uint8_t { Nothing, Campaign, Vote, Acknowledgement, Durable } what = What::Nothing;
+    Term term;
+    Position durable;
+  };
+  static Said said_by(const raft::Message& message);
+  void note(ReplicaId from, const Said& said);
   void forget_strangers();
 
   // Consequences of a drain (engine_turn.cc).
@@ -164,24 +180,33 @@ class EngineImpl final : public Engine {
   void follow_members(Now now);
   std::string directory_of_another() const;
   void notice_own_standing();
+  void spare_the_blank();
+  void mend_log();
   void tell_peers();
   void greet(Now now);
-  void note_initiated();
   LaggingTime next_greeting() const;
   void fail_uninvited(Now now);
   LaggingTime next_uninvited(LaggingTime next) const;
   std::string removal() const;
   ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, LaggingTime now) const;
-  std::vector<std::string> warnings() const;
+  void say_stepped_aside(ReplicaId to);
+  std::vector<MissingMember> missing() const;
+  std::vector<std::string> warnings(const std::vector<MissingMember>& missing) const;
   std::string slow_disk() const;
+  void explain_no_leader(size_t first);
+  std::string why_starting(const std::vector<MissingMember>& missing) const;
+  std::optional<CatchUp> catch_up() const;
+  std::string disbelief(const raft::TermLeap& leap) const;
 
   std::optional<Index> lease(Now now) const;
   std::optional<Duration> age(Now now) const;
+  absl::StatusOr<std::string> query(const Ask& ask);
   bool leads() const { return leadership_.role == raft::Role::Leader; }
   bool knows_leader() const { return core_ && leadership_.leader; }
   Proposals::Road road() const;
   absl::Status refusal_at_door(Urgency urgency, size_t bytes = 0) const;  // OK: the call is taken
   absl::Status refusal_for_space(Urgency urgency) const;
+  absl::Status refusal_for_lag(Urgency urgency) const;
   Ticket confirm(Purpose purpose, Now now);
   void start_core(raft::Recovered recovered, LaggingTime now);
   void refuse(ReplicaId to, Refusal::Why why);
@@ -216,8 +241,10 @@ class EngineImpl final : public Engine {
   bool removed_ = false;
   LaggingTime greet_again_ = LaggingTime::min();
   std::optional<LaggingTime> uninvited_since_;
-  bool uninvited_ = false;                           // for so long that it is no matter of moments
-  absl::btree_map<ReplicaId, std::string> refused_;  // peers that the transport cannot talk to
+  bool uninvited_ = false;  // for so long that it is no matter of moments
+  Attendance attendance_;
+  RoundTrips round_trips_;
+  uint64_t unheard_ = 0;  // messages of those who may not say them
   MemberChange change_;
   LeadershipTransfer transfer_;
   struct AskedChange {
@@ -241,13 +268,16 @@ class EngineImpl final : public Engine {
 
   Ticket next_ticket_{1};
   absl::btree_map<Ticket, Purpose> questions_;
-  absl::btree_map<Ticket, FireTimers> firing_;   // proposals whose place in the log is not known yet
-  absl::btree_map<Ticket, Handed> handed_;       // likewise, of own requests
+  absl::btree_map<Ticket, FireTimers> firing_;  // proposals whose place in the log is not known yet
+  absl::btree_map<Ticket, Handed> handed_;      // likewise, of own requests
+  Forwarded forwarded_;
   LaggingTime fire_again_ = LaggingTime::min();  // the log had no room for what fired
   std::vector<Ask> ready_;                       // reads to be answered in this turn
 
   Index checkpointed_;
   bool checkpoint_under_way_ = false;
+  StateRepair repair_;
+  LostEntries lost_;
   uint64_t bytes_since_checkpoint_ = 0;
 
   std::optional<Now> last_turn_;
@@ -255,6 +285,7 @@ class EngineImpl final : public Engine {
   std::optional<Ticket> gap_check_;            // docs/time.md T6: nothing expires before this question is answered
   LogSpace log_space_ = LogSpace::Ample;
   bool more_to_apply_ = false;
+  Term campaign_;  // that was under way when the turn began; zero: none
   bool quarantined_ = false;
   std::string reason_;
   std::optional<absl::Status> halted_;

@@ -25,9 +25,21 @@ void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
     if (vote && vote->replica != from) continue;
     const auto* request = std::get_if<Request>(&*decoded);
     if (request && !router_.hosts(*request)) continue;  // what this replica cannot execute it does not propose
-    propose.proposals.push_back({Ticket(), raft::EntryKind::Command, std::move(command)});
+    if (!mutant(Mutant::CopiesEnterTheLog) && has_already(*decoded)) continue;
+    const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
+    if (request) forwarded_.proposed(ticket, request->id);
+    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(command)});
   }
   if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
+}
+
+// Once is enough: whoever hands it over again is behind, and finds the answer in its own log or in a state that it is sent.
+bool EngineImpl::has_already(const LogCommand& command) const {
+  if (const auto* registration = std::get_if<RegisterOrigin>(&command)) {
+    return router_.origins().registered(registration->origin);
+  }
+  const auto* request = std::get_if<Request>(&command);
+  return request && (forwarded_.under_way(request->id) || router_.executed(*request));
 }
 
 void EngineImpl::receive(ReplicaId, Refusal&, Now) {
@@ -73,13 +85,18 @@ void EngineImpl::take(LogWritten& input, Now now) {
 }
 
 void EngineImpl::take(LogWasRead& input, Now now) {
+  // What a peer wants and cannot be read goes with the next checkpoint; the peer is sent the state.
+  if (core_ && absl::IsDataLoss(input.entries.status()) && input.first <= router_.applied().index) {
+    log_damaged(input.first, input.entries.status(), now);
+  }
   if (core_) core_->step(raft::LogRead{input.first, std::move(input.entries)}, now.lagging);
 }
 
 void EngineImpl::take(StateCheckpointed& input, Now now) {
   checkpoint_under_way_ = false;
   checkpointed_ = input.applied.index;
-  if (core_) core_->step(raft::Checkpointed{input.applied}, now.lagging);
+  const Index unreadable = repair_.checkpointed(checkpointed_);
+  if (core_) core_->step(raft::Checkpointed{input.applied, unreadable}, now.lagging);
 }
 
 void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
@@ -113,11 +130,21 @@ absl::Status EngineImpl::refusal_for_space(Urgency urgency) const {
                     "reads go on");
 }
 
+// The operator's choice: callers wait rather than a voter stays behind (raft::Options::follower_lag_bytes_max).
+absl::Status EngineImpl::refusal_for_lag(Urgency urgency) const {
+  if (urgency == Urgency::Reserved || !knows_leader() || !core_->holds_back()) return absl::OkStatus();
+  return make_error(Reason::TooManyRequests,
+                    "a voter is further behind the leader than follower_lag_bytes_max allows, and new commands wait for it: "
+                    "try again; releases, renewals and reads go on");
+}
+
 void EngineImpl::take(Submit& input, Now) {
   absl::Status refusal = refusal_at_door(input.urgency, bytes_of(input));
   if (refusal.ok()) refusal = refusal_for_space(input.urgency);
+  if (refusal.ok()) refusal = refusal_for_lag(input.urgency);
   if (refusal.ok() && (!router_.machine(input.machine) || (input.guard && !router_.machine(input.guard->machine)))) {
-    refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
+    refusal = make_error(Reason::Unsupported,
+                         "no machine with this id is hosted here; list it in ReplicaOptions::machines of every replica");
   }
   if (!refusal.ok()) {
     effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
@@ -130,7 +157,8 @@ void EngineImpl::take(Ask& input, Now now) {
   const bool local = input.consistency == Consistency::Local;
   absl::Status refusal = refusal_at_door(Urgency::Normal, input.request.size());
   if (refusal.ok() && !router_.machine(input.machine)) {
-    refusal = make_error(Reason::Unsupported, "no machine with this id is hosted here");
+    refusal = make_error(Reason::Unsupported,
+                         "no machine with this id is hosted here; list it in ReplicaOptions::machines of every replica");
   }
   if (refusal.ok() && local && !core_) {
     refusal = make_error(Reason::NotReady, "this replica has no state yet: " + founding_.reason());

@@ -5,6 +5,7 @@
 #include "base/mutant.h"
 #include "engine/engine_impl.h"
 #include "raft/membership.h"
+#include "raft/quorum.h"
 
 namespace coordkit::engine {
 namespace {
@@ -16,22 +17,26 @@ constexpr int kStuckAfter = 10;  // election timeouts
 // ---- who is there
 
 void EngineImpl::take(PeerConnected& input, Now now) {
-  refused_.erase(input.hello.from);
+  attendance_.connected(input.hello);
   members_.connected(input.hello);
+  if (quarantined_) say_stepped_aside(input.hello.from);
   if (core_) return welcome(input.hello, now);
   founding_.hello(input.hello);
 }
 
-void EngineImpl::take(PeerLost& input, Now) {
+void EngineImpl::take(PeerLost& input, Now now) {
+  attendance_.lost(input.peer, now.lagging);
+  round_trips_.forget(input.peer);
   members_.lost(input.peer);
   attestation_.lost(input.peer);
 }
 
-void EngineImpl::take(PeerRefused& input, Now) { refused_[input.peer] = std::move(input.why); }
+void EngineImpl::take(PeerRefused& input, Now) { attendance_.refused(input.peer, std::move(input.why)); }
+void EngineImpl::take(PeerUnreachable& input, Now) { attendance_.unreachable(input.peer, std::move(input.why)); }
 
 void EngineImpl::welcome(const Hello& hello, Now now) {
   greet_again_ = LaggingTime::min();
-  if (members_.standing(hello.from) != Members::Standing::Member) return;
+  if (members_.standing(hello.from) != Standing::Member) return;
   core_->step(raft::PeerUp{hello.from, hello.boot}, now.lagging);
   attestation_.connected(hello.from);
   receiver_.reconnected(hello.from);
@@ -39,7 +44,11 @@ void EngineImpl::welcome(const Hello& hello, Now now) {
 
 void EngineImpl::take(MessageReceived& input, Now now) {
   if (auto* offer = std::get_if<GenesisOffer>(&input.message)) return receive(input.from, *offer, now);
-  if (!core_ || !members_.hears(input.from, input.message, leadership_.leader)) return;
+  if (!core_) return;
+  if (!members_.hears(input.from, input.message, leadership_.leader, router_.configuration())) {
+    ++unheard_;
+    return;
+  }
   std::visit([&](auto& message) { receive(input.from, message, now); }, input.message);
 }
 
@@ -130,35 +139,34 @@ void EngineImpl::tell_peers() {
 
 // ---- greetings: what peers must be told that no log tells them, again and again until they have shown that they know
 
-// A named store that is blank is given the genesis: at the birth by anybody, later by the leader, as an invitation. A guest
-// whom the committed configuration does not know is told so.
+// A named store that is blank is given the genesis: at the birth by anybody, later by the leader, as an invitation. An
+// acquaintance whom the committed configuration does not know is told so.
 void EngineImpl::greet(Now now) {
   if (now.lagging < next_greeting()) return;
   greet_again_ = now.lagging + options_.raft.election_timeout;
-  note_initiated();
   for (const ReplicaId peer : members_.uninitiated()) {
     const StoreId invited = leads() ? members_.hello_of(peer)->store : StoreId();
     effects_->sends.push_back({peer, GenesisOffer{*router_.genesis(), invited}});
   }
   if (!leads()) return;
-  for (const ReplicaId peer : members_.of(Members::Standing::Guest)) {
+  for (const ReplicaId peer : members_.of(Standing::Acquaintance)) {
     if (raft::member_of(router_.configuration(), peer)) continue;  // not decided yet
     effects_->sends.push_back({peer, raft::Removed{leadership_.term, router_.configuration_at()}});
   }
 }
 
-// Only what this very incarnation acknowledged shows that it knows: a message may come from the one before, whose disk is gone.
-void EngineImpl::note_initiated() {
-  if (!leads()) return;
-  for (const raft::PeerStatus& peer : core_->status().peers) {
-    if (peer.match && members_.standing(peer.peer) == Members::Standing::Member) members_.initiated(peer.peer);
-  }
-}
-
 LaggingTime EngineImpl::next_greeting() const {
   const bool mine = leads() || !leadership_.leader;
-  const bool somebody = !members_.uninitiated().empty() || (leads() && !members_.of(Members::Standing::Guest).empty());
+  const bool somebody = !members_.uninitiated().empty() || (leads() && !members_.of(Standing::Acquaintance).empty());
   return mine && somebody && router_.genesis() ? greet_again_ : LaggingTime::max();
+}
+
+// Whoever is blank can only be invited; what else is on its way to it would be lost on it, and may be large.
+void EngineImpl::spare_the_blank() {
+  std::erase_if(effects_->sends, [this](const Outbound& one) {
+    const Hello* hello = members_.hello_of(one.to);
+    return hello && !hello->cluster && !std::holds_alternative<GenesisOffer>(one.message);
+  });
 }
 
 // At a birth, or right after a start, a cluster that exists and an invitation to it are some messages apart.
@@ -176,10 +184,34 @@ LaggingTime EngineImpl::next_uninvited(LaggingTime next) const {
   return std::min(next, *uninvited_since_ + 2 * options_.raft.election_timeout);
 }
 
-std::vector<std::string> EngineImpl::warnings() const {
-  std::vector<std::string> found;
-  for (const auto& [peer, why] : refused_) found.push_back(why);
-  for (const ReplicaId peer : members_.of(Members::Standing::Impostor)) {
+void EngineImpl::say_stepped_aside(ReplicaId to) {
+  effects_->sends.push_back({to, SteppedAside{reason_.substr(0, kSteppedAsideBytesMax)}});
+}
+
+void EngineImpl::receive(ReplicaId from, SteppedAside& message, Now) {
+  if (members_.standing(from) == Standing::Member) attendance_.stepped_aside(from, message.why);
+}
+
+// Whom it is connected with, and before the first turn whom it will be.
+std::vector<MissingMember> EngineImpl::missing() const {
+  if (!last_turn_) return {};
+  const Duration patience = kStuckAfter * options_.raft.election_timeout;
+  std::vector<Peer> peers = told_;
+  if (core_) {  // others are greeted, not missed
+    std::erase_if(peers, [this](const Peer& peer) { return !raft::is_member(core_->configuration(), peer.id); });
+  }
+  std::optional<raft::Status> core = core_ ? std::optional(core_->status()) : std::nullopt;
+  return attendance_.missing(peers, self(), core ? &*core : nullptr, last_turn_->lagging, patience);
+}
+
+std::vector<std::string> EngineImpl::warnings(const std::vector<MissingMember>& missing) const {
+  std::vector<std::string> found = attendance_.explanations();
+  for (const MissingMember& member : missing) {
+    if (attendance_.explained(member.id) || members_.standing(member.id) == Standing::Impostor) continue;
+    if (member.silence >= kStuckAfter * options_.raft.election_timeout) found.push_back(roll_call({member}));
+  }
+  for (std::string& slow : round_trips_.warnings()) found.push_back(std::move(slow));
+  for (const ReplicaId peer : members_.of(Standing::Impostor)) {
     found.push_back("replica " + std::to_string(peer.value()) +
                     " runs with another data directory than the cluster knows: restore that one, or replace the member");
   }
@@ -187,8 +219,23 @@ std::vector<std::string> EngineImpl::warnings() const {
   if (log_space_ != LogSpace::Ample) {
     found.push_back("the disk of the log is nearly full, new commands are refused here: free some space");
   }
+  if (knows_leader() && core_->holds_back()) {
+    found.push_back("a voter is further behind the leader than follower_lag_bytes_max: new commands are held back");
+  }
+  repair_.warnings(found);
+  lost_.warnings(found);
   if (!divergence_.warning().empty()) found.push_back(divergence_.warning());
+  if (core_) {
+    if (const std::optional<raft::TermLeap> leap = core_->status().leap) found.push_back(disbelief(*leap));
+  }
   return found;
+}
+
+// FLT_S08. Nothing that this replica does can be wrong by it; but whoever says so has lost its mind, or is not who it says.
+std::string EngineImpl::disbelief(const raft::TermLeap& leap) const {
+  return "replica " + std::to_string(leap.from.value()) + " claimed term " + std::to_string(leap.claimed.value()) +
+         ", out of all reach of this cluster's, " + std::to_string(leap.count) + (leap.count == 1 ? " time" : " times") +
+         ": nothing of it was believed; look after its machine and its disk";
 }
 
 // FLT_P11: a disk that never answers holds nobody's thread, so somebody must be told. A leader has handed over by then.

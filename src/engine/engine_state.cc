@@ -2,11 +2,13 @@
 //
 // From the decision to install until the machines are there, apply and checkpoints rest; elections, heartbeats, appends and
 // reads of the old state go on (docs/decisions/0006).
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "coordkit/error.h"
 #include "engine/engine_impl.h"
 #include "engine/restored_state.h"
 
@@ -19,10 +21,13 @@ absl::StatusOr<std::unique_ptr<RestoredState>> RestoredState::build(std::vector<
   std::vector<engine::MachineTimerOp> timers;
   parts->router.timers(timers);
   // Who leads gives every timer its full time when it applies its own first entry (docs/time.md T5), which is still to come.
-  for (const engine::MachineTimerOp& one : timers) parts->keeper.apply(one.machine, one.op, LaggingTime());
+  for (const engine::MachineTimerOp& one : timers)
+    parts->keeper.apply(one.machine, one.op, LaggingTime(), parts->router.applied().index);
   return std::unique_ptr<RestoredState>(new RestoredState(std::move(parts)));
 } catch (const std::exception& error) {
-  return absl::DataLossError(error.what());
+  return make_error(Reason::Corrupt, error.what());
+} catch (...) {
+  return make_error(Reason::HostThrew, "a machine threw something that is no std::exception while it was restored");
 }
 
 RestoredState::RestoredState(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -36,14 +41,47 @@ namespace coordkit::engine {
 
 void EngineImpl::take(ViewOpened& input, Now now) {
   if (halted_) return;
-  if (absl::Status status = sender_.opened(input, now.lagging); !status.ok()) halt(std::move(status));
+  note_damage(sender_.opened(input, now.lagging));
 }
 
-// A rotten row is never sent, and who has one cannot vouch for the rest (FLT_D08).
+// A rotten row is never sent (FLT_D08).
 void EngineImpl::take(ViewWasRead& input, Now now) {
   if (halted_) return;
-  absl::Status status = sender_.read(input, leadership_.term, now.lagging, effects_->sends);
-  if (!status.ok()) halt(std::move(status));
+  note_damage(sender_.read(input, leadership_.term, now.lagging, effects_->sends));
+}
+
+// The applied state is in memory, whatever became of its copy on the disk.
+void EngineImpl::note_damage(absl::Status why) {
+  if (why.ok() || halted_ || quarantined_) return;
+  if (mutant(Mutant::RotEndsReplica)) return halt(std::move(why));
+  repair_.damaged(why);
+}
+
+// The store has dropped whatever was under way; what was fetched of a peer's state is fetched anew.
+void EngineImpl::take(StateDamaged& input, Now) {
+  checkpoint_under_way_ = false;
+  receiver_.forgotten();
+  note_damage(std::move(input.why));
+}
+
+void EngineImpl::take(StateRotten& input, Now) { note_damage(std::move(input.why)); }
+
+void EngineImpl::take(StateWaits& input, Now now) {
+  repair_.waits(input.why);
+  if (core_ && mutant(Mutant::WaitingCountsAsStored)) core_->step(raft::Checkpointed{router_.applied()}, now.lagging);
+}
+
+void EngineImpl::take(LogDamaged& input, Now now) {
+  if (halted_ || !core_) return;
+  if (input.last > router_.applied().index && mutant(Mutant::RotEndsReplica)) return halt(std::move(input.why));
+  log_damaged(std::min(input.last, core_->status().last.index), input.why, now);
+}
+
+// A checkpoint that is durable already may cover it: the log is kept for longer than checkpoints need it.
+void EngineImpl::log_damaged(Index last, const absl::Status& why, Now now) {
+  repair_.log_damaged(last, why);
+  const Index unreadable = repair_.log_covered(checkpointed_);
+  if (unreadable) core_->step(raft::Checkpointed{{}, unreadable}, now.lagging);
 }
 
 void EngineImpl::receive(ReplicaId from, StateRequest& message, Now now) {
@@ -75,6 +113,10 @@ void EngineImpl::take(InstallRefused&, Now) { receiver_.refused(); }
 
 void EngineImpl::take(StateRestored& input, Now now) {
   if (!receiver_.building() || halted_) return;
+  if (absl::IsDataLoss(input.state.status())) {
+    receiver_.forgotten();
+    return note_damage(input.state.status());
+  }
   if (!input.state.ok()) return halt(input.state.status());
   adopt(**input.state, now);
   effects_->discarded = *std::move(input.state);

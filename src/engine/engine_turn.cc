@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "base/with_reason.h"
 #include "engine/engine_impl.h"
 
 namespace coordkit::engine {
@@ -19,10 +20,12 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
   effects_ = &effects;
   try {
     run(now);
-  } catch (const std::exception& error) {  // a check that did not hold, or a host machine that threw (FLT_A7)
-    halt(absl::InternalError(error.what()));
+  } catch (const MachineThrew& threw) {  // FLT_A07
+    halt(make_error(Reason::HostThrew, threw.what()));
+  } catch (const std::exception& error) {  // a check that did not hold
+    halt(make_error(Reason::BrokenInvariant, error.what()));
   } catch (...) {
-    halt(absl::InternalError("a machine threw something that is no std::exception"));
+    halt(make_error(Reason::HostThrew, "a machine threw something that is no std::exception"));
   }
   if (halted_) take_inputs(now);  // whoever still knocked is told so
   effects_ = nullptr;
@@ -32,7 +35,9 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
 
 void EngineImpl::run(Now now) {
   sleep_.sample(now);
+  attendance_.began(now.lagging);
   if (!halted_) notice_gap(now);
+  campaign_ = core_ && core_->leadership().role == raft::Role::Candidate ? core_->leadership().term : Term();
   take_inputs(now);
   if (halted_) return;
   found();
@@ -45,6 +50,7 @@ void EngineImpl::run(Now now) {
     ask_questions(now);
     ask_about_members(now);
     follow_members(now);
+    mend_log();
     drain(now);
     transfer_states(now);
     apply(now);
@@ -55,6 +61,7 @@ void EngineImpl::run(Now now) {
   }
   tell_peers();
   answer(now);
+  spare_the_blank();
 }
 
 // docs/time.md T6: turns that did not happen are time in which nobody could be renewed. Leadership is confirmed before
@@ -108,6 +115,7 @@ void EngineImpl::fire_timers(Now now) {
 }
 
 void EngineImpl::propose(Now now) {
+  proposals_.known_as_origin(router_.origins().registered(origin_), effects_->completions);
   if (!knows_leader()) return;
   std::vector<Proposals::Handover> handovers;
   proposals_.collect(now.lagging, router_.origins().registered(origin_), handovers);
@@ -168,7 +176,10 @@ void EngineImpl::drain(Now now) {
     if (!writing_since_) writing_since_ = now.lagging;
     effects_->writes.push_back(std::move(write));
   }
-  for (raft::Send& one : core_effects_.sends) send(std::move(one));
+  for (raft::Send& one : core_effects_.sends) {
+    round_trips_.sent(one.to, one.message, now.lagging);
+    send(std::move(one));
+  }
   for (const raft::Confirmation& confirmation : core_effects_.confirmations) settle(confirmation);
   for (const raft::ChangeFate& fate : core_effects_.changes) settle(fate, now);
   for (const raft::TransferFate& fate : core_effects_.transfers) settle(fate, now);
@@ -204,6 +215,7 @@ void EngineImpl::settle(const raft::Leadership& leadership) {
   keeper_.follow();
   firing_.clear();
   handed_.clear();
+  forwarded_.clear();
   gap_check_.reset();
   fire_again_ = LaggingTime::min();
 }
@@ -218,6 +230,7 @@ void EngineImpl::settle(const raft::ProposalFate& fate, Now now) {
     }
     firing_.erase(fired);
   }
+  forwarded_.settled(fate);
   if (const auto own = handed_.find(fate.ticket); own != handed_.end()) {
     // Appended in this term it stays in the log as long as the term lasts, and the next change of leadership starts over.
     if (appended) {
@@ -255,10 +268,12 @@ void EngineImpl::apply(Now now) {
   for (const raft::Entry& entry : entries) bytes_since_checkpoint_ += entry.bytes();
   router_.apply(entries, router_output_);
   core_->applied(router_.applied().index);
+  forwarded_.applied(router_.applied().index);
   more_to_apply_ = router_.applied().index < core_->commit();
   if (!compare_digests()) return;
 
-  for (const MachineTimerOp& one : router_output_.timer_ops) keeper_.apply(one.machine, one.op, now.lagging);
+  for (const MachineTimerOp& one : router_output_.timer_ops)
+    keeper_.apply(one.machine, one.op, now.lagging, router_.applied().index);
   for (const Term term : router_output_.leader_starts) {
     if (leads() && term == leadership_.term) keeper_.lead(now.lagging);  // T5
     if (term == leadership_.term) transfer_.leader_started(leadership_, router_.applied().index, effects_->completions);
@@ -273,14 +288,24 @@ void EngineImpl::apply(Now now) {
 
 void EngineImpl::checkpoint() {
   const Position applied = router_.applied();
-  if (checkpoint_under_way_ || receiver_.installing() || applied.index <= checkpointed_ || applied.index > core_->durable())
-    return;
-  const bool entries_enough = applied.index - checkpointed_ >= options_.checkpoint_entries;
-  if (!entries_enough && bytes_since_checkpoint_ < options_.checkpoint_bytes) return;
+  if (checkpoint_under_way_ || receiver_.installing() || applied.index > core_->durable() || !checkpoint_due()) return;
   CheckpointBatch& batch = effects_->checkpoint.emplace();
-  router_.checkpoint(batch);
+  if (repair_.whole_owed()) {
+    if (absl::Status status = router_.whole_checkpoint(batch); !status.ok()) return halt(std::move(status));
+    repair_.writing_whole();
+  } else {
+    router_.checkpoint(batch);
+  }
   checkpoint_under_way_ = true;
   bytes_since_checkpoint_ = 0;
+}
+
+bool EngineImpl::checkpoint_due() const {
+  if (repair_.whole_owed()) return true;
+  const Index applied = router_.applied().index;
+  if (applied <= checkpointed_) return false;
+  return applied - checkpointed_ >= options_.checkpoint_entries || bytes_since_checkpoint_ >= options_.checkpoint_bytes ||
+         repair_.checkpoint_wanted(checkpointed_, applied);
 }
 
 void EngineImpl::answer(Now now) {
@@ -288,13 +313,13 @@ void EngineImpl::answer(Now now) {
   std::reverse(ready_.begin(), ready_.end());
   for (; !ready_.empty(); ready_.pop_back()) {
     const Ask& ask = ready_.back();
-    absl::StatusOr<std::string> result = router_.machine(ask.machine)->query(ask.request);
+    absl::StatusOr<std::string> result = query(ask);
     Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
     if (ask.consistency == Consistency::Local) completion.age = age(now);
     if (result.ok()) {
       completion.bytes = *std::move(result);
     } else {
-      completion.status = make_error(Reason::InvalidArgument, std::string(result.status().message()));
+      completion.status = result.status();
     }
     effects_->completions.push_back(std::move(completion));
   }
@@ -307,10 +332,43 @@ void EngineImpl::answer(Now now) {
       effects_->sends.push_back({one.to, std::move(one.reply)});
     }
   }
+  const size_t answered = effects_->completions.size();
   proposals_.expire(now.lagging, effects_->completions);
   reads_.expire(now.lagging, effects_->completions);
   change_.expire(now.lagging, effects_->completions);
   transfer_.expire(now.lagging, effects_->completions);
+  explain_no_leader(answered);
+}
+
+// To whom nobody led in time is told who was missing.
+void EngineImpl::explain_no_leader(size_t first) {
+  if (!core_ || leadership_.leader) return;
+  std::string why;
+  for (size_t i = first; i < effects_->completions.size(); ++i) {
+    absl::Status& status = effects_->completions[i].status;
+    if (reason_of(status) != Reason::NoLeader) continue;
+    if (why.empty()) why = why_no_leader(core_->configuration(), missing());
+    status = make_error(Reason::NoLeader, outcome_of(status), std::string(sentence_of(status)) + " (" + why + ")");
+  }
+}
+
+// A read changes nothing, so one that throws costs nobody but who asked.
+absl::StatusOr<std::string> EngineImpl::query(const Ask& ask) {
+  std::string why;
+  try {
+    absl::StatusOr<std::string> answer = router_.machine(ask.machine)->query(ask.request);
+    if (answer.ok()) return answer;
+    return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
+  } catch (const CheckFailure&) {
+    throw;  // one of our own facts, and the state is its subject
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {
+    why = "something that is no std::exception";
+  }
+  effects_->threw.push_back(make_error(Reason::HostThrew, Outcome::None,
+                                       "query() of machine " + std::to_string(ask.machine.value()) + " threw: " + why));
+  return effects_->threw.back();
 }
 
 std::optional<Duration> EngineImpl::age(Now now) const {
@@ -323,7 +381,8 @@ std::optional<Duration> EngineImpl::age(Now now) const {
 // Fail-stop: nothing more is sent or promised, every call ends, the host process lives.
 void EngineImpl::halt(absl::Status why) {
   if (halted_) return;
-  reason_ = std::string(why.message());
+  why = with_reason(std::move(why));
+  reason_ = std::string(sentence_of(why));
   halted_ = why;
   fall_silent(Reason::ReplicaFailed);
   effects_->halted = std::move(why);

@@ -8,7 +8,7 @@
 namespace coordkit::engine {
 
 raft::Entry genesis_entry(GroupId group, const raft::Genesis& genesis) {
-  raft::Entry entry{Index(1), Term(1), raft::EntryKind::Genesis, 0, SharedBytes(encode(genesis))};
+  raft::Entry entry{Index(1), Term(1), raft::EntryKind::Genesis, 0, SharedBytes(coordkit::encode(genesis))};
   entry.content_sum = content_sum(group, entry.term, entry.index, entry.kind, entry.payload.view());
   return entry;
 }

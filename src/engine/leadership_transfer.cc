@@ -9,12 +9,12 @@
 namespace coordkit::engine {
 namespace {
 
-using Fate = raft::TransferFate::Kind;
+using TransferEnd = raft::TransferFate::Kind;
 
-constexpr int kPatience = 2;  // election timeouts in which somebody fit may appear
-constexpr int kAttempt = 2;   // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
+constexpr int kTransferPatience = 2;  // election timeouts in which somebody fit may appear
+constexpr int kTransferAttempt = 2;   // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
 
-bool contains(const std::vector<raft::Member>& members, ReplicaId id) {
+bool lists(const std::vector<raft::Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
 }
 
@@ -30,13 +30,15 @@ void LeadershipTransfer::start(TransferLeadership call, const raft::Configuratio
                                std::vector<Completion>& completions) {
   const auto end = [&](absl::Status status) { completions.push_back({.ticket = call.ticket, .status = std::move(status)}); };
   if (call_) {
-    return end(make_error(Reason::ChangeInProgress, "this replica still sees another transfer of leadership through"));
+    return end(make_error(Reason::ChangeInProgress,
+                          "this replica still sees another transfer of leadership through; wait for its answer"));
   }
   const ReplicaId target = call.target;
   if (target && target == leadership.leader) return end(absl::OkStatus());
-  if (target && !contains(in_force.voters, target)) {
-    if (contains(in_force.learners, target) || contains(in_force.outgoing, target)) return end(unfit(target));
-    return end(make_error(Reason::MemberNotFound, "replica " + std::to_string(target.value()) + " is no member"));
+  if (target && !lists(in_force.voters, target)) {
+    if (lists(in_force.learners, target) || lists(in_force.outgoing, target)) return end(unfit(target));
+    return end(make_error(Reason::MemberNotFound,
+                          "replica " + std::to_string(target.value()) + " is no member; members() lists who is"));
   }
   call_ = std::move(call);
   former_ = ReplicaId();
@@ -58,25 +60,25 @@ void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Inde
 // Lost, Expired, InProgress and NotLeader are moments, not answers: it is asked again until the deadline.
 void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || reply.attempt != attempt_) return;
-  unanswered_ = reply.fate == Fate::InProgress || reply.fate == Fate::Done;
-  if (reply.fate == Fate::Unfit && settled_unfit(now)) return complete(unfit(call_->target), Index(), completions);
-  if (reply.fate != Fate::Unfit) unfit_since_.reset();
+  unanswered_ = reply.fate == TransferEnd::InProgress || reply.fate == TransferEnd::Done;
+  if (reply.fate == TransferEnd::Unfit && settled_unfit(now)) return complete(unfit(call_->target), Index(), completions);
+  if (reply.fate != TransferEnd::Unfit) unfit_since_.reset();
   ask_at_ = now + options_.raft.election_timeout;
 }
 
 // A leader of a moment ago has not heard from anybody yet.
 bool LeadershipTransfer::settled_unfit(LaggingTime now) {
   if (!unfit_since_) unfit_since_ = now;
-  return now - *unfit_since_ >= kPatience * options_.raft.election_timeout;
+  return now - *unfit_since_ >= kTransferPatience * options_.raft.election_timeout;
 }
 
 std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, ReplicaId leader) {
   if (!call_ || now < ask_at_) return std::nullopt;
-  ask_at_ = now + kAttempt * options_.raft.election_timeout;
+  ask_at_ = now + kTransferAttempt * options_.raft.election_timeout;
   if (leader == call_->target) return std::nullopt;  // its first entry is on its way
   if (!former_) former_ = leader;
   unanswered_ = true;
-  const Duration time_left = std::min<Duration>(call_->deadline - now, kAttempt * options_.raft.election_timeout);
+  const Duration time_left = std::min<Duration>(call_->deadline - now, kTransferAttempt * options_.raft.election_timeout);
   return TransferRequest{++attempt_, call_->target, std::clamp<Duration>(time_left, Duration::zero(), kTransferTimeMax)};
 }
 

@@ -10,9 +10,9 @@
 namespace coordkit::engine {
 namespace {
 
-using Fate = raft::ChangeFate::Kind;
+using ChangeEnd = raft::ChangeFate::Kind;
 
-constexpr int kPatience = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
+constexpr int kChangePatience = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
 
 std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
@@ -28,14 +28,14 @@ std::string grouped(uint64_t number) {
 
 std::string described(const ChangeReply& refusal, uint64_t lag_max) {
   switch (refusal.fate) {
-    case Fate::LearnerLags:
+    case ChangeEnd::LearnerLags:
       if (refusal.lag <= lag_max) return replica(refusal.lagging) + " does not answer the leader; it is promoted when it does";
       return replica(refusal.lagging) + " is " + grouped(refusal.lag) + " entries behind; it is promoted at " +
              grouped(lag_max) + " or fewer";
-    case Fate::NotEnoughVoters: return "no majority of the new voters answers the leader";
-    case Fate::ChangeInProgress:
-    case Fate::Conflict: return "another change, or a new leader's first entry, is still to be committed";
-    case Fate::NoRoom: return "the leader has no room";
+    case ChangeEnd::NotEnoughVoters: return "no majority of the new voters answers the leader";
+    case ChangeEnd::ChangeInProgress:
+    case ChangeEnd::Conflict: return "another change, or a new leader's first entry, is still to be committed";
+    case ChangeEnd::NoRoom: return "the leader has no room";
     default: return "the leader is asked";
   }
 }
@@ -125,7 +125,7 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
   if (!applied_.outgoing.empty()) return;  // its end will be told
   if (!begun_) steps_.clear();
   if (const auto objection = judge_wishes(applied_, begun_ ? steps_.front() : call_->changes)) {
-    refuse(begun_ ? explain(Fate::Conflict, {}) : *objection, completions);
+    refuse(begun_ ? explain(ChangeEnd::Conflict, {}) : *objection, completions);
   }
 }
 
@@ -142,18 +142,18 @@ void MemberChange::state_replaced(Index at, const raft::Configuration& configura
 
 void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || !step_next_ || reply.attempt != attempt_) return;
-  if (reply.fate == Fate::Committed) {  // our own apply will tell, unless we are out of it by this very change
+  if (reply.fate == ChangeEnd::Committed) {  // our own apply will tell, unless we are out of it by this very change
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
-  if (reply.fate == Fate::Unknown) return;  // likewise
+  if (reply.fate == ChangeEnd::Unknown) return;  // likewise
   unanswered_ = false;
   refusal_ = reply;
   ask_at_ = now + options_.raft.heartbeat_interval;
-  if (reply.fate == Fate::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
-  if (reply.fate != Fate::NotEnoughVoters) return alone_since_.reset();
+  if (reply.fate == ChangeEnd::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
+  if (reply.fate != ChangeEnd::NotEnoughVoters) return alone_since_.reset();
   if (!alone_since_) alone_since_ = now;
-  if (now - *alone_since_ < kPatience * options_.raft.election_timeout || uncertain()) return;
+  if (now - *alone_since_ < kChangePatience * options_.raft.election_timeout || uncertain()) return;
   refuse(explain(reply.fate, {}), completions);
 }
 
@@ -187,8 +187,8 @@ std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const Hello
     steps_.assign(steps.begin(), steps.end());
   }
   const auto next = raft::next_configuration(applied_, steps_.front());
-  if (const auto* refusal = std::get_if<Fate>(&next)) {
-    refuse(begun_ ? explain(Fate::Conflict, {}) : explain(*refusal, names_of(steps_.front())), completions);
+  if (const auto* refusal = std::get_if<ChangeEnd>(&next)) {
+    refuse(begun_ ? explain(ChangeEnd::Conflict, {}) : explain(*refusal, names_of(steps_.front())), completions);
     return std::nullopt;
   }
   lost_ = lost_ || unanswered_;
@@ -255,8 +255,8 @@ void MemberChange::expire(LaggingTime now, std::vector<Completion>& completions)
   if (!refusal_ || !meeting_.empty()) {
     return refuse({Reason::CallTimeout, "not begun before the deadline of the call: " + waited}, completions);
   }
-  const bool crossed = refusal_->fate == Fate::Conflict || refusal_->fate == Fate::Overwritten;
-  refuse(explain(crossed ? Fate::ChangeInProgress : refusal_->fate, replica(refusal_->lagging)), completions);
+  const bool crossed = refusal_->fate == ChangeEnd::Conflict || refusal_->fate == ChangeEnd::Overwritten;
+  refuse(explain(crossed ? ChangeEnd::ChangeInProgress : refusal_->fate, replica(refusal_->lagging)), completions);
 }
 
 void MemberChange::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {

@@ -4,23 +4,7 @@
 #include "raft/membership.h"
 
 namespace coordkit::engine {
-namespace {
-
-// What only a leader says.
-bool is_leaders_word(const Message& message) {
-  return std::holds_alternative<raft::AppendRequest>(message) || std::holds_alternative<raft::Heartbeat>(message) ||
-         std::holds_alternative<ReadIndexReply>(message) || std::holds_alternative<RenewReply>(message) ||
-         std::holds_alternative<ChangeReply>(message) || std::holds_alternative<TransferReply>(message) ||
-         std::holds_alternative<StateOffer>(message) || std::holds_alternative<StateChunk>(message);
-}
-
-}  // namespace
-
-void Members::connected(const Hello& hello) {
-  Connected& peer = peers_[hello.from];
-  const bool same = peer.hello.store == hello.store && peer.hello.boot == hello.boot;
-  peer = {hello, judge(hello), hello.cluster || (same && peer.initiated)};
-}
+void Members::connected(const Hello& hello) { peers_[hello.from] = {hello, judge(hello)}; }
 
 std::vector<Hello> Members::follow(const raft::Configuration& configuration, ClusterId cluster) {
   configuration_ = configuration;
@@ -34,28 +18,32 @@ std::vector<Hello> Members::follow(const raft::Configuration& configuration, Clu
   return admitted;
 }
 
-Members::Standing Members::judge(const Hello& hello) const {
-  if (const raft::Member* named = raft::member_of(configuration_, hello.from)) {
-    return named->store == hello.store || mutant(Mutant::ImpostorHeard) ? Standing::Member : Standing::Impostor;
-  }
-  return hello.cluster && hello.cluster == cluster_ ? Standing::Guest : Standing::Stranger;
+bool Members::belongs(const Hello& hello) const {
+  return (hello.cluster && hello.cluster == cluster_) || mutant(Mutant::StrangerHeard);
 }
 
-Members::Standing Members::standing(ReplicaId peer) const {
+Standing Members::judge(const Hello& hello) const {
+  const raft::Member* named = raft::member_of(configuration_, hello.from);
+  if (named && named->store != hello.store && !mutant(Mutant::ImpostorHeard)) return Standing::Impostor;
+  if (!belongs(hello)) return named ? Standing::Newcomer : Standing::Stranger;
+  return named ? Standing::Member : Standing::Acquaintance;
+}
+
+Standing Members::standing(ReplicaId peer) const {
   const auto found = peers_.find(peer);
   return found == peers_.end() ? Standing::Stranger : found->second.standing;
 }
 
-bool Members::hears(ReplicaId from, const Message& message, ReplicaId leader) const {
-  switch (standing(from)) {
-    case Standing::Member:
-    case Standing::Guest: return true;
-    case Standing::Impostor:
-      return hello_of(from)->cluster == cluster_ &&
-             (std::holds_alternative<raft::AppendRequest>(message) || (from == leader && is_leaders_word(message)));
-    case Standing::Stranger: break;
-  }
-  return false;
+bool Members::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const {
+  const auto found = peers_.find(from);
+  if (found == peers_.end()) return false;
+  const auto& [hello, standing] = found->second;
+  const raft::Member* known = raft::member_of(applied, from);
+  return may_say({.standing = standing,
+                  .belongs = belongs(hello),
+                  .leads = from == leader,
+                  .leaving = known && known->store == hello.store},
+                 message);
 }
 
 const Hello* Members::hello_of(ReplicaId peer) const {
@@ -63,14 +51,10 @@ const Hello* Members::hello_of(ReplicaId peer) const {
   return found == peers_.end() ? nullptr : &found->second.hello;
 }
 
-void Members::initiated(ReplicaId peer) {
-  if (const auto found = peers_.find(peer); found != peers_.end()) found->second.initiated = true;
-}
-
 std::vector<ReplicaId> Members::uninitiated() const {
   std::vector<ReplicaId> found;
   for (const auto& [id, peer] : peers_) {
-    if (peer.standing == Standing::Member && !peer.initiated) found.push_back(id);
+    if (peer.standing == Standing::Newcomer && !peer.hello.cluster) found.push_back(id);
   }
   return found;
 }

@@ -1,12 +1,8 @@
 // Who is connected, and in what capacity each of them is listened to (decisions/0007). The configuration in force decides, from
 // its append on, not the applied one: whoever votes or leads by it must be heard before anything of it is committed.
 //
-//   Member    the data directory that the configuration names for this id
-//   Guest     of our cluster, but not named: a member by entries that we do not have yet, or one that was removed. The core
-//             judges what it says (thesis 4.1); none of it counts towards a quorum
-//   Impostor  another data directory than the one named: a wiped, copied or exchanged disk. It is not listened to (R03, R47,
-//             FLT_P16), unless it leads: then it is our configuration that is old
-//   Stranger  not connected, or of no cluster yet and not named
+// hearing.h says what a capacity is, and what may be said in it. That somebody belongs to the cluster is what its transport
+// reports in Hello::cluster: the id of the cluster only if the other end has proven to know it.
 #pragma once
 
 #include <optional>
@@ -16,33 +12,32 @@
 #include "coordkit/message.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/transport.h"
+#include "engine/hearing.h"
 
 namespace coordkit::engine {
 
 class Members {
  public:
-  enum class Standing : uint8_t { Stranger, Guest, Impostor, Member };
-
   void connected(const Hello& hello);
   void lost(ReplicaId peer) { peers_.erase(peer); }
   // Another one is in force. Answers who may speak from here on as a member and could not before.
   std::vector<Hello> follow(const raft::Configuration& configuration, ClusterId cluster);
 
   Standing standing(ReplicaId peer) const;
-  bool hears(ReplicaId from, const Message& message, ReplicaId leader) const;
+  // `leader`: whom we follow; `applied`: the configuration that is committed, as far as it is known here.
+  bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const;
   const Hello* hello_of(ReplicaId peer) const;
 
-  // Named members that have not shown that they know the genesis.
+  // Named members that are blank: they do not know the genesis.
   std::vector<ReplicaId> uninitiated() const;
-  void initiated(ReplicaId peer);
   std::vector<ReplicaId> of(Standing standing) const;
 
  private:
   struct Connected {
     Hello hello;
     Standing standing = Standing::Stranger;
-    bool initiated = false;
   };
+  bool belongs(const Hello& hello) const;
   Standing judge(const Hello& hello) const;
 
   raft::Configuration configuration_;

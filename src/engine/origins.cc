@@ -126,7 +126,16 @@ void Origins::retire(State& state, Sequence lowest) {
 void Origins::enroll(const Origin& origin, Sequence lowest) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
-  State blank{.retired = std::max(lowest, Sequence(1))};
+  State blank{.retired = std::max(lowest, Sequence(1)), .displaced = it->second.displaced};
+  for (const Displaced& former : blank.displaced) {
+    if (former.store != origin.store || mutant(Mutant::DisplacedReturnsBlank)) continue;
+    if (origin.boot < former.boot) return;
+    if (origin.boot == former.boot) blank.retired = std::max(blank.retired, former.next);
+  }
+  if (!fresh && it->second.store != origin.store) {
+    if (blank.displaced.size() >= kDisplacedMax) blank.displaced.pop_front();
+    blank.displaced.push_back({it->second.store, it->second.boot, it->second.next()});
+  }
   if (!mutant(Mutant::NewBootInherits)) it->second = std::move(blank);
   it->second.store = origin.store;
   it->second.boot = origin.boot;
@@ -146,6 +155,19 @@ const StoredAnswer* Origins::find_answer(const RequestId& request) const {
   return &*state->answers[place];
 }
 
+Origins::Displaced Origins::read_displaced(protozero::pbf_reader in) {
+  Displaced former;
+  while (in.next()) {
+    switch (in.tag_and_type()) {
+      case fields::fixed(1): former.store = StoreId(in.get_fixed64()); break;
+      case fields::number(2): former.boot = BootCounter(in.get_uint64()); break;
+      case fields::number(3): former.next = Sequence(in.get_uint64()); break;
+      default: in.skip();
+    }
+  }
+  return former;
+}
+
 void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
   for (const ReplicaId replica : dirty_) {
     const State& state = states_.at(replica);
@@ -156,6 +178,12 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
     out.add_fixed64(1, state.store.value());
     out.add_uint64(2, state.boot.value());
     out.add_uint64(3, state.retired.value());
+    for (const Displaced& former : state.displaced) {
+      pbf_writer body(out, 5);
+      body.add_fixed64(1, former.store.value());
+      body.add_uint64(2, former.boot.value());
+      body.add_uint64(3, former.next.value());
+    }
     for (size_t i = 0; i < state.answers.size(); ++i) {
       if (state.answers[i]) write_answer(out, state.retired + i, *state.answers[i]);
     }
@@ -166,6 +194,10 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
   store_u64(digest.data(), admitted_digest_);
   store_u64(digest.data() + 8, answered_digest_);
   batch.put(std::string(prefix), std::move(digest));
+}
+
+void Origins::forget_stored() {
+  for (const auto& [replica, state] : states_) dirty_.insert(replica);
 }
 
 absl::Status Origins::restore(std::string_view prefix, const CheckpointView& view) try {
@@ -187,6 +219,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
         case fields::fixed(1): state.store = StoreId(in.get_fixed64()); break;
         case fields::number(2): state.boot = BootCounter(in.get_uint64()); break;
         case fields::number(3): state.retired = Sequence(in.get_uint64()); break;
+        case fields::bytes(5): state.displaced.push_back(read_displaced(in.get_message())); break;
         case fields::bytes(4): {
           auto [sequence, answer] = read_answer(in.get_message());
           if (!known(answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");

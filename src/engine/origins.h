@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <optional>
+#include <protozero/pbf_reader.hpp>
 #include <string>
 
 #include "absl/container/btree_map.h"
@@ -48,23 +49,35 @@ class Origins {
   void store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index);
   // The same for a request that ends without a result of its machine.
   void store(const RequestId& id, Reason refused, Index index);
-  // Registers an incarnation, whose sequences below `lowest` are refused; an older or equal one changes nothing.
+  // Registers an incarnation, whose sequences below `lowest` are refused; an older or equal one changes nothing. One that
+  // another store had displaced (its disk was exchanged and put back while its process lived) may return, but whatever it had
+  // sent before is refused for good: what was answered to it is gone.
   void enroll(const Origin& origin, Sequence lowest = Sequence(1));
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
 
   void checkpoint(std::string_view prefix, CheckpointBatch& batch);
+  void forget_stored();  // the next checkpoint() has every row
   absl::Status restore(std::string_view prefix, const CheckpointView& view);
   uint64_t digest() const;
 
  private:
+  static constexpr size_t kDisplacedMax = 256;  // a disk of so long ago does not come back while its process lives
+  struct Displaced {
+    StoreId store;
+    BootCounter boot;
+    Sequence next{1};  // the first one that was never seen
+  };
   struct State {
     StoreId store;
     BootCounter boot;
     Sequence retired{1};  // answers below it are gone. I: answers[i] belongs to sequence retired + i
     std::deque<std::optional<StoredAnswer>> answers;
+    std::deque<Displaced> displaced;  // of this replica, oldest first
+    Sequence next() const { return retired + answers.size(); }
   };
   State* find(const Origin& origin);
+  static Displaced read_displaced(protozero::pbf_reader in);
   StoredAnswer* unanswered(const RequestId& id);
   void retire(State& state, Sequence lowest);
   absl::btree_map<ReplicaId, State> states_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "coordkit/log_store.h"
 
 namespace coordkit::engine {
@@ -32,12 +33,42 @@ void PeerMarks::started(StoreId store, BootCounter boot, uint64_t start) {
   changed_ = true;
 }
 
-void PeerMarks::acted(StoreId store, Term term, Index match) {
+PeerMark* PeerMarks::mark_of(StoreId store, Term term) {
   PeerMark* known = mark(store);
-  if (!known || term < known->term || (term == known->term && match <= known->match)) return;
-  known->term = term;
+  if (!known || term < known->term) return nullptr;
+  if (term > known->term) {
+    known->term = term;
+    known->vote = ReplicaId();
+    known->match = {};
+    changed_ = true;
+  }
+  return known;
+}
+
+void PeerMarks::voted(StoreId store, Term term, ReplicaId candidate) {
+  PeerMark* known = mark_of(store, term);
+  if (!known || known->vote) return;
+  known->vote = candidate;
+  changed_ = true;
+}
+
+void PeerMarks::held(StoreId store, Term term, Position match) {
+  PeerMark* known = mark_of(store, term);
+  if (!known || match.index <= known->match.index) return;
   known->match = match;
   changed_ = true;
+}
+
+void PeerMarks::lacks(StoreId own, Term term, Position end) {
+  PeerMark* known = mark(own);
+  COORDKIT_CHECK_MSG(known != nullptr, "no room for the mark of the own disk");
+  known->term = term;
+  known->match = end;
+  changed_ = true;
+}
+
+void PeerMarks::whole(StoreId own) {
+  keep([own](StoreId store) { return store != own; });
 }
 
 void PeerMarks::keep(absl::FunctionRef<bool(StoreId)> wanted) {

@@ -1,6 +1,6 @@
 // What this replica remembers of its peers' disks (coordkit/peer_mark.h). Marks only rise; a newer start or term replaces an
-// older one. Who is no member any more is forgotten, but not at once: a replica that was removed and set back must not elect a
-// leader of former days.
+// older one: who acts in a later term still has, or had rightly cut off, whatever it said before. Who is no member any more is
+// forgotten, but not at once: a replica that was removed and set back must not elect a leader of former days.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,13 @@ class PeerMarks {
   std::optional<PeerMark> of(StoreId store) const;
   // The store was opened again. Starts that are not newer than the one known change nothing.
   void started(StoreId store, BootCounter boot, uint64_t start);
-  // It has voted in this term, or acknowledged the log of the term's leader up to `match`.
-  void acted(StoreId store, Term term, Index match);
+  void voted(StoreId store, Term term, ReplicaId candidate);
+  // Of the own disk, when entries were lost: in its term it had held a log up to `end`, whatever it lacks of it now. Until
+  // it is taken back.
+  void lacks(StoreId own, Term term, Position end);
+  void whole(StoreId own);
+  // It holds the log of the term's leader up to `match`.
+  void held(StoreId store, Term term, Position match);
   size_t size() const { return marks_.size(); }
   void keep(absl::FunctionRef<bool(StoreId)> wanted);
 
@@ -27,7 +32,8 @@ class PeerMarks {
   std::optional<std::vector<PeerMark>> take_changed();
 
  private:
-  PeerMark* mark(StoreId store);  // null: no room for another one
+  PeerMark* mark(StoreId store);                // null: no room for another one
+  PeerMark* mark_of(StoreId store, Term term);  // raised to this term; null: it is over
 
   std::vector<PeerMark> marks_;  // by store
   bool changed_ = false;

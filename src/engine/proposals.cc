@@ -1,5 +1,6 @@
 #include "engine/proposals.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/mutant.h"
@@ -8,6 +9,7 @@ namespace coordkit::engine {
 namespace {
 
 constexpr LaggingTime kNow = LaggingTime::min();  // as soon as a leader is known
+constexpr uint8_t kHandingsDoubled = 5;           // then it waits for 32 election timeouts each time
 
 std::string_view sentence_of(Reason refusal) {
   switch (refusal) {
@@ -88,6 +90,7 @@ void Proposals::leadership_changed() {
   register_at_ = kNow;
   std::vector<Sequence> later;
   for (const auto& [when, sequence] : retries_) {
+    calls_.find(unanswered_.at(sequence))->second.handings = 0;
     if (when != kNow) later.push_back(sequence);
   }
   for (const Sequence sequence : later) postpone(sequence, kNow);
@@ -108,11 +111,17 @@ void Proposals::refused(Sequence sequence, Handing handing, LaggingTime when) {
   postpone(sequence, when);
 }
 
+// Until it is handed to the same leader again: longer each time, because a leader that is slow is not helped by copies.
+Duration Proposals::patience(Call& call) const {
+  const Duration once = options_.raft.election_timeout;
+  if (mutant(Mutant::CopiesEnterTheLog)) return once;
+  return once * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
+}
+
 void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>& out) {
-  const LaggingTime again = now + options_.raft.election_timeout;
   if (!registered) {
     if (now < register_at_) return;
-    register_at_ = again;
+    register_at_ = now + options_.raft.election_timeout;
     out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_, lowest_unanswered()}))});
     return;
   }
@@ -121,7 +130,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
     const Sequence sequence = retries_.begin()->second;
     Call& call = calls_.find(unanswered_.at(sequence))->second;
     unschedule(call);
-    schedule(call, again);
+    schedule(call, now + patience(call));
     const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
     Request request{{origin_, sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
     if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};

@@ -46,6 +46,9 @@ class Proposals {
   };
   void collect(LaggingTime now, bool registered, std::vector<Handover>& out);
 
+  // Whether the applied state knows this origin. Once it did and does not any more, another data directory has taken this
+  // replica's place: answers to what was handed over are gone, so those calls end as unknown and are never handed over again.
+  void known_as_origin(bool registered, std::vector<Completion>& completions);
   // An answer that came out of apply.
   void answered(Answer answer, std::vector<Completion>& completions);
   // Another state took the place of ours, and entries were skipped: what it knows of our calls is taken from it. The rest is
@@ -70,6 +73,7 @@ class Proposals {
     bool handed = false;     // ever, and not refused: from then on the outcome is unknown until answered
     bool queued = false;     // accepted by the machine, waiting in its state
     LaggingTime retry_at{};  // unanswered: when to hand over (again)
+    uint8_t handings = 0;    // to this leader
   };
   using Calls = absl::flat_hash_map<Ticket, Call>;
   using Line = absl::btree_map<uint64_t, Ticket>;  // by arrival
@@ -82,6 +86,7 @@ class Proposals {
   void note_kept(const Answer& answer);
   void release_kept();
   void schedule(Call& call, LaggingTime when);
+  Duration patience(Call& call) const;
   void unschedule(const Call& call);
   void complete(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
   void drop(Calls::iterator call);
@@ -100,6 +105,7 @@ class Proposals {
   size_t kept_bytes_ = 0;
   size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
   LaggingTime register_at_{LaggingTime::min()};
+  bool registered_ = false;
 };
 
 }  // namespace coordkit::engine

@@ -1,6 +1,7 @@
 // What becomes of this replica's calls when a peer's state takes the place of its own.
 #include <utility>
 
+#include "base/mutant.h"
 #include "engine/proposals.h"
 
 namespace coordkit::engine {
@@ -29,6 +30,24 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
                                      "this replica was sent a whole state, and the answer is not in it any more");
     }
     complete(call, std::move(completion), completions);
+  }
+}
+
+void Proposals::known_as_origin(bool registered, std::vector<Completion>& completions) {
+  const bool displaced = std::exchange(registered_, registered) && !registered;
+  if (!displaced || mutant(Mutant::DisplacedReturnsBlank)) return;
+  std::vector<Ticket> handed;
+  for (const auto& [deadline, ticket] : deadlines_) {
+    if (calls_.find(ticket)->second.handed) handed.push_back(ticket);
+  }
+  for (const Ticket ticket : handed) {
+    const auto call = calls_.find(ticket);
+    complete(call,
+             {.status = make_error(Reason::UnknownOrigin, Outcome::Unknown,
+                                   "another data directory took the place of this replica's, and what the cluster had answered "
+                                   "to this one is gone; the call may have taken effect"),
+              .request = {origin_, call->second.sequence}},
+             completions);
   }
 }
 

@@ -31,7 +31,7 @@ void Renewals::answer(Index applied, LaggingTime now, TimerKeeper& keeper, std::
     for (const ReceivedRenewal& renewal : round.renewals) {
       AnsweredRenewal answered{renewal.from, {.attempt = renewal.request.attempt}};
       for (const RenewRequest::Group& group : renewal.request.groups) {
-        answered.reply.groups.push_back(keeper.renew(renewal.request.machine, group, renewal.received));
+        answered.reply.groups.push_back(keeper.renew(renewal.request.machine, group, renewal.received, renewal.request.as_of));
       }
       for (const TimerId timer : renewal.request.looks) {
         const std::optional<Duration> left = keeper.rest(renewal.request.machine, timer, now);

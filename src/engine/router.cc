@@ -11,6 +11,7 @@
 #include "base/fixed.h"
 #include "base/mutant.h"
 #include "base/sums.h"
+#include "coordkit/error.h"
 #include "raft/membership.h"
 
 namespace coordkit {
@@ -46,13 +47,20 @@ uint64_t command_hash(const Request& request) {
   return request.guard ? hash_mix(hash, hash_bytes(request.guard->bytes, request.guard->machine.value())) : hash;
 }
 
+std::string where(MachineId machine, Index first, Index last) {
+  return name_of(machine) + " threw at entries " + std::to_string(first.value()) + " to " + std::to_string(last.value()) + ": ";
+}
+
 // A machine must not throw. If it does, whoever repairs this needs to know where.
 template <typename Call>
 void run_machine(MachineId machine, Index first, Index last, Call call) try {
   call();
 } catch (const std::exception& error) {
-  throw std::runtime_error("machine " + std::to_string(machine.value()) + " threw at entries " + std::to_string(first.value()) +
-                           " to " + std::to_string(last.value()) + ": " + error.what());
+  const std::string sentence = where(machine, first, last) + error.what();
+  if (machine < kFirstHostMachine) throw std::runtime_error(sentence);  // a check of our own
+  throw MachineThrew(sentence);
+} catch (...) {
+  throw MachineThrew(where(machine, first, last) + "something that is no std::exception");
 }
 
 }  // namespace
@@ -211,7 +219,7 @@ absl::Status Router::check_hosted(std::span<const raft::Entry> entries) const {
     const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
     if (!command.ok()) continue;  // apply stops before it
     const auto* request = std::get_if<Request>(&*command);
-    if (request && !hosts(*request)) return absl::FailedPreconditionError(not_hosted(entry.index, *request));
+    if (request && !hosts(*request)) return make_error(Reason::MachineMissing, not_hosted(entry.index, *request));
   }
   return absl::OkStatus();
 }
@@ -281,6 +289,17 @@ void Router::checkpoint(CheckpointBatch& batch) {
   for (const MachineId id : begun_) find(id)->checkpoint(batch);
 }
 
+absl::Status Router::whole_checkpoint(CheckpointBatch& batch) {
+  for (const MachineId id : begun_) {
+    if (find(id)->forget_stored()) continue;
+    return absl::UnimplementedError(name_of(id) + " cannot write all its rows anew (StateMachine::forget_stored)");
+  }
+  if (!mutant(Mutant::RewrittenInPart)) origins_.forget_stored();
+  checkpoint(batch);
+  batch.whole = true;
+  return absl::OkStatus();
+}
+
 absl::Status Router::restore(const CheckpointView& view) try {
   begun_.clear();
   absl::Status status = view.scan(meta_key(), [&](std::string_view, std::string_view value) -> absl::Status {
@@ -308,24 +327,29 @@ absl::Status Router::restore(const CheckpointView& view) try {
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
-  if (!genesis_) return absl::DataLossError("the checkpoint has no genesis");
+  if (!genesis_) return make_error(Reason::Corrupt, "the checkpoint has no genesis");
   if (status = origins_.restore(origins_prefix(), view); !status.ok()) return status;
   for (const MachineId id : begun_) {
     StateMachine* machine = find(id);
-    if (!machine) return absl::FailedPreconditionError("the checkpoint has state of " + name_of(id) + kHostIt);
+    if (!machine) return make_error(Reason::MachineMissing, "the checkpoint has state of " + name_of(id) + kHostIt);
     if (status = machine->restore(view); !status.ok()) return status;
   }
   applied_ = view.applied();
   configuration_at_.term = applied_.term;
   return absl::OkStatus();
 } catch (const protozero::exception& error) {
-  return absl::DataLossError(std::string("malformed checkpoint: ") + error.what());
+  return make_error(Reason::Corrupt, std::string("malformed checkpoint: ") + error.what());
 }
 
 std::optional<Answer> Router::stored(const RequestId& request) const {
   const StoredAnswer* stored = origins_.find_answer(request);
   if (!stored) return std::nullopt;
   return Answer{request, stored->stage, stored->refused, stored->bytes, stored->index};
+}
+
+bool Router::executed(const Request& request) const {
+  const StoredAnswer* stored = origins_.find_answer(request.id);
+  return stored && stored->command_hash == command_hash(request);
 }
 
 std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {

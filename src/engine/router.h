@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,12 @@ struct RouterOutput {
   void clear();
 };
 
+// A machine's apply, fire or holds threw; says which, and where in the log.
+class MachineThrew : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class Router {
  public:
   // Own digests are noted after every entry whose index is a multiple of `digest_entries`; zero: never.
@@ -83,6 +90,8 @@ class Router {
   uint64_t digest() const;
 
   void checkpoint(CheckpointBatch& batch);
+  // Every row, in the place of whatever is stored; a machine that cannot is an error.
+  absl::Status whole_checkpoint(CheckpointBatch& batch);
   // kFailedPrecondition: the checkpoint is of machines that are not hosted here. kDataLoss: it makes no sense.
   absl::Status restore(const CheckpointView& view);
   // The same question about entries that are not applied yet.
@@ -90,6 +99,7 @@ class Router {
   void timers(std::vector<MachineTimerOp>& out) const;
   // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
+  bool executed(const Request& request) const;  // this very command; its answer is kept
   // StateMachine::standing, of a request that was answered Queued.
   std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
 

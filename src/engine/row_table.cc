@@ -58,6 +58,12 @@ void RowTable::checkpoint(CheckpointBatch& batch) {
   changed_.clear();
 }
 
+bool RowTable::forget_stored() {
+  changed_.clear();
+  for (const auto& [id, value] : rows_) changed_.emplace(id, false);
+  return true;
+}
+
 absl::Status RowTable::restore(const CheckpointView& view) {
   rows_.clear();
   changed_.clear();

@@ -10,6 +10,7 @@ namespace coordkit::engine {
 namespace {
 
 constexpr Duration kPatienceMax = std::chrono::minutes(1);
+constexpr uint64_t kStagingMax = 1;  // while the next range is fetched: two are in memory
 
 // Whether it answers the question at all, with rows that can be staged: bytes from a peer.
 bool answers(const StateChunk& chunk, const StateRequest& asked) {
@@ -35,6 +36,7 @@ void StateReceiver::offered(ReplicaId from, const StateOffer& offer, LaggingTime
   if (!same) {
     cursor_.clear();
     complete_ = false;
+    bytes_ = 0;
   }
   ask_now();
 }
@@ -71,23 +73,22 @@ void StateReceiver::received(ReplicaId from, StateChunk chunk) {
   if (!chunk.rows.same) {
     const auto place =
         std::find_if(staged_.begin(), staged_.end(), [&](const Staged& s) { return s.range.after >= range.after; });
+    for (const CheckpointBatch::Row& row : chunk.rows.rows) bytes_ += row.key.size() + row.value->size();
     const Staged now{range, chunk.rows.sum};
     if (place != staged_.end() && place->range.after == range.after) {
       *place = now;
     } else {
       staged_.insert(place, now);
     }
-    staging_ = last_ticket_ = last_ticket_.next();
-    orders_.push_back(StageRange{staging_, std::move(chunk.rows)});
+    last_ticket_ = last_ticket_.next();
+    orders_.push_back(StageRange{last_ticket_, std::move(chunk.rows)});
   }
   cursor_ = range.upto;
   complete_ = range.upto.empty();
   ask_now();
 }
 
-void StateReceiver::staged(Ticket ticket) {
-  if (ticket == staging_) staging_ = Ticket();
-}
+void StateReceiver::staged(Ticket ticket) { staged_upto_ = std::max(staged_upto_, ticket); }
 
 void StateReceiver::installed() {
   if (phase_ == Phase::Installing) phase_ = Phase::Building;
@@ -105,19 +106,26 @@ void StateReceiver::restored() {
   staged_.clear();
   cursor_.clear();
   complete_ = false;
+  bytes_ = 0;
   ask_now();
+}
+
+void StateReceiver::forgotten() {
+  restored();
+  staged_upto_ = last_ticket_;
+  orders_.clear();
 }
 
 void StateReceiver::drop() {
   if (phase_ != Phase::Fetching) return;
   restored();
-  staging_ = Ticket();
+  staged_upto_ = last_ticket_;
   orders_.emplace_back(std::in_place_type<ForgetStaged>);  // not push_back: g++ 12 takes the moved variant for uninitialised
 }
 
 void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime now, std::vector<StagingOrder>& orders,
                             std::vector<Outbound>& sends) {
-  if (phase_ == Phase::Fetching && complete_ && !staging_ && may == May::Install) {
+  if (phase_ == Phase::Fetching && complete_ && staging() == 0 && may == May::Install) {
     phase_ = Phase::Installing;
     orders_.push_back(InstallState{offer_->at, offer_->digest});
     ask_at_ = LaggingTime::min();
@@ -131,7 +139,7 @@ void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime no
     ask_at_ = now + options_.raft.election_timeout;
     return;
   }
-  asking_ = phase_ == Phase::Fetching && !complete_ && !staging_ && leader == from_ && term == offer_->term;
+  asking_ = phase_ == Phase::Fetching && !complete_ && staging() <= kStagingMax && leader == from_ && term == offer_->term;
   if (!asking_ || now < ask_at_) return;
   asked_ = next_request();
   ask_at_ = now + patience_;

@@ -3,11 +3,12 @@
 //
 //   Idle --offer--> Fetching --every key covered, all staged--> Installing --durable--> Building --machines--> Idle
 //
-// One range is asked for at a time, so nothing needs a window. What is staged is remembered with its sums: a state offered at
-// another position, by this leader or by a later one, is compared range by range before anything is sent again. Installs
-// follow each other (tests named REG_R69): nothing but the next offer ends a fetch, and nothing at all ends an install.
-// Progress is watched, not time (REG_R72): a question is repeated, ever more slowly, until it is answered.
-// Invariants: the staged ranges ascend and do not overlap; all keys up to `cursor_` are staged as the offer has them.
+// One range is asked for at a time, while the one before is staged, so nothing needs a window. What is staged is remembered
+// with its sums: a state offered at another position, by this leader or by a later one, is compared range by range before
+// anything is sent again. Installs follow each other (tests named REG_R69): nothing but the next offer ends a fetch, and
+// nothing at all ends an install. Progress is watched, not time (REG_R72): a question is repeated, ever more slowly, until it
+// is answered. Invariants: the staged ranges ascend and do not overlap; all keys up to `cursor_` are staged as the offer has
+// them.
 #pragma once
 
 #include <optional>
@@ -32,6 +33,8 @@ class StateReceiver {
   void installed();
   void refused();
   void restored();
+  // The store has lost what was staged, and what was under way.
+  void forgotten();
 
   // Needless by now: we lead, or the log has brought us there.
   void drop();
@@ -45,6 +48,7 @@ class StateReceiver {
   bool building() const { return phase_ == Phase::Building; }
   // Position and term of what is being fetched or installed; none: nothing is.
   std::optional<StateOffer> offer() const { return offer_; }
+  uint64_t bytes() const { return bytes_; }  // of its rows, that have arrived
   LaggingTime next_deadline() const;
 
  private:
@@ -63,12 +67,14 @@ class StateReceiver {
   std::vector<Staged> staged_;
   std::string cursor_;     // every key up to here is staged; empty: none
   bool complete_ = false;  // every key is
+  uint64_t bytes_ = 0;
   std::optional<StateRequest> asked_;
   bool asking_ = false;                      // the offer is that of the leader we follow, and nothing else is awaited
   LaggingTime ask_at_ = LaggingTime::min();  // the question (again), or the news that we are loading
   Duration patience_{};
+  uint64_t staging() const { return last_ticket_ - staged_upto_; }  // ranges that the store has not reported
   Ticket last_ticket_;
-  Ticket staging_;                    // zero: none under way
+  Ticket staged_upto_;
   std::vector<StagingOrder> orders_;  // for the next collect
 };
 

@@ -15,19 +15,19 @@ LaggingTime TimerKeeper::due(const Key& key, const Timer& timer) const {
   return due(base, timer.duration);
 }
 
-void TimerKeeper::apply(MachineId machine, const TimerOp& op, LaggingTime now) {
+void TimerKeeper::apply(MachineId machine, const TimerOp& op, LaggingTime now, Index at) {
   const Key key{machine, op.id};
   disarm(key);
-  if (op.kind == TimerOp::Kind::Arm) arm(key, op, own(now));
+  if (op.kind == TimerOp::Kind::Arm) arm(key, op, own(now), at);
 }
 
-void TimerKeeper::arm(const Key& key, const TimerOp& op, LaggingTime at) {
+void TimerKeeper::arm(const Key& key, const TimerOp& op, LaggingTime now, Index at) {
   Timer& timer = timers_[key];
-  timer = {op.generation, op.duration, at, false, !op.group.alone(), op.group};
+  timer = {op.generation, op.duration, now, false, !op.group.alone(), op.group, at};
   if (timer.grouped) {
-    join_group(key, timer, at);
+    join_group(key, timer, now);
   } else {
-    alone_.insert({due(at, op.duration), key});
+    alone_.insert({due(now, op.duration), key});
   }
 }
 
@@ -109,11 +109,15 @@ void TimerKeeper::follow() {
   firing_alone_.clear();
 }
 
-RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received) {
+// What a process gave up may come back to it (S-45), and renewals from before are still on their way: they exclude nothing of
+// the new binding, which would leave the group for good.
+RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of) {
   RenewReply::Group reply{asked.group, RenewReply::Coverage::Only, {}};
   for (const TimerId id : asked.excluded) {
     const auto it = timers_.find(Key{machine, id});
-    if (it != timers_.end() && it->second.group == asked.group) exclude(Key{machine, id});
+    if (it == timers_.end() || it->second.group != asked.group) continue;
+    const bool came_back = as_of && it->second.armed > as_of;
+    if (!came_back || mutant(Mutant::LateExclusionCounts)) exclude(Key{machine, id});
   }
   const auto it = groups_.find(GroupKey{machine, asked.group});
   if (it == groups_.end()) {

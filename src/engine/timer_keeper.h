@@ -27,8 +27,8 @@ namespace coordkit::engine {
 
 class TimerKeeper {
  public:
-  // An arm or disarm that was applied.
-  void apply(MachineId machine, const TimerOp& op, LaggingTime now);
+  // An arm or disarm that was applied, by an entry no later than `at`.
+  void apply(MachineId machine, const TimerOp& op, LaggingTime now, Index at = {});
 
   // T5: this replica has applied its own first entry as leader. Every timer gets its full duration from now.
   void lead(LaggingTime now);
@@ -39,8 +39,9 @@ class TimerKeeper {
   // T6: the leader did not run for `gap`; its timers did not either.
   void shift(Duration gap) { stood_still_ += gap; }
 
-  // T3: a confirmed renewal that was received at `received`. Says which timers of the asked set it covered.
-  RenewReply::Group renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received);
+  // T3: a confirmed renewal that was received at `received`. Says which timers of the asked set it covered. `as_of`: as of
+  // RenewRequest; a timer that was armed later is not the one that its sender gave up.
+  RenewReply::Group renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of = {});
 
   // How long until its end is proposed; zero: it is. Nothing: no such timer. Only of a leader.
   std::optional<Duration> rest(MachineId machine, TimerId id, LaggingTime now) const;
@@ -78,6 +79,7 @@ class TimerKeeper {
     bool firing = false;
     bool grouped = false;
     TimerGroup group;
+    Index armed;  // by this entry, or an earlier one
   };
   struct Group {
     LaggingTime renewed = LaggingTime::min();  // own time; covers the timers up to `highest`
@@ -95,7 +97,7 @@ class TimerKeeper {
   static LaggingTime due(LaggingTime base, Duration duration);  // saturating
   LaggingTime due(const Key& key, const Timer& timer) const;    // with takeover and group taken into account
 
-  void arm(const Key& key, const TimerOp& op, LaggingTime at);
+  void arm(const Key& key, const TimerOp& op, LaggingTime now, Index at);
   void disarm(const Key& key);
   void join_group(const Key& key, const Timer& timer, LaggingTime at);
   void leave_group(const Key& key, Timer& timer);

@@ -63,6 +63,8 @@ template <>
 constexpr char kKind<RecallRequest> = 24;
 template <>
 constexpr char kKind<RecallReply> = 25;
+template <>
+constexpr char kKind<SteppedAside> = 26;
 
 absl::StatusOr<Message> parse(char kind, std::string_view body) {
   switch (kind) {
@@ -91,6 +93,7 @@ absl::StatusOr<Message> parse(char kind, std::string_view body) {
     case kKind<TransferReply>: return wire::parse_body<TransferReply>(body);
     case kKind<RecallRequest>: return wire::parse_body<RecallRequest>(body);
     case kKind<RecallReply>: return wire::parse_body<RecallReply>(body);
+    case kKind<SteppedAside>: return wire::parse_body<SteppedAside>(body);
     default: return absl::UnimplementedError("a message of a kind this version does not know");
   }
 }

@@ -21,7 +21,14 @@ void fields(Io& io, Describes<RecallReply> auto& m) {
   io.number(4, m.known.boot);
   io.fixed(5, m.known.start);
   io.number(6, m.known.term);
-  io.number(7, m.known.match);
+  io.number(7, m.known.match.index);
+  io.number(8, m.known.match.term);
+  io.number(9, m.known.vote);
+}
+
+template <typename Io>
+void fields(Io& io, Describes<SteppedAside> auto& m) {
+  io.text(1, m.why, kSteppedAsideBytesMax);
 }
 
 template <>
@@ -39,5 +46,7 @@ template void append_body(std::string&, const RecallRequest&);
 template absl::StatusOr<Message> parse_body<RecallRequest>(std::string_view);
 template void append_body(std::string&, const RecallReply&);
 template absl::StatusOr<Message> parse_body<RecallReply>(std::string_view);
+template void append_body(std::string&, const SteppedAside&);
+template absl::StatusOr<Message> parse_body<SteppedAside>(std::string_view);
 
 }  // namespace coordkit::wire

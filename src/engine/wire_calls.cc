@@ -50,6 +50,7 @@ void fields(Io& io, Describes<RenewRequest> auto& m) {
   io.number(2, m.machine);
   io.repeated(3, m.groups, kRenewGroupsMax);
   io.timers(4, m.looks);
+  io.number(5, m.as_of);
 }
 template <typename Io>
 void fields(Io& io, Describes<RenewReply::Group> auto& m) {

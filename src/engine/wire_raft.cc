@@ -77,6 +77,10 @@ void fields(Io& io, Describes<raft::Heartbeat> auto& m) {
   io.number(4, m.everyone_has);
   io.number(5, m.round);
   io.number(6, m.committed);
+  io.number(7, m.durable.index);
+  io.number(8, m.durable.term);
+  io.number(9, m.hold_back);
+  io.number(10, m.needed);
 }
 template <typename Io>
 void fields(Io& io, Describes<raft::HeartbeatReply> auto& m) {

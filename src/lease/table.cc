@@ -150,6 +150,16 @@ void Table::collect(Visitor put, absl::FunctionRef<void(SessionId)> erase) {
   }
 }
 
+void Table::forget_stored() {
+  erased_.clear();
+  changed_.clear();
+  for (auto& [id, row] : sessions_) {
+    row.stored = 0;
+    row.dirty = 1;
+    changed_.push_back(id);
+  }
+}
+
 absl::Status Table::restore(SessionId id, Session session) {
   if (!id || (!sessions_.empty() && sessions_.rbegin()->first >= id)) return absl::DataLossError("sessions out of order");
   if (session.group.ttl < kTtlFloor) return absl::DataLossError("a session below the TTL floor");

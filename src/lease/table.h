@@ -73,6 +73,7 @@ class Table {
 
   // Checkpoint: what changed since the call before; rows to erase, then rows to put, each ascending.
   void collect(Visitor put, absl::FunctionRef<void(SessionId)> erase);
+  void forget_stored();                                 // the next collect() puts every row
   absl::Status restore(SessionId id, Session session);  // ascending; kDataLoss: impossible
 
   uint64_t digest() const { return digest_; }  // sum over the sessions

@@ -77,6 +77,17 @@ void Resting::remove(Handle handle) {
   }
 }
 
+void Resting::regrant(Handle handle, Token token, Index since) {
+  sessions_.erase(handle);
+  Record& record = (*records_)[handle];
+  record.token = token;
+  record.since = since;
+  record.stored = 0;
+  if (!record.dirty) dirty_.push_back(handle);
+  record.dirty = 1;
+  sessions_.insert(handle);
+}
+
 std::vector<Resting::Handle> Resting::of_session(SessionId session) const {
   std::vector<Handle> handles;
   for (auto at = sessions_.lower_bound(std::pair(session, Token())); at != sessions_.end(); ++at) {
@@ -103,6 +114,16 @@ std::vector<Resting::Handle> Resting::take_dirty() {
   }
   std::ranges::sort(taken, {}, [this](Handle handle) { return (*records_)[handle].token; });
   return taken;
+}
+
+void Resting::forget_stored() {
+  dirty_.clear();
+  for (const Handle handle : names_) {
+    Record& record = (*records_)[handle];
+    record.stored = 0;
+    record.dirty = 1;
+    dirty_.push_back(handle);
+  }
 }
 
 std::optional<uint16_t> Resting::place_of(const Origin& origin) {

@@ -48,6 +48,8 @@ class Resting {
   bool stored(Handle handle) const { return (*records_)[handle].stored != 0; }
   bool dirty(Handle handle) const { return (*records_)[handle].dirty != 0; }
   void remove(Handle handle);
+  // Gives the hold another token, above all there are: another row, which is to be stored.
+  void regrant(Handle handle, Token token, Index since);
 
   size_t size() const { return names_.size(); }
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
@@ -55,6 +57,7 @@ class Resting {
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
   // Handles of those that changed since the call before, in grant order; they count as stored from here on.
   std::vector<Handle> take_dirty();
+  void forget_stored();  // all of them count as changed
 
  private:
   // Hash and order of handles by what they stand for; a key can be looked for without a record.

@@ -72,9 +72,9 @@ class Table {
   bool update_value(const HoldKey& key, std::string_view value);  // false: NotOwner
   // S-58: another block for a delegation, which stays; `key` has the token of its hold. Its first token; nothing: NotOwner.
   std::optional<Token> refill(const HoldKey& key, TokenCounter& tokens);
-  // New holds with new blocks in the place of the delegations of a session: it changes hands, and what the former process used
-  // of the blocks is not known.
-  void renew_delegations(SessionId session, Index index, TokenCounter& tokens);
+  // New holds in the place of all that a session has, in the order of the former ones: it changes hands, and whoever had them
+  // before has worthless tokens from here on. Delegations get new blocks, because what was used of them is not known. S-45.
+  void regrant_all(SessionId session, Index index, TokenCounter& tokens);
   // S-54: like held(), but as a guard: a token of a delegation that is shown here retires those before it.
   std::optional<Mode> put_forward(std::string_view name, Token token);
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
@@ -103,6 +103,7 @@ class Table {
 
   // ---- checkpoint: what changed since the call before, rows in ascending order of their ids
   void collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(RowId)> erase);
+  void forget_stored();  // the next collect() puts every row
   // Adds one row to an empty or half-restored table: delays, then holds, then waiters, each in ascending order. kDataLoss:
   // impossible.
   absl::Status restore(const ClaimView& row);
@@ -159,7 +160,8 @@ class Table {
   std::optional<AcquireVerdict> refused_try(const Attempt& attempt) const;
   Claim* find_hold(const HoldKey& key) const;
   Claim* find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict);
-  ModeVerdict regrant(Claim& claim, Mode mode, Index index, TokenCounter& tokens);
+  ModeVerdict convert(Claim& claim, Mode mode, Index index, TokenCounter& tokens);
+  void regrant(Claim& claim, Token token, Index index, TokenCounter& tokens);
   enum class Which : uint8_t { All, Waits };
   std::vector<Claim*> claims_of(SessionId session, Which which) const;
   void begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions);
@@ -174,6 +176,7 @@ class Table {
   // At rest or with records: a lock is one or the other.
   bool grant_at_rest(const Attempt& attempt, Token token);
   void end_at_rest(Resting::Handle handle);
+  void regrant_at_rest(Resting::Handle handle, Token token, Index index);
   Lock* wake(std::string_view name);
   bool put_to_rest(Lock& lock);
   std::optional<AcquireVerdict> refusal_at_rest(const Wanted& wanted, const Attempt& attempt) const;

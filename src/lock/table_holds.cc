@@ -1,5 +1,7 @@
 // What can be done with a hold while it stays (docs/semantics.md S-46): another mode, another value.
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/mutant.h"
 #include "lock/deadlock.h"
@@ -20,7 +22,7 @@ Claim* Table::find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdi
 ModeVerdict Table::downgrade(const HoldKey& key, Index index, TokenCounter& tokens) {
   ModeVerdict verdict;
   Claim* claim = find_convertible(key, Mode::Exclusive, verdict);
-  return claim ? regrant(*claim, Mode::Shared, index, tokens) : verdict;
+  return claim ? convert(*claim, Mode::Shared, index, tokens) : verdict;
 }
 
 // Ahead of all waiters, or not at all. Waiters on several names that could share with this hold cannot any more: an upgrade
@@ -37,24 +39,54 @@ ModeVerdict Table::upgrade(const HoldKey& key, Index index, TokenCounter& tokens
   const bool deadlock = waits_for_itself(*claim->owner);
   claim->one.mode = Mode::Shared;
   if (deadlock) return {ModeVerdict::Kind::Deadlock};
-  return regrant(*claim, Mode::Exclusive, index, tokens);
+  return convert(*claim, Mode::Exclusive, index, tokens);
 }
 
-// The hold becomes another one in place: its row, its token and its mode.
-ModeVerdict Table::regrant(Claim& claim, Mode mode, Index index, TokenCounter& tokens) {
+ModeVerdict Table::convert(Claim& claim, Mode mode, Index index, TokenCounter& tokens) {
+  if (claim.one.mode == Mode::Exclusive) note_leader(claim.lock().name.view());  // it leads no longer, or under another token
+  rewrite(claim, [mode](Claim& hold) { hold.one.mode = mode; });
+  regrant(claim, mutant(Mutant::DowngradeKeepsToken) ? claim.token : Token(tokens.next()), index, tokens);
+  return {ModeVerdict::Kind::Done, claim.token, claim.since};
+}
+
+// The hold becomes another one in place: its row and its token. It is the newest of its locks, in their order too, so that a
+// table restored from rows has the same.
+void Table::regrant(Claim& claim, Token token, Index index, TokenCounter& tokens) {
   forget_row(claim);
   holds_.erase(claim.token);
   rewrite(claim, [&](Claim& hold) {
-    hold.one.mode = mode;
-    if (!mutant(Mutant::DowngradeKeepsToken)) hold.token = Token(tokens.next());
+    hold.token = token;
     hold.since = index;
     hold.releases = 0;  // they are numbered by token
-    if (hold.block) reserve(*hold.block, hold.token, tokens);
+    if (hold.block) reserve(*hold.block, token, tokens);
   });
-  holds_.emplace(claim.token, &claim);
-  touch(claim.lock());
-  note_leader(claim.lock().name.view());
-  return {ModeVerdict::Kind::Done, claim.token, claim.since};
+  holds_.emplace(token, &claim);
+  for (Place& place : claim.places()) {
+    place.lock->holds.remove(place);
+    place.lock->holds.append(place);
+    if (place.mode == Mode::Exclusive) note_leader(place.lock->name.view());
+    touch(*place.lock);
+  }
+}
+
+void Table::regrant_all(SessionId session, Index index, TokenCounter& tokens) {
+  struct Held {
+    Token token;
+    Claim* claim = nullptr;  // null: it is at rest
+    Resting::Handle resting = 0;
+  };
+  std::vector<Held> holds;
+  for (const Resting::Handle handle : resting_.of_session(session)) holds.push_back({resting_.view(handle).token, {}, handle});
+  for (Claim* claim : claims_of(session, Which::All)) {
+    if (claim->held()) holds.push_back({claim->token, claim});
+  }
+  std::ranges::sort(holds, {}, &Held::token);
+  for (const Held& hold : holds) {
+    const bool kept = mutant(Mutant::ResumeKeepsTokens) && (hold.claim == nullptr || !hold.claim->block);
+    if (kept) continue;
+    const Token token(tokens.next());
+    hold.claim ? regrant(*hold.claim, token, index, tokens) : regrant_at_rest(hold.resting, token, index);
+  }
 }
 
 bool Table::update_value(const HoldKey& key, std::string_view value) {

@@ -37,6 +37,17 @@ void Table::end_at_rest(Resting::Handle handle) {
   resting_.remove(handle);
 }
 
+// The hold becomes another one in place: its row and its token.
+void Table::regrant_at_rest(Resting::Handle handle, Token token, Index index) {
+  const ClaimView former = resting_.view(handle);
+  digest_ -= claim_hash(former);
+  if (resting_.stored(handle)) erased_.push_back({RowId::Kind::Hold, former.token.value()});
+  resting_.regrant(handle, token, index);
+  const ClaimView hold = resting_.view(handle);
+  digest_ += claim_hash(hold);
+  if (hold.mode == Mode::Exclusive) note_leader(hold.name);
+}
+
 // Gives a lock its records, if it is at rest; null: it is not. Neither its digest nor its row changes.
 Lock* Table::wake(std::string_view name) {
   const Resting::Handle handle = resting_.find(name);

@@ -133,6 +133,16 @@ void Table::collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(
   put_resting_before({RowId::Kind::Wait, 0});
 }
 
+void Table::forget_stored() {
+  erased_.clear();
+  for (auto& [id, delay] : delays_) delay.stored = false;
+  for (const std::unique_ptr<Claim>& claim : claims_) {
+    claim->stored = false;
+    changed(*claim);
+  }
+  resting_.forget_stored();
+}
+
 // What a claim must be, whatever else there is.
 absl::Status Table::check(const ClaimView& row) const {
   if (row.delay < Duration::zero() || row.delay > kDelayMax) return absl::DataLossError("a lock-delay out of range");

@@ -61,13 +61,6 @@ std::optional<Token> Table::refill(const HoldKey& key, TokenCounter& tokens) {
   return claim->block->first;
 }
 
-void Table::renew_delegations(SessionId session, Index index, TokenCounter& tokens) {
-  for (Claim* claim : claims_of(session, Which::All)) {
-    if (!claim->held() || !claim->block) continue;
-    regrant(*claim, Mode::Exclusive, index, tokens);
-  }
-}
-
 std::optional<Mode> Table::put_forward(std::string_view name, Token token) {
   const std::optional<Mode> mode = held(name, token);
   Claim* claim = mode ? delegation(name) : nullptr;

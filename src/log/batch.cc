@@ -12,9 +12,6 @@ namespace {
 constexpr size_t kMarkFixedBytes = 16 + kLogStateBytes;
 constexpr size_t kIdentityBytes = 24;
 
-void append_u32(std::string& out, uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
-void append_u64(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
-
 // Writes the records of one batch after each other and counts them.
 class BatchWriter {
  public:

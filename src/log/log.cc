@@ -5,12 +5,13 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "base/sums.h"
+#include "coordkit/error.h"
 #include "log/peer_marks.h"
 
 namespace coordkit::log {
 namespace {
 
-absl::Status misuse(std::string what) { return absl::InvalidArgumentError("log: " + std::move(what)); }
+absl::Status misuse(std::string what) { return make_error(Reason::InvalidArgument, "log: " + std::move(what)); }
 
 // Room that a batch leaves for marks after it, so that compaction can always be made durable and free a segment, even when
 // there is no space for another one.
@@ -22,11 +23,11 @@ size_t mark_reserve(std::span<const LogWrite> steps) {
 }
 
 absl::Status not_intact(const raft::Entry& entry) {
-  return absl::DataLossError("entry " + std::to_string(entry.index.value()) + " does not match its content sum");
+  return make_error(Reason::Corrupt, "entry " + std::to_string(entry.index.value()) + " does not match its content sum");
 }
 
 absl::Status rotten(Index index) {
-  return absl::DataLossError("entry " + std::to_string(index.value()) + " is rotten on this disk");
+  return make_error(Reason::Corrupt, "entry " + std::to_string(index.value()) + " is rotten on this disk");
 }
 
 }  // namespace
@@ -188,19 +189,42 @@ absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size
   std::vector<raft::Entry> entries;
   size_t bytes = 0;
   for (Index index = first; index <= last; index = index.next()) {
-    const Location& location = index_[index - state_.base.index - 1];
-    if (location.bytes == 0) return rotten(index);
-    bytes += location.bytes;
+    bytes += index_[index - state_.base.index - 1].bytes;
     if (bytes > bytes_max && !entries.empty()) break;
-    absl::StatusOr<std::string> raw = segments_[location.at.segment].file->pread(location.at.offset, location.bytes);
-    if (!raw.ok()) return raw.status();
-    const std::optional<Record> record = parse_record(*raw, 0, key(location.at.segment), location.at.offset);
-    if (!record || !record->payload_intact || !holds_entry(record->kind) || record->index != index) {
-      return rotten(index);
-    }
-    entries.push_back(entry_of(*record));
+    absl::StatusOr<raft::Entry> entry = read_one(index);
+    if (!entry.ok()) return entry.status();
+    entries.push_back(*std::move(entry));
   }
   return entries;
+}
+
+absl::StatusOr<raft::Entry> Log::read_one(Index index) const {
+  const Location& location = index_[index - state_.base.index - 1];
+  if (location.bytes == 0) return rotten(index);
+  const absl::StatusOr<std::string> raw = segments_.at(location.at.segment).file->pread(location.at.offset, location.bytes);
+  if (!raw.ok()) return raw.status();
+  const std::optional<Record> record = parse_record(*raw, 0, key(location.at.segment), location.at.offset);
+  if (!record || !record->payload_intact || !holds_entry(record->kind) || record->index != index) {
+    return rotten(index);
+  }
+  return entry_of(*record);
+}
+
+LogScrub Log::scrub(Index from, size_t bytes_max) const {
+  LogScrub found;
+  Index index = std::max(from, state_.base.index.next());
+  for (; failure_.ok() && index <= state_.last.index && found.bytes < bytes_max; index = index.next()) {
+    found.bytes += index_[index - state_.base.index - 1].bytes;
+    const absl::StatusOr<raft::Entry> entry = read_one(index);
+    if (entry.ok()) continue;
+    if (!found.first_bad) {
+      found.first_bad = index;
+      found.why = entry.status();
+    }
+    found.last_bad = index;
+  }
+  if (failure_.ok() && index <= state_.last.index) found.next = index;
+  return found;
 }
 
 absl::Status Log::compact(Position through) {
@@ -220,10 +244,24 @@ absl::Status Log::compact(Position through) {
 // The next segment. Its header repeats the hard state, so no older segment is the only one to hold it.
 absl::Status Log::roll(size_t batch_bytes) {
   const uint64_t needed = kFirstBatchOffset + batch_bytes;
-  auto spare = std::find_if(spares_.begin(), spares_.end(), [needed](const Spare& s) { return s.capacity >= needed; });
-  if (spare == spares_.end()) {
+  const auto fits = [needed](const Spare& s) { return s.capacity >= needed; };
+  auto spare = std::ranges::find_if(spares_, fits);
+  std::unique_ptr<File> file;
+  while (spare != spares_.end() && !file) {
+    absl::StatusOr<std::unique_ptr<File>> opened = open_spare(*spare);
+    if (!opened.ok()) return final_failure(opened.status());
+    file = *std::move(opened);
+    if (file) break;
+    spares_.erase(spare);
+    spare = std::ranges::find_if(spares_, fits);
+  }
+  if (!file) {
     if (absl::Status status = hasty_spare(batch_bytes); !status.ok()) return status;
     spare = spares_.end() - 1;
+    absl::StatusOr<std::unique_ptr<File>> opened = open_spare(*spare);
+    if (!opened.ok()) return final_failure(opened.status());
+    if (!*opened) return final_failure(absl::DataLossError("log: a segment that was just made is not there"));
+    file = *std::move(opened);
   }
   if (durable_ != DiskPosition{current_, end_}) {
     if (absl::Status status = sync(); !status.ok()) return status;
@@ -237,14 +275,12 @@ absl::Status Log::roll(size_t batch_bytes) {
                              .predecessor = current_,
                              .predecessor_end = end_,
                              .state = state_};
-  absl::StatusOr<std::unique_ptr<File>> file = files_.open(spare_name, OpenMode::ReadWrite);
-  if (!file.ok()) return final_failure(file.status());
-  absl::Status status = (*file)->pwrite(0, encode(header, options_.group));
-  if (status.ok()) status = (*file)->sync();
+  absl::Status status = file->pwrite(0, encode(header, options_.group));
+  if (status.ok()) status = file->sync();
   if (status.ok()) status = files_.rename(spare_name, file_name(FileUse::Segment, number));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return final_failure(status);
-  segments_[number] = {.capacity = spare->capacity, .file = *std::move(file)};
+  segments_[number] = {.capacity = spare->capacity, .file = std::move(file)};
   current_ = number;
   capacity_ = spare->capacity;
   end_ = kFirstBatchOffset;
@@ -253,6 +289,19 @@ absl::Status Log::roll(size_t batch_bytes) {
   state_.truncated_to = LogState().truncated_to;
   spares_.erase(spare);
   return absl::OkStatus();
+}
+
+// Null: it is gone, or was cut short. It holds nothing, so it is thrown away and another one is made.
+absl::StatusOr<std::unique_ptr<File>> Log::open_spare(const Spare& spare) {
+  const std::string name = file_name(FileUse::Spare, spare.number);
+  absl::StatusOr<std::unique_ptr<File>> file = files_.open(name, OpenMode::ReadWrite);
+  if (absl::IsNotFound(file.status())) return nullptr;
+  if (!file.ok()) return file;
+  const absl::StatusOr<uint64_t> size = (*file)->size();
+  if (!size.ok()) return size.status();
+  if (*size == spare.capacity) return file;
+  if (absl::Status status = files_.remove(name); !status.ok() && !absl::IsNotFound(status)) return status;
+  return nullptr;
 }
 
 absl::Status Log::hasty_spare(size_t batch_bytes) {

@@ -30,6 +30,7 @@ struct LogOptions {
   uint64_t segment_bytes = 64 << 20;       // of a prepared segment; multiple of a block
   uint64_t small_segment_bytes = 1 << 20;  // of one made in haste: at open, or when no spare is ready
   size_t spares = 1;                       // kept ready, recycled ones included
+  Index checkpointed = {};                 // open() may leave out what commands up to here say (LogStore::checkpointed)
 };
 
 struct OpenedLog;
@@ -48,6 +49,8 @@ class Log {
   bool mark_due() const { return mark_due_; }
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
+  // Verifies entries from `from` on as read() does, until `bytes_max` are read.
+  LogScrub scrub(Index from, size_t bytes_max) const;
 
   // Entries up to `through` are not needed any more. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
@@ -90,7 +93,9 @@ class Log {
   absl::Status write_batch(std::span<const LogWrite> steps);
   absl::Status fill(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
+  absl::StatusOr<raft::Entry> read_one(Index index) const;
   absl::Status hasty_spare(size_t batch_bytes);
+  absl::StatusOr<std::unique_ptr<File>> open_spare(const Spare& spare);
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
   Location& location(Index index) { return index_[index - state_.base.index - 1]; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "coordkit/error.h"
 #include "log/log.h"
 
 namespace coordkit::log {
@@ -56,7 +57,7 @@ std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from)
 }  // namespace
 
 absl::StatusOr<OpenedLog> Log::open(FileSystem& files, const LogOptions& options) {
-  absl::StatusOr<Recovery> recovery = recover(files, options.store);
+  absl::StatusOr<Recovery> recovery = recover(files, options.store, options.checkpointed);
   if (!recovery.ok()) return recovery.status();
   OpenedLog opened{.log = std::unique_ptr<Log>(new Log(files, options)),
                    .hard_state = recovery->state.hard_state,
@@ -95,7 +96,7 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
   state_.last = state_.base;
   for (const Slot& slot : recovery.slots) {
     if (slot.at >= from && slot.entry) break;
-    const size_t bytes = slot.entry ? record_bytes(slot.entry->payload.size()) : 0;
+    const size_t bytes = slot.entry ? record_bytes(slot.payload_bytes) : 0;
     index_.push_back({slot.term, slot.where(), static_cast<uint32_t>(bytes), slot.at.segment});
     if (!slot.entry) holes_[slot.index] = {slot.index, slot.term, slot.content_sum};
     state_.last = {slot.index, slot.term};
@@ -130,7 +131,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   };
   for (const LogWrite& step : carried_steps(recovery, from)) {
     carry({&step, 1});
-    if (bytes.size() > kSegmentBytesMax / 2) return absl::DataLossError("log: an unsynced tail larger than a segment");
+    if (bytes.size() > kSegmentBytesMax / 2) return make_error(Reason::Corrupt, "log: an unsynced tail larger than a segment");
   }
   if (end_ != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: what was carried over is below it
   header.synced_end = end_;

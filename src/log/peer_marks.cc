@@ -13,7 +13,9 @@ std::string encode(std::span<const PeerMark> marks) {
     store_u64(at + 8, mark.boot.value());
     store_u64(at + 16, mark.start);
     store_u64(at + 24, mark.term.value());
-    store_u64(at + 32, mark.match.value());
+    store_u64(at + 32, mark.vote.value());
+    store_u64(at + 40, mark.match.index.value());
+    store_u64(at + 48, mark.match.term.value());
     at += kPeerMarkBytes;
   }
   return out;
@@ -27,7 +29,8 @@ std::optional<std::vector<PeerMark>> decode_peer_marks(std::string_view payload)
                      .boot = BootCounter(load_u64(at + 8)),
                      .start = load_u64(at + 16),
                      .term = Term(load_u64(at + 24)),
-                     .match = Index(load_u64(at + 32))});
+                     .vote = ReplicaId(load_u64(at + 32)),
+                     .match = {Index(load_u64(at + 40)), Term(load_u64(at + 48))}});
   }
   return marks;
 }

@@ -12,7 +12,7 @@
 
 namespace coordkit::log {
 
-inline constexpr size_t kPeerMarkBytes = 40;
+inline constexpr size_t kPeerMarkBytes = 56;
 
 std::string encode(std::span<const PeerMark> marks);
 std::optional<std::vector<PeerMark>> decode_peer_marks(std::string_view payload);

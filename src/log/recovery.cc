@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/mutant.h"
+#include "coordkit/error.h"
 
 namespace coordkit::log {
 namespace {
@@ -21,13 +22,14 @@ struct Link {
 };
 
 absl::Status foreign(std::string_view name) {
-  return absl::FailedPreconditionError("the log directory holds '" + std::string(name) +
-                                       "', which is not a file of this log; move it away or choose another data directory");
+  return make_error(Reason::ForeignData,
+                    "the log directory holds '" + std::string(name) +
+                        "', which is not a file of this log; move it away or choose another data directory");
 }
 
 class Recoverer {
  public:
-  Recoverer(FileSystem& files, StoreId store) : files_(files), store_(store) {}
+  Recoverer(FileSystem& files, StoreId store, Index checkpointed) : files_(files), store_(store), checkpointed_(checkpointed) {}
 
   absl::StatusOr<Recovery> run() {
     for (auto step : {&Recoverer::list, &Recoverer::follow_chain, &Recoverer::survey, &Recoverer::replay}) {
@@ -70,7 +72,7 @@ class Recoverer {
       if (!head.ok()) return head.status();
       FoundHeader found = find_header(*head, key(link.segment));
       if (found.fault == HeaderFault::NewerFormat) {
-        return absl::FailedPreconditionError("the log was written by a newer version of coordkit; open it with that version");
+        return make_error(Reason::NewerFormat, "the log was written by a newer version of coordkit; open it with that version");
       }
       link.header = found.header;
       links_.push_back(link);
@@ -98,8 +100,8 @@ class Recoverer {
       const bool newest = &link == &links_.back();
       const bool batches = survey_segment(link, *bytes, newest);
       if (newest && !link.header && !batches) {
-        return absl::DataLossError("the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
-                                   ", is unreadable: neither the vote nor the end of the log can be proved");
+        return make_error(Reason::Corrupt, "the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
+                                               ", is unreadable: neither the vote nor the end of the log can be proved");
       }
     }
     std::erase_if(links_, [this](const Link& link) { return link.segment < first_live_; });
@@ -164,12 +166,14 @@ class Recoverer {
         result_.newest_whole = result_.newest_whole && !newest;
       }
       replay_segment(link, *bytes, newest);
+      if (!newest) replay_.leave_out_payloads(checkpointed_);  // what lies in the newest may have to be written again
       if (link.missing_after) replay_.segment_missing();
       result_.chain.push_back({link.segment, link.bytes});
     }
     if (replay_.end_unknown()) {
-      return absl::DataLossError("the newest segment of the log, " + file_name(FileUse::Segment, links_.back().segment) +
-                                 ", is rotten up to its end: what the log ended with cannot be proved");
+      return make_error(Reason::Corrupt, "the newest segment of the log, " +
+                                             file_name(FileUse::Segment, links_.back().segment) +
+                                             ", is rotten up to its end: what the log ended with cannot be proved");
     }
     result_.state = replay_.state();
     result_.slots = std::move(replay_.slots());
@@ -235,6 +239,7 @@ class Recoverer {
 
   FileSystem& files_;
   const StoreId store_;
+  const Index checkpointed_;
   std::vector<uint32_t> present_;
   std::vector<Link> links_;  // oldest first
   uint32_t first_live_ = 1;
@@ -244,6 +249,8 @@ class Recoverer {
 
 }  // namespace
 
-absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store) { return Recoverer(files, store).run(); }
+absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store, Index checkpointed) {
+  return Recoverer(files, store, checkpointed).run();
+}
 
 }  // namespace coordkit::log

@@ -37,6 +37,7 @@ struct Recovery {
   std::vector<Identity> sure_previous;   // entries of the last batch of it below `durable`
 };
 
-absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store);
+// Commands up to `checkpointed` that lie in older segments than the newest come without payloads.
+absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store, Index checkpointed = {});
 
 }  // namespace coordkit::log

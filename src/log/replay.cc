@@ -69,6 +69,7 @@ void Replay::apply(const Record& record) {
     case RecordKind::Entry: {
       Slot slot{.index = record.index, .term = record.term, .content_sum = record.content_sum, .at = {segment_, record.offset}};
       if (record.payload_intact) slot.entry = entry_of(record);
+      slot.payload_bytes = record.payload.size();
       const Identity identity{slot.index, slot.term, slot.content_sum};
       put(std::move(slot));
       previous_.push_back(identity);
@@ -112,7 +113,14 @@ void Replay::repair(const Record& record) {
   slot.content_sum = record.content_sum;
   slot.repaired_at = {segment_, record.offset};
   slot.entry.reset();
+  slot.payload_bytes = record.payload.size();
   if (record.payload_intact) slot.entry = entry_of(record);
+}
+
+void Replay::leave_out_payloads(Index through) {
+  for (auto slot = slots_.rbegin(); slot != slots_.rend() && slot->at.segment == segment_; ++slot) {
+    if (slot->index <= through && slot->entry && slot->entry->kind == raft::EntryKind::Command) slot->entry->payload = {};
+  }
 }
 
 void Replay::truncate(Index keep) {

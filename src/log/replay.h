@@ -20,6 +20,7 @@ struct Slot {
   DiskPosition at;           // of the record; of a hole: somewhere in the segment that held it. Rises with the index.
   DiskPosition repaired_at;  // of the record that filled the hole; nowhere: it never was one
   std::optional<raft::Entry> entry;
+  size_t payload_bytes = 0;  // of its payload, also where that was left out
 
   DiskPosition where() const { return repaired_at.segment != 0 ? repaired_at : at; }
 };
@@ -38,6 +39,8 @@ class Replay {
   void stated(const Mark& mark) { enter(mark.state, mark.previous); }
   // Something was lost and no state after it has told what: the end of the log is not known.
   bool end_unknown() const { return lost_; }
+  // Of the commands of this segment up to `through`, wherever they were repaired.
+  void leave_out_payloads(Index through);
   // A whole segment is missing.
   void segment_missing() { lost_ = truncation_unknown_ = true; }
 

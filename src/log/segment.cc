@@ -14,9 +14,6 @@ constexpr size_t kHeaderPayloadBytes = 24 + kLogStateBytes;
 constexpr uint64_t kFillBytes = 256 << 10;
 constexpr size_t kNameDigits = 8;
 
-void append_u32(std::string& out, uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
-void append_u64(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
-
 std::string_view suffix(FileUse use) {
   switch (use) {
     case FileUse::Segment: return ".seg";

@@ -76,6 +76,12 @@ void CancelMarks::collect(absl::FunctionRef<void(ReplicaId, const Marks&)> put, 
   dirty_.clear();
 }
 
+void CancelMarks::forget_stored() {
+  stored_.clear();
+  dirty_.clear();
+  for (const auto& [replica, marks] : replicas_) dirty_.insert(replica);
+}
+
 absl::Status CancelMarks::restore(ReplicaId replica, Marks marks) {
   if (marks.sequences.empty() || marks.origin.replica != replica) return absl::DataLossError("impossible cancel marks");
   for (const Sequence sequence : marks.sequences) digest_ += mark_hash(marks.origin, sequence);

@@ -37,6 +37,7 @@ class CancelMarks {
   };
   // Checkpoint: one row per replica with marks; ascending.
   void collect(absl::FunctionRef<void(ReplicaId, const Marks&)> put, absl::FunctionRef<void(ReplicaId)> erase);
+  void forget_stored();  // the next collect() puts every row
   absl::Status restore(ReplicaId replica, Marks marks);
 
   uint64_t digest() const { return digest_; }  // sum over the marks

@@ -14,7 +14,7 @@ namespace {
 using namespace fields;  // the vocabulary of this file
 
 // Numbers of Request's fields: one per kind, never reused.
-enum Kind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kPut = 16, kDelete = 17, kTransaction = 80, kCompact = 81 };
+enum RequestKind : uint32_t { kPrior = 1, kOpen = 2, kClose = 3, kPut = 16, kDelete = 17, kTransaction = 80, kCompact = 81 };
 
 void write(pbf_writer&, std::monostate) {}
 void write(pbf_writer& request, const OpenSession& open) {

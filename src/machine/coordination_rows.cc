@@ -12,6 +12,10 @@ void collect(coordination::Coordination& state, std::string_view prefix, Checkpo
   });
 }
 
+void forget_stored(coordination::Coordination& state) {
+  state.each_rows([]<typename Row>(coordination::Rows<Row>& table) { table.forget_stored(); });
+}
+
 std::optional<absl::Status> restore(coordination::Coordination& state, const ParsedKey& key, std::string_view value) {
   std::optional<absl::Status> status;
   state.each_rows([&]<typename Row>(coordination::Rows<Row>& table) {

@@ -38,6 +38,7 @@ inline constexpr TableByte kTableOf<coordination::Wait> = TableByte::Waits;
 
 // Adds what changed since the call before.
 void collect(coordination::Coordination& state, std::string_view prefix, CheckpointBatch& batch);
+void forget_stored(coordination::Coordination& state);
 // Adds one row; nothing: it is of no table of coordination. kDataLoss: malformed or impossible.
 std::optional<absl::Status> restore(coordination::Coordination& state, const ParsedKey& key, std::string_view value);
 

@@ -9,9 +9,13 @@
 
 namespace coordkit::machine {
 
+// From here on ids are drawn: the upper half of what a signed column takes, so that they meet none of the small numbers that
+// callers choose, nor the ids of sessions.
+inline constexpr uint64_t kDrawnLease = uint64_t{1} << 62;
+
 // Makes a lease. One that is bound to a process is renewed with that process's sessions; one that is not only by RenewLease.
 struct GrantLease {
-  LeaseId id;  // zero: the index of the entry, or the next number above it that is free
+  LeaseId id;  // zero: kDrawnLease and the index of the entry, or the next number above it that is free
   Duration ttl{};
   ReplicaId node;  // and the following; zero: bound to nobody
   BootCounter boot;

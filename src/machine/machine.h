@@ -56,6 +56,7 @@ class Machine final : public StateMachine {
   bool holds(std::string_view guard) override;                   // src/machine/guard.h
   void observe(std::string_view subject, bool wanted) override;  // subject_of(); of changes only, ends of sessions are told
   void checkpoint(CheckpointBatch& batch) override;
+  bool forget_stored() override;
   absl::Status restore(const CheckpointView& view) override;
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
@@ -140,6 +141,7 @@ class Machine final : public StateMachine {
   Answer cancel_coordinated(SessionId session, const RequestId& request, Step& step);  // nothing: it neither waits nor holds
   void end_coordinated(SessionId session, Step& step);
   void end_coordinated_waits(SessionId session, coordination::Waiter waiter, Step& step);
+  void regrant_coordinated(SessionId session, Step& step);
   void time_out_coordinated(const FiredTimer& timer, Step& step);  // of a wait or a claim
   void settle_coordination(Step& step);
   void announce_leaders(Step& step);  // ends every entry

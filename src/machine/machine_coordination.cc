@@ -157,6 +157,10 @@ void Machine::end_coordinated_waits(SessionId session, coordination::Waiter wait
   coordinate(step, [&](coordination::Step& inner) { state_.coordination.end_waits(session, waiter, inner); });
 }
 
+void Machine::regrant_coordinated(SessionId session, Step& step) {
+  coordinate(step, [&](coordination::Step& inner) { state_.coordination.regrant_all(session, inner); });
+}
+
 void Machine::time_out_coordinated(const FiredTimer& timer, Step& step) {
   const Index queued(timer.id.value() & ~kWaitTimerBit);
   coordinate(step, [&](coordination::Step& inner) {

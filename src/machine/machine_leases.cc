@@ -32,7 +32,7 @@ Machine::Answer Machine::execute(GrantLease& grant, Step& step) {
     return state_.leases.named(id).has_value() || state_.sessions.contains(SessionId(id.value()));
   };
   if (grant.id && taken(grant.id)) return Result{.code = ResultCode::LeaseExists};
-  LeaseId name = grant.id ? grant.id : LeaseId(step.index.value());
+  LeaseId name = grant.id ? grant.id : LeaseId(kDrawnLease + step.index.value());
   while (!grant.id && taken(name)) name = name.next();
   const SessionId number(state_.counter.next());
   const Duration ttl = lease::granted_ttl(grant.ttl);

@@ -7,30 +7,30 @@ namespace coordkit::machine {
 namespace {
 
 Result answer_of(const lock::AcquireVerdict& verdict) {
-  using Kind = lock::AcquireVerdict::Kind;
+  using VerdictKind = lock::AcquireVerdict::Kind;
   switch (verdict.kind) {
-    case Kind::Granted:
+    case VerdictKind::Granted:
       return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since, .releases = verdict.releases};
-    case Kind::Held: return {.code = ResultCode::Held};
-    case Kind::Delayed: return {.code = ResultCode::Delayed};
-    case Kind::AlreadyHeld: return {.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
-    case Kind::AlreadyWaiting: return {.code = ResultCode::AlreadyWaiting, .since = verdict.since};
-    case Kind::Deadlock: return {.code = ResultCode::Deadlock};
-    case Kind::TooDeep: return {.code = ResultCode::LimitExceeded};
-    case Kind::Queued: break;
+    case VerdictKind::Held: return {.code = ResultCode::Held};
+    case VerdictKind::Delayed: return {.code = ResultCode::Delayed};
+    case VerdictKind::AlreadyHeld: return {.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
+    case VerdictKind::AlreadyWaiting: return {.code = ResultCode::AlreadyWaiting, .since = verdict.since};
+    case VerdictKind::Deadlock: return {.code = ResultCode::Deadlock};
+    case VerdictKind::TooDeep: return {.code = ResultCode::LimitExceeded};
+    case VerdictKind::Queued: break;
   }
   return {.code = ResultCode::Queued, .position = verdict.position};
 }
 
 Result answer_of(const lock::ModeVerdict& verdict) {
-  using Kind = lock::ModeVerdict::Kind;
+  using VerdictKind = lock::ModeVerdict::Kind;
   switch (verdict.kind) {
-    case Kind::Done: return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
-    case Kind::NotOwner: return {.code = ResultCode::NotOwner};
-    case Kind::Impossible: return {.code = ResultCode::InvalidArgument};
-    case Kind::Conflict: return {.code = ResultCode::UpgradeConflict};
-    case Kind::Delayed: return {.code = ResultCode::Delayed};
-    case Kind::Deadlock: break;
+    case VerdictKind::Done: return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since};
+    case VerdictKind::NotOwner: return {.code = ResultCode::NotOwner};
+    case VerdictKind::Impossible: return {.code = ResultCode::InvalidArgument};
+    case VerdictKind::Conflict: return {.code = ResultCode::UpgradeConflict};
+    case VerdictKind::Delayed: return {.code = ResultCode::Delayed};
+    case VerdictKind::Deadlock: break;
   }
   return {.code = ResultCode::Deadlock};
 }

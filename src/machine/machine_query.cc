@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordkit/error.h"
 #include "machine/guard.h"
 #include "machine/machine.h"
 
@@ -40,7 +41,7 @@ absl::StatusOr<std::string> Machine::query(std::string_view request) const {
   return std::visit(
       [this](const auto& kind) -> absl::StatusOr<std::string> {
         if constexpr (std::is_same_v<std::decay_t<decltype(kind)>, std::monostate>) {
-          return absl::InvalidArgumentError("a query of a kind this version does not know");
+          return make_error(Reason::InvalidArgument, "a query of a kind this version does not know");
         } else {
           return answer_to(kind);
         }

@@ -65,6 +65,17 @@ void Machine::checkpoint(CheckpointBatch& batch) {
   rows::collect(state_.coordination, prefix_, batch);
 }
 
+bool Machine::forget_stored() {
+  stored_counters_.reset();
+  state_.locks.forget_stored();
+  state_.keys.forget_stored();
+  state_.leases.forget_stored();
+  state_.sessions.forget_stored();
+  state_.cancels.forget_stored();
+  rows::forget_stored(state_.coordination);
+  return true;
+}
+
 namespace {
 
 // Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, leases,

@@ -62,7 +62,9 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   // A wait belongs to the process that asked; a grant to it would be held by nobody.
   state_.locks.end_waits(resume.id, step.decisions);
   end_coordinated_waits(resume.id, coordination::Waiter::MayReturn, step);
-  state_.locks.renew_delegations(resume.id, step.index, state_.counter);
+  // The former process may wake at any time and show what it had: its tokens are worth nothing from here on.
+  state_.locks.regrant_all(resume.id, step.index, state_.counter);
+  regrant_coordinated(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
       {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation}))});

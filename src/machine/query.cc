@@ -12,7 +12,7 @@ namespace {
 
 using namespace fields;  // the vocabulary of this file
 
-enum Kind : uint32_t {
+enum QueryKind : uint32_t {
   kHolders = 1,
   kQueue = 2,
   kSession = 3,
@@ -41,7 +41,7 @@ struct Fields {
   uint64_t after = 0;
 };
 
-void write_fields(pbf_writer& query, Kind kind, const Fields& fields) {
+void write_fields(pbf_writer& query, QueryKind kind, const Fields& fields) {
   if (fields.first.empty() && fields.second.empty() && fields.id == 0 && fields.limit == 0 && fields.after == 0) {
     query.add_message(kind, "", 0);  // a sub-writer leaves out what stays empty, and with it the kind
     return;
@@ -95,7 +95,7 @@ void write(pbf_writer& out, const KeySpaceQuery&) { write_fields(out, kKeySpace,
 void write(pbf_writer& out, const Transaction& q) { put_transaction(out, kTransaction, q); }
 
 void write(pbf_writer& out, const ObjectQuery& q) {
-  write_fields(out, Kind(kObjects + static_cast<uint32_t>(q.kind)), {.first = q.name, .limit = q.limit});
+  write_fields(out, QueryKind(kObjects + static_cast<uint32_t>(q.kind)), {.first = q.name, .limit = q.limit});
 }
 
 void write(pbf_writer& out, const OwnedObjectsQuery& q) {

@@ -92,6 +92,7 @@ class Store {
   const Counters& counters() const { return counters_; }
   // What changed since the call before. Rows never change: they come and go.
   void collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase);
+  void forget_stored();                                     // the next collect() puts every row
   absl::Status restore_counters(const Counters& counters);  // first, into an empty store
   absl::Status restore(const Row& row);                     // ascending; kDataLoss: impossible
   absl::Status restored();                                  // after the last row

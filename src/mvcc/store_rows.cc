@@ -29,6 +29,17 @@ void Store::collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionR
   stored_ = {revision(), UINT32_MAX};
 }
 
+void Store::forget_stored() {
+  stored_ = {};
+  erased_.clear();
+  unstored_.clear();
+  for (const KeyPointer& key : keys_) {
+    for (const Version* version = key->newest; version != nullptr; version = version->before) {
+      if (version->mod < swept()) unstored_.emplace(version->id(), version);
+    }
+  }
+}
+
 absl::Status Store::restore_counters(const Counters& counters) {
   COORDKIT_CHECK_MSG(versions_ == 0, "restored into a store that has changes");
   if (!counters.revision || counters.compacted > counters.revision || counters.swept > counters.compacted) {

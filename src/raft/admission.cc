@@ -1,5 +1,6 @@
 // The door for messages: one predicate. A message that fails it is dropped and nothing happens; after it, the handlers
-// see only what a correct member of this group could have sent. Terms are not judged here but in begins_new_term().
+// see only what a correct member of this group could have sent. Whether a term is news is not judged here but in
+// begins_new_term().
 #include "base/entry_codec.h"
 #include "base/mutant.h"
 #include "base/sums.h"
@@ -36,7 +37,19 @@ bool Core::Impl::admissible(ReplicaId from, const Message& message) const {
   if (is_self(from) || configuration().voters.empty()) return false;  // a blank replica listens to nobody
   if (!attested_ && !std::holds_alternative<Removed>(message)) return false;
   if (!is_member(configuration(), from) && !heard_as_stranger(from, message)) return false;
-  return std::visit([&](const auto& value) { return plausible(value.term) && sound(from, value); }, message);
+  return std::visit([&](const auto& value) { return within_reach(value.term) && plausible(value.term) && sound(from, value); },
+                    message);
+}
+
+// A term is only ever raised, and there are 2^64: whoever could raise it at will would leave none to elect a leader in
+// (FLT_S08). Bounded leaps of the few who are heard at all take longer than a cluster lives.
+bool Core::Impl::within_reach(Term claimed) const {
+  return claimed <= term() || claimed.value() - term().value() <= kTermLeapMax || mutant(Mutant::TermLeaps);
+}
+
+void Core::Impl::note_leap(ReplicaId from, const Message& message) {
+  const Term claimed = std::visit([](const auto& value) { return value.term; }, message);
+  if (!within_reach(claimed)) leap_ = TermLeap{from, claimed, (leap_ ? leap_->count : 0) + 1};
 }
 
 bool Core::Impl::sound(ReplicaId, const VoteRequest& request) const {
@@ -61,7 +74,8 @@ bool Core::Impl::sound(ReplicaId from, const AppendRequest& request) const {
 }
 
 bool Core::Impl::sound(ReplicaId from, const Heartbeat& heartbeat) const {
-  return lawful_leader(from, heartbeat.term) && plausible(heartbeat.commit);
+  return lawful_leader(from, heartbeat.term) && plausible(heartbeat.commit) && plausible(heartbeat.durable) &&
+         plausible(heartbeat.needed);
 }
 
 // An order of the leader that we follow, in its term and no other.

@@ -23,6 +23,15 @@ Index known_commit(const Recovered& recovered) {
   return std::max({recovered.base.index, recovered.applied.index, genesis ? Index(1) : Index()});
 }
 
+// Up to where entries came without what they say (LogStore::checkpointed); zero: all are whole.
+Index left_out(const std::vector<Entry>& entries, Index applied) {
+  Index last;
+  for (const Entry& entry : entries) {
+    if (entry.index <= applied && entry.kind == EntryKind::Command && entry.payload.empty()) last = entry.index;
+  }
+  return last;
+}
+
 bool is_answer(const Message& message) {
   return std::holds_alternative<VoteReply>(message) || std::holds_alternative<AppendReply>(message) ||
          std::holds_alternative<HeartbeatReply>(message);
@@ -55,14 +64,18 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       checkpoint_(recovered.applied),
       retained_(recovered.base.index, options.log_retained_bytes),
       pinnable_(recovered.base.index, options.log_pinned_bytes),
+      lag_(recovered.base.index, options.follower_lag_bytes_max),
       leader_contact_(now),
       attested_(recovered.attested),
+      floor_(recovered.floor),
       told_commit_(commit_) {
   COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
   leadership_.term = told_leadership_.term = term();
   vote_round_ = random_() >> 32;  // so that answers to an earlier incarnation are stale
   for (const Entry& entry : recovered.entries) weigh(entry);
   if (recovered.log_replaced) disk_.reset(recovered.base);
+  log_.forget(left_out(recovered.entries, recovered.applied.index));
+  if (lacks_promised() && !recovered.log_replaced) disk_.cut_behind();
   log_.evict(applied_, options_.cache_bytes_max);
   arm_election_timer();
 }
@@ -79,7 +92,7 @@ void Core::Impl::step(Input input, LaggingTime now) {
 // Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
 // Until it is attested a disk keeps its term, to be compared with what peers remember.
 void Core::Impl::on(Received& received) {
-  if (!admissible(received.from, received.message)) return;
+  if (!admissible(received.from, received.message)) return note_leap(received.from, received.message);
   if (attested_ && begins_new_term(received.from, received.message)) {
     const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
     request({Role::Follower, newer, ReplicaId()});
@@ -126,6 +139,7 @@ void Core::Impl::settle() {
   }
   judge_transfer();
   judge_change();
+  drop_reached_floor();
 }
 
 void Core::Impl::perform(const Transition& transition) {
@@ -161,6 +175,7 @@ void Core::Impl::append(Entry entry) {
 void Core::Impl::weigh(const Entry& entry) {
   retained_.append(entry.index, entry.bytes());
   pinnable_.append(entry.index, entry.bytes());
+  lag_.append(entry.index, entry.bytes());
 }
 
 void Core::Impl::raise_commit(Index to) {
@@ -204,6 +219,7 @@ Status Core::Impl::status() const {
                 .leader_contact = leader_contact_,
                 .configuration = configuration(),
                 .configuration_index = log_.configuration_index(),
+                .leap = leap_,
                 .lease_void = lease_void_};
   if (!leads()) return status;
   status.quorum_contact = quorum_contact();
@@ -249,9 +265,15 @@ std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
 Index Core::commit() const { return impl_->commit(); }
 const Configuration& Core::configuration() const { return impl_->configuration(); }
 Position Core::configuration_position() const { return impl_->configuration_position(); }
+Index Core::leader_commit() const { return impl_->leader_commit(); }
+bool Core::holds_back() const { return impl_->holds_back(); }
 bool Core::removed() const { return impl_->removed(); }
 Index Core::base() const { return impl_->base(); }
 Index Core::durable() const { return impl_->durable(); }
 Index Core::match(ReplicaId peer) const { return impl_->match(peer); }
+std::optional<Term> Core::term_at(Index index) const { return impl_->term_at(index); }
+const HardState& Core::hard_state() const { return impl_->hard_state(); }
+bool Core::attested() const { return impl_->attested(); }
+Position Core::floor() const { return impl_->floor(); }
 
 }  // namespace coordkit::raft

@@ -51,6 +51,7 @@ class Core::Impl {
   Index commit() const { return commit_; }
   Index base() const { return log_.base().index; }
   Index durable() const { return disk_.durable(); }
+  std::optional<Term> term_at(Index index) const { return log_.term_at(index); }
   Index match(ReplicaId peer) const;
   std::optional<Lease> lease() const;
   std::optional<LaggingTime> fresh_at() const;
@@ -58,7 +59,12 @@ class Core::Impl {
     return mutant(Mutant::MembersFromCommit) ? log_.configuration_at(commit_).configuration : log_.configuration();
   }
   Position configuration_position() const { return log_.configuration_position(); }
+  Index leader_commit() const { return std::max(leader_commit_, commit_); }
+  bool holds_back() const;
   bool removed() const { return quiet_; }
+  bool attested() const { return attested_; }
+  Position floor() const { return floor_; }
+  const HardState& hard_state() const { return disk_.hard_state(); }
 
  private:
   friend class CoreTwin;
@@ -97,6 +103,8 @@ class Core::Impl {
 
   // ---- admission.cc
   bool admissible(ReplicaId from, const Message& message) const;
+  bool within_reach(Term claimed) const;
+  void note_leap(ReplicaId from, const Message& message);
   bool sound(ReplicaId from, const VoteRequest& request) const;
   bool sound(ReplicaId from, const VoteReply& reply) const;
   bool sound(ReplicaId from, const AppendRequest& request) const;
@@ -117,6 +125,8 @@ class Core::Impl {
   bool refuses_company(const VoteRequest& request) const;
   bool may_campaign() const;
   bool up_to_date(Position last) const;
+  bool lacks_promised() const { return newer(floor_, log_.last()) && !mutant(Mutant::FloorIgnored); }
+  void drop_reached_floor();
   void count_votes();
   void ask_for_votes(VoteKind kind, Term campaign_term, WriteNumber after);
   void become_follower(const Transition& transition);
@@ -143,6 +153,7 @@ class Core::Impl {
   Progress* progress_of(ReplicaId peer);
   const Progress* progress_of(ReplicaId peer) const;
   void heard(Progress& peer, uint64_t round);
+  void note_round();
   void match_peers_to_configuration();
   LaggingTime quorum_time(LaggingTime Progress::*of_peer) const;
   LaggingTime quorum_contact() const { return quorum_time(&Progress::contact); }
@@ -151,6 +162,7 @@ class Core::Impl {
   void lead();  // the leader's messages of one turn
   void begin_round();
   void send_heartbeat(Progress& peer);
+  Position durable_position() const;
   void replicate(Progress& peer);
   void probe(Progress& peer);
   void send_append(Progress& peer, std::span<const Entry> entries);
@@ -194,6 +206,10 @@ class Core::Impl {
   std::optional<Position> compact();
 
   // ---- installing.cc
+  bool answers(const Progress& peer) const { return now_ - peer.contact < catch_up_grace(); }
+  Duration catch_up_grace() const;
+  Index needed_by(const Progress& peer) const;
+  Index needed() const;
   void leave_behind(Progress& peer);
   void greet(const Progress& peer);
   std::vector<ReplicaId> behind() const;
@@ -211,7 +227,10 @@ class Core::Impl {
   Position checkpoint_;
   LogWeight retained_;  // of the log, against log_retained_bytes
   LogWeight pinnable_;  // against log_pinned_bytes
-  Index pinned_;        // entries after it are needed; zero: none
+  LogWeight lag_;       // against follower_lag_bytes_max
+  Index unreadable_;    // entries up to here are rotten on the own disk; zero: none
+  Index pinned_;        // entries after it will be asked for by those who are sent a state; zero: nobody is
+  Index told_needed_;   // as the leader of the time told all, itself included, with its last heartbeats; zero: nothing
 
   Leadership leadership_;
   std::optional<Transition> requested_;
@@ -220,10 +239,13 @@ class Core::Impl {
   VoteSet votes_;                  // (pre-)candidate
   Cause cause_ = Cause::Silence;   // of the present campaign
   bool attested_;                  // else neither votes, campaigns nor acknowledges
+  Position floor_;                 // held once, and beyond the end of the log; zero: nothing is lacking
   bool quiet_ = false;             // told to be removed: no campaign until a leader speaks or a configuration comes
   uint64_t vote_round_ = 0;        // names one campaign; answers to an older one are stale
   Freshness freshness_;
-  Index verified_;  // follower: our log is equal to this term's leader's up to here
+  Index leader_commit_;             // the highest that any leader has told
+  bool told_to_hold_back_ = false;  // by the leader that is followed
+  Index verified_;                  // follower: our log is equal to this term's leader's up to here
 
   // Leader only.
   std::vector<Progress> peers_;  // by id
@@ -234,6 +256,11 @@ class Core::Impl {
   LaggingTime heartbeat_deadline_;
   uint64_t round_ = 0;            // last confirmation round begun in this term
   uint64_t confirmed_round_ = 0;  // a quorum answered it
+  struct Round {
+    uint64_t number = 0;
+    LaggingTime begun;
+  };
+  std::deque<Round> rounds_;  // of the last election timeout, two in a heartbeat interval at most; oldest first
 
   // Outlives the reign, so that the outcome can be told.
   struct Handover {
@@ -244,6 +271,7 @@ class Core::Impl {
     uint64_t told_round = 0;  // TimeoutNow was last sent in this confirmation round
   };
   std::optional<Handover> handover_;
+  std::optional<TermLeap> leap_;
   Term lease_void_;
   LaggingTime led_since_;  // leader
   struct DiskLag {

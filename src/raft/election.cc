@@ -56,14 +56,24 @@ bool Core::Impl::refuses_company(const VoteRequest& request) const {
 
 // A voter whose disk has swallowed its last vote; with a stalled one each attempt would only burn a term.
 bool Core::Impl::may_campaign() const {
-  return attested_ && electable() && own_store() && !quiet_ && disk_.hard_state_durable() && term().value() < kCountMax;
+  return attested_ && !lacks_promised() && electable() && own_store() && !quiet_ && disk_.hard_state_durable() &&
+         term().value() < kCountMax;
 }
 
 // ---- voting
 
 bool Core::Impl::up_to_date(Position last) const {
   if (mutant(Mutant::ComparesIndexesOnly)) return last.index >= log_.last().index;
+  if (lacks_promised() && newer(floor_, last)) return false;
   return !newer(log_.last(), last);
+}
+
+// A durable log that goes as far as the lost one did holds all that was acknowledged with it: of the same term it is the same
+// log up to there, and a leader of a later term had all of it before its own first entry (docs/safety.md, lemma D4).
+void Core::Impl::drop_reached_floor() {
+  if (!floor_.index) return;
+  const Position durable{disk_.durable(), log_.term_at(disk_.durable()).value_or(Term())};
+  if (!newer(floor_, durable)) floor_ = {};
 }
 
 // Whoever hears a leader neither votes nor adopts a term from a vote request (thesis 4.2.3); nor does a pre-vote raise any
@@ -143,6 +153,7 @@ void Core::Impl::become_follower(const Transition& transition) {
     arm_election_timer();
     if (mutant(Mutant::DeposedLeaderSticks)) leader_contact_ = now_;
   }
+  told_to_hold_back_ = false;
   const bool sticks = leads() && mutant(Mutant::DeposedLeaderSticks);
   leadership_ = {Role::Follower, term(), sticks ? options_.self : transition.leader};
 }
@@ -170,6 +181,7 @@ void Core::Impl::become_leader() {
   led_since_ = now_;
   round_ = 1;
   confirmed_round_ = 0;
+  rounds_.clear();
   heartbeat_due_ = true;
   heartbeat_deadline_ = now_ + options_.heartbeat_interval;
   match_peers_to_configuration();

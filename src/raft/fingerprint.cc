@@ -51,8 +51,9 @@ struct MessageWords {
     to.add(m.term), to.add(m.stream), to.add(static_cast<uint64_t>(m.verdict)), to.add(m.match);
     to.add(m.hint), to.add(m.rejected), to.add(m.round);
   }
-  void operator()(const Heartbeat& m) {
-    to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.committed), to.add(m.round);
+  void operator()(const Heartbeat& m) {  // but what no core looks at
+    to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.committed), to.add(m.round),
+        to.add(m.needed);
   }
   void operator()(const HeartbeatReply& m) { to.add(m.term), to.add(m.stream), to.add(m.match), to.add(m.round); }
   void operator()(const TimeoutNow& m) { to.add(m.term); }
@@ -118,6 +119,7 @@ class CoreTwin::Reader {
     if (ignored_.compaction) return;
     to_.add(core_.everyone_has_);
     to_.add(core_.pinned_);
+    to_.add(core_.told_needed_);
     for (const LogWeight* weight : {&core_.retained_, &core_.pinnable_}) {
       to_.add(weight->marks_.size());
       for (const auto& mark : weight->marks_) to_.add(mark.last), to_.add(mark.total);
@@ -180,6 +182,8 @@ class CoreTwin::Reader {
     ahead(core_.heartbeat_deadline_);
     to_.add(core_.round_);
     to_.add(core_.confirmed_round_);
+    for (const auto& round : core_.rounds_) to_.add(core_.round_ - round.number), age(round.begun);
+    to_.add(core_.rounds_.size());
     std::vector<const Progress*> peers;
     for (const Progress& peer : core_.peers_) peers.push_back(&peer);
     std::sort(peers.begin(), peers.end(), [this](auto* a, auto* b) { return to_.name_of(a->peer) < to_.name_of(b->peer); });
@@ -203,6 +207,8 @@ class CoreTwin::Reader {
     to_.add(peer.told_commit);
     to_.add(peer.answered_round);
     age(peer.contact);
+    if (!ignored_.compaction)
+      to_.add(static_cast<uint64_t>(std::min(core_.now_ - peer.contact, core_.catch_up_grace()).count()));
     flag(peer.vouched != LaggingTime());
     age(peer.vouched);
     to_.add(peer.beat.round);

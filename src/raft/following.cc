@@ -20,6 +20,9 @@ void Core::Impl::receive(ReplicaId from, const Heartbeat& heartbeat) {
     follow(from);
     learn(heartbeat.commit, heartbeat.everyone_has);
     freshness_.told(heartbeat.committed, now_, applied_);
+    leader_commit_ = std::max(leader_commit_, heartbeat.committed);
+    told_to_hold_back_ = heartbeat.hold_back;
+    told_needed_ = heartbeat.needed;
     reply.match = std::min(verified_, disk_.durable());
   }
   send(from, disk_.covering_term(), reply);
@@ -78,6 +81,7 @@ void Core::Impl::truncate_after(Index index) {
   log_.truncate_after(index);
   retained_.truncate_after(index);
   pinnable_.truncate_after(index);
+  lag_.truncate_after(index);
   disk_.truncated_after(index);
 }
 

@@ -7,12 +7,55 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "raft/core_impl.h"
+#include "raft/quorum.h"
 
 namespace coordkit::raft {
 
 // ---- the leader's side
 
 void Core::Impl::on(const Pin& pin) { pinned_ = pin.after; }
+
+// Who was heard so lately may be at work on what it lacks: a broken connection has come back by then, a new leader has heard
+// everybody.
+Duration Core::Impl::catch_up_grace() const {
+  constexpr int kTimeouts = 8;
+  return kTimeouts * options_.election_timeout;
+}
+
+// Entries after this are on their way to the peer, or will be asked for by it: of one that is sent a state those after it.
+Index Core::Impl::needed_by(const Progress& peer) const {
+  switch (peer.state) {
+    case Progress::State::Probe: return peer.next.previous();
+    case Progress::State::Stream: return peer.match;
+    case Progress::State::Behind: return pinned_;
+  }
+  return {};
+}
+
+// The log stays for whoever catches up, or it would never end: what comes while one is served is gone when it asks for that.
+// Everybody keeps it, because the next leader has to go on with it; a new one has to ask first who needs what.
+Index Core::Impl::needed() const {
+  Index lowest = pinned_ ? pinned_ : log_.last().index;
+  const auto probed = [](const Progress& peer) { return peer.state == Progress::State::Probe; };
+  const bool knows = leads() && (now_ - led_since_ >= catch_up_grace() || std::none_of(peers_.begin(), peers_.end(), probed));
+  if (!knows && told_needed_) lowest = std::min(lowest, told_needed_);
+  if (!leads()) return lowest;
+  for (const Progress& peer : peers_) {
+    if (answers(peer) && peer.state != Progress::State::Behind) lowest = std::min(lowest, needed_by(peer));
+  }
+  return lowest;
+}
+
+// One that is behind and waits for a state holds nobody back before it is sent one.
+bool Core::Impl::holds_back() const {
+  if (!leads()) return told_to_hold_back_;
+  if (options_.follower_lag_bytes_max == 0) return false;
+  return std::any_of(peers_.begin(), peers_.end(), [&](const Progress& peer) {
+    const bool here = is_voter(configuration(), peer.peer) && now_ - peer.contact < 2 * options_.election_timeout;
+    const Index from = needed_by(peer);
+    return here && from && lag_.reached_after(from);
+  });
+}
 
 // Whether a peer can be served from the log at all.
 void Core::Impl::leave_behind(Progress& peer) {
@@ -34,7 +77,7 @@ void Core::Impl::greet(const Progress& peer) {
 std::vector<ReplicaId> Core::Impl::behind() const {
   std::vector<ReplicaId> found;
   for (const Progress& peer : peers_) {
-    if (leads() && peer.state == Progress::State::Behind) found.push_back(peer.peer);
+    if (leads() && peer.state == Progress::State::Behind && answers(peer)) found.push_back(peer.peer);
   }
   return found;
 }
@@ -69,6 +112,7 @@ void Core::Impl::start_log_after(const Installed& installed) {
   disk_.reset(installed.at);
   retained_.reset(installed.at.index);
   pinnable_.reset(installed.at.index);
+  lag_.reset(installed.at.index);
   everyone_has_ = installed.at.index;
   reads_.clear();
   read_requests_.clear();

@@ -60,12 +60,20 @@ ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
 
 // ---- answers
 
-// An answer proves contact at the time the watched heartbeat was sent, not at the time of receipt: the network may have
-// held it for ever.
+// An answer proves contact at the time its round was begun, not at the time of receipt: the network may have held it for
+// ever. It counts however many rounds were begun since, or peers that are slow but alive would be taken for gone.
 void Core::Impl::heard(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
-  if (peer.beat.round == 0 || round < peer.beat.round) return;
-  peer.contact = peer.vouched = std::max(peer.contact, mutant(Mutant::ContactFromReceipt) ? now_ : peer.beat.sent);
+  const auto later = std::find_if(rounds_.begin(), rounds_.end(), [round](const Round& one) { return one.number > round; });
+  if (later == rounds_.begin()) return;
+  const LaggingTime begun = (later - 1)->begun;
+  peer.contact = peer.vouched = std::max(peer.contact, mutant(Mutant::ContactFromReceipt) ? now_ : begun);
+}
+
+void Core::Impl::note_round() {
+  while (!rounds_.empty() && now_ - rounds_.front().begun > options_.election_timeout) rounds_.pop_front();
+  if (!rounds_.empty() && now_ - rounds_.back().begun < options_.heartbeat_interval / 2) return;
+  rounds_.push_back({round_, now_});
 }
 
 void Core::Impl::receive(ReplicaId from, const AppendReply& reply) {
@@ -139,6 +147,8 @@ void Core::Impl::lead() {
 void Core::Impl::begin_round() {
   heartbeat_due_ = false;
   ask_in_round(++round_);
+  note_round();
+  told_needed_ = checkpoint_.index ? needed() : Index();
   for (Progress& peer : peers_) {
     const bool answer_overdue = now_ - peer.beat.sent >= options_.election_timeout / 2;
     if (answer_overdue) peer.probing = false;  // who does not know us yet answers appends only
@@ -159,7 +169,15 @@ void Core::Impl::send_heartbeat(Progress& peer) {
                  .commit = commit,
                  .everyone_has = everyone_has_,
                  .round = round_,
-                 .committed = commit_});
+                 .committed = commit_,
+                 .durable = durable_position(),
+                 .hold_back = holds_back(),
+                 .needed = told_needed_});
+}
+
+Position Core::Impl::durable_position() const {
+  const std::optional<Term> term = log_.term_at(disk_.durable());
+  return term ? Position{disk_.durable(), *term} : Position{};
 }
 
 void Core::Impl::replicate(Progress& peer) {

@@ -45,7 +45,7 @@ void LogCache::truncate_after(Index index) {
 
 void LogCache::compact(Index through) {
   terms_.compact(through);
-  if (through >= first_cached_) drop_front(through.next() - first_cached_);
+  forget(through);
   size_t obsolete = 0;
   while (obsolete + 1 < configurations_.size() && configurations_[obsolete + 1].at.index <= through) ++obsolete;
   configurations_.erase(configurations_.begin(), configurations_.begin() + static_cast<ptrdiff_t>(obsolete));
@@ -66,6 +66,10 @@ std::span<const Entry> LogCache::cached(Index first, Index last, size_t bytes_ma
     if (bytes > bytes_max) break;
   }
   return {begin, count};
+}
+
+void LogCache::forget(Index through) {
+  if (through >= first_cached_) drop_front(through.next() - first_cached_);
 }
 
 void LogCache::evict(Index through, size_t bytes_max) {

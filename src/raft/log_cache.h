@@ -31,6 +31,7 @@ class LogCache {
   Index first_cached() const { return first_cached_; }  // last + 1 when nothing is cached
   // Entries [first, last] that are cached: at most `bytes_max` but at least one; none if `first` is not cached.
   std::span<const Entry> cached(Index first, Index last, size_t bytes_max) const;
+  void forget(Index through);  // what is cached up to there
   // Drops the oldest entries while more than `bytes_max` are cached, none beyond `through`.
   void evict(Index through, size_t bytes_max);
 

@@ -25,6 +25,11 @@ void LogWeight::compact(Index through) {
 
 void LogWeight::reset(Index base) { marks_.assign(1, Mark{base, 0}); }
 
+bool LogWeight::reached_after(Index index) const {
+  const auto from = std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.last >= index; });
+  return from != marks_.end() && marks_.back().total - from->total >= budget_;
+}
+
 Index LogWeight::spared() const {
   const uint64_t all = marks_.back().total;
   const auto within = std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return all - mark.total < budget_; });

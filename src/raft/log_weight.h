@@ -10,13 +10,15 @@ namespace coordkit::raft {
 
 class LogWeight {
  public:
-  LogWeight(Index base, uint64_t budget) : budget_(budget), step_(budget / 32 + 1) { reset(base); }
+  LogWeight(Index base, uint64_t budget) : budget_(budget), step_(budget == 0 ? ~uint64_t{0} : budget / 32 + 1) { reset(base); }
 
   void append(Index index, size_t bytes);
   void truncate_after(Index index);  // what is cut within a mark stays counted until the next one
   void compact(Index through);
   void reset(Index base);
 
+  // Whether the entries after this one weigh at least the budget.
+  bool reached_after(Index index) const;
   // The highest index such that the entries after it weigh at least the budget; the base if all together do not.
   Index spared() const;
 

@@ -1,36 +1,40 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
+#include "coordkit/error.h"
 #include "coordkit/raft/core.h"
 
 namespace coordkit::raft {
 
 absl::Status Options::validate() const {
   using std::chrono::milliseconds;
-  if (!self) return absl::InvalidArgumentError("raft: `self` is zero; give every replica an id from 1");
-  if (heartbeat_interval < milliseconds(1)) return absl::InvalidArgumentError("raft: heartbeat_interval must be at least 1 ms");
-  if (election_timeout < milliseconds(10)) return absl::InvalidArgumentError("raft: election_timeout must be at least 10 ms");
-  if (election_timeout > std::chrono::hours(1)) return absl::InvalidArgumentError("raft: election_timeout must be at most 1 h");
+  if (!self) return make_error(Reason::InvalidArgument, "`self` is zero; give every replica an id from 1");
+  if (heartbeat_interval < milliseconds(1))
+    return make_error(Reason::InvalidArgument, "heartbeat_interval must be at least 1 ms");
+  if (election_timeout < milliseconds(10))
+    return make_error(Reason::InvalidArgument, "election_timeout must be at least 10 ms");
+  if (election_timeout > std::chrono::hours(1))
+    return make_error(Reason::InvalidArgument, "election_timeout must be at most 1 h");
   if (election_timeout <= 2 * heartbeat_interval) {
-    return absl::InvalidArgumentError(
-        "raft: election_timeout must be above 2 * heartbeat_interval, or one lost heartbeat ends a reign");
+    return make_error(Reason::InvalidArgument,
+                      "election_timeout must be above 2 * heartbeat_interval, or one lost heartbeat ends a reign");
   }
   if (append_messages_in_flight == 0 || append_messages_in_flight > 65536) {
-    return absl::InvalidArgumentError("raft: append_messages_in_flight must be from 1 to 65536");
+    return make_error(Reason::InvalidArgument, "append_messages_in_flight must be from 1 to 65536");
   }
   if (promotion_lag_max == 0 || promotion_lag_max > uint64_t{1} << 32) {
-    return absl::InvalidArgumentError("raft: promotion_lag_max must be from 1 to 2^32 entries");
+    return make_error(Reason::InvalidArgument, "promotion_lag_max must be from 1 to 2^32 entries");
   }
   if (append_bytes_in_flight == 0 || append_bytes_max == 0 || unsynced_bytes_max == 0) {
-    return absl::InvalidArgumentError(
-        "raft: append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");
+    return make_error(Reason::InvalidArgument,
+                      "append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");
   }
   if (lease < Duration::zero() || lease >= election_timeout) {
-    return absl::InvalidArgumentError(
-        "raft: lease must be zero or below election_timeout, by the error of the clocks; lease_of() computes it");
+    return make_error(Reason::InvalidArgument,
+                      "lease must be zero or below election_timeout, by the error of the clocks; lease_of() computes it");
   }
   if (log_pinned_bytes < log_retained_bytes) {
-    return absl::InvalidArgumentError("raft: log_pinned_bytes must be at least log_retained_bytes");
+    return make_error(Reason::InvalidArgument, "log_pinned_bytes must be at least log_retained_bytes");
   }
   return absl::OkStatus();
 }

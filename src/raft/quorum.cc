@@ -9,7 +9,7 @@
 namespace coordkit::raft {
 namespace {
 
-bool contains(const std::vector<Member>& members, ReplicaId id) {
+bool lists(const std::vector<Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const Member& member) { return member.id == id; });
 }
 
@@ -35,11 +35,11 @@ const std::vector<Member>& incoming(const Configuration& configuration) {
 }  // namespace
 
 bool is_voter(const Configuration& configuration, ReplicaId id) {
-  return contains(configuration.voters, id) || contains(configuration.outgoing, id);
+  return lists(configuration.voters, id) || lists(configuration.outgoing, id);
 }
 
 bool is_member(const Configuration& configuration, ReplicaId id) {
-  return is_voter(configuration, id) || contains(configuration.learners, id);
+  return is_voter(configuration, id) || lists(configuration.learners, id);
 }
 
 std::vector<ReplicaId> peers_of(const Configuration& configuration, ReplicaId self) {

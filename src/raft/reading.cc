@@ -64,13 +64,15 @@ void Core::Impl::on(LogRead& read) {
 
 void Core::Impl::on(const Checkpointed& checkpoint) {
   if (checkpoint.applied.index > checkpoint_.index && checkpoint.applied.index <= commit_) checkpoint_ = checkpoint.applied;
+  unreadable_ = std::max(unreadable_, checkpoint.unreadable);
 }
 
-// What all members have durably goes, and what the budget for those who lack it does not cover. A peer that is sent a state
-// finds the entries after it, unless that takes so long that they outgrow the larger budget.
+// What all members have durably goes, and what the budget for those who lack it does not cover. A peer that catches up, by the
+// log or by a state, finds the entries it needs next, unless that takes so long that they outgrow the larger budget, or they
+// are rotten here.
 Index Core::Impl::spared() const {
-  const Index through = std::max(everyone_has_, retained_.spared());
-  return pinned_ ? std::min(through, std::max(pinned_, pinnable_.spared())) : through;
+  const Index through = std::max({everyone_has_, retained_.spared(), unreadable_});
+  return std::min(through, std::max({needed(), pinnable_.spared(), unreadable_}));
 }
 
 // Nothing goes that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
@@ -82,6 +84,7 @@ std::optional<Position> Core::Impl::compact() {
   log_.compact(through);
   retained_.compact(through);
   pinnable_.compact(through);
+  lag_.compact(through);
   std::erase_if(reads_, [through](const Read& read) { return read.first <= through; });
   return Position{through, *through_term};
 }

@@ -31,6 +31,7 @@ void WriteQueue::truncated_after(Index index) {
 void WriteQueue::reset(Position base) {
   reset_to_ = base;
   truncate_after_.reset();
+  cut_ = false;
   handed_out_ = durable_ = base.index;
   unwritten_bytes_ = 0;
   for (UnderWay& write : under_way_) write.last = base.index;
@@ -38,6 +39,8 @@ void WriteQueue::reset(Position base) {
 
 std::optional<LogWrite> WriteQueue::take(const LogCache& log) {
   const Index last = log.last().index;
+  if (cut_ && last > handed_out_ && !truncate_after_) truncate_after_ = handed_out_;
+  if (truncate_after_) cut_ = false;
   if (!hard_state_changed_ && !reset_to_ && !truncate_after_ && last == handed_out_) return std::nullopt;
   LogWrite write{.number = next_write(), .reset_to = reset_to_, .truncate_after = truncate_after_};
   if (hard_state_changed_) write.hard_state = hard_state_;

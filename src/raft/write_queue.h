@@ -21,7 +21,8 @@ class WriteQueue {
 
   void appended(size_t bytes) { unwritten_bytes_ += bytes; }
   void truncated_after(Index index);
-  void reset(Position base);  // the log starts again after what a durable state stands for
+  void cut_behind() { cut_ = true; }  // the store has entries beyond ours: they go with the first that is appended
+  void reset(Position base);          // the log starts again after what a durable state stands for
 
   // Everything that changed since the last call as one write, or nothing.
   std::optional<LogWrite> take(const LogCache& log);
@@ -52,6 +53,7 @@ class WriteQueue {
   WriteNumber vote_write_;
   std::optional<Position> reset_to_;
   std::optional<Index> truncate_after_;  // of what was handed out
+  bool cut_ = false;                     // what is behind what was handed out goes with the next append
   Index handed_out_;                     // entries up to here are in writes already taken
   size_t unwritten_bytes_ = 0;
 

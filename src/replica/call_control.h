@@ -58,6 +58,14 @@ class CancelOnStop {
   std::optional<std::stop_callback<Cancel>> callback_;
 };
 
+// The callback, so that what it throws ends nothing else.
+template <typename Answer>
+absl::AnyInvocable<void(Answer)> guarded(std::shared_ptr<CallRunner> host, absl::AnyInvocable<void(Answer)> done) {
+  return [host = std::move(host), done = std::move(done)](Answer answer) mutable {
+    host->run_callback([&] { std::move(done)(std::move(answer)); });
+  };
+}
+
 // Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a change of members. `done` runs on
 // the engine's thread, or here if this process cannot run it.
 template <typename Answer, typename Start>
@@ -67,7 +75,7 @@ AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyI
     return {};
   }
   auto control = std::make_shared<CallControl>(host);
-  host->call([control, start = std::move(start), done = std::move(done)](Client& client) mutable {
+  host->call([control, start = std::move(start), done = guarded(host, std::move(done))](Client& client) mutable {
     control->begun(client, start(client, std::move(done)));
   });
   return AsyncCall(std::move(control));

@@ -31,7 +31,7 @@ void CallbackThread::run() {
     if (tasks_.empty()) return;
     std::deque<Task> taken = std::exchange(tasks_, {});
     lock.unlock();
-    for (; !taken.empty(); taken.pop_front()) std::move(taken.front())();  // user state dies outside the lock
+    for (; !taken.empty(); taken.pop_front()) run_one_(std::move(taken.front()));  // user state dies outside the lock
     lock.lock();
   }
 }

@@ -4,8 +4,10 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
 
@@ -15,7 +17,10 @@ class CallbackThread {
  public:
   using Task = absl::AnyInvocable<void()>;
 
-  CallbackThread() : thread_([this] { run(); }) {}
+  // `run_one` runs each task: it may catch what a task throws.
+  using RunOne = std::function<void(Task&&)>;
+  explicit CallbackThread(RunOne run_one = [](Task&& task) { std::move(task)(); })
+      : run_one_(std::move(run_one)), thread_([this] { run(); }) {}
   ~CallbackThread() { stop(); }
   CallbackThread(const CallbackThread&) = delete;
   CallbackThread& operator=(const CallbackThread&) = delete;
@@ -29,6 +34,7 @@ class CallbackThread {
  private:
   void run();
 
+  const RunOne run_one_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Task> tasks_;

@@ -15,6 +15,7 @@ namespace {
 
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
+constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
 // 128 bits of the kernel's, in digits that can be kept in any file or variable.
@@ -31,7 +32,18 @@ std::string random_secret() {
 
 }  // namespace
 
-Host::Host(ReplicaOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+Host::Host(ReplicaOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      host_code_(options_.on_error, [this](CallbackThread::Task task) { announce(std::move(task)); }) {
+  options_.on_leadership = host_code_.guarded("on_leadership", std::move(options_.on_leadership));
+  options_.on_halt = host_code_.guarded("on_halt", std::move(options_.on_halt));
+  options_.on_divergence = host_code_.guarded("on_divergence", std::move(options_.on_divergence));
+  for (OwnMachine& machine : options_.machines) {
+    machine.on_event =
+        host_code_.guarded("on_event of machine " + std::to_string(machine.id.value()), std::move(machine.on_event));
+  }
+}
 
 Host::~Host() { close().IgnoreError(); }
 
@@ -43,9 +55,11 @@ void Host::adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> stat
 
 void Host::start(std::unique_ptr<Engine> engine) {
   engine_ = std::move(engine);
-  callbacks_.emplace();
+  callbacks_.emplace([this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); });
   worker_.emplace(
       *state_, [this] { return machines(); }, [this](EngineInput input) { post(std::move(input)); });
+  scrubber_.emplace(*state_, *log_, Scrubber::Options{options_.scrub_every, options_.scrub_bytes_per_second},
+                    [this](EngineInput input) { post(std::move(input)); });
   events_.emplace(options_.machines, *callbacks_);
   watch_.emplace(clock_, *callbacks_);
   client_ = std::make_unique<Client>(
@@ -70,7 +84,11 @@ void Host::start(std::unique_ptr<Engine> engine) {
 
 // Whoever begins something on a closed replica is told so where he is: there is no other thread left.
 void Host::announce(CallbackThread::Task task) {
-  if (CallbackThread::Task left = watch_->announce(std::move(task))) std::move(left)();
+  if (CallbackThread::Task left = watch_->announce(std::move(task))) host_code_.run(kAnnouncement, std::move(left));
+}
+
+void Host::run_callback(absl::FunctionRef<void()> callback) {
+  host_code_.run("the callback of an asynchronous call", callback);
 }
 
 void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
@@ -117,6 +135,8 @@ void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello}))
 void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
 void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::move(body)}); }
 void Host::peer_refused(ReplicaId peer, std::string why) { post(EngineInput(PeerRefused{peer, std::move(why)})); }
+
+void Host::peer_unreachable(ReplicaId peer, std::string why) { post(EngineInput(PeerUnreachable{peer, std::move(why)})); }
 
 // ---- the engine's thread
 
@@ -167,6 +187,7 @@ void Host::one_turn() {
 void Host::carry_out() {
   for (LogWrite& write : effects_.writes) log_->submit(std::move(write));
   for (const raft::ReadRequest& read : effects_.log_reads) log_->read(read.first, read.last, read.bytes_max);
+  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before what only a replica of it may say
   for (const Outbound& outbound : effects_.sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
@@ -181,7 +202,6 @@ void Host::carry_out() {
   for (StagingOrder& order : effects_.staging) perform(std::move(order), *state_);
   if (effects_.restore) worker_->restore();
   if (effects_.discarded) worker_->discard(std::move(effects_.discarded));
-  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);
   for (MachineEvent& event : effects_.events) events_->relay(std::move(event));
   if (effects_.peers) transport_->set_peers(*std::move(effects_.peers));
   if (effects_.leadership && options_.on_leadership) {
@@ -190,6 +210,7 @@ void Host::carry_out() {
   if (effects_.divergence && options_.on_divergence) {
     callbacks_->post([this, found = *effects_.divergence] { options_.on_divergence(found); });
   }
+  for (const absl::Status& error : effects_.threw) host_code_.threw(error);
   if (effects_.halted && options_.on_halt) {
     callbacks_->post([this, why = *effects_.halted] { options_.on_halt(why); });
   }
@@ -241,7 +262,8 @@ std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch
 namespace {
 
 bool waits(ReplicaState state) {
-  return state == ReplicaState::WaitingForMembers || state == ReplicaState::Uninvited || state == ReplicaState::Starting;
+  return state == ReplicaState::WaitingForMembers || state == ReplicaState::Uninvited || state == ReplicaState::Starting ||
+         state == ReplicaState::CatchingUp;
 }
 
 Health health_of(const Engine& engine, LaggingTime now) {
@@ -254,8 +276,10 @@ Health health_of(const Engine& engine, LaggingTime now) {
                 .applied = status.applied,
                 .cluster = status.cluster,
                 .digest = status.digest,
+                .catch_up = status.catch_up,
                 .change = status.change,
-                .warnings = status.warnings};
+                .warnings = status.warnings,
+                .missing = status.missing};
   if (status.core) {
     health.commit = status.core->commit;
     health.durable = status.core->durable;
@@ -264,9 +288,6 @@ Health health_of(const Engine& engine, LaggingTime now) {
     const LaggingTime heard = leads ? status.core->quorum_contact : status.core->leader_contact;
     if (health.leader) health.contact_age = std::max(now - heard, Duration::zero());
   }
-  if (health.reason.empty() && status.state == ReplicaState::Starting) {
-    health.reason = health.leader ? "catching up with the leader" : "no leader is known yet";
-  }
   return health;
 }
 
@@ -274,6 +295,7 @@ Health health_of(const Engine& engine, LaggingTime now) {
 
 void Host::publish() {
   Health health = health_of(*engine_, clock_.now().lagging);
+  for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));
   const std::lock_guard lock(health_mutex_);
   health_ = std::move(health);
   health_changed_.notify_all();
@@ -289,15 +311,21 @@ absl::Status Host::wait_ready(Duration timeout) {
   const auto decided = [&] { return over_ || !waits(health_.state); };
   const bool in_time = health_changed_.wait_until(lock, deadline, decided);
   watchers_.fetch_sub(1);
-  if (over_) return make_error(Reason::Closed, "the replica is closed");
+  if (over_) return make_error(Reason::Closed, "the replica is closed; open another one");
   if (in_time && (health_.state == ReplicaState::Ready || health_.state == ReplicaState::Learner)) return absl::OkStatus();
   const std::string reason = health_.reason;
   if (in_time) return make_error(health_.state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, reason);
-  return absl::DeadlineExceededError("not ready yet: " + reason);
+  return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + reason);
+}
+
+absl::Status Host::scrub_now() {
+  if (forked()) return forked_away();
+  if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
+  return scrubber_->now();
 }
 
 Health Host::health() {
-  if (forked()) return {.state = ReplicaState::Halted, .reason = std::string(forked_away().message())};
+  if (forked()) return {.state = ReplicaState::Halted, .reason = std::string(sentence_of(forked_away()))};
   if (!on_engine_thread()) {
     auto published = std::make_shared<Slot<bool>>();
     call([this, published](Client& client) {
@@ -344,8 +372,8 @@ void Host::stop_engine() {
 absl::Status Host::close() {
   if (forked()) return forked_away();
   if (on_engine_thread()) {
-    return make_error(Reason::InvalidArgument,
-                      "close() from an async callback would wait for itself: call it from another thread");
+    return make_error(Reason::InCallback,
+                      "close() inside an async callback would wait for its own thread; call it from another one");
   }
   {
     std::unique_lock lock(mutex_);
@@ -359,6 +387,7 @@ absl::Status Host::close() {
     }
     if (std::exchange(closing_, true)) return absl::OkStatus();
   }
+  if (scrubber_) scrubber_->stop();
   if (worker_) worker_->stop();
   if (log_) log_->close();
   if (state_) state_->close();

@@ -26,7 +26,9 @@
 #include "replica/deadline_watch.h"
 #include "replica/event_relay.h"
 #include "replica/fork_guard.h"
+#include "replica/host_code.h"
 #include "replica/membership_calls.h"
+#include "replica/scrubber.h"
 #include "replica/state_worker.h"
 
 namespace coordkit {
@@ -55,6 +57,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
+  void run_callback(absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task);
   // On the engine's thread, this much later unless the host is closed before.
@@ -67,12 +70,14 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
 
   Health health();
   absl::Status wait_ready(Duration timeout);
+  absl::Status scrub_now();
   absl::Status close();
 
   void peer_up(const Hello& hello) override;
   void peer_down(ReplicaId peer) override;
   void received(ReplicaId from, std::string body) override;
   void peer_refused(ReplicaId peer, std::string why) override;
+  void peer_unreachable(ReplicaId peer, std::string why) override;
 
  private:
   // What other threads leave for the engine's. Messages are encoded until the turn: a flood costs bytes, not objects.
@@ -101,11 +106,13 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   ReplicaOptions options_;
   const Clock& clock_;
   const ForkGuard fork_guard_;
+  HostCode host_code_;
   boost::asio::io_context io_{1};
   boost::asio::steady_timer timer_{io_};
   std::unique_ptr<LogStore> log_;
   std::unique_ptr<StateStore> state_;
   std::optional<StateWorker> worker_;  // uses the state store
+  std::optional<Scrubber> scrubber_;   // uses both stores
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;

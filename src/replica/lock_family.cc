@@ -3,15 +3,11 @@
 
 #include "coordkit/session.h"
 #include "replica/call_control.h"
+#include "replica/no_grant.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
-namespace {
-
-absl::Status no_grant() { return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from or never made"); }
-
-}  // namespace
 
 LockMode Grant::mode() const { return hold_ ? hold_->terms().mode : LockMode::Exclusive; }
 

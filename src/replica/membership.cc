@@ -68,7 +68,7 @@ absl::Status MembershipChange::validate() const {
     }
     if (!brings_somebody(change.kind)) continue;
     if (const auto address = tcp::split_address(change.member.address); !address.ok()) {
-      problem("the address of " + replica(id) + ": " + std::string(address.status().message()));
+      problem("the address of " + replica(id) + ": " + std::string(sentence_of(address.status())));
     } else if (!addresses.insert(change.member.address).second) {
       problem("address " + change.member.address + " is given twice");
     }

@@ -23,7 +23,7 @@ Ticket MembershipCalls::enlist(Callback<Index> done) {
 
 Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                                Callback<Index> done) {
-  absl::Status wrong = stopped_ ? make_error(Reason::Closed, "the replica is closed") : change.validate();
+  absl::Status wrong = stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : change.validate();
   if (wrong.ok()) wrong = refusal(options.timeout);
   if (!wrong.ok()) {
     std::move(done)(std::move(wrong));
@@ -35,7 +35,8 @@ Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const Membership
 }
 
 Ticket MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done) {
-  const absl::Status wrong = stopped_ ? make_error(Reason::Closed, "the replica is closed") : refusal(timeout);
+  const absl::Status wrong =
+      stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : refusal(timeout);
   if (!wrong.ok()) {
     std::move(done)(wrong);
     return {};

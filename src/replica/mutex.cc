@@ -40,8 +40,7 @@ bool Mutex::ask(Duration timeout) {
     taken_ = false;
   }
   left_.notify_one();
-  const std::optional<Reason> reason = reason_of(grant.status());
-  if (reason == Reason::WaitTimeout || reason == Reason::Held || reason == Reason::Delayed) return false;
+  if (is_no(grant.status())) return false;
   raise_as_system_error(grant.status());
 }
 
@@ -85,6 +84,39 @@ Token Mutex::token() const {
 std::stop_token Mutex::lost() const {
   const std::lock_guard lock(guard_);
   return grant_.lost();
+}
+
+// ---- several
+
+absl::StatusOr<Grant> Mutex::acquire_all(const std::vector<Mutex*>& mutexes, Duration timeout) {
+  Mutex& first = *mutexes.front();
+  first.refuse_to_wait();
+  LockOptions options{.timeout = std::max(timeout, Duration::zero())};
+  options.owner = first.session_.handle_->host().owner_tag();
+  std::vector<NamedLock> locks;
+  for (const Mutex* mutex : mutexes) {
+    if (mutex->session_.handle_ != first.session_.handle_) {
+      return make_error(Reason::InvalidArgument, "the mutexes are of several sessions; make all of them of one session");
+    }
+    locks.push_back({.name = mutex->name_});
+  }
+  return first.session_.acquire_all(std::move(locks), std::move(options));
+}
+
+// An owner of its own, so it waits for whoever has one of the mutexes locked, in this process or elsewhere, as for anybody.
+MultiLock::MultiLock(const std::vector<Mutex*>& mutexes, Duration timeout) {
+  absl::StatusOr<Grant> grant = Mutex::acquire_all(mutexes, timeout);
+  owns_ = grant.ok();
+  if (owns_) {
+    grant_ = *std::move(grant);
+  } else if (!is_no(grant.status())) {
+    raise_as_system_error(grant.status());
+  }
+}
+
+void MultiLock::unlock() {
+  grant_.release_later();
+  owns_ = false;
 }
 
 }  // namespace coordkit

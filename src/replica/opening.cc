@@ -10,6 +10,7 @@
 #include "coordkit/storage/segmented_log_store.h"
 #include "machine/machine.h"
 #include "transport/address.h"
+#include "transport/proof.h"
 #include "transport/tcp_transport_asio.h"
 
 namespace coordkit {
@@ -31,6 +32,8 @@ uint64_t token_base() {
   return static_cast<uint64_t>(std::max<int64_t>(seconds, 0)) << 31;
 }
 
+constexpr size_t kStateChunkBytes = 2 << 20;  // each is staged with a sync or two
+
 EngineOptions engine_options(const ReplicaOptions& options) {
   EngineOptions engine;
   engine.raft.self = ReplicaId(options.id);
@@ -43,8 +46,10 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.start = random_id();
   engine.checkpoint_entries = options.checkpoint_entries;
   engine.raft.log_retained_bytes = options.log_retained_bytes;
-  engine.raft.log_pinned_bytes = std::max(engine.raft.log_pinned_bytes, options.log_retained_bytes);
+  engine.raft.log_pinned_bytes = std::max(options.log_pinned_bytes, options.log_retained_bytes);
+  engine.raft.follower_lag_bytes_max = options.follower_lag_bytes_max;
   engine.digest_entries = options.digest_entries;
+  engine.state_chunk_bytes = kStateChunkBytes;
   for (const MemberAddress& member : options.members) engine.members.push_back({ReplicaId(member.id), member.address});
   return engine;
 }
@@ -68,6 +73,8 @@ absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMa
       made = one.make();
     } catch (const std::exception& error) {
       why = error.what();
+    } catch (...) {
+      why = "it threw something that is no std::exception";
     }
     if (made == nullptr) {
       return make_error(Reason::InvalidArgument,
@@ -96,16 +103,21 @@ absl::Status ReplicaOptions::validate() const {
   if (cluster.size() > 255) problem("cluster is longer than 255 bytes");
   if (data_dir.empty()) problem("data_dir is empty: name a directory that belongs to this replica alone");
   if (std::holds_alternative<std::monostate>(security))
-    problem("security is not chosen: say PlainText{} if the network is trusted");
+    problem("security is not chosen: say SharedSecret{...}, or PlainText{} if nobody else can reach the network");
+  if (const auto* shared = std::get_if<SharedSecret>(&security)) {
+    if (shared->secret.size() < kSecretBytesMin || shared->secret.size() > kSecretBytesMax) {
+      problem("security: a SharedSecret has 16 to 1024 bytes; draw one at random, for example with openssl rand -hex 32");
+    }
+  }
   for (const MemberAddress& member : members) {
     if (const auto address = tcp::split_address(member.address); !address.ok()) {
-      problem("the address of member " + std::to_string(member.id) + ": " + std::string(address.status().message()));
+      problem("the address of member " + std::to_string(member.id) + ": " + std::string(sentence_of(address.status())));
     }
   }
   if (const auto address = tcp::split_address(own_address(*this)); !listen.empty() && !address.ok()) {
-    problem("listen: " + std::string(address.status().message()));
+    problem("listen: " + std::string(sentence_of(address.status())));
   }
-  if (const absl::Status status = log_options(*this).validate(); !status.ok()) problem(std::string(status.message()));
+  if (const absl::Status status = log_options(*this).validate(); !status.ok()) problem(std::string(sentence_of(status)));
   if (machines.size() > kOwnMachinesMax) problem("more than 64 machines");
   for (size_t i = 0; i < machines.size(); ++i) {
     const std::string name = "machine " + std::to_string(machines[i].id.value());
@@ -116,11 +128,14 @@ absl::Status ReplicaOptions::validate() const {
     }
   }
   if (rate_error_ppm > 500'000) problem("rate_error_ppm is above 500'000");
+  if (scrub_every != Duration::zero() && scrub_every < std::chrono::seconds(1)) problem("scrub_every is below a second");
+  if (scrub_bytes_per_second == 0) problem("scrub_bytes_per_second is 0");
   if (drain < Duration::zero()) problem("drain is negative");
   if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
-  if (const absl::Status status = engine_options(*this).validate(); !status.ok()) {
-    std::string rest(status.message());  // "InvalidArgument: ..."
-    problem(rest.substr(rest.find(": ") + 2));
+  EngineOptions engine = engine_options(*this);
+  if (id == 0 && !members.empty()) engine.raft.self = ReplicaId(members.front().id);  // zero was told above
+  if (const absl::Status status = engine.validate(); !status.ok()) {
+    problem(std::string(sentence_of(status)));
   }
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }
@@ -138,6 +153,8 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Cl
   };
   const std::shared_ptr<Host> host(new Host(options, clock), unless_forked);
   TcpOptions tcp{.listen = own_address(options)};
+  if (const auto* shared = std::get_if<SharedSecret>(&options.security)) tcp.secret = shared->secret;
+  tcp.guests_max = options.guests_max;
   std::unique_ptr<TcpTransport> transport = make_tcp_transport(tcp, host->io());
   if (absl::Status status = transport->bind(); !status.ok()) return status;  // before the stores are touched
 
@@ -151,6 +168,7 @@ absl::StatusOr<std::vector<HostedMachine>> Host::machines() const { return make_
 absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory) {
   absl::StatusOr<Position> checkpoint = state_->open(*this);
   if (!checkpoint.ok()) return checkpoint.status();
+  log_->checkpointed(checkpoint->index);
   absl::StatusOr<RecoveredLog> log = log_->open(*this);
   if (!log.ok()) return log.status();
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();

@@ -22,15 +22,16 @@ absl::StatusOr<std::string> Registry::join(const Session& session, std::string v
 
 // The lease stays: the entry goes with whoever joined.
 absl::Status Registry::update(const std::string& entry, std::string value, ProposeOptions options) {
-  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry");
+  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what put() answered");
   return kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
 }
 
 absl::Status Registry::leave(const std::string& entry, ProposeOptions options) {
-  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry");
+  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what put() answered");
   const absl::StatusOr<EraseResult> erased = kv_.erase(entry, std::move(options));
   if (!erased.ok()) return erased.status();
-  return erased->deleted != 0 ? absl::OkStatus() : make_error(Reason::KeyNotFound, "the entry has gone before");
+  return erased->deleted != 0 ? absl::OkStatus()
+                              : make_error(Reason::KeyNotFound, "the entry has gone before; there is nothing left to do");
 }
 
 absl::StatusOr<RangeResult> Registry::members(QueryOptions options) const {

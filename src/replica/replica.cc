@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/with_reason.h"
 #include "replica/call_control.h"
 #include "replica/in_hand.h"
 #include "replica/opening.h"
@@ -12,7 +13,7 @@ namespace coordkit {
 
 absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) {
   auto host = open_host(std::move(options), system_clock());
-  if (!host.ok()) return host.status();
+  if (!host.ok()) return with_reason(host.status());
   return std::unique_ptr<Replica>(new Replica(*std::move(host)));
 }
 
@@ -212,6 +213,8 @@ AsyncCall Replica::transfer_leadership_async(std::optional<uint64_t> target, Dur
 }
 
 Health Replica::health() const { return host_->health(); }
+
+absl::Status Replica::scrub_now() { return host_->scrub_now(); }
 
 absl::Status Replica::wait_ready(Duration timeout) const { return host_->wait_ready(timeout); }
 

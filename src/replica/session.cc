@@ -5,6 +5,7 @@
 #include "client/delegations.h"
 #include "replica/call_control.h"
 #include "replica/lock_options.h"
+#include "replica/no_grant.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
@@ -14,8 +15,6 @@ namespace {
 absl::Status no_session() {
   return make_error(Reason::Closed, "this handle has no session: open one with Replica::open_session");
 }
-
-absl::Status no_grant() { return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from or never made"); }
 
 const std::string kNoName;  // and no metadata, no secret
 
@@ -145,7 +144,7 @@ AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::Any
   auto control = std::make_shared<CallControl>(handle_->shared_host());
   auto stop = std::make_unique<CancelOnStop>(stop_token, control);
   handle_->host().call([self = *this, control, stop = std::move(stop), start = std::move(start),
-                        done = std::move(done)](Client& client) mutable {
+                        done = guarded(handle_->shared_host(), std::move(done))](Client& client) mutable {
     const SessionRef state = self.handle_->state();
     const CallId id =
         start(client, state,

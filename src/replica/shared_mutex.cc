@@ -24,8 +24,7 @@ bool SharedMutex::take(LockMode mode, Duration timeout) {
     }
     return true;
   }
-  const std::optional<Reason> reason = reason_of(grant.status());
-  if (reason == Reason::WaitTimeout || reason == Reason::Held || reason == Reason::Delayed) return false;
+  if (is_no(grant.status())) return false;
   raise_as_system_error(grant.status());
 }
 

@@ -9,14 +9,15 @@
 
 namespace coordkit {
 
+// A refusal that a try function answers with false.
+inline bool is_no(const absl::Status& refusal) {
+  const std::optional<Reason> reason = reason_of(refusal);
+  return reason == Reason::WaitTimeout || reason == Reason::Held || reason == Reason::Delayed;
+}
+
 [[noreturn]] inline void raise_as_system_error(const absl::Status& status) {
-  const std::errc code = status.code() == absl::StatusCode::kUnavailable        ? std::errc::resource_unavailable_try_again
-                         : status.code() == absl::StatusCode::kDeadlineExceeded ? std::errc::timed_out
-                         : status.code() == absl::StatusCode::kAlreadyExists    ? std::errc::resource_deadlock_would_occur
-                         : reason_of(status) == Reason::Deadlock                ? std::errc::resource_deadlock_would_occur
-                         : status.code() == absl::StatusCode::kInvalidArgument  ? std::errc::invalid_argument
-                                                                                : std::errc::owner_dead;
-  throw std::system_error(std::make_error_code(code), std::string(status.message()));
+  throw std::system_error(make_error_code(reason_of(status).value_or(Reason::BrokenInvariant)),
+                          std::string(sentence_of(status)));
 }
 
 }  // namespace coordkit

@@ -52,8 +52,9 @@ class Slot {
 };
 
 inline absl::Status would_wait_for_itself() {
-  return make_error(Reason::InvalidArgument,
-                    "a blocking call inside an async callback would wait for itself: use the async form, or another thread");
+  return make_error(
+      Reason::InCallback,
+      "a call that waits, inside a callback on the very thread it waits for; use the async form, or another thread");
 }
 
 inline absl::Status forked_away() {

@@ -37,7 +37,7 @@ class BatchQueue {
     if (!wait_up_to(wake_, lock, timeout, [this] { return closed_ || !batches_.empty(); })) {
       return make_error(Reason::CallTimeout, Outcome::None, "nothing was told in that time; nothing is lost");
     }
-    if (closed_) return make_error(Reason::Closed, "the watch was ended");
+    if (closed_) return make_error(Reason::Closed, "the watch was ended here; make a new one");
     if (batches_.front().what == WatchBatch::What::Ended) return batches_.front().why;
     WatchBatch batch = std::move(batches_.front());
     batches_.pop_front();

@@ -15,7 +15,9 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Kind = raft::MemberChange::Kind;
+using ChangeKind = raft::MemberChange::Kind;
+
+constexpr size_t kCopiesKept = 4;  // per disk
 
 const raft::Member* voter(const raft::Configuration& configuration, ReplicaId id) {
   for (const raft::Member& member : configuration.voters) {
@@ -55,12 +57,19 @@ void Churn::strike() {
     if (!nodes_[node]->sound()) return random_.chance(0.5) ? transfer() : lose_disk(node);
   }
   if (plan_.transfers_only) return transfer();
+  if (plan_.sets_disks_back) return strike_disks();
   const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
   if (dice < 9) return transfer();
   if (dice < 10) return lose_a_disk();
   if (plan_.mixes_up_disks && random_.chance(0.5)) return mix_up_disks();
   set_back_a_disk();
+}
+
+// Nobody comes or goes but in the place of a disk that is gone.
+void Churn::strike_disks() {
+  if (consensus_.members().voter_without_disk()) return change();
+  random_.chance(0.3) ? transfer() : set_back_a_disk();
 }
 
 std::optional<uint32_t> Churn::anybody() {
@@ -80,17 +89,18 @@ raft::MemberChange Churn::wish() {
   if (const std::optional<uint32_t> lost = consensus_.members().voter_without_disk()) {
     const bool another = *lost != node && !consensus_.members().member(node) && random_.chance(0.3);
     if (!another) change.member = newcomer(*lost);
-    change.kind = Kind::Replace;
+    change.kind = ChangeKind::Replace;
     change.replaced = ReplicaId(*lost + 1);
     return change;
   }
   if (!consensus_.members().member(node)) {
-    change.kind = random_.chance(0.7) ? Kind::AddLearner : Kind::Replace;
+    change.kind = random_.chance(0.7) ? ChangeKind::AddLearner : ChangeKind::Replace;
     change.replaced = ReplicaId(random_.below(plan_.nodes) + 1);
     return change;
   }
-  constexpr Kind kKinds[] = {Kind::Promote, Kind::Promote, Kind::Demote, Kind::Remove, Kind::Remove};
-  change.kind = kKinds[random_.below(std::size(kKinds))];
+  constexpr ChangeKind kChangeKinds[] = {ChangeKind::Promote, ChangeKind::Promote, ChangeKind::Demote, ChangeKind::Remove,
+                                         ChangeKind::Remove};
+  change.kind = kChangeKinds[random_.below(std::size(kChangeKinds))];
   return change;
 }
 
@@ -98,9 +108,9 @@ void Churn::change() {
   const std::optional<uint32_t> asked = anybody();
   if (!asked) return;
   std::vector<raft::MemberChange> changes{wish()};
-  while (changes.front().kind != Kind::Replace && random_.chance(0.35)) changes.push_back(wish());
-  if (changes.front().kind == Kind::AddLearner && random_.chance(0.7)) {  // is to vote
-    changes.push_back({.kind = Kind::Promote, .member = changes.front().member});
+  while (changes.front().kind != ChangeKind::Replace && random_.chance(0.35)) changes.push_back(wish());
+  if (changes.front().kind == ChangeKind::AddLearner && random_.chance(0.7)) {  // is to vote
+    changes.push_back({.kind = ChangeKind::Promote, .member = changes.front().member});
   }
   const auto copied = [this](const auto& one) { return mixed_up(static_cast<uint32_t>(one.member.id.value() - 1)); };
   if (std::ranges::any_of(changes, copied)) return;  // nobody takes in a replica that says whose directory it has
@@ -139,19 +149,62 @@ void Churn::lose_disk(uint32_t node) {
   world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
-// A copy of a disk, as backups and images of machines are made of one.
-void Churn::copy_disks() {
+// Copies of a disk, as backups and images of machines are made of one; some are kept for long.
+void Churn::copy_disks() { copy_disk(static_cast<uint32_t>(random_.below(plan_.nodes))); }
+
+bool Churn::copy_disk(uint32_t node) {
   if (copies_.empty()) copies_.resize(plan_.nodes);
-  const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const SimLogStore& log = nodes_[node]->log();
-  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->sound()) return;
-  copies_[node] = {log.id(), consensus_.members().in_force(node), nodes_[node]->copy_disk()};
+  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->sound()) return false;
+  if (nodes_[node]->rots()) return false;
+  if (!log.durable().last()) return false;  // set back to before its cluster was born it would wait for a birth
+  std::vector<Copy>& kept = copies_[node];
+  std::erase_if(kept, [&](const Copy& copy) { return !log.stands_for(copy.store); });
+  if (kept.size() >= kCopiesKept) kept.erase(kept.begin() + static_cast<ptrdiff_t>(random_.below(kept.size())));
+  kept.push_back({log.id(), consensus_.members().in_force(node), nodes_[node]->copy_disk(), world_.now()});
+  return true;
 }
 
+// Disks are also copied at the very moments of an election, and set back soon after, to what they were before or right after
+// it: what was said since is forgotten while others still go by it.
+void Churn::synced(uint32_t node) {
+  if (calm_ || plan_.churn_interval == Duration::zero() || plan_.transfers_only) return;
+  const raft::HardState now = nodes_[node]->log().durable().hard_state;
+  if (std::exchange(hard_states_[node], now) == now) return;
+  if (copies_.empty()) copies_.resize(plan_.nodes);
+  const double often = plan_.sets_disks_back ? 0.5 : 0.1;
+  const bool before = random_.chance(0.5);
+  if (before && !copies_[node].empty()) set_back_to_[node] = copies_[node].back();
+  const bool copied = random_.chance(0.7) && copy_disk(node);
+  if (!before && copied) set_back_to_[node] = copies_[node].back();
+  if (!set_back_to_.contains(node) || !random_.chance(often)) return;
+  const int64_t soon = plan_.election_timeout.count() >> random_.below(8);
+  world_.schedule(world_.now() + Duration(random_.below(soon)), EventKind::Churn, node);
+}
+
+void Churn::event_at(uint32_t node) {
+  const auto wanted = set_back_to_.find(node);
+  if (calm_ || wanted == set_back_to_.end()) return;
+  const Copy copy = std::move(wanted->second);
+  set_back_to_.erase(wanted);
+  if (nodes_[node]->log().stands_for(copy.store) && may_lose_disk(node)) set_back(node, copy);
+}
+
+const Churn::Copy* Churn::copy_of(uint32_t node) {
+  const std::vector<Copy>& kept = copies_[node];
+  return kept.empty() ? nullptr : &kept[random_.below(kept.size())];
+}
+
+// To any earlier state of that disk, whatever has happened since.
 void Churn::set_back_a_disk() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
-  const Copy& copy = copies_[node];
-  if (!nodes_[node]->log().stands_for(copy.store) || !may_lose_disk(node) || !surely_noticed(node, copy)) return;
+  const Copy* copy = copy_of(node);
+  if (copy != nullptr && nodes_[node]->log().stands_for(copy->store) && may_lose_disk(node)) set_back(node, *copy);
+}
+
+void Churn::set_back(uint32_t node, const Copy& copy) {
+  if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
+  promises_.set_back(node, {copy.image.log.log, copy.image.state.applied(), copy.image.log.boot, copy.at});
   put_copy(node, copy);
   ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
 }
@@ -160,11 +213,11 @@ void Churn::set_back_a_disk() {
 void Churn::mix_up_disks() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const uint32_t owner = static_cast<uint32_t>(random_.below(plan_.nodes));
-  const Copy& copy = copies_[owner];
-  const raft::Member* named = raft::owner_of(copy.members, copy.store);
-  if (owner == node || named == nullptr || !nodes_[owner]->log().stands_for(copy.store) || !may_lose_disk(node)) return;
-  put_copy(node, copy);
-  mixed_up_[node] = copy.store;
+  const Copy* copy = copy_of(owner);
+  const raft::Member* named = copy == nullptr ? nullptr : raft::owner_of(copy->members, copy->store);
+  if (owner == node || named == nullptr || !nodes_[owner]->log().stands_for(copy->store) || !may_lose_disk(node)) return;
+  put_copy(node, *copy);
+  mixed_up_[node] = copy->store;
   ++marks_[static_cast<size_t>(Mark::DiskMixedUp)];
 }
 
@@ -177,46 +230,41 @@ void Churn::put_copy(uint32_t node, const Copy& copy) {
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
   consensus_.disk_lost(node);
   nodes_[node]->set_back_disk(copy.image);
-  world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
+  const Duration longest = random_.chance(0.3) ? plan_.election_timeout : Duration(seconds(3));
+  world_.schedule(world_.now() + Duration(random_.below(longest.count())), EventKind::Restart, node);
 }
 
-// Whoever may answer remembers something that the copy does not hold; what else happens is beyond the model (decisions/0009).
-bool Churn::surely_noticed(uint32_t node, const Copy& copy) const {
-  const SimLogStore::Image& old = copy.image.log;
-  const Position applied = copy.image.state.applied();  // a state that was installed stands for the log before it
-  const Term term = std::max({old.log.hard_state.term, old.log.last_term(), applied.term});
-  const Index last = std::max(old.log.last(), applied.index);
-  const auto remembers = [&](const raft::Member& member) {
-    const LogImage& disk = nodes_[member.id.value() - 1]->log().durable();
-    return std::any_of(disk.peers.begin(), disk.peers.end(), [&](const PeerMark& mark) {
-      const bool acted = mark.term > term || (mark.term == term && mark.match > last);
-      return mark.store == copy.store && (acted || mark.boot > old.boot.next());
-    });
-  };
-  const ReplicaId self(node + 1);
-  size_t others = 0;
-  for (const auto* half : {&copy.members.voters, &copy.members.outgoing}) {
-    for (const raft::Member& member : *half) {
-      if (member.id == self || !nodes_[member.id.value() - 1]->log().stands_for(member.store)) continue;
-      if (!remembers(member)) return false;
-      ++others;
-    }
-  }
-  return others > 0;
-}
-
-// An operator sees the quarantine and puts a blank disk in.
+// An operator sees the quarantine and puts a blank disk in: at once, or when the others are whole, if it has taken part since.
+// In the end also where an old copy waits for members that are no more.
 void Churn::exchange_set_back() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     const SimLogStore& log = nodes_[node]->log();
-    if (log.stands_for(log.id()) || !nodes_[node]->up()) continue;
-    if (nodes_[node]->engine()->status().state != ReplicaState::Quarantine || (!calm_ && random_.chance(0.5))) continue;
+    if (!nodes_[node]->up()) continue;
+    const EngineStatus status = nodes_[node]->engine()->status();
+    const raft::Core* core = nodes_[node]->engine()->core();
+    const bool silent = status.state != ReplicaState::Quarantine && (core == nullptr || !core->attested());
+    const bool waits = calm_ && !log.stands_for(log.id()) && silent;
+    if (waits && random_.chance(0.2)) {
+      exchange(node);
+      continue;
+    }
+    if (status.state != ReplicaState::Quarantine) continue;
+    if (!log.was_set_back()) {
+      if (!nodes_[node]->sound() || status.reason.find("was set back") == std::string::npos) continue;
+      throw Violation("INV_R23", fmt::format("n{} stands aside on a disk that lacks nothing: {}", node + 1, status.reason));
+    }
+    if (!calm_ && random_.chance(0.5)) continue;
+    if (log.stands_for(log.id()) && !may_lose_disk(node)) continue;
     ++marks_[static_cast<size_t>(mixed_up(node) ? Mark::MixUpNoticed : Mark::SetBackNoticed)];
-    nodes_[node]->crash(CrashKind::Power);
-    consensus_.disk_lost(node);
-    nodes_[node]->lose_disk();
-    world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
+    exchange(node);
   }
+}
+
+void Churn::exchange(uint32_t node) {
+  nodes_[node]->crash(CrashKind::Power);
+  consensus_.disk_lost(node);
+  nodes_[node]->lose_disk();
+  world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
 // Nobody but this one's disk may be missing in any configuration that somebody goes by, and the rest must be a majority.
@@ -244,20 +292,22 @@ void Churn::bring_back() {
   const std::optional<uint32_t> leader = consensus_.leader();
   if (!leader || everybody_votes()) return;
   const raft::Configuration& configuration = consensus_.members().newest_committed();
-  for (uint32_t node = 0; node < plan_.nodes; ++node) {
+  const uint64_t first = random_.below(plan_.nodes);  // one may have to wait for another
+  for (uint32_t i = 0; i < plan_.nodes; ++i) {
+    const uint32_t node = static_cast<uint32_t>((first + i) % plan_.nodes);
     if (mixed_up(node)) continue;  // until its disk is exchanged
     const ReplicaId id(node + 1);
     const raft::Member* member = raft::member_of(configuration, id);
     std::vector<raft::MemberChange> changes;
     if (member && !nodes_[node]->log().stands_for(member->store)) {
-      changes.push_back({.kind = Kind::Replace, .member = newcomer(node), .replaced = id});
+      changes.push_back({.kind = ChangeKind::Replace, .member = newcomer(node), .replaced = id});
     } else if (!member) {
-      changes.push_back({.kind = Kind::AddLearner, .member = newcomer(node)});
+      changes.push_back({.kind = ChangeKind::AddLearner, .member = newcomer(node)});
     } else if (voter(configuration, id)) {
       continue;
     }
-    changes.push_back({.kind = Kind::Promote, .member = {.id = id}});
-    const bool replaces_voter = changes.size() == 2 && changes[0].kind == Kind::Replace && voter(configuration, id);
+    changes.push_back({.kind = ChangeKind::Promote, .member = {.id = id}});
+    const bool replaces_voter = changes.size() == 2 && changes[0].kind == ChangeKind::Replace && voter(configuration, id);
     if (replaces_voter) changes.pop_back();  // takes over its vote
     return post(*leader, std::move(changes), seconds(5));
   }
@@ -302,9 +352,9 @@ void Churn::check_effect(const Wish& wish, Index index) const {
   COORDKIT_CHECK(configuration.ok());
   const bool votes = voter(*configuration, change.member.id) != nullptr;
   const bool listed = raft::member_of(*configuration, change.member.id) != nullptr;
-  const bool done = change.kind == Kind::Promote  ? votes
-                    : change.kind == Kind::Remove ? !listed
-                                                  : listed && (change.kind != Kind::Demote || !votes);
+  const bool done = change.kind == ChangeKind::Promote  ? votes
+                    : change.kind == ChangeKind::Remove ? !listed
+                                                        : listed && (change.kind != ChangeKind::Demote || !votes);
   if (!done || !configuration->outgoing.empty()) {
     throw Violation("INV_R11", fmt::format("a change of kind {} of n{} is told to be done at {}, but is not",
                                            static_cast<int>(change.kind), change.member.id.value(), index.value()));

@@ -14,6 +14,7 @@
 #include "sim/consensus_observer.h"
 #include "sim/node.h"
 #include "sim/plan.h"
+#include "sim/promises.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
@@ -21,15 +22,18 @@ namespace coordkit::sim {
 class Churn {
  public:
   Churn(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, ConsensusObserver& consensus,
-        MarkCounts& marks, Random random)
-      : world_(world), plan_(plan), nodes_(nodes), consensus_(consensus), marks_(marks), random_(random) {}
+        Promises& promises, MarkCounts& marks, Random random)
+      : world_(world), plan_(plan), nodes_(nodes), consensus_(consensus), promises_(promises), marks_(marks), random_(random) {}
 
   void begin();  // schedules the first event, if the plan has churn
   void event();
+  void event_at(uint32_t node);  // the disk of this one is set back
+  void synced(uint32_t node);    // its log
   // From here on only what brings everybody back.
   void calm_down();
   bool everybody_votes() const;
   bool may_lose_disk(uint32_t node) const;
+  bool mixed_up(uint32_t node) const;  // it has a copy of another one's disk
 
   void answered(uint32_t node, const EngineEffects& effects);
   void process_died(uint32_t node);
@@ -41,6 +45,7 @@ class Churn {
   };
   void schedule(Duration longest);
   void strike();
+  void strike_disks();
   void change();
   void transfer();
   void lose_a_disk();
@@ -49,14 +54,17 @@ class Churn {
     StoreId store;
     raft::Configuration members;  // in force there
     Node::DiskCopy image;
+    TrueTime at{};
   };
   void copy_disks();
+  bool copy_disk(uint32_t node);
   void set_back_a_disk();
+  void set_back(uint32_t node, const Copy& copy);
   void mix_up_disks();
   void put_copy(uint32_t node, const Copy& copy);
-  bool mixed_up(uint32_t node) const;
-  bool surely_noticed(uint32_t node, const Copy& copy) const;
+  const Copy* copy_of(uint32_t node);  // one of those kept; none: null
   void exchange_set_back();
+  void exchange(uint32_t node);
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
   raft::MemberChange wish();
@@ -68,12 +76,15 @@ class Churn {
   const Plan& plan_;
   std::vector<std::unique_ptr<Node>>& nodes_;
   ConsensusObserver& consensus_;
+  Promises& promises_;
   MarkCounts& marks_;
   Random random_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Wish> wishes_;
-  std::vector<Copy> copies_;              // per node, the newest
-  std::map<uint32_t, StoreId> mixed_up_;  // whose disk was put there last
+  std::vector<std::vector<Copy>> copies_;            // per node
+  std::map<uint32_t, raft::HardState> hard_states_;  // durable, as last looked at
+  std::map<uint32_t, Copy> set_back_to_;             // soon
+  std::map<uint32_t, StoreId> mixed_up_;             // whose disk was put there last
   bool calm_ = false;
 };
 

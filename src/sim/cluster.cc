@@ -36,7 +36,8 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       striking_(random_.fork()),
       network_(world, plan.nodes, world.fork_random()),
       consensus_(world, plan.nodes, marks_),
-      churn_(world, plan, nodes_, consensus_, marks_, world.fork_random()),
+      promises_(world, nodes_),
+      churn_(world, plan, nodes_, consensus_, promises_, marks_, world.fork_random()),
       locks_(world, model_, nodes_, beliefs_in(options)),
       leases_(world, model_, nodes_, beliefs_in(options)),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
@@ -44,7 +45,9 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       programs_(world, options, nodes_, options.program ? world.fork_random() : Random(0)),
       stage_(make_stage()),
       slow_(plan.nodes),
-      in_turn_until_(plan.nodes) {
+      in_turn_until_(plan.nodes),
+      rotten_since_(plan.nodes),
+      lacks_(plan.nodes) {
   for (size_t i = 0; i < plan.faults.size(); ++i) schedules_.push_back(random_.fork());
   if (options_.defects.one_state_rots) consensus_.look_away_from_states();
   witness_.set_history_recorder(history_recorder_.get());
@@ -61,6 +64,11 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
     nodes_.push_back(std::make_unique<Node>(parts, i, world.fork_random()));
     consensus_.own(i, nodes_[i]->log(), nodes_[i]->state());
     nodes_[i]->log().set_history([this](Position at) { return consensus_.chain(at); });
+    nodes_[i]->log().set_forgetful([this, i](const SimLogStore::Image& now) {
+      promises_.set_back(i, {now.log, nodes_[i]->state().applied(), now.boot, TrueTime()});
+      consensus_.disk_lost(i);
+      reach(Mark::ShortLogFound);
+    });
   }
   workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, marks_,
                                          world.fork_random());
@@ -76,7 +84,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
 Cluster::~Cluster() {
   for (const auto& [event, roamers] : roamers_) roamers->look_away();
   for (auto& node : nodes_) node->retire();
-  for (uint32_t node = 0; node < plan_.nodes; ++node) programs_.process_died(node);
+  programs_.retire();
 }
 
 void Cluster::run() {
@@ -112,7 +120,8 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::FaultBegin: return fault_begin(event);
     case EventKind::FaultEnd: return fault_end(event);
     case EventKind::Restart: return restart(event.node);
-    case EventKind::Churn: return churn_.event();
+    case EventKind::Churn: return event.node == kNoNode ? churn_.event() : churn_.event_at(event.node);
+    case EventKind::Scrub: return scrub(event);
     case EventKind::Program: return programs_.event(event);
     case EventKind::Script: return script_event(event);
     case EventKind::Watcher:
@@ -181,9 +190,11 @@ void Cluster::tell_cluster(uint32_t node) {
 
 void Cluster::started(uint32_t node) {
   consensus_.attach(node, *nodes_[node]->engine());
+  promises_.started(node);
   reconnect_all(node, milliseconds(20));
   if (workload_) workload_->process_started(node);
   programs_.process_started(node);
+  if (plan_.scrub_interval != Duration()) plan_scrub(node);
 }
 
 void Cluster::stopped(uint32_t node) {
@@ -191,6 +202,7 @@ void Cluster::stopped(uint32_t node) {
   mark_lost(node);
   churn_.process_died(node);
   consensus_.detach(node);
+  promises_.stopped(node);
   for (ActiveFault& fault : faults_) {
     if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a machine that starts is awake
   }
@@ -211,11 +223,14 @@ void Cluster::stopped(uint32_t node) {
 void Cluster::writing(uint32_t node, const LogWrite& write) {
   if (Recorder* recorder = world_.recorder()) recorder->writes(node, write);
   consensus_.write(node, write);
+  promises_.writes(node, write.number);
 }
 
 void Cluster::synced(uint32_t node) {
   record_standing(node);
   consensus_.synced(node);
+  promises_.synced(node);
+  churn_.synced(node);
 }
 
 void Cluster::record_standing(uint32_t node) {
@@ -230,6 +245,8 @@ void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) {
 
 void Cluster::turned(uint32_t node, EngineEffects& effects) {
   record_standing(node);
+  if (rotten_since_[node] != 0) look_for_healed(node);
+  look_for_mended(node);
   if (effects.restored) {
     consensus_.restored(node, *effects.restored);
     mark_installed(node);
@@ -237,6 +254,7 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
   consensus_.after_turn(node);
   mark_turn(node);
   churn_.answered(node, effects);
+  programs_.answered(node, effects);
   if (effects.cluster) tell_cluster(node);
   while (model_.applied() < consensus_.applied()) {
     const Index next = model_.applied().next();

@@ -18,6 +18,7 @@
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/programs.h"
+#include "sim/promises.h"
 #include "sim/roamers.h"
 #include "sim/witness.h"
 #include "sim/workload.h"
@@ -57,6 +58,12 @@ class Cluster final : private NodeWatcher {
   void space_changed(LogSpace space) override {
     if (space == LogSpace::Full) reach(Mark::WaitedForSpace);
   }
+  void handling(uint32_t node, const EngineInput& input) override { promises_.handles(node, input); }
+  bool may_go_on(uint32_t node) override;
+  void pulled_out(uint32_t node) override;
+  void checkpoint_waited() override { reach(Mark::CheckpointWaited); }
+  void state_rewritten() override { reach(Mark::StateRewritten); }
+  void log_scrubbed() override { reach(Mark::LogScrubbed); }
   void writing(uint32_t node, const LogWrite& write) override;
   void synced(uint32_t node) override;
   void turned(uint32_t node, EngineEffects& effects) override;
@@ -95,6 +102,7 @@ class Cluster final : private NodeWatcher {
   void resume(uint32_t node);
   void restart_soon(uint32_t node);
   void freeze(uint32_t node, Duration length, FaultKind kind);
+  void visit(uint32_t node);  // by a stranger
   std::vector<std::pair<uint32_t, uint32_t>> links_of(FaultKind kind);
 
   // Scripts (cluster_script.cc).
@@ -102,22 +110,30 @@ class Cluster final : private NodeWatcher {
   std::unique_ptr<Stage, void (*)(Stage*)> make_stage();
   void begin_script();
   void script_event(const Event& event);
+  bool ended() const;  // a script or a program has seen enough
   void check_by_author() const;
 
   // Disks (cluster_disks.cc).
   void strike_disk(ActiveFault fault, Duration length);
   void refresh_disk(uint32_t node);
+  bool lose_files(uint32_t node);
+  void rot_everywhere();
+  void plan_scrub(uint32_t node);
+  void scrub(const Event& event);
+  void look_for_healed(uint32_t node);
+  bool rot_is_over() const;
+  void look_for_mended(uint32_t node);
   void replace_disk(uint32_t node);
   void replace_bad_disks();
 
   // Convergence (cluster_calm.cc).
   void hostile_phase();
   bool calm_phase();
-  void run_until(TrueTime end);
   template <typename Condition>
   bool run_until(TrueTime end, Condition condition);
   void bury_the_dead();
   SessionId dead_session() const;
+  Duration longest_ttl() const;
   bool has_leader() const;
   bool level() const;
   bool locks_free() const;
@@ -147,6 +163,7 @@ class Cluster final : private NodeWatcher {
   MarkCounts marks_{};
   std::vector<std::unique_ptr<Node>> nodes_;
   ConsensusObserver consensus_;
+  Promises promises_;
   Churn churn_;
   LockObserver locks_;
   LeaseObserver leases_;
@@ -172,6 +189,8 @@ class Cluster final : private NodeWatcher {
   uint64_t storms_ = 0;                        // in force
   std::vector<int> slow_;                      // slow-disk faults in force, per node
   std::vector<TrueTime> in_turn_until_;        // per node told to die in its next turn: when it is to be back; zero: not told
+  std::vector<uint32_t> rotten_since_;         // per node: the process under which something rotted; zero: none
+  std::vector<bool> lacks_;                    // per node: its log ends before what its disk had held
   bool hostile_ = true;
   bool clocks_free_ = true;  // may change their rates
 };

@@ -12,9 +12,11 @@ namespace coordkit::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-void Cluster::run_until(TrueTime end) {
-  while (!world_.empty() && world_.next_time() <= end) dispatch(world_.pop());
-}
+namespace {
+
+constexpr Duration kTtlAwaitedMax = std::chrono::minutes(2);  // of a program's session whose end is waited for, if it is dead
+
+}  // namespace
 
 // Looks at the condition between events, not at every one.
 template <typename Condition>
@@ -29,7 +31,8 @@ bool Cluster::run_until(TrueTime end, Condition condition) {
 void Cluster::hostile_phase() {
   for (size_t i = 0; i < plan_.faults.size(); ++i) plan_fault(i);
   churn_.begin();
-  run_until(world_.now() + plan_.hostile);
+  const TrueTime end = world_.now() + plan_.hostile;
+  while (!ended() && !world_.empty() && world_.next_time() <= end) dispatch(world_.pop());
 }
 
 bool Cluster::has_leader() const { return consensus_.leader().has_value(); }
@@ -96,17 +99,20 @@ bool Cluster::calm_phase() {
   programs_.calm();
   // Every call has a deadline of some seconds; what is held by the dead ends with its session, at most a TTL after the last
   // takeover; workers then give back what they are granted, one after the other.
-  const Duration ttl = plan_.work.ttl_max + milliseconds(100);
+  const Duration ttl = longest_ttl() + milliseconds(100);
   const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
   const bool converged = run_until(idle_by, [&] {
     return witness_.pending_count() == 0 && workload_->idle() && programs_.done() && locks_free() && has_leader() && level() &&
-           std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_told(); });
+           rot_is_over() && std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_told(); });
   });
   for (const auto& [event, roamers] : roamers_) {
     if (!converged && !roamers->all_told()) throw Violation("INV_W02", roamers->missing());
   }
   if (!converged) {
-    const char* id = witness_.pending_count() != 0 ? "INV_L08" : locks_free() ? "INV_R20" : "INV_L12";
+    const char* id = witness_.pending_count() != 0 ? "INV_L08"
+                     : !rot_is_over()              ? "INV_S06"
+                     : locks_free()                ? "INV_R20"
+                                                   : "INV_L12";
     throw Violation(id, "not converged: " + describe());
   }
   if (model_.sessions().empty() && model_.coordination().anything_of_sessions()) {
@@ -120,8 +126,8 @@ bool Cluster::calm_phase() {
 
 // INV_L11: what a dead process left behind ends within its TTL by the leader's clock, after the last change of leaders.
 void Cluster::bury_the_dead() {
-  const Duration ttl = plan_.work.ttl_max + milliseconds(50);
   while (true) {
+    const Duration ttl = longest_ttl() + milliseconds(50);
     const uint64_t elections = consensus_.elections();
     const Index began = model_.applied();
     const Duration entries = milliseconds(20) * static_cast<int64_t>(model_.sessions().size());  // one for each that ends
@@ -137,8 +143,18 @@ void Cluster::bury_the_dead() {
   }
 }
 
+// Programs choose the TTLs of their own sessions. Nobody waits for the end of one that outlives every run.
+Duration Cluster::longest_ttl() const {
+  Duration longest = plan_.work.ttl_max;
+  for (const auto& [id, session] : model_.sessions()) {
+    if (session.ttl <= kTtlAwaitedMax) longest = std::max(longest, session.ttl);
+  }
+  return longest;
+}
+
 SessionId Cluster::dead_session() const {
   for (const auto& [id, session] : model_.sessions()) {
+    if (session.ttl > std::max<Duration>(kTtlAwaitedMax, plan_.work.ttl_max)) continue;
     const SimLogStore& log = nodes_[session.node.value() - 1]->log();
     if (log.boot() != session.boot || log.id().value() != session.incarnation) return id;
   }

@@ -1,8 +1,11 @@
 // Faults of disks. Errors and lack of space are within what every replica promises to survive, so they strike anybody. Rot,
 // misdirected pages and lost syncs take away what was acknowledged: they strike one disk at a time, and only where all others
-// could do without it. Such a disk keeps its replica in quarantine until it is replaced; one that has lost its newest writes
-// without a trace is replaced before it takes part again, for nobody could tell.
+// could do without it. Rotten entries come back from the leader; a disk that does not open is replaced. One that has lost its
+// newest writes without a trace is replaced before it takes part again, for nobody could tell.
+#include <fmt/format.h>
+
 #include "sim/cluster.h"
+#include "sim/violation.h"
 
 namespace coordkit::sim {
 
@@ -22,6 +25,7 @@ FileFaults draw_errors(Random& random) {
 }  // namespace
 
 void Cluster::strike_disk(ActiveFault fault, Duration length) {
+  if (fault.kind == FaultKind::RotEverywhere) return rot_everywhere();
   SimLogStore& log = nodes_[fault.node]->log();
   if (fault.kind >= FaultKind::Rot && !churn_.may_lose_disk(fault.node)) return;
   if (fault.kind == FaultKind::DiskError) fault.files = draw_errors(striking_);
@@ -32,6 +36,7 @@ void Cluster::strike_disk(ActiveFault fault, Duration length) {
   if (misdirected_read) fault.files.misdirected_reads = striking_.below(500'000);
   if (fault.kind == FaultKind::Misdirected && !misdirected_read && !log.misdirect()) return;
   if (fault.kind == FaultKind::StateRot && !nodes_[fault.node]->state().rot()) return;
+  if (fault.kind == FaultKind::LostFiles && !lose_files(fault.node)) return;
   if (fault.kind == FaultKind::Rot) {
     if (!log.rot()) return;
     for (uint64_t more = striking_.below(4); more > 0; --more) log.rot();
@@ -43,6 +48,62 @@ void Cluster::strike_disk(ActiveFault fault, Duration length) {
   const uint32_t node = fault.node;
   remember(std::move(fault), length);
   refresh_disk(node);
+}
+
+// On all replicas at once, each in a place of its own. Were it on their disks, and they lost power now, the cluster would be
+// lost with it: so it passes with the process. A scrub comes before long.
+void Cluster::rot_everywhere() {
+  ActiveFault fault{.kind = FaultKind::RotEverywhere};
+  world_.trace(kNoNode, "disk fault {} on all that run", static_cast<uint64_t>(fault.kind));
+  record(fault, Duration());
+  for (uint32_t node = 0; node < plan_.nodes; ++node) {
+    if (!nodes_[node]->rot_passing(striking_)) continue;
+    rotten_since_[node] = nodes_[node]->epoch();
+    world_.schedule(world_.now() + Duration(striking_.below(2'000'000'000)), EventKind::Scrub, node, nodes_[node]->epoch());
+  }
+}
+
+void Cluster::plan_scrub(uint32_t node) {
+  constexpr uint64_t kAnotherOne = 1;
+  const Duration wait(random_.below(static_cast<uint64_t>(2 * plan_.scrub_interval.count())));
+  world_.schedule(world_.now() + wait, EventKind::Scrub, node, nodes_[node]->epoch(), kAnotherOne);
+}
+
+void Cluster::scrub(const Event& event) {
+  if (event.epoch != nodes_[event.node]->epoch()) return;
+  nodes_[event.node]->scrub();
+  if (event.item != 0 && nodes_[event.node]->up()) plan_scrub(event.node);
+}
+
+void Cluster::look_for_healed(uint32_t node) {
+  if (nodes_[node]->rots() && nodes_[node]->epoch() == rotten_since_[node]) return;
+  if (nodes_[node]->epoch() == rotten_since_[node]) reach(Mark::RotHealed);
+  rotten_since_[node] = 0;
+}
+
+void Cluster::look_for_mended(uint32_t node) {
+  const raft::Core* core = nodes_[node]->engine()->core();
+  const bool lacks = core != nullptr && core->floor().index;
+  if (lacks_[node] && !lacks && core != nullptr) reach(Mark::LogMended);
+  lacks_[node] = lacks;
+}
+
+// INV_S06: everything that rots under a running replica is whole again.
+bool Cluster::rot_is_over() const {
+  return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->rots(); });
+}
+
+// Which of them the files were shows at the next start: nothing may have been lost with them, or all (FLT_D21).
+bool Cluster::lose_files(uint32_t node) {
+  using Files = SimLogStore::Files;
+  const Files which = std::array{Files::All, Files::Newest, Files::Any}[striking_.below(3)];
+  const bool of_state = striking_.chance(0.3);
+  const Duration down(striking_.below(1'000'000'000));
+  if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
+  const bool lost = of_state ? nodes_[node]->state().lose_files() : nodes_[node]->log().lose_files(which);
+  if (lost) reach(of_state ? Mark::CheckpointLost : which == Files::All ? Mark::LogLost : Mark::SegmentLost);
+  world_.schedule(world_.now() + down, EventKind::Restart, node);
+  return lost;
 }
 
 void Cluster::refresh_disk(uint32_t node) {
@@ -58,6 +119,7 @@ void Cluster::refresh_disk(uint32_t node) {
   }
   nodes_[node]->log().set_faults(sum);
   nodes_[node]->state().set_errors(sum.write_errors + sum.sync_errors);
+  nodes_[node]->state().set_full(sum.bytes_max.has_value());
 }
 
 // A process that has ended over its disk is started again, by somebody who has looked at it for a while.
@@ -65,6 +127,32 @@ void Cluster::halted(uint32_t node) {
   reach(Mark::HaltedByDisk);
   const Duration most = hostile_ ? Duration(std::chrono::seconds(2)) : milliseconds(50);
   world_.schedule(world_.now() + Duration(random_.below(most.count())), EventKind::Restart, node);
+}
+
+// INV_R23. Asked in the very turn in which a replica on a disk that was set back takes part again, before anything leaves.
+bool Cluster::may_go_on(uint32_t node) {
+  promises_.turned(node);
+  SimLogStore& log = nodes_[node]->log();
+  const raft::Core* core = nodes_[node]->engine()->core();
+  if (log.stands_for(log.id()) || core == nullptr || !core->attested()) return true;
+  const Promises::Verdict verdict = promises_.judge(node);
+  if (verdict == Promises::Verdict::Told || churn_.mixed_up(node)) {
+    throw Violation("INV_R23",
+                    fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
+  }
+  if (verdict == Promises::Verdict::Unknown) return false;
+  reach(Mark::SetBackHarmless);
+  world_.trace(node, "has forgotten nothing that matters");
+  promises_.stands_again(node);
+  log.stand_again();
+  return true;
+}
+
+// Beyond the promise: nobody who answered could know. What would follow proves nothing, so an operator steps in.
+void Cluster::pulled_out(uint32_t node) {
+  reach(Mark::SetBackUnnoticed);
+  replace_disk(node);
+  restart_soon(node);
 }
 
 void Cluster::replace_disk(uint32_t node) {
@@ -75,7 +163,8 @@ void Cluster::replace_disk(uint32_t node) {
 
 void Cluster::replace_bad_disks() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    if (!nodes_[node]->sound()) replace_disk(node);
+    const bool heals = nodes_[node]->log().rotten_only() && nodes_[node]->state().sound();
+    if (!nodes_[node]->sound() && !heals) replace_disk(node);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "sim/cluster.h"
 #include "sim/recorder.h"
+#include "sim/stranger.h"
 
 namespace coordkit::sim {
 
@@ -99,8 +100,34 @@ void Cluster::strike(FaultKind kind, Duration length) {
     case FaultKind::ClockRate:
       nodes_[fault.node]->clock().set_rate(world_.now(), static_cast<int64_t>(striking_.below(20'001)) - 10'000);
       return;
+    case FaultKind::Stranger: return visit(fault.node);
     default: return;
   }
+}
+
+// Whoever is blank has nothing to lose yet, and who comes to it first may be anybody (decisions/0018).
+void Cluster::visit(uint32_t node) {
+  Node& host = *nodes_[node];
+  if (!host.up() || host.frozen() || host.engine()->core() == nullptr) return;
+  const raft::Status status = host.engine()->core()->status();
+  const WhatIsTrue truth{.term = status.leadership.term,
+                         .last = status.last,
+                         .configuration = status.configuration_index,
+                         .members = status.configuration.voters};
+  Hello claim = nodes_[(node + 1) % plan_.nodes]->hello_to(host);
+  claim.from = ReplicaId(plan_.nodes + 1 + striking_.below(3));
+  claim.store = StoreId(striking_() | 1);
+  claim.cluster = ClusterId();
+  const raft::Member& victim = truth.members[striking_.below(truth.members.size())];
+  const uint32_t named = static_cast<uint32_t>(victim.id.value() - 1);
+  if (named != node && !network_.connected(node, named)) {
+    reach(Mark::StrangerAsMember);
+    claim.from = victim.id;
+    if (striking_.chance(0.7)) claim.store = victim.store;
+    claim.boot = nodes_[named]->log().boot().next();
+  }
+  reach(Mark::StrangerSpoke);
+  host.visited(claim, draw_lies(truth, striking_));
 }
 
 void Cluster::record(ActiveFault& fault, Duration length) {
@@ -268,7 +295,8 @@ void Cluster::crash(uint32_t node, Duration down, CrashKind kind) {
   world_.schedule(world_.now() + down, EventKind::Restart, node);
 }
 
-// A disk that does not open is tried again, unless it has lost what it had acknowledged: then it is replaced.
+// A disk that does not open is tried again, unless it has lost what it had acknowledged: then it is replaced, and so is one
+// that has lost the genesis.
 void Cluster::restart(uint32_t node) {
   if (nodes_[node]->up()) return;
   if (hostile_ && plan_.crashes_in_open && random_.chance(0.1)) {
@@ -276,8 +304,9 @@ void Cluster::restart(uint32_t node) {
   }
   const absl::Status opened = nodes_[node]->start();
   mark_opened(node, opened);
-  if (opened.ok()) return;
-  if (!nodes_[node]->sound()) replace_disk(node);
+  const bool aside = opened.ok() && nodes_[node]->log().found_holes() && nodes_[node]->engine()->core() == nullptr;
+  if (opened.ok() && !aside) return;
+  if (!nodes_[node]->sound() || nodes_[node]->refused_pair()) replace_disk(node);
   world_.schedule(world_.now() + Duration(random_.between(10'000'000, 500'000'000)), EventKind::Restart, node);
 }
 
@@ -313,8 +342,8 @@ void Cluster::heal() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     restart(node);
     nodes_[node]->spare();
-    if (!nodes_[node]->frozen()) continue;
-    resume(node);
+    if (nodes_[node]->frozen()) resume(node);
+    nodes_[node]->scrub();
   }
   for (uint32_t a = 0; a < plan_.nodes; ++a) {
     for (uint32_t b = a + 1; b < plan_.nodes; ++b) {

@@ -39,10 +39,11 @@ void Cluster::mark_message(uint32_t node, const Message& message) {
 void Cluster::mark_opened(uint32_t node, const absl::Status& opened) {
   const SimLogStore& log = nodes_[node]->log();
   if (absl::IsUnavailable(opened)) return reach(Mark::PowerLostInOpen);
+  if (!opened.ok() && nodes_[node]->refused_pair()) return reach(Mark::StoresRefused);
   if (!nodes_[node]->state().sound()) return reach(Mark::RottenStateFound);
   if (!opened.ok()) return reach(log.sound() ? Mark::OpenFailed : Mark::ShortLogFound);
   if (log.found_unsynced()) reach(Mark::UnsyncedWriteFound);
-  if (nodes_[node]->engine()->status().state == ReplicaState::Quarantine) reach(Mark::HolesFound);
+  if (log.found_holes()) reach(Mark::HolesFound);
 }
 
 // It asked for more of it a moment ago.

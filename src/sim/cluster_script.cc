@@ -73,6 +73,8 @@ class Cluster::Stage final : public Conductor {
   void mend(ReplicaId from, ReplicaId to) override {
     if (ActiveFault* fault = find(from, to)) cluster_.undo(*fault);
   }
+  void end_run() override { ended_ = true; }
+  bool ended() const { return ended_; }
   void clock_rate(ReplicaId node, int64_t parts_per_million) override {
     const int64_t bound = kRateErrorPpm;
     if (parts_per_million < -bound || parts_per_million > bound) {
@@ -101,6 +103,7 @@ class Cluster::Stage final : public Conductor {
   Cluster& cluster_;
   std::map<uint64_t, std::function<void()>> acts_;
   uint64_t last_ = 0;
+  bool ended_ = false;
   std::map<std::pair<ReplicaId, ReplicaId>, size_t> ours_;  // cuts of the script among the faults
 };
 
@@ -109,6 +112,8 @@ std::unique_ptr<Cluster::Stage, void (*)(Cluster::Stage*)> Cluster::make_stage()
 }
 
 void Cluster::script_event(const Event& event) { stage_->act(event.item); }
+
+bool Cluster::ended() const { return stage_->ended() || programs_.ended(); }
 
 void Cluster::begin_script() {
   if (options_.script) options_.script(*stage_);

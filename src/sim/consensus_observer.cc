@@ -43,6 +43,7 @@ void ConsensusObserver::detach(uint32_t node) {
   seen_[node].leadership = {};
   synced(node);
   seen_[node].hard_state = seen_[node].durable;
+  if (!born_) chains_.clear();
 }
 
 std::optional<uint32_t> ConsensusObserver::leader() const {
@@ -116,11 +117,12 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
 }
 
 // INV_R10, as far as the replica can know: a leader of an older term than the one that committed an entry may lawfully take it
-// off a replica that hears it late, and the newer leader puts it back, possibly in the same turn.
+// off a replica that hears it late, and the newer leader puts it back, possibly in the same turn. What follows a rotten entry
+// goes with it and comes back the same way (docs/decisions/0024).
 void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   if (!write.truncate_after) return;
   const LogImage& log = views_[node].log->submitted();
-  if (*write.truncate_after >= log.last()) return;
+  if (*write.truncate_after >= log.last() || log.at(write.truncate_after->next()).rotten) return;
   const raft::Leadership& now = views_[node].engine->leadership();
   const raft::Leadership& before = seen_[node].leadership;
   if (now.role == raft::Role::Leader && before.role == raft::Role::Leader && now.term == before.term) {
@@ -164,6 +166,7 @@ void ConsensusObserver::check_appended(uint32_t node, const LogWrite& write) {
 
 void ConsensusObserver::synced(uint32_t node) {
   Seen& seen = seen_[node];
+  born_ = born_ || views_[node].log->durable().last();
   const raft::HardState& durable = views_[node].log->durable().hard_state;
   if (durable == seen.durable) return;
   if (durable.term < seen.durable.term) throw Violation("INV_R03", fmt::format("n{}: durable term falls", node + 1));

@@ -107,8 +107,10 @@ class ConsensusObserver {
   std::map<Term, uint32_t> leaders_;
   std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen
-  std::vector<CommittedEntry> committed_;                     // [index - 1]
-  std::vector<uint64_t> digests_;                             // [applied index]; 0: nobody stopped there yet
+  // Some disk has stored a genesis. Nobody hears of one before that, so a founder whose process dies first founds anew.
+  bool born_ = false;
+  std::vector<CommittedEntry> committed_;  // [index - 1]
+  std::vector<uint64_t> digests_;          // [applied index]; 0: nobody stopped there yet
   bool compares_states_ = true;
   std::vector<MachineId> others_;
   Index applied_;

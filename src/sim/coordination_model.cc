@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/mutant.h"
+
 namespace coordkit::sim {
 
 using machine::Result;
@@ -141,6 +143,23 @@ void CoordinationModel::end_waits(SessionId session, Waiter waiter, std::vector<
     meeting.at_end == machine::AtPartyEnd::Breaks ? meeting.broken = true : --meeting.expected;
   }
   std::erase_if(waits_, [session](const Wait& wait) { return wait.session == session; });
+}
+
+// S-45: by kind, and within a kind in grant order; each is the newest grant then.
+void CoordinationModel::regrant_all(SessionId session, Index index) {
+  if (mutant(Mutant::ResumeKeepsTokens)) return;
+  std::vector<Hold> again;
+  for (const Hold& hold : holds_) {
+    if (hold.session == session) again.push_back(hold);
+  }
+  std::erase_if(holds_, [session](const Hold& hold) { return hold.session == session; });
+  std::ranges::stable_sort(again, {}, &Hold::of);
+  for (Hold& hold : again) {
+    hold.token = Token(++counter_);
+    hold.since = index;
+    touch(hold.of, hold.name);
+    holds_.push_back(hold);
+  }
 }
 
 void CoordinationModel::end(SessionId session, std::vector<Ended>& ended) {

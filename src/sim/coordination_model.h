@@ -36,6 +36,7 @@ class CoordinationModel {
   void end_claim(Index queued, Token token);               // its term is over
   void end(SessionId session, std::vector<Ended>& ended);
   void end_waits(SessionId session, Waiter waiter, std::vector<Ended>& ended);
+  void regrant_all(SessionId session, Index index);
   void settle(Index index, std::vector<Ended>& ended);
 
   void begin_entry() { touched_.clear(); }

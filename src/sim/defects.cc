@@ -29,6 +29,7 @@ class WrappedMachine : public StateMachine {
   bool holds(std::string_view guard) override { return inner_->holds(guard); }
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
+  bool forget_stored() override { return inner_->forget_stored(); }
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
   uint64_t digest() const override { return inner_->digest(); }
@@ -102,6 +103,7 @@ class ExcessiveMachine final : public StateMachine {
   }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
+  bool forget_stored() override { return inner_->forget_stored(); }
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
   uint64_t digest() const override { return inner_->digest(); }

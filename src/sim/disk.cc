@@ -107,6 +107,10 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
       [[fallthrough]];
     case Recovered::Otherwise:
       if (lost_ && !contradicts(durable_, *found)) {
+        if (found->damaged.empty()) {
+          forget(*found);
+          break;
+        }
         bytes_.end_process({});
         return absl::DataLossError("the log is shorter than what this disk had acknowledged");
       }
@@ -116,6 +120,7 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
                                              found->damaged.size(), found->hard_state.term.value(), durable_.base.index.value(),
                                              durable_.last().value(), durable_.hard_state.term.value(), doubtful_.size()));
   }
+  found_holes_ = !found->damaged.empty();
   found_unsynced_ = durable_.last() != last || durable_.hard_state != hard_state;
   doubtful_.clear();
   compacted_ = durable_.base;
@@ -129,7 +134,44 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
                       .base = found->base,
                       .entries = std::move(found->entries),
                       .damaged = std::move(found->damaged),
-                      .peers = std::move(found->peers)};
+                      .peers = std::move(found->peers),
+                      .had_log = had_log_};
+}
+
+// Nothing on it shows that there ever was more.
+void SimLogStore::forget(const log::OpenedLog& found) {
+  LogImage now{.hard_state = found.hard_state, .base = found.base, .peers = found.peers};
+  now.votes = {durable_.votes.begin(), durable_.votes.lower_bound(now.hard_state.term)};
+  if (now.hard_state.vote) now.votes[now.hard_state.term] = now.hard_state.vote;
+  if (now.base.index) {
+    const bool known = now.base.index >= durable_.base.index && now.base.index <= durable_.last();
+    now.base_chain = known ? durable_.chain(now.base.index) : history_(now.base);
+  }
+  for (const raft::Entry& entry : found.entries) now.records.push_back({entry, chain_hash(now.chain(now.last()), entry)});
+  if (forgets_) forgets_({{}, now, {}, now.base, store_, boot_});
+  durable_ = std::move(now);
+  compacted_ = durable_.base;
+  set_back_ = touched_ = true;
+}
+
+bool SimLogStore::lose_files(Files which) {
+  SimFileSystem::Image files = bytes_.files().image();
+  std::vector<std::string> segments;
+  for (const auto& [name, bytes] : files) {
+    if (name.ends_with(".seg")) segments.push_back(name);
+  }
+  if (segments.empty()) return false;
+  const uint64_t chosen = which == Files::Newest ? segments.size() - 1 : random_.below(segments.size());
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (which == Files::All || i == chosen) files.erase(segments[i]);
+  }
+  bytes_.files().restore(files);
+  return rotten_ = lost_ = true;
+}
+
+void SimLogStore::stand_again() {
+  set_back_ = rotten_ = false;
+  lost_ = bytes_.files().faults().lying_syncs || bytes_.files().holds_ghosts();
 }
 
 void SimLogStore::plant_defects(log::OpenedLog& found) {
@@ -182,6 +224,7 @@ void SimLogStore::write_batch() {
   if (!status.ok()) return fail(status);
   for (const LogWrite& write : batch_) durable_.write(write, write.reset_to ? history_(*write.reset_to) : 0);
   durable_number_ = batch_.back().number;
+  had_log_ = had_log_ || (durable_.last() && !bytes_.files().faults().lying_syncs);
   batch_.clear();
   persisted();
   if (failed_) return;
@@ -192,6 +235,7 @@ void SimLogStore::write_batch() {
 // After each sync, of a batch or of a mark: what the log was told to forget is forgotten for good.
 void SimLogStore::persisted() {
   durable_.forget(compacted_);
+  bytes_.forget_passing(durable_.base.index);
   if (absl::Status status = bytes_.prepare(); !status.ok()) return fail(status);
   if (batch_.empty()) report(bytes_.space());
   mark_at_ = world_.now() + bytes_.options().idle_before_mark;
@@ -273,7 +317,7 @@ void SimLogStore::answer(const Read& wanted) {
       if (!durable_.contains(entry.index) || durable_.at(entry.index).entry == entry) continue;
       throw Violation("INV_S04", fmt::format("n{} reads another entry {} than it wrote", node_ + 1, entry.index.value()));
     }
-  } else if (sound() && bytes_.files().faults() == FileFaults{} && durable_.contains(wanted.first) &&
+  } else if (sound() && !rots() && bytes_.files().faults() == FileFaults{} && durable_.contains(wanted.first) &&
              wanted.first > compacted_.index) {
     throw Violation("INV_S04",
                     fmt::format("n{} cannot read entry {}: {}", node_ + 1, wanted.first.value(), entries.status().ToString()));
@@ -283,6 +327,7 @@ void SimLogStore::answer(const Read& wanted) {
 
 void SimLogStore::crash(CrashKind kind) {
   sink_ = nullptr;
+  bytes_.pass();
   const size_t before = doubtful_.size();
   std::move(batch_.begin(), batch_.end(), std::back_inserter(doubtful_));
   for (Pending& pending : pending_) doubtful_.push_back(std::move(pending.write));
@@ -300,22 +345,23 @@ void SimLogStore::crash(CrashKind kind) {
 
 void SimLogStore::lose(StoreId replacement) {
   restore({.store = replacement, .boot = boot_});
-  set_back_ = false;
+  set_back_ = touched_ = false;
 }
 
 SimLogStore::Image SimLogStore::image() const {
-  return {bytes_.files().image(), durable_, doubtful_, compacted_, store_, boot_};
+  return {bytes_.files().image(), durable_, doubtful_, compacted_, store_, boot_, had_log_, bytes_.marked()};
 }
 
 // Rates of errors belong to the machine and stay; what rotted comes along unnoticed.
 void SimLogStore::restore(const Image& image) {
-  bytes_.files().restore(image.files);
+  bytes_.restore(image.files, image.marked);
   durable_ = submitted_ = image.log;
   doubtful_ = image.doubtful;
   compacted_ = image.compacted;
   store_ = image.store;
   boot_ = image.boot;
-  set_back_ = true;
+  had_log_ = image.had_log;
+  set_back_ = touched_ = true;
   durable_number_ = {};
   rotten_ = false;
   lost_ = bytes_.files().faults().lying_syncs;
@@ -344,6 +390,18 @@ bool SimLogStore::misdirect() {
 void SimLogStore::rot(Index index) {
   rotten_ = true;
   bytes_.rot(store_, index);
+}
+
+bool SimLogStore::rot_passing(Index applied) {
+  const Index last = std::min(applied, durable_.last());
+  const Index base = std::max(compacted_.index, durable_.base.index);
+  if (sink_ == nullptr || failed_ || last <= base) return false;
+  return bytes_.rot_passing(store_, base + 1 + random_.below(last - base));
+}
+
+void SimLogStore::scrub(Index from, std::function<void(LogScrub)> done) {
+  constexpr size_t kScrubBytes = 64 << 10;
+  done(sink_ == nullptr || failed_ ? LogScrub() : bytes_.scrub(from, kScrubBytes));
 }
 
 }  // namespace coordkit::sim

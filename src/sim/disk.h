@@ -71,10 +71,11 @@ class SimLogStore final : public LogStore {
       : world_(world), node_(node), store_(store), random_(random), bytes_(random_.fork()) {}
 
   // Recovers from the bytes and throws a Violation if the model does not allow what was found. An error: a fault is in
-  // force, or, if the disk is not sound(), it has lost what it had acknowledged without a trace.
+  // force. A disk that is not sound() and has lost what it had acknowledged without a trace opens as if it were set back.
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
+  void scrub(Index from, std::function<void(LogScrub)> done) override;
   void compact(Position through) override;
   void close() override { sink_ = nullptr; }
 
@@ -84,21 +85,25 @@ class SimLogStore final : public LogStore {
   void idle(const Event& event);
   // Unsynced writes survive up to a random point.
   void crash(CrashKind kind);
+  struct Image;
   // Everything is gone, what was durable too; the replacement has another id. Only between two processes.
   void lose(StoreId replacement);
   // The whole disk, and the disk as it was when that was copied. Only between two processes.
-  struct Image;
   Image image() const;
   void restore(const Image& image);
 
   // Faults. Those that recovery can only notice, not undo, leave a disk that is not sound until it is found to be whole again.
   void set_faults(const FileFaults& faults);
   void lose_power_in_open(uint64_t calls) { bytes_.files().die_after(calls + 1); }  // in the next one, if it makes as many
-  bool rot();             // somewhere below the durable mark; false: there is nothing yet
-  bool misdirect();       // the next write goes to where something else is
-  void rot(Index index);  // what the disk holds of this entry
+  bool rot();                       // somewhere below the durable mark; false: there is nothing yet
+  bool misdirect();                 // the next write goes to where something else is
+  void rot(Index index);            // what the disk holds of this entry
+  bool rot_passing(Index applied);  // an entry up to here, until the process ends; false: there is none
+  bool rots() const { return bytes_.passing() != 0; }
   bool sound() const { return !rotten_ && !lost_; }
   bool found_unsynced() const { return found_unsynced_; }  // by the last open
+  bool found_holes() const { return found_holes_; }        // likewise
+  bool rotten_only() const { return rotten_ && !lost_; }
   bool failed() const { return failed_; }
   uint64_t file_bytes() const { return bytes_.files().bytes(); }
 
@@ -111,9 +116,17 @@ class SimLogStore final : public LogStore {
   StoreId id() const { return store_; }
   // Whether this is that disk, with all it ever acknowledged.
   bool stands_for(StoreId store) const { return store == store_ && !set_back_; }
+  bool was_set_back() const { return touched_; }  // ever
+  void stand_again();                             // it was set back, and lacks nothing that matters
+  // Some of its files are gone. Between two processes; false: there are none.
+  enum class Files : uint8_t { All, Newest, Any };
+  bool lose_files(Files which);
+  // Is told of what an open has found when acknowledged writes are missing without a trace: the same as being set back to it.
+  void set_forgetful(std::function<void(const Image&)> forgets) { forgets_ = std::move(forgets); }
   BootCounter boot() const { return boot_; }
-  const LogImage& durable() const { return durable_; }      // what a crash now is sure to leave
-  const LogImage& submitted() const { return submitted_; }  // what the running process believes to have written
+  WriteNumber durable_number() const { return durable_number_; }  // of this process
+  const LogImage& durable() const { return durable_; }            // what a crash now is sure to leave
+  const LogImage& submitted() const { return submitted_; }        // what the running process believes to have written
   size_t unsynced() const { return batch_.size() + pending_.size(); }
 
  private:
@@ -128,6 +141,7 @@ class SimLogStore final : public LogStore {
     WriteNumber after;  // sees every write submitted before it
   };
   void plant_defects(log::OpenedLog& found);
+  void forget(const log::OpenedLog& found);
   void schedule(TrueTime at, EventKind kind, uint64_t item);
   void write_batch();
   void persisted();
@@ -145,12 +159,15 @@ class SimLogStore final : public LogStore {
   DiskQuality quality_;
   Defects defects_;
   std::function<uint64_t(Position)> history_;
+  std::function<void(const Image&)> forgets_;
   LogSink* sink_ = nullptr;
   BootCounter boot_;
   uint32_t epoch_ = 0;  // of opens; a boot counter can be set back
   LogImage durable_;
   LogImage submitted_;
   bool set_back_ = false;
+  bool touched_ = false;  // was once
+  bool had_log_ = false;  // as a file beside it says
   WriteNumber durable_number_;
   std::deque<Pending> pending_;
   std::vector<LogWrite> batch_;     // being written, or waiting for space
@@ -164,6 +181,7 @@ class SimLogStore final : public LogStore {
   LogSpace space_ = LogSpace::Ample;
   bool failed_ = false;
   bool found_unsynced_ = false;
+  bool found_holes_ = false;
   bool rotten_ = false;  // since it was last found to be whole: durable bytes were changed
   bool lost_ = false;    // and acknowledged ones never written
   std::map<uint64_t, Read> reads_;
@@ -177,6 +195,8 @@ struct SimLogStore::Image {
   Position compacted;
   StoreId store;
   BootCounter boot;
+  bool had_log = false;
+  log::DiskPosition marked;
 };
 
 }  // namespace coordkit::sim

@@ -18,7 +18,7 @@ bool lived(const LeaseModel::Lease& lease, Index at) { return lease.from <= at &
 Result LeaseModel::run(const machine::GrantLease& grant, Index index, const std::function<bool(LeaseId)>& of_session) {
   const auto taken = [&](LeaseId id) { return alive(id) != nullptr || of_session(id); };
   if (grant.id && taken(grant.id)) return {.code = ResultCode::LeaseExists};
-  LeaseId id = grant.id ? grant.id : LeaseId(index.value());
+  LeaseId id = grant.id ? grant.id : LeaseId((uint64_t{1} << 62) + index.value());
   while (!grant.id && taken(id)) id = id.next();
   const Duration ttl = std::max(grant.ttl, machine::kTtlMin);
   const SessionId number(++counter_);

@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "base/mutant.h"
+
 namespace coordkit::sim {
 
 using machine::Result;
@@ -115,14 +117,17 @@ Result LockModel::refill(const machine::RefillBlock& asked) {
   return {.code = ResultCode::Granted, .token = hold->first};
 }
 
-void LockModel::renew_delegations(SessionId session, Index index) {
+void LockModel::regrant_all(SessionId session, Index index) {
   std::vector<Claim*> held;
   for (Claim& claim : claims_) {
-    if (claim.session == session && claim.held() && claim.block != 0) held.push_back(&claim);
+    // The twin errs with the table, so that it is the outcome at a protected resource that tells.
+    const bool kept = claim.block == 0 && mutant(Mutant::ResumeKeepsTokens);
+    if (claim.session == session && claim.held() && !kept) held.push_back(&claim);
   }
   std::ranges::sort(held, {}, [](const Claim* claim) { return claim->token; });
   for (Claim* claim : held) {
     claim->renewed = true;
+    claim->releases = 0;
     grant(*claim, index);
   }
 }

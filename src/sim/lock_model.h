@@ -60,7 +60,7 @@ class LockModel {
   machine::Result upgrade(const machine::Upgrade& asked, Index index);
   machine::Result update_value(const machine::UpdateValue& asked);
   machine::Result refill(const machine::RefillBlock& asked);
-  void renew_delegations(SessionId session, Index index);
+  void regrant_all(SessionId session, Index index);
   bool guard_met(const std::string& name, Token token);  // S-54; a newer token retires older ones
   machine::Result clear_delay(const std::string& name);
   void end_delay(uint64_t id);

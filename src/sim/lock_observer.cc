@@ -51,6 +51,7 @@ bool LockObserver::over(const HoldState& hold) const {
 void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
   opened(node, resumed.session);
   taken_over_.insert(resumed.session->id());
+  if (const Model::Session* session = model_.session(resumed.session->id())) resumed_at_[resumed.session] = session->resumed;
   for (const HoldRef& hold : resumed.holds) {
     granted(node, hold);
     if (!holds_.empty() && holds_.back().hold == hold) holds_.back().trusted = false;
@@ -191,8 +192,15 @@ void LockObserver::refuse_valid(const KnownSession& known) const {
       {.index = model_.applied()});
 }
 
-// INV_L14: nothing of an older owner after a newer one, but owners that share come in any order among themselves.
-void LockObserver::resource_admits(const std::string& lock, Token token, LockMode mode, bool accepted) {
+Index LockObserver::held_since(const HoldState& hold) const {
+  const auto resumed = resumed_at_.find(hold.session());
+  return resumed == resumed_at_.end() ? hold.since() : std::max(hold.since(), resumed->second);
+}
+
+// INV_L14: nothing of an older owner after a newer one, but owners that share come in any order among themselves. By the tokens
+// that were shown, and by what became of the holds in the log, whatever their tokens say: once a write under a newer hold was
+// taken, none of a process that had the lock before is.
+void LockObserver::resource_admits(const std::string& lock, Token token, LockMode mode, Index held, bool accepted) {
   if (Recorder* recorder = world_.recorder()) recorder->resource(lock, token, accepted);
   if (!accepted) return;
   Accepted& so_far = accepted_[lock];
@@ -201,8 +209,20 @@ void LockObserver::resource_admits(const std::string& lock, Token token, LockMod
     throw Violation("INV_L14", fmt::format("the resource of {} takes token {} after {}", lock, token.value(), newer.value()),
                     {.lock = lock, .token = token});
   }
+  const Index later = mode == LockMode::Exclusive ? so_far.held : so_far.held_exclusively;
+  if (held < later) {
+    throw Violation(
+        "INV_L14",
+        fmt::format("the resource of {} takes a write of who had it by entry {}, with token {}, after one by entry {}", lock,
+                    held.value(), token.value(), later.value()),
+        {.index = held, .lock = lock, .token = token});
+  }
   so_far.highest = std::max(so_far.highest, token);
-  if (mode == LockMode::Exclusive) so_far.exclusive = token;
+  so_far.held = std::max(so_far.held, held);
+  if (mode == LockMode::Exclusive) {
+    so_far.exclusive = token;
+    so_far.held_exclusively = held;
+  }
 }
 
 }  // namespace coordkit::sim

@@ -33,13 +33,20 @@ class LockObserver {
     std::erase_if(holds_, [&](const Known& known) { return known.hold == former; });
   }
   bool over(SessionId session) const { return model_.session(session) == nullptr; }  // as the log has it
+  bool taken_over_since(SessionId session, Index at) const {
+    const Model::Session* lives = model_.session(session);
+    return lives != nullptr && lives->resumed > at;
+  }
   void process_died(uint32_t node);
 
   void entry_applied();        // after each entry the model applied: the first apply anywhere
   void looked(uint32_t node);  // after each turn of that node
 
-  // A protected resource, one for each lock: writes with tokens arrive in any order.
-  void resource_admits(const std::string& lock, Token token, LockMode mode, bool accepted);
+  // A protected resource, one for each lock: writes with tokens arrive in any order. `held`: as held_since() said of the hold.
+  void resource_admits(const std::string& lock, Token token, LockMode mode, Index held, bool accepted);
+  // The entry by which this process came to have the hold: its grant, or the resume of its session. Tells holds of a lock
+  // apart without looking at tokens.
+  Index held_since(const HoldState& hold) const;
 
  private:
   struct Known {
@@ -71,10 +78,13 @@ class LockObserver {
   struct Accepted {
     Token highest;
     Token exclusive;
+    Index held;              // the newest hold that wrote
+    Index held_exclusively;  // likewise
   };
   std::map<std::string, Accepted> accepted_;
-  std::set<Token> by_entries_;           // first tokens of delegations (S-58): what an entry granted
-  std::map<std::string, Token> newest_;  // of the holds that were valid when they became known, by lock
+  std::map<SessionRef, Index> resumed_at_;  // of the processes that took a session over
+  std::set<Token> by_entries_;              // first tokens of delegations (S-58): what an entry granted
+  std::map<std::string, Token> newest_;     // of the holds that were valid when they became known, by lock
 };
 
 }  // namespace coordkit::sim

@@ -60,6 +60,11 @@ absl::Status LogOnDisk::prepare() {
   return absl::OkStatus();
 }
 
+void LogOnDisk::restore(const SimFileSystem::Image& files, const log::DiskPosition& marked) {
+  files_.restore(files);
+  marked_ = marked;
+}
+
 void LogOnDisk::end_process(std::span<const LogWrite> unwritten) {
   const size_t count = random_.below(unwritten.size() + 1);
   if (log_ && count > 0) log_->append(unwritten.first(count)).IgnoreError();
@@ -86,19 +91,41 @@ std::optional<LogOnDisk::Place> LogOnDisk::place_below_mark() {
   return places[random_.below(places.size())];
 }
 
-void LogOnDisk::rot(StoreId store, Index index) {
-  Place place;
-  uint64_t at = 0;
+std::optional<LogOnDisk::Flipped> LogOnDisk::place_of(StoreId store, Index index) const {
+  std::optional<Flipped> found;
   for (const auto& [name, bytes] : files_.image()) {
     const std::optional<log::ParsedName> parsed = log::parse_name(name);
     if (!parsed || parsed->use != log::FileUse::Segment) continue;
     for (const log::Record& record : log::find_records(bytes, log::kFirstBatchOffset, bytes.size(), {store, parsed->number})) {
       if (!log::holds_entry(record.kind) || record.index != index) continue;
-      place.name = name;
-      at = record.offset;
+      found = {{name}, record.offset, bytes.substr(record.offset, log::kRecordHeaderBytes)};
     }
   }
-  if (at != 0) files_.flip(place.name, at + (random_.chance(0.5) ? 0 : log::kRecordHeaderBytes));
+  return found;
+}
+
+void LogOnDisk::rot(StoreId store, Index index) {
+  const std::optional<Flipped> found = place_of(store, index);
+  if (found) files_.flip(found->place.name, found->at + (random_.chance(0.5) ? 0 : log::kRecordHeaderBytes));
+}
+
+bool LogOnDisk::rot_passing(StoreId store, Index index) {
+  std::optional<Flipped> found = passing_.contains(index) ? std::nullopt : place_of(store, index);
+  if (!found) return false;
+  files_.flip(found->place.name, found->at);
+  found->record[0] ^= 1;
+  passing_[index] = *std::move(found);
+  return true;
+}
+
+// A segment may have been used again since, or have gone.
+void LogOnDisk::pass() {
+  const SimFileSystem::Image files = passing_.empty() ? SimFileSystem::Image() : files_.image();
+  for (const auto& [index, flipped] : std::exchange(passing_, {})) {
+    const auto file = files.find(flipped.place.name);
+    if (file == files.end() || file->second.size() < flipped.at + flipped.record.size()) continue;
+    if (file->second.compare(flipped.at, flipped.record.size(), flipped.record) == 0) files_.flip(file->first, flipped.at);
+  }
 }
 
 }  // namespace coordkit::sim

@@ -5,9 +5,11 @@
 // It knows which bytes lie below the durable mark on disk: rot there is what recovery promises to notice.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -42,12 +44,17 @@ class LogOnDisk {
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max) {
     return log_->read(first, last, bytes_max);
   }
+  LogScrub scrub(Index from, size_t bytes_max) const { return log_->scrub(from, bytes_max); }
   absl::Status compact(Position through) { return log_->compact(through); }
   const log::LogState& state() const { return log_->state(); }
 
   // The process ends. It may have handed over the first of these writes to the system, which does not mean to the disk.
   void end_process(std::span<const LogWrite> unwritten);
   void lose_power() { files_.lose_power(); }
+
+  // The disk as it was when its highest mark was this.
+  void restore(const SimFileSystem::Image& files, const log::DiskPosition& marked);
+  const log::DiskPosition& marked() const { return marked_; }
 
   SimFileSystem& files() { return files_; }
   const SimFileSystem& files() const { return files_; }
@@ -61,6 +68,12 @@ class LogOnDisk {
   std::optional<Place> place_below_mark();
   // Makes what the disk holds of this entry, wherever it was written last, unreadable.
   void rot(StoreId store, Index index);
+  // The same until pass() undoes it, if the entry is still there. False: it is rotten already, or nowhere.
+  bool rot_passing(StoreId store, Index index);
+  void pass();
+  bool rots(Index index) const { return passing_.contains(index); }
+  size_t passing() const { return passing_.size(); }
+  void forget_passing(Index through) { passing_.erase(passing_.begin(), passing_.upper_bound(through)); }
 
  private:
   Random random_;
@@ -70,6 +83,13 @@ class LogOnDisk {
   std::optional<log::SpareMaker> spare_;  // being made
   bool short_of_space_ = false;
   log::DiskPosition marked_;  // the highest mark on disk
+  struct Flipped {
+    Place place;
+    uint64_t at = 0;
+    std::string record;  // as it is now
+  };
+  std::map<Index, Flipped> passing_;
+  std::optional<Flipped> place_of(StoreId store, Index index) const;
 };
 
 }  // namespace coordkit::sim

@@ -3,7 +3,7 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr std::string_view kNames[kMarks] = {
+constexpr std::string_view kMarkNames[kMarks] = {
     "joint_configuration",
     "crash_while_joint",
     "leader_lost_while_joint",
@@ -17,6 +17,8 @@ constexpr std::string_view kNames[kMarks] = {
     "member_replaced",
     "disk_set_back",
     "set_back_noticed",
+    "set_back_harmless",
+    "set_back_unnoticed",
     "disk_mixed_up",
     "mix_up_noticed",
     "removed_member_returned",
@@ -32,14 +34,24 @@ constexpr std::string_view kNames[kMarks] = {
     "unsynced_write_found",
     "holes_found",
     "short_log_found",
+    "log_lost",
+    "segment_lost",
+    "checkpoint_lost",
+    "stores_refused",
     "rotten_state_found",
     "open_failed",
     "power_lost_in_open",
     "halted_by_disk",
     "waited_for_space",
+    "checkpoint_waited",
+    "state_rewritten",
+    "log_scrubbed",
+    "rot_healed",
+    "log_mended",
     "session_resumed",
     "session_vouched_for",
     "session_taken_over",
+    "former_holder_refused",
     "session_killed",
     "hold_forced",
     "permits_granted",
@@ -71,10 +83,12 @@ constexpr std::string_view kNames[kMarks] = {
     "lease_refused",
     "lease_seen",
     "write_fenced",
+    "stranger_spoke",
+    "stranger_as_member",
 };
 
 }  // namespace
 
-std::string_view name_of(Mark mark) { return kNames[static_cast<size_t>(mark)]; }
+std::string_view name_of(Mark mark) { return kMarkNames[static_cast<size_t>(mark)]; }
 
 }  // namespace coordkit::sim

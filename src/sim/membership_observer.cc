@@ -35,7 +35,11 @@ bool neighbours(const raft::Configuration& before, const raft::Configuration& af
 void MembershipObserver::look_again(uint32_t node) {
   known_[node].clear();
   turn_over(node);
-  for (const LogImage::Record& record : logs_[node]->submitted().records) append(node, record.entry);
+  const Index applied = states_[node]->applied().index;
+  for (const LogImage::Record& record : logs_[node]->submitted().records) {
+    if (record.rotten && record.entry.index > applied) return;  // its log ends before this one
+    append(node, record.entry);
+  }
 }
 
 void MembershipObserver::disk_lost(uint32_t node) {

@@ -41,7 +41,8 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.resumed_by = id.sequence;
   session.resumed = applied_;
   end_waits(resume.id, CoordinationModel::Waiter::MayReturn);
-  locks_.renew_delegations(resume.id, applied_);
+  locks_.regrant_all(resume.id, applied_);
+  coordination_.regrant_all(resume.id, applied_);
   session.held_then = locks_.tokens_of(resume.id);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
 }

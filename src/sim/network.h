@@ -65,6 +65,8 @@ class Network {
   void disconnect(uint32_t node, uint32_t peer) { link(node, peer).connection = 0; }
 
   void send(uint32_t from, uint32_t to, Message message);
+  // Whatever this node has sent and nobody has got yet is lost: a newer connection of a store ends the older one for good.
+  void forget_from(uint32_t node) { void_up_to_[node] = connections_; }
   // The parcel of a Deliver event, or nothing if it went to a connection that is no more.
   std::unique_ptr<Parcel> arrive(uint64_t slot);
 
@@ -92,6 +94,7 @@ class Network {
   bool stale_delivery_ = false;
   uint64_t connections_ = 0;
   std::vector<Link> links_;
+  std::vector<uint64_t> void_up_to_;  // per sender: of earlier connections nothing arrives any more
   std::vector<std::unique_ptr<Parcel>> slots_;
   std::vector<uint64_t> free_slots_;
   NetworkCounters counters_;

@@ -47,7 +47,7 @@ Node::Node(const NodeParts& parts, uint32_t number, Random random)
   log_.set_defects(parts.defects);
 }
 
-Node::~Node() = default;
+Node::~Node() { client_.reset(); }  // before the engine
 
 EngineOptions Node::engine_options() const {
   const Plan& plan = parts_.plan;
@@ -68,6 +68,9 @@ EngineOptions Node::engine_options() const {
   options.timers_per_entry = plan.timers_per_entry;
   options.digest_entries = 128;
   options.raft.log_retained_bytes = plan.states.log_retained_bytes;
+  if (parts_.options.sizes.log_retained_bytes) {  // who chose it wants states to be sent, to short absences as well
+    options.raft.log_pinned_bytes = std::max<uint64_t>(plan.states.log_retained_bytes, 2 << 10);
+  }
   options.state_chunk_bytes = plan.states.chunk_bytes;
   options.state_bytes_per_second = plan.states.bytes_per_second;
   options.state_view_idle = plan.states.view_idle;
@@ -77,7 +80,8 @@ EngineOptions Node::engine_options() const {
 
 absl::Status Node::start() {
   ++epoch_;
-  frozen_ = turn_scheduled_ = crash_in_turn_ = false;
+  frozen_ = turn_scheduled_ = crash_in_turn_ = refused_pair_ = false;
+  unheard_due_.reset();
   timer_at_.reset();
   absl::StatusOr<Position> checkpoint = state_.open(*this);
   if (!checkpoint.ok()) {
@@ -95,18 +99,19 @@ absl::Status Node::start() {
   EngineOptions options = engine_options();
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
-  options.start = random_() | 1;
+  options.start = start_number_ = random_() | 1;
   const Now now = clock_now();
   absl::StatusOr<std::unique_ptr<Engine>> engine =
       Engine::recover(std::move(options), machines(), *std::move(recovered), **view, now);
-  if (!engine.ok())
-    throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, engine.status().ToString()));
+  if (!engine.ok()) return refused(engine.status());
+  check_pair();
+  state_.stands_again();
   engine_ = *std::move(engine);
   views_.emplace(state_);
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;
   client_options.election_timeout = parts_.plan.election_timeout;
-  if (parts_.plan.work.session_change_share > 0) {
+  if (parts_.plan.work.session_change_share > 0 || parts_.options.program) {
     client_options.draw_secret = [boot = fmt::format("secret of {} boot {}", number_, log_.boot().value()),
                                   drawn = 0]() mutable { return fmt::format("{}, the {}.", boot, ++drawn); };
   }
@@ -122,6 +127,28 @@ absl::Status Node::start() {
   return absl::OkStatus();
 }
 
+// What a crash left always recovers. Other pairs of stores need not: they come of files that are gone.
+absl::Status Node::refused(const absl::Status& why) {
+  const bool whole = sound() && log_.stands_for(log_.id());
+  if (whole) throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, why.ToString()));
+  refused_pair_ = true;
+  log_.crash(CrashKind::Power);
+  state_.crash();
+  parts_.world.trace(number_, "refuses its stores, code {}", static_cast<uint64_t>(why.code()));
+  return why;
+}
+
+// FLT_D21: a state that was taken here was taken of entries that were durable in the log.
+void Node::check_pair() const {
+  const Position at = state_.applied();
+  const LogImage& log = log_.durable();
+  const bool reaches = log.base.index >= at.index || (log.contains(at.index) && log.at(at.index).entry.term == at.term);
+  if (at.index && !reaches && !state_.installed()) {
+    throw Violation("INV_S03", fmt::format("n{} opens a log that ends at {} beside its own state after {}", number_ + 1,
+                                           log.last().value(), at.index.value()));
+  }
+}
+
 std::vector<HostedMachine> Node::machines() const {
   std::vector<HostedMachine> machines;
   if (parts_.options.machines) machines = parts_.options.machines(id());
@@ -130,12 +157,11 @@ std::vector<HostedMachine> Node::machines() const {
 }
 
 void Node::crash(CrashKind kind) {
-  ++epoch_;  // answers that the dying client gives reach nobody
+  ++epoch_;         // answers that the dying client gives reach no worker
+  client_->stop();  // an embedder's callbacks are told, and may call it, or fail, while it is there
   log_.crash(kind);
   state_.crash();
-  client_.reset();
-  proxy_.reset();
-  engine_.reset();
+  const std::unique_ptr<Engine> dying = std::move(engine_), dying_proxy = std::move(proxy_);  // the client refers to them
   views_.reset();
   answers_.clear();
   inbox_.clear();
@@ -144,6 +170,7 @@ void Node::crash(CrashKind kind) {
                      log_.durable().base.index.value(), log_.durable().last().value());
   if (Recorder* recorder = parts_.world.recorder()) recorder->stopped(number_);
   parts_.watcher.stopped(number_);
+  client_.reset();  // after the program that used it
 }
 
 void Node::lose_disk() {
@@ -154,15 +181,21 @@ void Node::lose_disk() {
 }
 
 void Node::set_back_disk(const DiskCopy& copy) {
+  parts_.network.forget_from(number_);
   log_.restore(copy.log);
   state_.restore(copy.state);
   parts_.world.trace(number_, "is set back to boot {}, log ({}, {}]", copy.log.boot.value(), copy.log.log.base.index.value(),
                      copy.log.log.last().value());
 }
 
+// The run has its verdict; what a callback says of the end is no part of it.
 void Node::retire() {
   ++epoch_;
-  client_.reset();
+  if (!client_) return;
+  try {
+    client_->stop();
+  } catch (const Violation&) {
+  }
 }
 
 void Node::freeze(Freeze what) {
@@ -190,6 +223,16 @@ void Node::resume() {
 void Node::post(EngineInput input) {
   if (!up()) return;
   inbox_.push_back(std::move(input));
+  wake();
+}
+
+// Not by way of the inbox: what waits there when a machine falls asleep is sent again by its sender.
+void Node::visited(const Hello& claim, std::vector<Message> said) {
+  unheard_due_ = engine_->status().unheard + said.size();
+  engine_->post(PeerConnected{claim});
+  for (Message& message : said) engine_->post(MessageReceived{claim.from, std::move(message)});
+  engine_->post(PeerLost{claim.from});
+  parts_.world.trace(number_, "is visited by a stranger as n{}, who says {} things", claim.from.value(), said.size());
   wake();
 }
 
@@ -256,10 +299,34 @@ void Node::state_done(const Event& event) {
   post(StateRestored{RestoredState::build(changed_for_restore(parts_.defects, machines()), **view)});
 }
 
+void Node::scrub() {
+  if (!up() || frozen_) return;
+  const absl::Status state = state_.scrub([](size_t) { return true; });
+  if (absl::IsDataLoss(state)) post(StateRotten{state});
+  Index from(1);
+  while (from) {
+    log_.scrub(from, [&](LogScrub part) {
+      from = part.next;
+      if (!part.first_bad) return;
+      parts_.watcher.log_scrubbed();
+      parts_.world.trace(number_, "finds entries {} to {} rotten", part.first_bad.value(), part.last_bad.value());
+      post(LogDamaged{part.first_bad, part.last_bad, part.why});
+    });
+  }
+}
+
+bool Node::rot_passing(Random& random) {
+  if (!up() || frozen_ || engine_->core() == nullptr || log_.failed() || state_.failed()) return false;
+  return random.chance(0.5) ? state_.rot_passing() : log_.rot_passing(engine_->applied());
+}
+
 // True: another turn is wanted at once.
 bool Node::one_turn() {
   ++turns_;
-  for (EngineInput& input : inbox_) engine_->post(std::move(input));
+  for (EngineInput& input : inbox_) {
+    parts_.watcher.handling(number_, input);
+    engine_->post(std::move(input));
+  }
   inbox_.clear();
   const Now now = clock_now();
   const Index applied_before = engine_->applied();
@@ -272,7 +339,15 @@ bool Node::one_turn() {
   if (effects_.divergence) {  // what replicas notice by themselves, whether or not an observer saw it before
     throw Violation("DIVERGED", fmt::format("n{}: {}", number_ + 1, effects_.divergence->sentence));
   }
+  if (const auto due = std::exchange(unheard_due_, std::nullopt); due && engine_->core() && engine_->status().unheard < *due) {
+    throw Violation("INV_R22", fmt::format("n{} has heard a stranger", number_ + 1));
+  }
   if (effects_.cluster) cluster_ = *effects_.cluster;
+  if (!parts_.watcher.may_go_on(number_)) {
+    crash(CrashKind::Power);
+    parts_.watcher.pulled_out(number_);
+    return false;
+  }
   if (crash_in_turn_) {
     carry_out_part_and_die();
     return false;
@@ -317,6 +392,7 @@ void Node::carry_out() {
     parts_.watcher.writing(number_, write);
     log_.submit(std::move(write));
   }
+  if (effects_.checkpoint && effects_.checkpoint->whole) parts_.watcher.state_rewritten();
   if (effects_.checkpoint) state_.commit(*std::move(effects_.checkpoint));
   for (const raft::ReadRequest& read : effects_.log_reads) log_.read(read.first, read.last, read.bytes_max);
   work_on_states();

@@ -26,10 +26,16 @@ class NodeWatcher {
  public:
   virtual ~NodeWatcher() = default;
   virtual void started(uint32_t node) = 0;
-  virtual void stopped(uint32_t node) = 0;  // crashed
-  virtual void halted(uint32_t node) = 0;   // its disk had failed; its process has ended
+  virtual void stopped(uint32_t node) = 0;     // crashed
+  virtual void halted(uint32_t node) = 0;      // its disk had failed; its process has ended
+  virtual void pulled_out(uint32_t node) = 0;  // it may not go on; its process has ended
   virtual void space_changed(LogSpace space) = 0;
-  virtual void writing(uint32_t node, const LogWrite& write) = 0;  // before the store has it
+  virtual void checkpoint_waited() = 0;                                // its disk is full
+  virtual void state_rewritten() = 0;                                  // it is written anew from memory
+  virtual void log_scrubbed() = 0;                                     // and was rotten
+  virtual void handling(uint32_t node, const EngineInput& input) = 0;  // in the turn that begins
+  virtual bool may_go_on(uint32_t node) = 0;                           // after the engine's part; false: its disk is exchanged
+  virtual void writing(uint32_t node, const LogWrite& write) = 0;      // before the store has it
   virtual void synced(uint32_t node) = 0;
   virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
   virtual void sending(uint32_t node, ReplicaId to, const Message& message) = 0;
@@ -77,12 +83,19 @@ class Node final : private StoreEvents {
   void resume();
 
   void post(EngineInput input);
+  // By a stranger, who comes, says all this and goes. Runs, and is not frozen.
+  void visited(const Hello& claim, std::vector<Message> said);
   // Asks for a turn as after a post: a call was made on the client.
   void wake();
   void turn_event(const Event& event);
   void timer_event(const Event& event);
   void log_synced(const Event& event);
   void state_done(const Event& event);
+  // Reads all that is stored, and tells the engine what does not verify.
+  void scrub();
+  // Something of what it has stored cannot be read until it is written anew or the process ends; false: there is nothing.
+  bool rot_passing(Random& random);
+  bool rots() const { return log_.rots() || state_.rots(); }
 
   Hello hello_to(const Node& peer) const;
 
@@ -96,15 +109,23 @@ class Node final : private StoreEvents {
   const Engine* engine() const { return engine_.get(); }
   Client& client() { return *client_; }
   uint64_t turns() const { return turns_; }
+  bool refused_pair() const { return refused_pair_; }      // by the engine, at the last start
+  uint64_t start_number() const { return start_number_; }  // of the process
 
  private:
   void log_space(LogSpace space) override {
     parts_.watcher.space_changed(space);
     StoreEvents::log_space(space);
   }
+  void checkpoint_waits(absl::Status why) override {
+    if (!why.ok()) parts_.watcher.checkpoint_waited();
+    StoreEvents::checkpoint_waits(std::move(why));
+  }
   void post_event(EngineInput input) override { post(std::move(input)); }
 
   EngineOptions engine_options() const;
+  absl::Status refused(const absl::Status& why);
+  void check_pair() const;
   bool one_turn();
   void halt();
   void carry_out();
@@ -132,12 +153,15 @@ class Node final : private StoreEvents {
   std::vector<EngineInput> inbox_;
   ClusterId cluster_;
   uint32_t epoch_ = 0;
+  uint64_t start_number_ = 0;
   bool frozen_ = false;
+  bool refused_pair_ = false;
   bool slept_ = false;      // frozen with its machine
   bool disk_lost_ = false;  // once
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;
+  std::optional<uint64_t> unheard_due_;  // messages in all, that must not have been heard after the next turn
   uint64_t turns_ = 0;
   uint64_t turns_in_a_row_ = 0;  // without time passing or anything being applied
 };

@@ -139,6 +139,12 @@ void draw_state_rot(Plan& plan, Random& random, double share, int64_t haste = 1)
   draw_ranges(plan, random, kRanges, share, haste);
 }
 
+// Files that are gone at the next start.
+void draw_lost_files(Plan& plan, Random& random, double chance) {
+  if (!random.chance(chance)) return;
+  plan.faults.push_back({FaultKind::LostFiles, draw(random, seconds(2), seconds(10)), {}, milliseconds(1)});
+}
+
 void draw_work(Plan& plan, Random& random) {
   WorkPlan& work = plan.work;
   work.workers_per_node = static_cast<uint32_t>(random.chance(0.1) ? random.between(8, 20) : random.between(1, 4));
@@ -291,6 +297,14 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_late_faults(plan, random, 0.5);
   plan.mixes_up_disks = random.chance(0.5);
   draw_state_rot(plan, random, 0.5);
+  if (!random.chance(0.4)) return;
+  plan.sets_disks_back = true;
+  plan.founders = 3;  // the others are to be a majority
+  plan.churn_interval = std::min<Duration>(plan.churn_interval, plan.election_timeout * 2);
+  plan.faults.push_back({FaultKind::Isolation, seconds(1), milliseconds(20), plan.election_timeout * 3});
+  plan.faults.push_back({FaultKind::Storm, seconds(1), plan.election_timeout, plan.election_timeout * 8});
+  plan.storm.lost_kind.reset();
+  plan.storm.drop_per_million = random.between(100'000, 500'000);
 }
 
 // Disks that fail, fill up, rot, lie and lose power, under a busy log; members are replaced with new disks in half of the runs.
@@ -363,19 +377,48 @@ void calm(Plan& plan, const SimOptions& options, Random& random) {
   plan.faults.clear();
 }
 
+// Likewise; in every profile with faults.
+void draw_strangers(Plan& plan, Random& random, double share, int64_t haste) {
+  static constexpr FaultRange kRanges[] = {{FaultKind::Stranger, 0.5, milliseconds(500), seconds(10), {}, {}}};
+  if (!plan.faults.empty()) draw_ranges(plan, random, kRanges, share, haste);
+}
+
+// As swarm, with hardly a moment without one who talks.
+void strangers(Plan& plan, const SimOptions& options, Random& random) {
+  swarm(plan, options, random);
+  draw_strangers(plan, random, 2, 20);
+}
+
+// Replicas read what they have stored now and then, and what they hold rots in different places on all of them.
+void draw_scrubs(Plan& plan, Random& random, double chance) {
+  if (!random.chance(chance)) return;
+  plan.scrub_interval = draw_wide(random, milliseconds(100), seconds(5));
+  plan.faults.push_back({FaultKind::RotEverywhere, draw(random, seconds(1), seconds(5)), {}, milliseconds(1)});
+}
+
 struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
   double primitives = 0;  // how likely a run has them, and likewise sessions that change hands
+  double lost_files = 0;  // how likely files vanish in it
+  double scrubs = 0;      // how likely replicas scrub
 };
-constexpr Profile kProfiles[] = {
-    {"swarm", swarm, 0.1}, {"harsh", harsh},      {"holders", holders}, {"leases", leases}, {"membership", membership},
-    {"disks", disks},      {"locks", locks, 0.5}, {"keys", keys},       {"calm", calm}};
+constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2},
+                                 {"harsh", harsh, 0, 0.3, 0.3},
+                                 {"holders", holders},
+                                 {"leases", leases},
+                                 {"membership", membership, 0, 0.3},
+                                 {"disks", disks, 0, 0.5, 0.5},
+                                 {"locks", locks, 0.5},
+                                 {"keys", keys},
+                                 {"calm", calm},
+                                 {"strangers", strangers}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
-    "storm",      "one_way_cut",     "pair_cut",  "isolation",     "split",       "flap",      "clog",     "fade",
-    "held_kind",  "connection_loss", "crash",     "crash_in_turn", "power_loss",  "pause",     "suspend",  "slow_disk",
-    "clock_rate", "disk_error",      "disk_full", "rot",           "misdirected", "lost_sync", "state_rot"};
+    "storm",       "one_way_cut", "pair_cut",        "isolation",  "split",         "flap",       "clog",
+    "fade",        "held_kind",   "connection_loss", "crash",      "crash_in_turn", "power_loss", "pause",
+    "suspend",     "slow_disk",   "clock_rate",      "stranger",   "disk_error",    "disk_full",  "rot",
+    "misdirected", "lost_sync",   "state_rot",       "lost_files", "rot_everywhere"};
 
 }  // namespace
 
@@ -398,6 +441,7 @@ namespace {
 
 // A view that is given up before all ranges were compared once would be given up for ever.
 void leave_time(StatePlan& states) {
+  states.chunk_bytes = std::max<size_t>(states.chunk_bytes, 256);  // a row of most kinds, or several of the smallest
   if (states.view_max >= std::chrono::minutes(1)) return;
   states.view_max = std::max<Duration>(states.view_max, seconds(1));
   states.chunk_bytes = std::max<size_t>(states.chunk_bytes, 2048);
@@ -406,10 +450,19 @@ void leave_time(StatePlan& states) {
 // What an embedder wants to be otherwise.
 void adjust(Plan& plan, const SimOptions& options) {
   if (!options.built_in_work) plan.work.workers_per_node = 0;
-  if (options.nodes == 0) return;
-  plan.nodes = options.nodes;
-  plan.founders = std::min(plan.founders, plan.nodes);
-  plan.clock_ppm.resize(plan.nodes);
+  const SimSizes& sizes = options.sizes;
+  if (sizes.checkpoint_entries) plan.checkpoint_entries = *sizes.checkpoint_entries;
+  if (sizes.log_retained_bytes) plan.states.log_retained_bytes = *sizes.log_retained_bytes;
+  if (sizes.state_chunk_bytes) {
+    plan.states.chunk_bytes = *sizes.state_chunk_bytes;
+    plan.states.view_max = std::max<Duration>(plan.states.view_max, std::chrono::minutes(1));  // as leave_time() would
+  }
+  if (options.nodes != 0) {
+    plan.nodes = options.nodes;
+    plan.founders = std::min(plan.founders, plan.nodes);
+    plan.clock_ppm.resize(plan.nodes);
+  }
+  if (options.founders != 0) plan.founders = options.founders;
 }
 
 }  // namespace
@@ -419,6 +472,9 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
     if (profile.name != options.profile) continue;
     profile.draw(plan, options, random);
     if (profile.primitives > 0) draw_primitives(plan, random, profile.primitives);
+    draw_strangers(plan, random, 0.5, 1);
+    if (profile.lost_files > 0) draw_lost_files(plan, random, profile.lost_files);
+    if (profile.scrubs > 0) draw_scrubs(plan, random, profile.scrubs);
     leave_time(plan.states);
     adjust(plan, options);
     return true;

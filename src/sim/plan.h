@@ -56,10 +56,12 @@ struct StatePlan {
 
 struct Plan {
   uint32_t nodes = 3;
-  uint32_t founders = 0;        // the first of them; the others are blank until they are added. Zero: all
-  Duration churn_interval{};    // mean time between changes of members and transfers; zero: none
-  bool transfers_only = false;  // the members stay, leadership is handed over
-  bool mixes_up_disks = false;  // copies of one member's disk are put in the place of another's
+  uint32_t founders = 0;         // the first of them; the others are blank until they are added. Zero: all
+  Duration churn_interval{};     // mean time between changes of members and transfers; zero: none
+  bool transfers_only = false;   // the members stay, leadership is handed over
+  bool sets_disks_back = false;  // that above all, in elections that are contested
+  Duration scrub_interval{};     // mean time between two scrubs of a replica; zero: none
+  bool mixes_up_disks = false;   // copies of one member's disk are put in the place of another's
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};

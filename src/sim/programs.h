@@ -20,6 +20,9 @@ class Programs {
   void process_died(uint32_t node);
   void process_resumed(uint32_t node);
   void event(const Event& event);
+  void answered(uint32_t node, const EngineEffects& effects);
+  void retire();                         // the end of the run: nobody is told any more
+  bool ended() const { return ended_; }  // one of them has seen enough
 
   void calm();
   bool done() const;
@@ -31,7 +34,9 @@ class Programs {
   std::vector<std::unique_ptr<Node>>& nodes_;
   Random random_;
   std::map<uint32_t, std::unique_ptr<Host>> hosts_;  // of running processes
+  uint64_t last_ticket_ = uint64_t{1} << 61;         // far from the client's, and from those of changes that are drawn
   bool calm_ = false;
+  bool ended_ = false;
 };
 
 }  // namespace coordkit::sim

@@ -13,12 +13,12 @@ namespace {
 
 using Topic = Timeline::Topic;
 
-struct Kind {
+struct NamedKind {
   const char* name;
   Topic topic;
 };
 // In the order of the alternatives of Message.
-constexpr Kind kKinds[] = {
+constexpr NamedKind kNamedKinds[] = {
     {"VoteRequest", Topic::Votes},       {"VoteReply", Topic::Votes},       {"AppendRequest", Topic::Appends},
     {"AppendReply", Topic::Appends},     {"Heartbeat", Topic::Heartbeats},  {"HeartbeatReply", Topic::Heartbeats},
     {"GenesisOffer", Topic::Members},    {"Forward", Topic::Requests},      {"Refusal", Topic::Requests},
@@ -27,9 +27,9 @@ constexpr Kind kKinds[] = {
     {"StateOffer", Topic::States},       {"StateRequest", Topic::States},   {"StateChunk", Topic::States},
     {"StateLoading", Topic::States},     {"ChangeRequest", Topic::Members}, {"ChangeReply", Topic::Members},
     {"TransferRequest", Topic::Members}, {"TransferReply", Topic::Members}, {"RecallRequest", Topic::Members},
-    {"RecallReply", Topic::Members},
+    {"RecallReply", Topic::Members},     {"SteppedAside", Topic::Members},
 };
-static_assert(std::size(kKinds) == std::variant_size_v<Message>);
+static_assert(std::size(kNamedKinds) == std::variant_size_v<Message>);
 
 constexpr uint64_t kRoutine = uint64_t{1} << 63;  // of a message's mark: in which list it is
 constexpr uint64_t kNoMark = ~uint64_t{0};
@@ -51,7 +51,9 @@ bool hits_one_node(FaultKind kind) {
 }
 
 bool is_a_moment(FaultKind kind) {
-  return kind == FaultKind::ConnectionLoss || kind == FaultKind::ClockRate || kind == FaultKind::Rot || kind == FaultKind::StateRot;
+  return kind == FaultKind::ConnectionLoss || kind == FaultKind::ClockRate || kind == FaultKind::Rot ||
+         kind == FaultKind::StateRot || kind == FaultKind::Stranger || kind == FaultKind::LostFiles ||
+         kind == FaultKind::RotEverywhere;
 }
 
 Timeline::State state_of(raft::Role role) {
@@ -87,7 +89,7 @@ Recorder::Recorder(Timeline& timeline, const World& world, uint32_t nodes)
     timeline_.lanes.push_back(fmt::format("n{}", node + 1));
     standing_[node].lane = progressing_[node].lane = node;
   }
-  for (const Kind& kind : kKinds) timeline_.kinds.push_back({kind.name, kind.topic});
+  for (const NamedKind& kind : kNamedKinds) timeline_.kinds.push_back({kind.name, kind.topic});
 }
 
 // ---- processes
@@ -159,7 +161,7 @@ uint64_t Recorder::sent(uint32_t from, uint32_t to, const Message& message) {
   row.sent = row.ended = now();
   row.kind = static_cast<uint8_t>(message.index());
   fill(row, message);
-  const bool routine = kKinds[row.kind].topic == Topic::Heartbeats;
+  const bool routine = kNamedKinds[row.kind].topic == Topic::Heartbeats;
   return routine ? routine_.add(std::move(row)) | kRoutine : messages_.add(std::move(row));
 }
 

@@ -40,13 +40,25 @@ void conduct(Cluster& cluster, const World& world, Report& report) try { cluster
 void describe(const SimOptions& options, const Report& report, Timeline& timeline) {
   timeline.title = fmt::format("seed {}, profile {}", options.seed, options.profile);
   timeline.command = "./dev sim " + replay_arguments(options);
-  const double seconds = std::chrono::duration<double>(report.virtual_time).count();
-  timeline.facts = {{"virtual time", fmt::format("{:.3f} s", seconds)},       {"events", fmt::format("{}", report.events)},
+  const double lasted = std::chrono::duration<double>(report.virtual_time).count();
+  timeline.facts = {{"virtual time", fmt::format("{:.3f} s", lasted)},        {"events", fmt::format("{}", report.events)},
                     {"operations", fmt::format("{}", report.operations)},     {"entries", fmt::format("{}", report.entries)},
                     {"messages", fmt::format("{}", report.messages)},         {"grants", fmt::format("{}", report.grants)},
                     {"elections", fmt::format("{}", report.elections)},       {"crashes", fmt::format("{}", report.crashes)},
                     {"trace hash", fmt::format("{:016x}", report.trace_hash)}};
   for (std::string_view defect : planted(options.defects)) timeline.facts.emplace_back("planted defect", defect);
+}
+
+// By the rules of the engine that is to run with them.
+std::string check_sizes(const SimSizes& sizes) {
+  EngineOptions options;
+  options.raft.self = ReplicaId(1);
+  options.new_cluster = ClusterId(1);
+  options.members = {{ReplicaId(1), "node-1"}};
+  if (sizes.checkpoint_entries) options.checkpoint_entries = *sizes.checkpoint_entries;
+  if (sizes.log_retained_bytes) options.raft.log_retained_bytes = *sizes.log_retained_bytes;
+  if (sizes.state_chunk_bytes) options.state_chunk_bytes = *sizes.state_chunk_bytes;
+  return std::string(options.validate().message());
 }
 
 // A sentence if there is no such run.
@@ -55,6 +67,10 @@ std::string prepare(const SimOptions& options, World& world, Plan& plan) {
   if (options.nodes > kNodesMax) {
     return fmt::format("{} nodes: a simulated cluster has 1 to {}", options.nodes, kNodesMax);
   }
+  if (options.founders > plan.nodes) {
+    return fmt::format("{} founders of {} replicas: some of the replicas found the cluster", options.founders, plan.nodes);
+  }
+  if (std::string why = check_sizes(options.sizes); !why.empty()) return why;
   return reduce(options.reduction, plan);
 }
 

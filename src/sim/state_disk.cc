@@ -13,6 +13,7 @@ class SimStateStore::View final : public CheckpointView {
   explicit View(SimStateStore& store) : store_(store), rows_(store.rows_.view()) {}
 
   Position applied() const override { return rows_->applied(); }
+  bool installed() const override { return rows_->installed(); }
   uint64_t digest() const override { return rows_->digest(); }
   absl::Status scan(std::string_view prefix, Visitor visit) const override {
     return rows_->scan(prefix, [&](std::string_view key, std::string_view value) { return show(key, value, visit); });
@@ -39,9 +40,8 @@ absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
   return rows_.applied();
 }
 
-absl::Status SimStateStore::verify(std::string_view key) {
-  if (!rotten_.contains(key)) return absl::OkStatus();
-  read_rot_ = true;
+absl::Status SimStateStore::verify(std::string_view key) const {
+  if (!rotten_.contains(key) && !passing_.contains(key)) return absl::OkStatus();
   return absl::DataLossError("a row of the checkpoint is rotten");
 }
 
@@ -51,6 +51,18 @@ bool SimStateStore::rot() {
   const auto row = std::next(rows().begin(), static_cast<ptrdiff_t>(random_.below(rows().size())));
   rotten_.insert(row->first);
   return true;
+}
+
+bool SimStateStore::rot_passing() {
+  if (rows().empty()) return false;
+  passing_.insert(std::next(rows().begin(), static_cast<ptrdiff_t>(random_.below(rows().size())))->first);
+  return true;
+}
+
+bool SimStateStore::lose_files() {
+  if (!rows_.applied().index) return false;
+  lose();
+  return gone_ = true;
 }
 
 void SimStateStore::commit(CheckpointBatch batch) { start(std::move(batch)); }
@@ -81,11 +93,25 @@ void SimStateStore::synced(const Event& event) {
     failed_ = true;
     return sink_->checkpoint_failed(absl::DataLossError("the state's file: input/output error"));
   }
+  if (full_ && !pending_.empty()) return tell_waiting(true);
   while (!pending_.empty() && pending_.front().number <= event.item) {
     const StateReport report = perform(std::move(pending_.front().operation));
     pending_.pop_front();
     if (report) report(*sink_);
   }
+}
+
+void SimStateStore::set_full(bool full) {
+  const bool goes_on = full_ && !full;
+  full_ = full;
+  if (!goes_on || sink_ == nullptr) return;
+  tell_waiting(false);
+  hurry();
+}
+
+void SimStateStore::tell_waiting(bool waits) {
+  if (std::exchange(waits_, waits) == waits) return;
+  sink_->checkpoint_waits(waits ? absl::UnavailableError("the state's disk is full") : absl::OkStatus());
 }
 
 void SimStateStore::crash() {
@@ -96,7 +122,8 @@ void SimStateStore::crash() {
   }
   pending_.clear();
   perform(Unstage{});
-  failed_ = read_rot_ = false;
+  passing_.clear();
+  failed_ = waits_ = false;
   last_sync_ = TrueTime{};
 }
 
@@ -107,7 +134,14 @@ StateReport SimStateStore::perform(StateOperation operation) {
 }
 
 StateReport SimStateStore::perform_one(CheckpointBatch& batch) {
-  for (const CheckpointBatch::Row& row : batch.rows) rotten_.erase(row.key);
+  if (batch.whole) {
+    whole_again();
+    staged_ = staged_rotten_ = false;
+  }
+  for (const CheckpointBatch::Row& row : batch.rows) {
+    rotten_.erase(row.key);
+    passing_.erase(row.key);
+  }
   return rows_.perform(std::move(batch));
 }
 
@@ -121,7 +155,7 @@ StateReport SimStateStore::perform_one(InstallStaged& install) {
   if (std::exchange(staged_rotten_, false)) install.digest = ~install.digest;  // not what is there any more
   const uint64_t wanted = install.digest;
   StateReport report = rows_.perform(std::move(install));
-  if (digest_of(rows()) == wanted) rotten_.clear();
+  if (digest_of(rows()) == wanted) whole_again();
   return report;
 }
 

@@ -2,7 +2,9 @@
 // incarnation of the node; a crash keeps what was committed, and of what was under way a random prefix.
 //
 // Rows may rot (FLT_D08). Each is stored with its sum, so what is rotten is known for it whenever it is read: by a view, by an
-// open, which reads everything, and in what was staged by the install. A row that is written again is whole again.
+// open, which reads everything, and in what was staged by the install. A row that is written again is whole again, and so is
+// everything once a whole batch was committed. Rot may pass with the process: then it was in what was read, not on the disk. A
+// disk may be full for a while (FLT_D04).
 #pragma once
 
 #include <deque>
@@ -34,20 +36,27 @@ class SimStateStore final : public StateStore {
   // What is staged is lost, and what was under way survives up to a random point.
   void crash();
   void set_errors(uint64_t per_million) { errors_per_million_ = per_million; }  // of commits and the like; the first is final
-  // Ended the process: a write had failed, or a row that was read was rotten.
-  bool failed() const { return failed_ || read_rot_; }
-  bool rot();  // a row, or what is staged; false: there is nothing
-  bool sound() const { return rotten_.empty(); }
-  void lose() { restore(RowMap()); }  // everything; only between two processes
+  void set_full(bool full);                                                     // commits and the like wait
+  bool failed() const { return failed_; }                                       // a write had, and ended the process
+  bool rot();          // a row, or what is staged; false: there is nothing
+  bool rot_passing();  // a row, until it is written again or the process ends
+  bool rots() const { return !rotten_.empty() || !passing_.empty(); }
+  bool sound() const { return rotten_.empty() && !gone_; }
+  // Its files are gone. Only between two processes; false: there are none.
+  bool lose_files();
+  void stands_again() { gone_ = false; }  // the log had all that it takes to make it again
+  void lose() { restore(RowMap()); }      // everything; only between two processes
   const RowMap& image() const { return rows_; }
   void restore(const RowMap& image) {
     rows_ = image;
-    rotten_.clear();
+    whole_again();
+    gone_ = false;
   }
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();
   Position applied() const { return rows_.applied(); }
+  bool installed() const { return rows_.installed(); }
   const RowsByKey& rows() const { return rows_.rows(); }
 
  private:
@@ -62,7 +71,12 @@ class SimStateStore final : public StateStore {
   StateReport perform_one(StageRows& stage);
   StateReport perform_one(InstallStaged& install);
   StateReport perform_one(Unstage& unstage);
-  absl::Status verify(std::string_view key);
+  absl::Status verify(std::string_view key) const;
+  void whole_again() {
+    rotten_.clear();
+    passing_.clear();
+  }
+  void tell_waiting(bool waits);
 
   World& world_;
   const uint32_t node_;
@@ -71,15 +85,18 @@ class SimStateStore final : public StateStore {
   StateSink* sink_ = nullptr;
   uint32_t epoch_ = 0;
   RowMap rows_;
-  std::set<std::string, std::less<>> rotten_;  // keys
-  bool staged_ = false;                        // something is
+  std::set<std::string, std::less<>> rotten_;   // keys
+  std::set<std::string, std::less<>> passing_;  // likewise
+  bool gone_ = false;                           // rows that were committed
+  bool staged_ = false;                         // something is
   bool staged_rotten_ = false;
-  bool read_rot_ = false;
   std::deque<Pending> pending_;
   TrueTime last_sync_{};
   uint64_t started_ = 0;  // operations ever; numbers them
   uint64_t errors_per_million_ = 0;
   bool failed_ = false;
+  bool full_ = false;
+  bool waits_ = false;  // as the sink was told
 };
 
 }  // namespace coordkit::sim

@@ -231,23 +231,36 @@ void Workload::close(Worker& worker) {
 // ---- protected resources
 
 void Workload::write_resource(Worker& worker) {
-  const bool slow = worker.random.chance(0.05);
+  const bool slow = worker.random.chance(plan_.work.session_change_share > 0 ? 0.25 : 0.05);
   const Duration delay = draw(worker.random, Duration::zero(), slow ? Duration(seconds(5)) : milliseconds(5));
   const HoldState& hold = *worker.holds.back();
-  writes_.push_back({hold.name(), hold.token(), hold.terms().mode});
+  writes_.push_back({.lock = hold.name(),
+                     .token = hold.token(),
+                     .mode = hold.terms().mode,
+                     .node = worker.node,
+                     .epoch = nodes_[worker.node]->epoch(),
+                     .session = hold.session()->id(),
+                     .held = locks_.held_since(hold),
+                     .in_hand = worker.random.chance(0.5)});
   world_.schedule(world_.now() + delay, EventKind::Resource, worker.node, 0, writes_.size() - 1);
 }
 
-// docs/semantics.md S-55.
+// docs/semantics.md S-55. What a paused thread has in hand leaves when its process goes on, however long that takes.
 void Workload::resource_event(const Event& event) {
   const ResourceWrite& write = writes_[event.item];
+  const Node& writer = *nodes_[write.node];
+  if (write.in_hand && writer.epoch() != write.epoch) return;
+  if (write.in_hand && writer.frozen()) {
+    return world_.schedule(world_.now() + milliseconds(20), EventKind::Resource, write.node, 0, event.item);
+  }
   Gate& gate = gates_[write.lock];
   const bool alone = write.mode == LockMode::Exclusive;
   const bool accepted = (alone ? write.token >= gate.highest : write.token > gate.exclusive) || defects_.gate_open;
   if (accepted) gate.highest = std::max(gate.highest, write.token);
   if (accepted && alone) gate.exclusive = write.token;
   if (!accepted) ++refused_;
-  locks_.resource_admits(write.lock, write.token, write.mode, accepted);
+  if (!accepted && locks_.taken_over_since(write.session, write.held)) reach(Mark::FormerHolderRefused);
+  locks_.resource_admits(write.lock, write.token, write.mode, write.held, accepted);
 }
 
 }  // namespace coordkit::sim

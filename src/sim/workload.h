@@ -61,6 +61,11 @@ class Workload {
     std::string lock;
     Token token;
     LockMode mode = LockMode::Exclusive;
+    uint32_t node = 0;   // of the process that writes
+    uint64_t epoch = 0;  // likewise
+    SessionId session;
+    Index held;            // the entry by which it had the lock
+    bool in_hand = false;  // a thread that asked valid() still has it: it is paused, and dies, with its process
   };
   // What a program wrote down, so that the session can be taken over: and every process that ever asked for it.
   struct Paper {

@@ -39,6 +39,8 @@ bool Workload::resume(Worker& worker) {
     worker.session = answer->session;
     worker.holds = answer->holds;
     worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
+    // The first access shows the new token, whoever may still have something in hand.
+    if (!worker.holds.empty() && worker.random.chance(0.5)) write_resource(worker);
   });
   client(worker).resume_session(id, secret, std::move(options), std::move(done));
   return true;

@@ -18,9 +18,9 @@ struct Later {
 std::string render(const TraceRecord& record) {
   const auto& v = record.values;
   std::string text = fmt::format(fmt::runtime(record.format), v[0], v[1], v[2], v[3]);
-  const double seconds = std::chrono::duration<double>(record.at.time_since_epoch()).count();
-  if (record.node == kNoNode) return fmt::format("{:12.6f}  --  {}", seconds, text);
-  return fmt::format("{:12.6f}  n{}  {}", seconds, record.node + 1, text);
+  const double since_start = std::chrono::duration<double>(record.at.time_since_epoch()).count();
+  if (record.node == kNoNode) return fmt::format("{:12.6f}  --  {}", since_start, text);
+  return fmt::format("{:12.6f}  n{}  {}", since_start, record.node + 1, text);
 }
 
 void World::schedule(TrueTime at, EventKind kind, uint32_t node, uint32_t epoch, uint64_t item) {

@@ -2,6 +2,7 @@
 
 #include "base/fixed.h"
 #include "base/sums.h"
+#include "coordkit/error.h"
 
 namespace coordkit::storage {
 namespace {
@@ -9,18 +10,19 @@ namespace {
 constexpr uint32_t kStateVersion = 1;
 constexpr size_t kRecordBytes = 64;  // version, live table, store, applied index and term, digest sum, xor, rows, sum
 constexpr size_t kSumBytes = 8;
+constexpr uint32_t kFromPeer = 1u << 31;  // beside the number of the live table
 
 }  // namespace
 
 absl::Status rotten(std::string_view what) {
-  return absl::DataLossError("the checkpoint is rotten: " + std::string(what) + "; it must be installed from a peer");
+  return make_error(Reason::Corrupt, "the checkpoint is rotten: " + std::string(what));
 }
 
 std::string encode(const Checkpoint& checkpoint) {
   std::string bytes(kRecordBytes, '\0');
   char* at = bytes.data();
   store_u32(at, kStateVersion);
-  store_u32(at + 4, static_cast<uint32_t>(checkpoint.live));
+  store_u32(at + 4, static_cast<uint32_t>(checkpoint.live) | (checkpoint.origin == StateOrigin::Peer ? kFromPeer : 0));
   store_u64(at + 8, checkpoint.store.value());
   store_u64(at + 16, checkpoint.applied.index.value());
   store_u64(at + 24, checkpoint.applied.term.value());
@@ -33,18 +35,20 @@ std::string encode(const Checkpoint& checkpoint) {
 
 absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes) {
   if (bytes.size() >= 4 && load_u32(bytes.data()) > kStateVersion) {
-    return absl::FailedPreconditionError("the checkpoint was written by a newer version of coordkit; use that version");
+    return make_error(Reason::NewerFormat, "the checkpoint was written by a newer version of coordkit; use that version");
   }
   if (bytes.size() != kRecordBytes) return rotten("its description has the wrong size");
   const char* at = bytes.data();
   if (load_u64(at + 56) != hash_bytes({at, kRecordBytes - kSumBytes}, hash_bytes(kCheckpointKey))) {
     return rotten("its description does not match its sum");
   }
-  if (load_u32(at + 4) > static_cast<uint32_t>(RowTable::B)) return rotten("its description names no table");
+  const uint32_t live = load_u32(at + 4) & ~kFromPeer;
+  if (live > static_cast<uint32_t>(RowTable::B)) return rotten("its description names no table");
   return Checkpoint{.store = StoreId(load_u64(at + 8)),
-                    .live = static_cast<RowTable>(load_u32(at + 4)),
+                    .live = static_cast<RowTable>(live),
                     .applied = {Index(load_u64(at + 16)), Term(load_u64(at + 24))},
-                    .digest = {load_u64(at + 32), load_u64(at + 40), load_u64(at + 48)}};
+                    .digest = {load_u64(at + 32), load_u64(at + 40), load_u64(at + 48)},
+                    .origin = live == load_u32(at + 4) ? StateOrigin::Own : StateOrigin::Peer};
 }
 
 std::string with_sum(uint64_t sum, std::string_view value) {

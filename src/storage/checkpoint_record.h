@@ -15,19 +15,23 @@ namespace coordkit::storage {
 enum class RowTable : uint8_t { A, B };
 constexpr RowTable other(RowTable table) { return table == RowTable::A ? RowTable::B : RowTable::A; }
 
+// Whose checkpoint it is: taken here, after entries of the log beside it, or installed and nothing committed since.
+enum class StateOrigin : uint8_t { Own, Peer };
+
 // The row about all others.
 struct Checkpoint {
   StoreId store;
   RowTable live = RowTable::A;  // its rows are the state; those of the other one are staged or to be erased
   Position applied;
   RowDigest digest;
+  StateOrigin origin = StateOrigin::Own;
 };
 
 inline constexpr std::string_view kCheckpointKey = "checkpoint";
 std::string encode(const Checkpoint& checkpoint);
 absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes);
 
-// kDataLoss that says what to do.
+// kDataLoss: what is stored is not what was written.
 absl::Status rotten(std::string_view what);
 
 // A value as it is stored, behind its sum.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "coordkit/error.h"
 #include "storage/identity.h"
 #include "storage/posix_file_system.h"
 
@@ -22,13 +23,16 @@ struct DataDirectory::Lock {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kOurNames = {"identity", "identity.new", "log", "state"};
+constexpr std::string_view kHasLog = "has-log";
+constexpr std::array<std::string_view, 5> kOurNames = {"identity", "identity.new", kHasLog, "log", "state"};
 
 absl::Status validate(const DataDirectoryOptions& options) {
-  if (options.path.empty()) return absl::InvalidArgumentError("data_dir is empty: name a directory of this replica's own");
-  if (options.cluster.empty()) return absl::InvalidArgumentError("the cluster name is empty: choose one for all members");
+  if (options.path.empty())
+    return make_error(Reason::InvalidArgument, "data_dir is empty: name a directory of this replica's own");
+  if (options.cluster.empty())
+    return make_error(Reason::InvalidArgument, "the cluster name is empty: choose one for all members");
   if (options.cluster.size() > storage::kClusterBytesMax) {
-    return absl::InvalidArgumentError("the cluster name is longer than 255 bytes");
+    return make_error(Reason::InvalidArgument, "the cluster name is longer than 255 bytes");
   }
   return absl::OkStatus();
 }
@@ -50,16 +54,17 @@ absl::Status refuse_foreign_files(FileSystem& files, const std::string& path) {
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (std::find(kOurNames.begin(), kOurNames.end(), name) != kOurNames.end()) continue;
-    return absl::FailedPreconditionError(std::string("the data directory ")
-                                             .append(path)
-                                             .append(" holds '")
-                                             .append(name)
-                                             .append("', which is not coordkit's; choose an empty or a new directory"));
+    return make_error(Reason::ForeignData, std::string("the data directory ")
+                                               .append(path)
+                                               .append(" holds '")
+                                               .append(name)
+                                               .append("', which is not coordkit's; choose an empty or a new directory"));
   }
   const bool data = std::find(names->begin(), names->end(), "log") != names->end() ||
                     std::find(names->begin(), names->end(), "state") != names->end();
   if (data && std::find(names->begin(), names->end(), "identity") == names->end()) {
-    return absl::DataLossError("the data directory " + path + " has data but its identity file is missing");
+    return make_error(Reason::Corrupt, "the data directory " + path +
+                                           " has data but its identity file is missing; restore it, or replace this member");
   }
   return absl::OkStatus();
 }
@@ -83,13 +88,13 @@ absl::StatusOr<Identity> next_identity(FileSystem& files, const DataDirectoryOpt
   }
   if (!identity.ok()) return identity;
   if (identity->cluster != options.cluster) {
-    return absl::FailedPreconditionError("the data directory " + options.path + " belongs to cluster '" + identity->cluster +
-                                         "', not to '" + options.cluster + "'");
+    return make_error(Reason::ForeignData, "the data directory " + options.path + " belongs to cluster '" + identity->cluster +
+                                               "', not to '" + options.cluster + "'; correct the name or the directory");
   }
   if (identity->replica && options.replica && identity->replica != options.replica) {
-    return absl::FailedPreconditionError("the data directory " + options.path + " belongs to replica " +
-                                         std::to_string(identity->replica.value()) + ", not to " +
-                                         std::to_string(options.replica.value()));
+    return make_error(Reason::ForeignData, "the data directory " + options.path + " belongs to replica " +
+                                               std::to_string(identity->replica.value()) + ", not to " +
+                                               std::to_string(options.replica.value()) + "; correct the id or the directory");
   }
   if (options.replica) identity->replica = options.replica;
   identity->boot = identity->boot.next();
@@ -98,8 +103,9 @@ absl::StatusOr<Identity> next_identity(FileSystem& files, const DataDirectoryOpt
 
 }  // namespace
 
-DataDirectory::DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock> lock, StoreId store, BootCounter boot)
-    : options_(std::move(options)), lock_(std::move(lock)), store_(store), boot_(boot) {}
+DataDirectory::DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock> lock, StoreId store, BootCounter boot,
+                             bool had_log)
+    : options_(std::move(options)), lock_(std::move(lock)), store_(store), boot_(boot), had_log_(had_log) {}
 
 DataDirectory::~DataDirectory() = default;
 
@@ -116,8 +122,19 @@ absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDir
   for (const std::string_view name : {"log", "state"}) {
     if (absl::Status status = (*files)->make_directory(name); !status.ok()) return status;
   }
+  const absl::Status mark = (*files)->open(kHasLog, OpenMode::Read).status();
+  if (!mark.ok() && !absl::IsNotFound(mark)) return mark;
   auto lock = std::make_unique<Lock>(Lock{*std::move(files)});
-  return std::shared_ptr<DataDirectory>(new DataDirectory(options, std::move(lock), identity->store, identity->boot));
+  return std::shared_ptr<DataDirectory>(
+      new DataDirectory(options, std::move(lock), identity->store, identity->boot, mark.ok()));
+}
+
+absl::Status DataDirectory::note_log() const {
+  if (lock_->files->open(kHasLog, OpenMode::Read).ok()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<File>> file = lock_->files->open(kHasLog, OpenMode::CreateNew);
+  if (!file.ok()) return file.status();
+  if (absl::Status status = (*file)->sync(); !status.ok()) return status;
+  return lock_->files->sync_dir();
 }
 
 }  // namespace coordkit

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kMagic = "ckfence1";
 constexpr size_t kSlotBytes = 40;
 constexpr uint64_t kSlotStride = 4096;
-constexpr mode_t kFileMode = 0640;
+constexpr mode_t kGateFileMode = 0640;
 
 struct Slot {
   uint64_t number = 0;  // of the write; slot number % 2
@@ -121,11 +121,11 @@ absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::open(const std::st
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty()) return make_error(Reason::InvalidArgument, "a fence gate needs the path of a file, not of a directory");
-  storage::Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
+  storage::Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kGateFileMode));
   if (!lock) return storage::errno_status(errno, "cannot open the fence gate " + path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return storage::errno_status(errno, "cannot lock the fence gate " + path);
-    return absl::FailedPreconditionError("the fence gate " + path + " is open already; share that one or use another file");
+    return make_error(Reason::InUse, "the fence gate " + path + " is open already; share that one or use another file");
   }
   auto files = storage::PosixFileSystem::open(directory);
   if (!files.ok()) return files.status();

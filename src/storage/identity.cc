@@ -2,6 +2,7 @@
 
 #include "base/fixed.h"
 #include "base/sums.h"
+#include "coordkit/error.h"
 
 namespace coordkit::storage {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 constexpr std::string_view kMagic = "coordkit";
 constexpr uint32_t kIdentityVersion = 1;
 constexpr size_t kFixedBytes = 40;
-constexpr size_t kSumBytes = 8;
+constexpr size_t kIdentitySumBytes = 8;
 constexpr std::string_view kName = "identity";
 constexpr std::string_view kNewName = "identity.new";
 
@@ -24,21 +25,24 @@ std::string encode(const Identity& identity) {
   store_u64(bytes.data() + 24, identity.boot.value());
   store_u64(bytes.data() + 32, identity.replica.value());
   bytes += identity.cluster;
-  char sum[kSumBytes];
+  char sum[kIdentitySumBytes];
   store_u64(sum, hash_bytes(bytes));
   return bytes.append(sum, sizeof sum);
 }
 
 absl::StatusOr<Identity> decode_identity(std::string_view bytes) {
-  const absl::Status rotten = absl::DataLossError("the identity of the data directory is unreadable");
-  if (bytes.size() < kFixedBytes + kSumBytes) return rotten;
+  const absl::Status rotten =
+      make_error(Reason::Corrupt,
+                 "the identity of the data directory is unreadable; restore the directory from a copy, or replace this member");
+  if (bytes.size() < kFixedBytes + kIdentitySumBytes) return rotten;
   if (bytes.substr(0, kMagic.size()) != kMagic) {
-    return absl::FailedPreconditionError("the data directory holds an identity file that is not coordkit's");
+    return make_error(Reason::ForeignData,
+                      "the data directory holds an identity file that is not coordkit's; choose another directory");
   }
   if (load_u32(bytes.data() + 8) > kIdentityVersion) {
-    return absl::FailedPreconditionError("the data directory was written by a newer version of coordkit; use that version");
+    return make_error(Reason::NewerFormat, "the data directory was written by a newer version of coordkit; use that version");
   }
-  const std::string_view summed = bytes.substr(0, bytes.size() - kSumBytes);
+  const std::string_view summed = bytes.substr(0, bytes.size() - kIdentitySumBytes);
   const uint32_t cluster_bytes = load_u32(bytes.data() + 12);
   if (load_u64(bytes.data() + summed.size()) != hash_bytes(summed)) return rotten;
   if (cluster_bytes > kClusterBytesMax || kFixedBytes + cluster_bytes != summed.size()) return rotten;
@@ -51,7 +55,7 @@ absl::StatusOr<Identity> decode_identity(std::string_view bytes) {
 absl::StatusOr<Identity> load_identity(FileSystem& files) {
   absl::StatusOr<std::unique_ptr<File>> file = files.open(kName, OpenMode::Read);
   if (!file.ok()) return file.status();
-  absl::StatusOr<std::string> bytes = (*file)->pread(0, kFixedBytes + kClusterBytesMax + kSumBytes + 1);
+  absl::StatusOr<std::string> bytes = (*file)->pread(0, kFixedBytes + kClusterBytesMax + kIdentitySumBytes + 1);
   if (!bytes.ok()) return bytes.status();
   return decode_identity(*bytes);
 }

@@ -1,5 +1,6 @@
 // A peer's rows in the spare table. No row of it is part of the state before install(), and none survives an open. Each is
 // stored with its sum and verified once more before it is installed.
+#include "coordkit/error.h"
 #include "storage/lmdb_table.h"
 
 namespace coordkit::storage {
@@ -37,7 +38,33 @@ absl::StatusOr<bool> LmdbTable::erase(MDB_txn* txn, MDB_dbi table, const KeyRang
   return false;
 }
 
+// Before a transaction on the spare table: what it is going to read there.
+absl::Status LmdbTable::check_spare(const std::string* erased_from, std::span<const CheckpointBatch::Row> added) const {
+  const absl::StatusOr<Snapshot> now = newest();
+  if (!now.ok()) return now.status();
+  if (absl::Status status = reader_->check_base(now->meta); !status.ok()) return status;
+  LmdbReader::Way way(*reader_, now->meta, now->rows(other(now->checkpoint.live)));
+  if (erased_from != nullptr) {
+    if (absl::Status status = way.check_erased(*erased_from, step_bytes_); !status.ok()) return status;
+  }
+  size_t bytes = 0;
+  for (const CheckpointBatch::Row& row : added) {
+    if (bytes > step_bytes_) break;
+    bytes += row.value->size();
+    if (absl::Status status = way.check(row.key, LmdbReader::Way::Change::Put); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LmdbTable::erase_stale() {
+  return guarded([&]() -> absl::Status {
+    const std::string first;
+    if (absl::Status status = check_spare(&first, {}); !status.ok()) return status;
+    return erase_step();
+  });
+}
+
+absl::Status LmdbTable::erase_step() {
   absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
   if (!transaction.ok()) return transaction.status();
   const absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
@@ -46,53 +73,79 @@ absl::Status LmdbTable::erase_stale() {
   StepBudget budget(step_bytes_);
   const absl::StatusOr<bool> erased = erase(transaction->get(), rows(other(meta->live)), {}, nobodys, budget);
   if (!erased.ok()) return erased.status();
-  if (absl::Status status = transaction->commit(); !status.ok()) return status;
+  if (absl::Status status = commit(*transaction); !status.ok()) return status;
   if (*erased) spare_ = Spare::Empty;
   return absl::OkStatus();
 }
 
 absl::Status LmdbTable::stage(const KeyRange& range, std::span<const CheckpointBatch::Row> chunk) {
-  bool cleared = false;
-  size_t done = 0;
+  return guarded([&] { return stage_checked(range, chunk); });
+}
+
+// A step that fails leaves the digest as the step before made it, so that the same call can be repeated.
+absl::Status LmdbTable::stage_checked(const KeyRange& range, std::span<const CheckpointBatch::Row> chunk) {
   spare_ = Spare::Staged;
-  while (!cleared || done < chunk.size()) {
-    absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
-    if (!transaction.ok()) return transaction.status();
-    const absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
-    if (!meta.ok()) return meta.status();
-    const MDB_dbi table = rows(other(meta->live));
-    StepBudget budget(step_bytes_);
-    if (!cleared) {
-      const absl::StatusOr<bool> erased = erase(transaction->get(), table, range, staged_, budget);
-      if (!erased.ok()) return erased.status();
-      cleared = *erased;
-    }
-    for (; cleared && done < chunk.size() && budget.left(); ++done) {
-      const CheckpointBatch::Row& row = chunk[done];
-      const uint64_t sum = value_sum(row.key, *row.value);
-      if (absl::Status status = put_row(transaction->get(), table, row.key, sum, *row.value); !status.ok()) return status;
-      staged_.add(row.key, sum);
-      budget.spend(row.value->size());
-    }
-    if (absl::Status status = transaction->commit(); !status.ok()) return status;
+  Staging staging{.range = range, .chunk = chunk};
+  while (!staging.cleared || !staging.chunk.empty()) {
+    const std::string from = first_key(range);
+    absl::Status status = check_spare(staging.cleared ? nullptr : &from, staging.chunk);
+    const RowDigest before = staged_;
+    if (status.ok()) status = stage_step(staging);
+    if (status.ok()) continue;
+    staged_ = before;
+    return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status LmdbTable::verify_staged(uint64_t digest) const {
-  if (staged_.value() != digest) return absl::DataLossError("the staged rows are not those of the digest; fetch them again");
-  const absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
+absl::Status LmdbTable::stage_step(Staging& staging) {
+  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
   if (!transaction.ok()) return transaction.status();
   const absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
   if (!meta.ok()) return meta.status();
-  const absl::StatusOr<RowDigest> on_disk = verified_digest(transaction->get(), rows(other(meta->live)));
-  if (!on_disk.ok()) return on_disk.status();
-  if (*on_disk != staged_) return absl::DataLossError("the staged rows are rotten; fetch them again");
-  return absl::OkStatus();
+  const MDB_dbi table = rows(other(meta->live));
+  StepBudget budget(step_bytes_);
+  if (!staging.cleared) {
+    const absl::StatusOr<bool> erased = erase(transaction->get(), table, staging.range, staged_, budget);
+    if (!erased.ok()) return erased.status();
+    staging.cleared = *erased;
+  }
+  for (; staging.cleared && !staging.chunk.empty() && budget.left(); staging.chunk = staging.chunk.subspan(1)) {
+    const CheckpointBatch::Row& row = staging.chunk.front();
+    const uint64_t sum = value_sum(row.key, *row.value);
+    if (absl::Status status = put_row(transaction->get(), table, row.key, sum, *row.value); !status.ok()) return status;
+    staged_.add(row.key, sum);
+    budget.spend(row.value->size());
+  }
+  return commit(*transaction);
+}
+
+absl::StatusOr<LmdbTable::Fit> LmdbTable::verify_staged(uint64_t digest) const {
+  if (staged_.value() != digest) return Fit::Refused;
+  const absl::StatusOr<Snapshot> now = newest();
+  if (!now.ok()) return now.status();
+  RowDigest on_disk;
+  const auto every_key = [](std::string_view) { return true; };
+  const auto look = [&](std::string_view key, std::string_view stored) -> absl::Status {
+    const absl::StatusOr<StoredValue> row = verified(key, stored);
+    if (!row.ok()) return row.status();
+    on_disk.add(key, row->sum);
+    return absl::OkStatus();
+  };
+  const LmdbTree& spare = now->rows(other(now->checkpoint.live));
+  const absl::Status status = reader_->scan(now->meta, spare, "", every_key, look);
+  return status.ok() && on_disk == staged_ ? Fit::Fits : Fit::Refused;
 }
 
 // The staged rows are durable, each step synced them. One record makes them the state.
 absl::Status LmdbTable::install(Position applied) {
+  return guarded([&]() -> absl::Status {
+    if (absl::Status status = check_ways({}); !status.ok()) return status;
+    return install_checked(applied);
+  });
+}
+
+absl::Status LmdbTable::install_checked(Position applied) {
   absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
@@ -100,10 +153,12 @@ absl::Status LmdbTable::install(Position applied) {
   const bool leaves_rows = meta->digest.rows != 0;
   meta->live = other(meta->live);
   meta->applied = applied;
-  meta->digest = std::exchange(staged_, {});
+  meta->origin = StateOrigin::Peer;
+  meta->digest = staged_;
   if (absl::Status status = put_checkpoint(transaction->get(), *meta); !status.ok()) return status;
-  if (absl::Status status = transaction->commit(); !status.ok()) return status;
+  if (absl::Status status = commit(*transaction); !status.ok()) return status;
   spare_ = leaves_rows ? Spare::Stale : Spare::Empty;
+  staged_ = {};
   return absl::OkStatus();
 }
 

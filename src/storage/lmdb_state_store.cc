@@ -1,5 +1,6 @@
 #include "coordkit/storage/lmdb_state_store.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -9,15 +10,22 @@
 #include "base/check.h"
 #include "base/row_map.h"
 #include "base/row_sums.h"
+#include "coordkit/error.h"
 #include "storage/lmdb_table.h"
 
 namespace coordkit {
+namespace {
+
+constexpr auto kCheckpointRetry = std::chrono::milliseconds(100);
+constexpr auto kLookEvery = std::chrono::seconds(1);  // whether somebody took the files away
+
+}  // namespace
 
 absl::Status LmdbStateOptions::validate() const {
   if (map_bytes < 1 << 20 || map_bytes > uint64_t{64} << 40) {
-    return absl::InvalidArgumentError("map_bytes must be from 1 MiB to 64 TiB");
+    return make_error(Reason::InvalidArgument, "map_bytes must be from 1 MiB to 64 TiB");
   }
-  if (views_max == 0 || views_max > 10'000) return absl::InvalidArgumentError("views_max must be from 1 to 10000");
+  if (views_max == 0 || views_max > 10'000) return make_error(Reason::InvalidArgument, "views_max must be from 1 to 10000");
   return absl::OkStatus();
 }
 
@@ -30,13 +38,9 @@ class LmdbStateStore::Writer {
 
   absl::StatusOr<Position> open(StateSink& sink) {
     if (absl::Status status = options_.validate(); !status.ok()) return status;
-    if (table_) return absl::FailedPreconditionError("this state store was opened before; make a new one");
-    absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::open({.path = directory_->state_path(),
-                                                                                          .store = directory_->store(),
-                                                                                          .map_bytes = options_.map_bytes,
-                                                                                          .views_max = options_.views_max,
-                                                                                          .keep_alive = directory_});
-    if (!table.ok()) return table.status();
+    if (table_) return make_error(Reason::InUse, "this state store was opened before; make a new one");
+    absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::open(table_options());
+    if (!table.ok()) return at_open(table.status());
     table_ = *std::move(table);
     sink_ = &sink;
     thread_ = std::thread([this] { run(); });
@@ -46,7 +50,7 @@ class LmdbStateStore::Writer {
   void start(StateOperation operation) {
     {
       std::scoped_lock lock(mutex_);
-      if (closing_ || failed_) return;
+      if (closing_ || failed_ || (damaged_ && !is_whole(operation))) return;
       COORDKIT_CHECK_MSG(!changes_state(operation) || !changing_, "at most one commit or install is under way");
       changing_ = changing_ || changes_state(operation);
       waiting_.push_back(std::move(operation));
@@ -55,8 +59,15 @@ class LmdbStateStore::Writer {
   }
 
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() {
-    if (!table_) return absl::FailedPreconditionError("the state store is not open");
-    return table_->view();
+    const std::shared_ptr<storage::LmdbTable> table = this->table();
+    if (!table) return make_error(Reason::Closed, "the state store is not open");
+    return table->view();
+  }
+
+  absl::Status scrub(StateStore::Pace pace) {
+    const std::shared_ptr<storage::LmdbTable> table = this->table();
+    if (!table) return make_error(Reason::Closed, "the state store is not open");
+    return table->scrub(pace);
   }
 
   void close() {
@@ -69,37 +80,94 @@ class LmdbStateStore::Writer {
   }
 
  private:
-  // Work for the thread: an operation, or a step of emptying the spare table.
-  struct EraseStale {};
-  using Work = std::variant<EraseStale, StateOperation>;
+  // Work for the thread: an operation, a step of emptying the spare table, or a look at whether the files are there.
+  struct Work {
+    enum class Kind : uint8_t { Operation, EraseStale, Look, Rest };
+    Kind kind = Kind::Rest;
+    StateOperation operation = Unstage{};
+  };
+
+  static bool is_whole(const StateOperation& operation) {
+    const auto* batch = std::get_if<CheckpointBatch>(&operation);
+    return batch != nullptr && batch->whole;
+  }
+
+  storage::LmdbTable::Options table_options() const {
+    return {.path = directory_->state_path(),
+            .store = directory_->store(),
+            .map_bytes = options_.map_bytes,
+            .views_max = options_.views_max,
+            .keep_alive = directory_};
+  }
+  // What is stored is not what was written. A disk that answers with errors is another matter: nothing more is written to it.
+  static bool is_damage(const absl::Status& why) { return absl::IsDataLoss(why) && reason_of(why) != Reason::StorageFailed; }
+  static absl::Status at_open(const absl::Status& why) {
+    const std::string text(why.message());
+    if (absl::IsUnavailable(why)) return absl::ResourceExhaustedError(text);
+    return is_damage(why) ? make_error(Reason::Corrupt, text + "; it must be installed from a peer: replace this member") : why;
+  }
+  std::shared_ptr<storage::LmdbTable> table() {
+    std::scoped_lock lock(mutex_);
+    return table_;
+  }
 
   void run() {
     while (std::optional<Work> work = next()) {
-      absl::Status status = std::holds_alternative<EraseStale>(*work)
-                                ? table_->erase_stale()
-                                : std::visit([this](const auto& one) { return perform(one); }, std::get<StateOperation>(*work));
-      if (status.ok()) continue;
-      {
-        std::scoped_lock lock(mutex_);
-        failed_ = true;
-        waiting_.clear();
-      }
-      sink_->checkpoint_failed(std::move(status));
-      return;
+      absl::Status status = perform_work(*work);
+      while (absl::IsUnavailable(status) && wait_for_space(status)) status = perform_work(*work);
+      if (absl::IsUnavailable(status)) return;  // closed while it waited
+      if (std::exchange(waits_for_space_, false)) sink_->checkpoint_waits(absl::OkStatus());
+      if (!status.ok() && !survives(std::move(status), *work)) return;
     }
+  }
+
+  absl::Status perform_work(const Work& work) {
+    switch (work.kind) {
+      case Work::Kind::Operation: return std::visit([this](const auto& one) { return perform(one); }, work.operation);
+      case Work::Kind::EraseStale: return table_->erase_stale();
+      case Work::Kind::Look: return table_->still_there();
+      case Work::Kind::Rest: break;
+    }
+    return absl::OkStatus();
+  }
+
+  // The disk is full: what was to be done is tried again and again, and nothing is lost by it. False: the store closes.
+  bool wait_for_space(const absl::Status& why) {
+    if (!std::exchange(waits_for_space_, true)) sink_->checkpoint_waits(why);
+    std::unique_lock lock(mutex_);
+    return !wakes_.wait_for(lock, kCheckpointRetry, [this] { return closing_; });
+  }
+
+  // What is stored is damaged: everything but a whole batch is dropped from here on, until there is one.
+  bool survives(absl::Status why, const Work& work) {
+    const bool heals = is_damage(why) && !(work.kind == Work::Kind::Operation && is_whole(work.operation));
+    {
+      std::scoped_lock lock(mutex_);
+      (heals ? damaged_ : failed_) = true;
+      changing_ = false;
+      waiting_.clear();
+    }
+    if (heals) {
+      sink_->checkpoint_damaged(std::move(why));
+    } else {
+      sink_->checkpoint_failed(std::move(why));
+    }
+    return heals;
   }
 
   // What to do next; nothing once the store closes. Stale rows are erased whenever the thread is idle; a commit goes before
   // them, and what is about staged rows has to wait for it.
   std::optional<Work> next() {
     std::unique_lock lock(mutex_);
-    const bool stale = table_->stale();
-    wakes_.wait(lock, [&] { return closing_ || stale || !waiting_.empty(); });
+    const bool stale = !damaged_ && table_->stale();
+    const auto ready = [&] { return closing_ || stale || !waiting_.empty(); };
+    if (!wakes_.wait_for(lock, kLookEvery, ready)) return Work{damaged_ ? Work::Kind::Rest : Work::Kind::Look};
     if (closing_) return std::nullopt;
-    if (stale && (waiting_.empty() || !std::holds_alternative<CheckpointBatch>(waiting_.front()))) return EraseStale{};
-    StateOperation operation = std::move(waiting_.front());
+    if (stale && (waiting_.empty() || !std::holds_alternative<CheckpointBatch>(waiting_.front())))
+      return Work{Work::Kind::EraseStale};
+    Work work{Work::Kind::Operation, std::move(waiting_.front())};
     waiting_.pop_front();
-    return operation;
+    return work;
   }
 
   void changed() {
@@ -108,9 +176,18 @@ class LmdbStateStore::Writer {
   }
 
   absl::Status perform(const CheckpointBatch& batch) {
-    if (absl::Status status = table_->write(batch); !status.ok()) return status;
+    if (absl::Status status = batch.whole ? replace_table(batch) : table_->write(batch); !status.ok()) return status;
     changed();
     sink_->checkpointed(batch.applied);
+    return absl::OkStatus();
+  }
+
+  absl::Status replace_table(const CheckpointBatch& batch) {
+    absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::replace_with(table_options(), batch);
+    if (!table.ok()) return table.status();
+    std::scoped_lock lock(mutex_);
+    std::swap(table_, *table);  // the former one lives as long as its views
+    damaged_ = false;
     return absl::OkStatus();
   }
 
@@ -121,14 +198,16 @@ class LmdbStateStore::Writer {
   }
 
   absl::Status perform(const InstallStaged& install) {
-    absl::Status fits = table_->verify_staged(install.digest);
-    if (absl::IsDataLoss(fits)) {
+    const absl::StatusOr<storage::LmdbTable::Fit> fits = table_->verify_staged(install.digest);
+    if (!fits.ok()) return fits.status();
+    if (*fits == storage::LmdbTable::Fit::Refused) {
       table_->unstage();
       changed();
-      sink_->install_refused(install.applied, std::move(fits));
+      sink_->install_refused(install.applied, make_error(Reason::Corrupt,
+                                                         "the staged rows are rotten, or not those of the digest; "
+                                                         "fetch them again"));
       return absl::OkStatus();
     }
-    if (!fits.ok()) return fits;
     if (absl::Status status = table_->install(install.applied); !status.ok()) return status;
     changed();
     sink_->installed(install.applied);
@@ -152,6 +231,9 @@ class LmdbStateStore::Writer {
   bool changing_ = false;  // a commit or an install is under way
   bool closing_ = false;
   bool failed_ = false;
+  bool damaged_ = false;  // only a whole batch is accepted
+
+  bool waits_for_space_ = false;  // of the thread alone, as the sink was told
 };
 
 LmdbStateStore::LmdbStateStore(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options)
@@ -168,6 +250,7 @@ void LmdbStateStore::stage(Ticket ticket, KeyRange range, std::vector<Checkpoint
 void LmdbStateStore::install(Position applied, uint64_t digest) { writer_->start(InstallStaged{applied, digest}); }
 void LmdbStateStore::unstage() { writer_->start(Unstage{}); }
 absl::StatusOr<std::unique_ptr<CheckpointView>> LmdbStateStore::view() { return writer_->view(); }
+absl::Status LmdbStateStore::scrub(Pace pace) { return writer_->scrub(pace); }
 void LmdbStateStore::close() { writer_->close(); }
 
 }  // namespace coordkit

@@ -1,40 +1,61 @@
 #include "storage/lmdb_table.h"
 
-#include <cerrno>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "coordkit/error.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit::storage {
 namespace {
 
-constexpr mdb_mode_t kFileMode = 0640;
-constexpr const char* kMetaTable = "meta";
-constexpr std::array<const char*, 2> kRowTables = {"rows-a", "rows-b"};
-constexpr size_t kTables = kRowTables.size() + 1;
+constexpr mdb_mode_t kTableFileMode = 0640;
+constexpr mode_t kStateDirectoryMode = 0750;
+constexpr std::string_view kDataFile = "data.mdb";
+constexpr std::string_view kNewFile = "data.new";
+constexpr std::array<const char*, 3> kTableNames = {"meta", "rows-a", "rows-b"};
+constexpr uint64_t kNearlyFull = 16 << 20;  // bytes left on a disk where a write that fell short ran out of room
+constexpr size_t kReplaceStep = 16 << 20;   // bytes of rows in one transaction of a new file
 
-absl::Status foreign() { return absl::FailedPreconditionError("the state directory holds a foreign LMDB database"); }
+absl::Status foreign() { return make_error(Reason::ForeignData, "the state directory holds a foreign LMDB database"); }
+
+bool no_pace(size_t) { return true; }
 
 absl::Status refuse_foreign_files(FileSystem& files) {
+  constexpr std::array<std::string_view, 5> kOurs = {"data.mdb", "data.mdb-lock", "data.new", "data.new-lock", "lock.mdb"};
   absl::StatusOr<std::vector<std::string>> names = files.list();
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    if (name == "data.mdb" || name == "lock.mdb") continue;
-    return absl::FailedPreconditionError("the state directory holds '" + name + "', which is not coordkit's; move it away");
+    if (std::ranges::find(kOurs, name) != kOurs.end()) continue;
+    return make_error(Reason::ForeignData, "the state directory holds '" + name + "', which is not coordkit's; move it away");
   }
   return absl::OkStatus();
 }
 
+absl::Status remove_if_there(FileSystem& files, std::string_view name) {
+  absl::Status status = files.remove(name);
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+}  // namespace
+
+// Pages that a view reads are pinned by a read transaction of LMDB, and read without it.
 class LmdbView final : public CheckpointView {
  public:
-  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, MDB_dbi rows, const Checkpoint& checkpoint)
-      : table_(std::move(table)),
-        transaction_(std::move(transaction)),
-        rows_(rows),
-        applied_(checkpoint.applied),
-        digest_(checkpoint.digest.value()) {}
+  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, LmdbTable::Snapshot snapshot)
+      : table_(std::move(table)), transaction_(std::move(transaction)), snapshot_(snapshot) {}
+  // The end of a transaction writes to the map of the lock file.
+  ~LmdbView() override {
+    if (!table_->files_.lock_intact()) transaction_.leak();
+  }
 
-  Position applied() const override { return applied_; }
-  uint64_t digest() const override { return digest_; }
+  Position applied() const override { return snapshot_.checkpoint.applied; }
+  bool installed() const override { return snapshot_.checkpoint.origin == StateOrigin::Peer; }
+  uint64_t digest() const override { return snapshot_.checkpoint.digest.value(); }
 
   absl::Status scan(std::string_view prefix, Visitor visit) const override {
     return scan_from(
@@ -44,69 +65,246 @@ class LmdbView final : public CheckpointView {
     return scan_from(
         first_key(range), [&](std::string_view key) { return range.contains(key); }, visit);
   }
+  absl::Status verify(LmdbReader::Pace pace) const { return table_->verify(snapshot_, pace); }
 
  private:
   absl::Status scan_from(std::string_view from, absl::FunctionRef<bool(std::string_view)> more, Visitor visit) const {
-    return for_each(transaction_.get(), rows_, from, more, [&](std::string_view key, std::string_view stored) -> absl::Status {
+    const LmdbTree& rows = snapshot_.rows(snapshot_.checkpoint.live);
+    return table_->reader_->scan(snapshot_.meta, rows, from, more, [&](std::string_view key, std::string_view stored) {
       const absl::StatusOr<StoredValue> row = verified(key, stored);
       return row.ok() ? visit(key, row->value) : row.status();
     });
   }
 
   const std::shared_ptr<LmdbTable> table_;  // outlives the transaction
-  const Transaction transaction_;
-  const MDB_dbi rows_;
-  const Position applied_;
-  const uint64_t digest_;
+  Transaction transaction_;
+  const LmdbTable::Snapshot snapshot_;
 };
 
-}  // namespace
+LmdbTable::LmdbTable(const Options& options, std::string_view name)
+    : path_(options.path),
+      store_(options.store),
+      step_bytes_(options.step_bytes),
+      keep_alive_(options.keep_alive),
+      files_(options.path + "/" + std::string(name)) {}
 
 LmdbTable::~LmdbTable() {
-  if (environment_ != nullptr) ::mdb_env_close(environment_);
+  if (environment_ != nullptr && files_.lock_intact()) ::mdb_env_close(environment_);
 }
 
 absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open(const Options& options) {
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
   if (!files.ok()) return files.status();
   if (absl::Status status = refuse_foreign_files(**files); !status.ok()) return status;
-  std::shared_ptr<LmdbTable> table(new LmdbTable(options));
-  int error = ::mdb_env_create(&table->environment_);
-  if (error == 0) error = ::mdb_env_set_mapsize(table->environment_, options.map_bytes);
-  if (error == 0) error = ::mdb_env_set_maxdbs(table->environment_, kTables);
-  if (error == 0) error = ::mdb_env_set_maxreaders(table->environment_, options.views_max);
-  if (error == 0) error = ::mdb_env_open(table->environment_, options.path.c_str(), MDB_NOTLS, kFileMode);
-  int dead = 0;
-  if (error == 0) error = ::mdb_reader_check(table->environment_, &dead);
-  if (error != 0) return lmdb_status(error, "open " + options.path);
-  if (absl::Status status = table->open_tables(); !status.ok()) return status;
+  for (const std::string_view left : {"data.new", "data.new-lock", "lock.mdb"}) {
+    if (absl::Status status = remove_if_there(**files, left); !status.ok()) return status;
+  }
+  absl::StatusOr<std::shared_ptr<LmdbTable>> table = open_file(options, kDataFile);
+  if (!table.ok()) return table;
   if (absl::Status status = (*files)->sync_dir(); !status.ok()) return status;  // the files' names
-  if (absl::Status status = table->verify(); !status.ok()) return status;
   return table;
 }
 
-// Makes the tables and the description of an empty checkpoint, in one transaction, unless they are there.
-absl::Status LmdbTable::open_tables() {
-  absl::StatusOr<Transaction> begun = Transaction::begin(environment_, Transaction::Access::Write);
-  if (!begun.ok()) return begun.status();
+absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open_file(const Options& options, std::string_view name) {
+  std::shared_ptr<LmdbTable> table(new LmdbTable(options, name));
+  absl::Status status;
+  try {
+    status = table->start(options);
+  } catch (const LmdbAssertion& assertion) {  // what was checked before should make it impossible
+    status = rotten(std::string("LMDB gave up on it: ") + assertion.what());
+  }
+  if (!status.ok()) return status;
+  return table;
+}
+
+// Everything is verified before LMDB sees the file.
+absl::Status LmdbTable::start(const Options& options) {
+  if (absl::Status status = files_.prepare(options.views_max); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<PosixFileSystem>> directory = PosixFileSystem::open(path_);
+  if (!directory.ok()) return directory.status();
+  const std::string name = files_.data_path().substr(path_.size() + 1);
+  absl::StatusOr<std::unique_ptr<File>> file = (*directory)->open(name, OpenMode::Read);
+  if (absl::IsNotFound(file.status())) file = (*directory)->open(name, OpenMode::CreateNew);
+  if (!file.ok()) return until_room(file.status());
+  reader_ = std::make_unique<LmdbReader>(*std::move(file));
+
+  bool blank = true;
+  const absl::StatusOr<LmdbMeta> meta = reader_->newest();
+  if (!meta.ok() && !absl::IsNotFound(meta.status())) return meta.status();
+  if (meta.ok()) {
+    const absl::StatusOr<Snapshot> found = snapshot(*meta);
+    blank = absl::IsNotFound(found.status());
+    if (!blank && !found.ok()) return found.status();
+    const absl::Status sound = blank ? reader_->check_all(
+                                           *meta, {}, [](size_t, auto, auto) { return absl::OkStatus(); }, no_pace)
+                                     : verify(*found, no_pace);
+    if (!sound.ok()) return sound;
+    if (!blank) {
+      applied_ = found->checkpoint.applied;
+      spare_ = found->rows(other(found->checkpoint.live)).entries == 0 ? Spare::Empty : Spare::Stale;
+    }
+  }
+
+  int error = ::mdb_env_create(&environment_);
+  if (error != 0) return lmdb_status(error, "begin");
+  throw_assertions(environment_, &asserted_);
+  error = ::mdb_env_set_mapsize(environment_, options.map_bytes);
+  if (error == 0) error = ::mdb_env_set_maxdbs(environment_, kTableNames.size());
+  if (error == 0) error = ::mdb_env_set_maxreaders(environment_, options.views_max);
+  if (error == 0) error = ::mdb_env_open(environment_, files_.data_path().c_str(), MDB_NOTLS | MDB_NOSUBDIR, kTableFileMode);
+  if (error != 0) return lmdb_status(error, "open " + files_.data_path());
+  if (absl::Status status = open_tables(blank); !status.ok()) return status;
+  find_map();
+  return files_.note();
+}
+
+// LMDB does not tell, but a value lies in a page of the map, and a page begins with its number.
+void LmdbTable::find_map() {
+  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
   MDB_stat stat = {};
-  MDB_dbi names = 0;
-  int error = ::mdb_dbi_open(begun->get(), nullptr, 0, &names);
-  if (error == 0) error = ::mdb_stat(begun->get(), names, &stat);
-  if (error != 0) return lmdb_status(error, "read its tables");
-  const bool blank = stat.ms_entries == 0;
-  if (!blank && stat.ms_entries != kTables) return foreign();
+  MDB_val key = to_val(kCheckpointKey);
+  MDB_val value = {};
+  if (!transaction.ok() || ::mdb_stat(transaction->get(), meta_, &stat) != 0) return;
+  if (::mdb_get(transaction->get(), meta_, &key, &value) != 0) return;
+  char* const at = static_cast<char*>(value.mv_data);
+  page_bytes_ = stat.ms_psize;
+  char* const page = at - reinterpret_cast<uintptr_t>(at) % page_bytes_;
+  uint64_t number = 0;
+  std::memcpy(&number, page, sizeof number);
+  map_ = page - number * page_bytes_;
+}
+
+// What was read through the map is in the page cache. Were it left mapped as well, the whole file would count as memory of this
+// process in the end.
+void LmdbTable::release_map() const {
+  MDB_envinfo info = {};
+  if (map_ == nullptr || ::mdb_env_info(environment_, &info) != 0) return;
+  ::madvise(map_, (info.me_last_pgno + 1) * page_bytes_, MADV_DONTNEED);
+}
+
+// Makes the tables and the description of an empty checkpoint, in one transaction, unless they are there.
+absl::Status LmdbTable::open_tables(bool blank) {
+  absl::StatusOr<Transaction> begun =
+      Transaction::begin(environment_, blank ? Transaction::Access::Write : Transaction::Access::Read);
+  if (!begun.ok()) return begun.status();
   const unsigned flags = blank ? MDB_CREATE : 0;
-  error = ::mdb_dbi_open(begun->get(), kMetaTable, flags, &meta_);
+  int error = ::mdb_dbi_open(begun->get(), kTableNames[0], flags, &meta_);
   for (size_t i = 0; error == 0 && i < rows_.size(); ++i) {
-    error = ::mdb_dbi_open(begun->get(), kRowTables[i], flags, &rows_[i]);
+    error = ::mdb_dbi_open(begun->get(), kTableNames[1 + i], flags, &rows_[i]);
   }
   if (error == MDB_NOTFOUND || error == MDB_INCOMPATIBLE) return foreign();
   if (error != 0) return lmdb_status(error, "make its tables");
   if (blank) {
     if (absl::Status status = put_checkpoint(begun->get(), {.store = store_}); !status.ok()) return status;
   }
-  return begun->commit();
+  return commit(*begun);
+}
+
+// kNotFound: nobody has made the tables yet.
+absl::StatusOr<LmdbTable::Snapshot> LmdbTable::snapshot(LmdbMeta meta) const {
+  Snapshot found{.meta = meta, .trees = {}, .checkpoint = {}};
+  size_t tables = 0;
+  absl::Status status = reader_->tables(meta, [&](std::string_view name, const LmdbTree& tree) -> absl::Status {
+    const auto known = std::ranges::find(kTableNames, name);
+    if (known == kTableNames.end()) return foreign();
+    if (tree.flags != 0) return rotten("a table is of another kind");
+    found.trees[static_cast<size_t>(known - kTableNames.begin())] = tree;
+    ++tables;
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  if (tables == 0) return absl::NotFoundError("there are no tables");
+  if (tables != kTableNames.size()) return foreign();
+  bool described = false;
+  const auto its_key = [](std::string_view key) { return key == kCheckpointKey; };
+  status = reader_->scan(meta, found.trees[0], kCheckpointKey, its_key, [&](std::string_view, std::string_view stored) {
+    described = true;
+    const absl::StatusOr<Checkpoint> checkpoint = decode_checkpoint(stored);
+    if (checkpoint.ok()) found.checkpoint = *checkpoint;
+    return checkpoint.status();
+  });
+  if (!status.ok()) return status;
+  if (!described) return rotten("its description is missing");
+  return found;
+}
+
+absl::StatusOr<LmdbTable::Snapshot> LmdbTable::newest() const {
+  const absl::StatusOr<LmdbMeta> meta = reader_->newest();
+  if (absl::IsNotFound(meta.status())) return rotten("its file is empty");
+  if (!meta.ok()) return meta.status();
+  absl::StatusOr<Snapshot> found = snapshot(*meta);
+  if (absl::IsNotFound(found.status())) return rotten("its tables are missing");
+  return found;
+}
+
+// Rows beside the live ones were staged by an earlier process, or are what an install left.
+absl::Status LmdbTable::verify(const Snapshot& snapshot, LmdbReader::Pace pace) const {
+  if (snapshot.checkpoint.store != store_) {
+    return make_error(Reason::ForeignData, "the state directory belongs to another data directory");
+  }
+  RowDigest digest;
+  const size_t live = 1 + static_cast<size_t>(snapshot.checkpoint.live);
+  const std::vector<LmdbTree> trees(snapshot.trees.begin(), snapshot.trees.end());
+  const auto look = [&](size_t table, std::string_view key, std::string_view stored) -> absl::Status {
+    if (table != live) return absl::OkStatus();
+    const absl::StatusOr<StoredValue> row = verified(key, stored);
+    if (!row.ok()) return row.status();
+    digest.add(key, row->sum);
+    return absl::OkStatus();
+  };
+  if (absl::Status status = reader_->check_all(snapshot.meta, trees, look, pace); !status.ok()) return status;
+  return digest == snapshot.checkpoint.digest ? absl::OkStatus() : rotten("its rows are not those of its digest");
+}
+
+// A transaction that pins the pages of `meta`.
+absl::StatusOr<Transaction> LmdbTable::begin_read(LmdbMeta& meta) const {
+  constexpr int kTries = 100;  // two commits between the transaction's beginning and the look at its first page
+  for (int i = 0; i < kTries; ++i) {
+    absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
+    if (!transaction.ok()) return transaction.status();
+    const absl::StatusOr<LmdbMeta> found = reader_->of(::mdb_txn_id(transaction->get()));
+    if (found.ok()) {
+      meta = *found;
+      return transaction;
+    }
+    if (!absl::IsNotFound(found.status())) return found.status();
+  }
+  return absl::UnavailableError("the checkpoint changes too fast to be read");
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointView>> LmdbTable::view() {
+  std::unique_ptr<CheckpointView> made;
+  absl::Status status = guarded([&]() -> absl::Status {
+    LmdbMeta meta;
+    absl::StatusOr<Transaction> transaction = begin_read(meta);
+    if (!transaction.ok()) return transaction.status();
+    absl::StatusOr<Snapshot> found = snapshot(meta);
+    if (absl::IsNotFound(found.status())) return rotten("its tables are missing");
+    if (!found.ok()) return found.status();
+    made = std::make_unique<LmdbView>(shared_from_this(), *std::move(transaction), *found);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return made;
+}
+
+absl::Status LmdbTable::scrub(LmdbReader::Pace pace) {
+  absl::StatusOr<std::unique_ptr<CheckpointView>> pinned = view();
+  if (!pinned.ok()) return pinned.status();
+  return static_cast<const LmdbView&>(**pinned).verify(pace);
+}
+
+// LMDB calls a write that fell short an input/output error; on a disk that is nearly full it ran out of room.
+absl::Status LmdbTable::commit(Transaction& transaction) {
+  const int error = transaction.commit();
+  files_.note_growth();
+  release_map();
+  if (error == EIO) {
+    absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path_);
+    const absl::StatusOr<uint64_t> left = files.ok() ? (*files)->free_bytes() : files.status();
+    if (left.ok() && *left < kNearlyFull) return lmdb_status(ENOSPC, "commit");
+  }
+  return lmdb_status(error, "commit");
 }
 
 absl::StatusOr<Checkpoint> LmdbTable::checkpoint(MDB_txn* txn) const {
@@ -125,30 +323,75 @@ absl::Status LmdbTable::put_checkpoint(MDB_txn* txn, const Checkpoint& checkpoin
   return lmdb_status(::mdb_put(txn, meta_, &key, &value, 0), "write its description");
 }
 
-// Rows beside the live ones were staged by an earlier process, or are what an install left.
-absl::Status LmdbTable::verify() {
-  const absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<Checkpoint> stored = checkpoint(transaction->get());
-  if (!stored.ok()) return stored.status();
-  if (stored->store != store_) return absl::FailedPreconditionError("the state directory belongs to another data directory");
-  const absl::StatusOr<RowDigest> digest = verified_digest(transaction->get(), rows(stored->live));
-  if (!digest.ok()) return digest.status();
-  if (*digest != stored->digest) return rotten("its rows are not those of its digest");
-  MDB_stat spare = {};
-  if (const int error = ::mdb_stat(transaction->get(), rows(other(stored->live)), &spare); error != 0) {
-    return lmdb_status(error, "read its tables");
+// What the transaction is going to read, before LMDB reads it through its map.
+absl::Status LmdbTable::check_ways(const CheckpointBatch& batch) const {
+  const absl::StatusOr<Snapshot> now = newest();
+  if (!now.ok()) return now.status();
+  if (absl::Status status = reader_->check_base(now->meta); !status.ok()) return status;
+  LmdbReader::Way way(*reader_, now->meta, now->rows(now->checkpoint.live));
+  for (const CheckpointBatch::Row& row : batch.rows) {
+    const auto change = row.value ? LmdbReader::Way::Change::Put : LmdbReader::Way::Change::Erase;
+    if (absl::Status status = way.check(row.key, change); !status.ok()) return status;
   }
-  applied_ = stored->applied;
-  spare_ = spare.ms_entries == 0 ? Spare::Empty : Spare::Stale;
   return absl::OkStatus();
 }
 
 absl::Status LmdbTable::write(const CheckpointBatch& batch) {
+  return guarded([&] {
+    if (absl::Status status = check_ways(batch); !status.ok()) return status;
+    return write_checked(batch);
+  });
+}
+
+absl::Status LmdbTable::write_checked(const CheckpointBatch& batch) {
   absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
   if (!transaction.ok()) return transaction.status();
   if (absl::Status status = write_rows(transaction->get(), batch); !status.ok()) return status;
-  return transaction->commit();
+  return commit(*transaction);
+}
+
+// The new file has another name until it is whole and durable; the old one stays open for whoever still has views of it.
+absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::replace_with(const Options& options, const CheckpointBatch& whole) {
+  if (::mkdir(options.path.c_str(), kStateDirectoryMode) != 0 && errno != EEXIST) {
+    return until_room(errno_status(errno, "cannot create directory " + options.path));
+  }
+  absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
+  if (!files.ok()) return files.status();
+  const std::string new_lock = std::string(kNewFile) + "-lock";
+  for (const std::string_view left : {kNewFile, std::string_view(new_lock)}) {
+    if (absl::Status status = remove_if_there(**files, left); !status.ok()) return status;
+  }
+  absl::StatusOr<std::shared_ptr<LmdbTable>> table = open_file(options, kNewFile);
+  if (!table.ok()) return table;
+  if (absl::Status status = (*table)->fill(whole); !status.ok()) return status;
+  absl::Status status = (*files)->rename(new_lock, std::string(kDataFile) + "-lock");
+  if (status.ok()) status = (*files)->rename(kNewFile, kDataFile);
+  if (status.ok()) status = (*files)->sync_dir();
+  if (status.ok()) status = (*table)->renamed(options.path + "/" + std::string(kDataFile));
+  if (!status.ok()) return until_room(std::move(status));
+  return table;
+}
+
+absl::Status LmdbTable::fill(const CheckpointBatch& whole) {
+  return guarded([&]() -> absl::Status {
+    CheckpointBatch step{.applied = whole.applied};
+    size_t bytes = 0;
+    for (const CheckpointBatch::Row& row : whole.rows) {
+      if (!row.value) continue;
+      bytes += row.value->size() + row.key.size();
+      step.rows.push_back(row);
+      if (bytes < kReplaceStep) continue;
+      if (absl::Status status = write_checked(step); !status.ok()) return status;
+      step.rows.clear();
+      bytes = 0;
+    }
+    return write_checked(step);
+  });
+}
+
+absl::Status LmdbTable::renamed(std::string data_path) {
+  files_.renamed(std::move(data_path));
+  return files_.note();
 }
 
 absl::Status LmdbTable::write_rows(MDB_txn* txn, const CheckpointBatch& batch) {
@@ -157,7 +400,7 @@ absl::Status LmdbTable::write_rows(MDB_txn* txn, const CheckpointBatch& batch) {
   const MDB_dbi table = rows(meta->live);
   for (const CheckpointBatch::Row& row : batch.rows) {
     if (row.key.empty() || row.key.size() > kStateKeyBytesMax) {
-      return absl::InvalidArgumentError("a key of a checkpoint must have 1 to 64 bytes");
+      return make_error(Reason::InvalidArgument, "a key of a checkpoint must have 1 to 64 bytes");
     }
     MDB_val key = to_val(row.key);
     MDB_val old = {};
@@ -179,32 +422,12 @@ absl::Status LmdbTable::write_rows(MDB_txn* txn, const CheckpointBatch& batch) {
     if (!written.ok()) return written;
   }
   meta->applied = batch.applied;
+  meta->origin = StateOrigin::Own;
   return put_checkpoint(txn, *meta);
-}
-
-absl::StatusOr<std::unique_ptr<CheckpointView>> LmdbTable::view() {
-  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<Checkpoint> stored = checkpoint(transaction->get());
-  if (!stored.ok()) return stored.status();
-  return std::make_unique<LmdbView>(shared_from_this(), *std::move(transaction), rows(stored->live), *stored);
 }
 
 // Nothing sorts between a key and the same with one zero byte more.
 std::string first_key(const KeyRange& range) { return range.after.empty() ? "" : range.after + '\0'; }
-
-absl::StatusOr<RowDigest> verified_digest(MDB_txn* txn, MDB_dbi table) {
-  RowDigest digest;
-  const auto every_key = [](std::string_view) { return true; };
-  absl::Status status = for_each(txn, table, "", every_key, [&](std::string_view key, std::string_view stored) -> absl::Status {
-    const absl::StatusOr<StoredValue> row = verified(key, stored);
-    if (!row.ok()) return row.status();
-    digest.add(key, row->sum);
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  return digest;
-}
 
 absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t sum, std::string_view value) {
   const std::string stored = with_sum(sum, value);

@@ -1,6 +1,10 @@
 // The checkpoint as rows in one LMDB environment: what is written, and how it is verified, without threads
 // (docs/format-state.md). The digest over all rows is kept up to date by each write, from the row it replaces.
 //
+// LMDB writes, and LmdbReader reads: LMDB is shown nothing that was not checked before with plain reads, all of it at open and
+// what a transaction touches before that transaction (docs/decisions/0020). kDataLoss of any call: what is stored is damaged,
+// and only a new file helps (replace_with). kUnavailable: the disk is full; the same call again may succeed.
+//
 // There are two tables of rows, and the checkpoint's record names the live one. A peer's rows are staged in the other, the
 // spare one, in transactions of bounded size; installing them changes the record alone. The spare table is emptied in steps
 // as small, after an install and at open, so that it never holds back a commit for long.
@@ -9,12 +13,15 @@
 #include <lmdb.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "coordkit/state_store.h"
 #include "storage/checkpoint_record.h"
+#include "storage/lmdb_files.h"
+#include "storage/lmdb_reader.h"
 #include "storage/lmdb_transaction.h"
 
 namespace coordkit::storage {
@@ -26,16 +33,21 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
     StoreId store;
     uint64_t map_bytes = 0;
     uint32_t views_max = 0;
-    size_t step_bytes = 1 << 20;             // of rows staged or erased in one transaction, about
+    size_t step_bytes = 2 << 20;             // of rows staged or erased in one transaction, about
     std::shared_ptr<const void> keep_alive;  // held as long as the files are open
   };
-  // Opens, clears dead readers, verifies every row and the digest.
+  // Opens; verifies every page, every row and the digest, and forgets readers that died.
   static absl::StatusOr<std::shared_ptr<LmdbTable>> open(const Options& options);
+  // A new file with these rows alone, in the place of whatever is there; durable when it returns. The directory may be gone.
+  static absl::StatusOr<std::shared_ptr<LmdbTable>> replace_with(const Options& options, const CheckpointBatch& whole);
   ~LmdbTable();
   LmdbTable(const LmdbTable&) = delete;
   LmdbTable& operator=(const LmdbTable&) = delete;
 
   Position applied() const { return applied_; }  // as of open
+
+  // kDataLoss: somebody has taken the files away, or cut them short.
+  absl::Status still_there() const { return files_.unchanged(); }
 
   // One thread makes changes. Durable when it returns.
   absl::Status write(const CheckpointBatch& batch);
@@ -44,33 +56,74 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   bool stale() const { return spare_ == Spare::Stale; }
   absl::Status erase_stale();  // one step
   absl::Status stage(const KeyRange& range, std::span<const CheckpointBatch::Row> rows);
-  // kDataLoss: the digest is of other rows, or a row does not match its sum any more.
-  absl::Status verify_staged(uint64_t digest) const;
+  // What install() demands: the staged rows are those of the digest, and match their sums.
+  enum class Fit : uint8_t { Fits, Refused };
+  absl::StatusOr<Fit> verify_staged(uint64_t digest) const;
   absl::Status install(Position applied);  // of verified rows
   void unstage();
 
-  // Any thread may open views.
+  // Any thread may open views, and verify what is stored as open() does.
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
+  absl::Status scrub(LmdbReader::Pace pace);
 
  private:
+  friend class LmdbView;
   enum class Spare { Empty, Staged, Stale };
   class StepBudget;
+  // One state of the file, as the reader finds it.
+  struct Snapshot {
+    LmdbMeta meta;
+    std::array<LmdbTree, 3> trees;  // meta, rows-a, rows-b
+    Checkpoint checkpoint;
+    const LmdbTree& rows(RowTable table) const { return trees[1 + static_cast<size_t>(table)]; }
+  };
 
-  explicit LmdbTable(const Options& options)
-      : store_(options.store), step_bytes_(options.step_bytes), keep_alive_(options.keep_alive) {}
-  absl::Status open_tables();
-  absl::Status verify();
+  LmdbTable(const Options& options, std::string_view name);
+  static absl::StatusOr<std::shared_ptr<LmdbTable>> open_file(const Options& options, std::string_view name);
+  absl::Status start(const Options& options);
+  absl::Status open_tables(bool blank);
+  absl::StatusOr<Snapshot> snapshot(LmdbMeta meta) const;
+  absl::StatusOr<Snapshot> newest() const;
+  absl::Status verify(const Snapshot& snapshot, LmdbReader::Pace pace) const;
+  absl::StatusOr<Transaction> begin_read(LmdbMeta& meta) const;
+  absl::Status commit(Transaction& transaction);
+  void find_map();
+  void release_map() const;
+  template <typename Act>
+  absl::Status guarded(Act act) const;
+
   absl::StatusOr<Checkpoint> checkpoint(MDB_txn* txn) const;
   absl::Status put_checkpoint(MDB_txn* txn, const Checkpoint& checkpoint);
+  absl::Status check_ways(const CheckpointBatch& batch) const;
+  absl::Status write_checked(const CheckpointBatch& batch);
+  absl::Status fill(const CheckpointBatch& whole);
+  absl::Status renamed(std::string data_path);
   absl::Status write_rows(MDB_txn* txn, const CheckpointBatch& batch);
+  struct Staging {
+    const KeyRange& range;
+    std::span<const CheckpointBatch::Row> chunk;  // what is left of it
+    bool cleared = false;                         // the range is empty
+  };
+  absl::Status stage_checked(const KeyRange& range, std::span<const CheckpointBatch::Row> rows);
+  absl::Status stage_step(Staging& staging);
+  absl::Status install_checked(Position applied);
+  absl::Status erase_step();
+  // `erased_from`: rows from there on go first; null: none.
+  absl::Status check_spare(const std::string* erased_from, std::span<const CheckpointBatch::Row> added) const;
   MDB_dbi rows(RowTable table) const { return rows_[static_cast<size_t>(table)]; }
   // Erases rows of `range` and takes them off `digest`; true once there are no more.
   absl::StatusOr<bool> erase(MDB_txn* txn, MDB_dbi table, const KeyRange& range, RowDigest& digest, StepBudget& budget);
 
+  const std::string path_;
   const StoreId store_;
   const size_t step_bytes_;
   const std::shared_ptr<const void> keep_alive_;
+  LmdbFiles files_;
+  std::unique_ptr<LmdbReader> reader_;
   MDB_env* environment_ = nullptr;
+  char* map_ = nullptr;  // where LMDB has mapped the file; null: not known
+  size_t page_bytes_ = 0;
+  mutable std::atomic<bool> asserted_{false};
   std::array<MDB_dbi, 2> rows_{};
   MDB_dbi meta_ = 0;
   Position applied_;
@@ -80,8 +133,18 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
 
 // The first key that can be in a range; empty: any.
 std::string first_key(const KeyRange& range);
-// The digest of one table's rows, each of which matches its sum; kDataLoss otherwise.
-absl::StatusOr<RowDigest> verified_digest(MDB_txn* txn, MDB_dbi table);
 absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t sum, std::string_view value);
+
+// LMDB's assertions are answers here, and a file that was exchanged is not touched any more.
+template <typename Act>
+absl::Status LmdbTable::guarded(Act act) const {
+  if (asserted_) return rotten("LMDB gave up on it");
+  if (absl::Status status = files_.unchanged(); !status.ok()) return status;
+  try {
+    return act();
+  } catch (const LmdbAssertion& assertion) {
+    return rotten(std::string("LMDB gave up on it: ") + assertion.what());
+  }
+}
 
 }  // namespace coordkit::storage

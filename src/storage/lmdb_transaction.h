@@ -3,19 +3,30 @@
 
 #include <lmdb.h>
 
+#include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace coordkit::storage {
 
-// What an error of LMDB means at a door: "the state store cannot `what`: ..."; ok for MDB_SUCCESS.
+// What an error of LMDB means: "the state store cannot `what`: ..."; ok for MDB_SUCCESS. kDataLoss: what is stored is damaged.
+// kUnavailable: the disk is full, which may pass.
 absl::Status lmdb_status(int error, const std::string& what);
+
+// Thrown out of a call of LMDB where LMDB would have stopped the process. The environment is of no use any more: it can only
+// be closed, and what was begun in it is left as it is.
+struct LmdbAssertion : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+// Makes assertions of `environment` such exceptions; `failed` becomes true before the first one.
+void throw_assertions(MDB_env* environment, std::atomic<bool>* failed);
+bool assertion_failed(MDB_env* environment);
 
 inline MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 inline std::string_view to_view(const MDB_val& value) { return {static_cast<const char*>(value.mv_data), value.mv_size}; }
@@ -30,10 +41,12 @@ class Transaction {
   Transaction(Transaction&& other) noexcept : txn_(std::exchange(other.txn_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction() {
-    if (txn_ != nullptr) ::mdb_txn_abort(txn_);
+    if (txn_ != nullptr && !assertion_failed(::mdb_txn_env(txn_))) ::mdb_txn_abort(txn_);
   }
   MDB_txn* get() const { return txn_; }
-  absl::Status commit() { return lmdb_status(::mdb_txn_commit(std::exchange(txn_, nullptr)), "commit"); }
+  // Leaves it as it is, where touching it could end the process.
+  void leak() { txn_ = nullptr; }
+  int commit() { return ::mdb_txn_commit(std::exchange(txn_, nullptr)); }
 
  private:
   MDB_txn* txn_;
@@ -44,9 +57,5 @@ struct CursorClose {
 };
 using Cursor = std::unique_ptr<MDB_cursor, CursorClose>;
 absl::StatusOr<Cursor> open_cursor(MDB_txn* txn, MDB_dbi table);
-
-// Visits every row from the first at or after `from` as long as `more` holds of its key; stops at the first error.
-absl::Status for_each(MDB_txn* txn, MDB_dbi table, std::string_view from, absl::FunctionRef<bool(std::string_view key)> more,
-                      absl::FunctionRef<absl::Status(std::string_view key, std::string_view stored)> visit);
 
 }  // namespace coordkit::storage

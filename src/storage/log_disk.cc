@@ -1,13 +1,16 @@
 #include "storage/log_disk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
+#include "coordkit/error.h"
 
 namespace coordkit {
 namespace {
 
 constexpr uint64_t kFillStepBytes = 512 << 10;  // of a spare, between two syncs
+constexpr size_t kScrubStepBytes = 1 << 20;     // the disk's thread has writes to do in between
 constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 
 size_t bytes_of(const LogWrite& step) {
@@ -19,19 +22,27 @@ size_t bytes_of(const LogWrite& step) {
 
 }  // namespace
 
-SegmentedLogStore::Disk::Disk(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options)
-    : store_(store), boot_(boot), files_factory_(std::move(files)), options_(options) {}
+SegmentedLogStore::Disk::Disk(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options,
+                              std::shared_ptr<DataDirectory> directory)
+    : store_(store),
+      boot_(boot),
+      files_factory_(std::move(files)),
+      options_(options),
+      directory_(std::move(directory)),
+      noted_(directory_ == nullptr || directory_->had_log()) {}
 
 absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
   if (absl::Status status = options_.validate(); !status.ok()) return status;
-  if (sink_ != nullptr) return absl::FailedPreconditionError("this log store was opened before; make a new one");
+  if (sink_ != nullptr) return make_error(Reason::InUse, "this log store was opened before; make a new one");
   for (std::unique_ptr<FileSystem>* files : {&files_, &preparer_files_}) {
     absl::StatusOr<std::unique_ptr<FileSystem>> made = files_factory_();
     if (!made.ok()) return made.status();
     *files = *std::move(made);
   }
-  absl::StatusOr<log::OpenedLog> opened = log::Log::open(
-      *files_, {.store = store_, .segment_bytes = options_.segment_bytes, .small_segment_bytes = options_.small_segment_bytes});
+  absl::StatusOr<log::OpenedLog> opened = log::Log::open(*files_, {.store = store_,
+                                                                   .segment_bytes = options_.segment_bytes,
+                                                                   .small_segment_bytes = options_.small_segment_bytes,
+                                                                   .checkpointed = checkpointed_});
   if (!opened.ok()) return opened.status();
   log_ = std::move(opened->log);
   sink_ = &sink;
@@ -43,7 +54,8 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
                       .base = opened->base,
                       .entries = std::move(opened->entries),
                       .damaged = std::move(opened->damaged),
-                      .peers = std::move(opened->peers)};
+                      .peers = std::move(opened->peers),
+                      .had_log = directory_ != nullptr && directory_->had_log()};
 }
 
 void SegmentedLogStore::Disk::close() {
@@ -59,8 +71,11 @@ void SegmentedLogStore::Disk::close() {
 
 void SegmentedLogStore::Disk::post(Task task) {
   {
-    std::scoped_lock lock(mutex_);
-    if (final_) return;
+    std::unique_lock lock(mutex_);
+    if (final_) {
+      lock.unlock();
+      return drop(task);
+    }
     if (closing_ && !std::holds_alternative<SpareReady>(task) && !std::holds_alternative<SpareFailed>(task)) return;
     waiting_.push_back(std::move(task));
   }
@@ -76,7 +91,7 @@ void SegmentedLogStore::Disk::run() try {
   }
   if (!stalled_ && log_->mark_due()) write_mark();
 } catch (const CheckFailure& failure) {
-  fail(absl::InternalError(failure.what()));
+  fail(make_error(Reason::BrokenInvariant, failure.what()));
 }
 
 bool SegmentedLogStore::Disk::wait() {
@@ -125,12 +140,15 @@ void SegmentedLogStore::Disk::perform(Task task) {
 
   // The others see every write submitted before them.
   if (!batch_.empty() && !write_batch().ok()) {
-    if (!final_) tasks_.push_front(std::move(task));
+    if (final_) return drop(task);
+    tasks_.push_front(std::move(task));
     return;
   }
   if (const Read* read = std::get_if<Read>(&task)) {
     sink_->log_read(read->first,
                     log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
+  } else if (const Scrub* scrub = std::get_if<Scrub>(&task)) {
+    scrub->done(log_->scrub(scrub->from, kScrubStepBytes));
   } else if (const Compact* compact = std::get_if<Compact>(&task)) {
     if (absl::Status status = log_->compact(compact->through); !status.ok()) fail(std::move(status));
   }
@@ -145,6 +163,7 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
     return status;
   }
   if (status.ok()) status = log_->sync();
+  if (status.ok()) status = note_log();
   if (!status.ok()) {
     fail(status);
     return status;
@@ -154,6 +173,14 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
   last_write_ = Clock::now();
   sink_->written(highest);
   return absl::OkStatus();
+}
+
+// Before anybody is told of the first entry. Without room for it, with the next batch.
+absl::Status SegmentedLogStore::Disk::note_log() {
+  if (noted_ || !log_->state().last.index) return absl::OkStatus();
+  absl::Status status = directory_->note_log();
+  noted_ = status.ok();
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
 // No space for the next segment. What frees some goes first: compaction, then the waiting batch is tried again.
@@ -203,10 +230,17 @@ void SegmentedLogStore::Disk::fail(absl::Status why) {
     std::scoped_lock lock(mutex_);
     if (final_) return;
     final_ = stop_preparer_ = true;
+    std::move(waiting_.begin(), waiting_.end(), std::back_inserter(tasks_));
     waiting_.clear();
   }
   preparer_wakes_.notify_one();
   sink_->log_failed(std::move(why));
+  for (const Task& task : std::exchange(tasks_, {})) drop(task);
+}
+
+// Who scrubs waits for an answer, also of a store that has failed: there is nothing more to look at.
+void SegmentedLogStore::Disk::drop(const Task& task) {
+  if (const Scrub* scrub = std::get_if<Scrub>(&task)) scrub->done({});
 }
 
 void SegmentedLogStore::Disk::prepare() {

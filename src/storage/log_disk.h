@@ -20,9 +20,11 @@ namespace coordkit {
 
 class SegmentedLogStore::Disk {
  public:
-  Disk(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options);
+  Disk(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options,
+       std::shared_ptr<DataDirectory> directory = nullptr);
   ~Disk() { close(); }
 
+  void checkpointed(Index applied) { checkpointed_ = applied; }
   absl::StatusOr<RecoveredLog> open(LogSink& sink);
   void close();
 
@@ -34,6 +36,10 @@ class SegmentedLogStore::Disk {
   struct Compact {
     Position through;
   };
+  struct Scrub {
+    Index from;
+    std::function<void(LogScrub)> done;
+  };
   struct SpareReady {
     uint32_t number = 0;
     uint64_t capacity = 0;
@@ -41,7 +47,7 @@ class SegmentedLogStore::Disk {
   struct SpareFailed {
     absl::Status why;
   };
-  using Task = std::variant<LogWrite, Read, Compact, SpareReady, SpareFailed>;
+  using Task = std::variant<LogWrite, Read, Compact, Scrub, SpareReady, SpareFailed>;
   void post(Task task);
 
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
@@ -62,8 +68,10 @@ class SegmentedLogStore::Disk {
   void stall();
   void write_mark();
   void report(LogSpace space);
+  absl::Status note_log();
   void order_spare();
   void fail(absl::Status why);
+  static void drop(const Task& task);
 
   // The preparer.
   void prepare();
@@ -73,6 +81,8 @@ class SegmentedLogStore::Disk {
   const BootCounter boot_;
   const FileSystemFactory files_factory_;
   const SegmentedLogOptions options_;
+  const std::shared_ptr<DataDirectory> directory_;  // null: nobody notes that there is a log
+  Index checkpointed_;
 
   LogSink* sink_ = nullptr;
   std::thread disk_thread_;
@@ -97,6 +107,7 @@ class SegmentedLogStore::Disk {
   bool stalled_ = false;  // no space: batch_ waits
   bool ordered_ = false;
   Clock::time_point last_write_;
+  bool noted_ = false;
 
   std::unique_ptr<FileSystem> preparer_files_;
 };

@@ -1,13 +1,14 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "coordkit/error.h"
 #include "coordkit/storage/memory_stores.h"
 
 namespace coordkit {
 
 absl::StatusOr<RecoveredLog> MemoryLogStore::open(LogSink& sink) {
   std::scoped_lock lock(mutex_);
-  if (sink_ != nullptr) return absl::FailedPreconditionError("this memory log is already open; close it first");
+  if (sink_ != nullptr) return make_error(Reason::InUse, "this memory log is already open; close it first");
   sink_ = &sink;
   failed_ = false;
   pending_.clear();
@@ -105,7 +106,7 @@ void MemoryLogStore::read(Index first, Index last_wanted, size_t bytes_max) {
     }
   }
   if (rotten) {
-    sink->log_read(first, absl::DataLossError("an entry from " + std::to_string(first.value()) + " on is rotten"));
+    sink->log_read(first, make_error(Reason::Corrupt, "an entry from " + std::to_string(first.value()) + " on is rotten"));
   } else if (entries.empty()) {
     sink->log_read(first, absl::OutOfRangeError("entry " + std::to_string(first.value()) + " is not in the log"));
   } else {

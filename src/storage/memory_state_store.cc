@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/row_map.h"
+#include "coordkit/error.h"
 #include "coordkit/storage/memory_stores.h"
 
 namespace coordkit {
@@ -12,12 +13,13 @@ struct MemoryStateStore::Content {
   std::deque<StateOperation> pending;
 };
 
-MemoryStateStore::MemoryStateStore(StoreCompletion completion) : completion_(completion), content_(std::make_unique<Content>()) {}
+MemoryStateStore::MemoryStateStore(StoreCompletion completion)
+    : completion_(completion), content_(std::make_unique<Content>()) {}
 MemoryStateStore::~MemoryStateStore() = default;
 
 absl::StatusOr<Position> MemoryStateStore::open(StateSink& sink) {
   std::scoped_lock lock(mutex_);
-  if (sink_ != nullptr) return absl::FailedPreconditionError("this memory store is already open; close it first");
+  if (sink_ != nullptr) return make_error(Reason::InUse, "this memory store is already open; close it first");
   sink_ = &sink;
   failed_ = false;
   content_->pending.clear();

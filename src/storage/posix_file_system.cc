@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "coordkit/error.h"
+
 namespace coordkit::storage {
 namespace {
 
@@ -72,15 +74,15 @@ absl::Status errno_status(int error, const std::string& what) {
   const std::string text = what + ": " + std::strerror(error);
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return absl::ResourceExhaustedError(text + " (free some space on this disk)");
+    case EDQUOT: return make_error(Reason::NoSpace, text + " (free some space on this disk)");
     case EMFILE:
-    case ENFILE: return absl::ResourceExhaustedError(text + " (raise the limit of open files)");
-    case ENOENT: return absl::NotFoundError(text);
-    case ENOTDIR: return absl::FailedPreconditionError(text);
+    case ENFILE: return make_error(Reason::LimitExceeded, text + " (raise the limit of open files)");
+    case ENOENT: return make_error(Reason::NotFound, text);
+    case ENOTDIR: return make_error(Reason::ForeignData, text + " (a file is in the way; choose another path)");
     case EACCES:
     case EPERM:
-    case EROFS: return absl::PermissionDeniedError(text + " (the process needs to read and write there)");
-    default: return absl::DataLossError(text);
+    case EROFS: return make_error(Reason::PermissionDenied, text + " (the process needs to read and write there)");
+    default: return make_error(Reason::StorageFailed, text);
   }
 }
 
@@ -147,7 +149,7 @@ absl::Status PosixFileSystem::make_directory(std::string_view name) {
 absl::Status PosixFileSystem::lock() {
   if (::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return errno_status(errno, "cannot lock " + path_);
-  return absl::FailedPreconditionError("the data directory " + path_ +
+  return make_error(Reason::InUse, "the data directory " + path_ +
                                        " is already open in another process (or twice in this one); a directory belongs to one "
                                        "replica at a time");
 }

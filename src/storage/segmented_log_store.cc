@@ -1,5 +1,6 @@
 #include "coordkit/storage/segmented_log_store.h"
 
+#include "coordkit/error.h"
 #include "log/segment.h"
 #include "storage/log_disk.h"
 #include "storage/posix_file_system.h"
@@ -17,31 +18,36 @@ SegmentedLogStore::FileSystemFactory files_of(const DataDirectory& directory) {
 
 absl::Status SegmentedLogOptions::validate() const {
   const auto sound = [](uint64_t bytes) { return bytes % log::kBlockBytes == 0 && bytes >= 64 << 10 && bytes <= 1 << 30; };
-  if (!sound(segment_bytes)) return absl::InvalidArgumentError("segment_bytes must be a multiple of 4096 from 64 KiB to 1 GiB");
+  if (!sound(segment_bytes))
+    return make_error(Reason::InvalidArgument, "segment_bytes must be a multiple of 4096 from 64 KiB to 1 GiB");
   if (!sound(small_segment_bytes) || small_segment_bytes > segment_bytes) {
-    return absl::InvalidArgumentError("small_segment_bytes must be a multiple of 4096 from 64 KiB to segment_bytes");
+    return make_error(Reason::InvalidArgument, "small_segment_bytes must be a multiple of 4096 from 64 KiB to segment_bytes");
   }
   if (batch_bytes_max == 0 || batch_bytes_max > 256 << 20) {
-    return absl::InvalidArgumentError("batch_bytes_max must be from 1 byte to 256 MiB");
+    return make_error(Reason::InvalidArgument, "batch_bytes_max must be from 1 byte to 256 MiB");
   }
-  if (idle_before_mark.count() < 0) return absl::InvalidArgumentError("idle_before_mark must not be negative");
+  if (idle_before_mark.count() < 0) return make_error(Reason::InvalidArgument, "idle_before_mark must not be negative");
   return absl::OkStatus();
 }
 
 SegmentedLogStore::SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options)
     : directory_(std::move(directory)),
-      disk_(std::make_unique<Disk>(directory_->store(), directory_->boot(), files_of(*directory_), options)) {}
+      disk_(std::make_unique<Disk>(directory_->store(), directory_->boot(), files_of(*directory_), options, directory_)) {}
 
 SegmentedLogStore::SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options)
     : disk_(std::make_unique<Disk>(store, boot, std::move(files), options)) {}
 
 SegmentedLogStore::~SegmentedLogStore() = default;
 
+void SegmentedLogStore::checkpointed(Index applied) { disk_->checkpointed(applied); }
 absl::StatusOr<RecoveredLog> SegmentedLogStore::open(LogSink& sink) { return disk_->open(sink); }
 void SegmentedLogStore::submit(LogWrite write) { disk_->post(std::move(write)); }
 void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) { disk_->post(Disk::Read{first, last, bytes_max}); }
 void SegmentedLogStore::compact(Position through) { disk_->post(Disk::Compact{through}); }
 void SegmentedLogStore::close() { disk_->close(); }
+void SegmentedLogStore::scrub(Index from, std::function<void(LogScrub)> done) {
+  disk_->post(Disk::Scrub{from, std::move(done)});
+}
 LogSpace SegmentedLogStore::space() const { return disk_->space(); }
 
 }  // namespace coordkit

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "coordkit/error.h"
+
 namespace coordkit::tcp {
 
 std::optional<uint16_t> number_of(std::string_view port) {
@@ -13,12 +15,12 @@ std::optional<uint16_t> number_of(std::string_view port) {
 absl::StatusOr<HostPort> split_address(std::string_view address) {
   const size_t colon = address.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == address.size()) {
-    return absl::InvalidArgumentError("'" + std::string(address) +
-                                      "' is not an address; write host:port, for example 10.0.0.1:7400");
+    return make_error(Reason::InvalidArgument,
+                      "'" + std::string(address) + "' is not an address; write host:port, for example 10.0.0.1:7400");
   }
   const std::string_view port = address.substr(colon + 1);
   if (port.find_first_not_of("0123456789") == std::string_view::npos && !number_of(port)) {
-    return absl::InvalidArgumentError("'" + std::string(address) + "' names a port above 65535");
+    return make_error(Reason::InvalidArgument, "'" + std::string(address) + "' names a port above 65535");
   }
   std::string_view host = address.substr(0, colon);
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);

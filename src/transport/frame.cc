@@ -5,7 +5,6 @@
 
 #include "base/fixed.h"
 #include "base/mutant.h"
-#include "base/sums.h"
 
 namespace coordkit {
 namespace {
@@ -17,14 +16,14 @@ constexpr size_t kFirstCapacity = 2 << 10;  // enough for a hello: strangers get
 constexpr size_t kReadCapacity = 64 << 10;  // one read of a busy stream holds many frames
 constexpr size_t kIdleCapacity = 4 << 20;   // an empty buffer beyond this is given back
 
-uint32_t header_sum(const char* at, uint64_t seed) { return static_cast<uint32_t>(hash_bytes({at, 20}, seed)); }
-uint64_t frame_sum(const char* at, std::string_view body, uint64_t seed) {
-  return hash_bytes(body, hash_bytes({at, 24}, seed));
-}
-
 }  // namespace
 
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed) {
+  FrameSums sums(seed);
+  return make_frame_header(kind, group, body, sums);
+}
+
+FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, FrameSums& sums) {
   FrameHeader header{};
   char* at = header.data();
   std::memcpy(at, kMagic, sizeof kMagic);
@@ -32,8 +31,8 @@ FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view bo
   at[5] = static_cast<char>(kind);
   store_u64(at + 8, group.value());
   store_u32(at + 16, static_cast<uint32_t>(body.size()));
-  store_u32(at + 20, header_sum(at, seed));
-  store_u64(at + 24, frame_sum(at, body, seed));
+  store_u32(at + 20, sums.of_header(at));
+  store_u64(at + 24, sums.of_frame(at, body));
   return header;
 }
 
@@ -63,7 +62,7 @@ void FrameReader::grow(size_t capacity) {
 
 FrameFault FrameReader::judge_header(const char* at) const {
   if (at[4] != kVersion) return FrameFault::Version;
-  if (load_u32(at + 20) != header_sum(at, seed_)) return FrameFault::HeaderSum;
+  if (load_u32(at + 20) != sums_.of_header(at)) return FrameFault::HeaderSum;
   if (at[5] < static_cast<char>(FrameKind::Hello) || at[5] > static_cast<char>(FrameKind::Goodbye) || at[6] != 0 ||
       at[7] != 0) {
     return FrameFault::Kind;
@@ -83,12 +82,12 @@ std::optional<FrameReader::Frame> FrameReader::next() {
   const size_t length = load_u32(at + 16);
   if (have - kFrameHeaderBytes < length) return std::nullopt;
   const std::string_view body(at + kFrameHeaderBytes, length);
-  if (load_u64(at + 24) != frame_sum(at, body, seed_) && !mutant(Mutant::FrameSumUnchecked)) {
+  if (!sums_.equal(load_u64(at + 24), sums_.of_frame(at, body)) && !mutant(Mutant::FrameSumUnchecked)) {
     fault_ = FrameFault::Sum;
     return std::nullopt;
   }
   begin_ += kFrameHeaderBytes + length;
-  ++seed_;
+  sums_.next();
   return Frame{static_cast<FrameKind>(at[5]), GroupId(load_u64(at + 8)), body};
 }
 

@@ -8,7 +8,8 @@
 //
 // The seed is 0 for the first hello of each direction; after that it is key + number, the key made of both ends' nonces
 // and the number counting frames. So a frame that was flipped, recorded on another connection, repeated or skipped does
-// not verify. This guards against accidents and replays, not against someone who can read the stream: that is TLS's work.
+// not verify. This guards against accidents and replays, not against someone who can read the stream. Where replicas share a
+// secret the sum at 24 is a MAC from the moment both ends have shown that they know it (frame_sums.h).
 //
 // The header has a sum of its own so that a flipped length is seen at once. Pure: no sockets here.
 #pragma once
@@ -21,6 +22,7 @@
 #include <string_view>
 
 #include "coordkit/types.h"
+#include "transport/frame_sums.h"
 
 namespace coordkit {
 
@@ -36,6 +38,7 @@ enum class FrameKind : uint8_t {
   Goodbye = 5,  // why this end closes: one byte, a CloseReason
 };
 
+FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, FrameSums& sums);  // does not count it
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed);
 
 // Why a stream is no stream of frames.
@@ -61,7 +64,8 @@ class FrameReader {
   FrameFault fault() const { return fault_; }
 
   // From the next frame on.
-  void set_key(uint64_t key) { seed_ = key; }
+  void set_key(uint64_t key) { sums_.set_seed(key); }
+  void set_key(const SessionKey& key) { sums_.set_key(key); }
   void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }
 
   size_t capacity() const { return capacity_; }
@@ -71,7 +75,7 @@ class FrameReader {
   void grow(size_t capacity);
 
   size_t body_bytes_max_;
-  uint64_t seed_ = 0;
+  FrameSums sums_;
   FrameFault fault_ = FrameFault::None;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;

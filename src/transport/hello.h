@@ -1,11 +1,14 @@
 // What the two ends of a connection say first, and the judgement on it. Pure values and functions.
 //
-//   dialer                          acceptor
-//   Hello{nonce a}              ->
-//                               <-  Hello{nonce b, echo a}      proves to the dialer that the answer is fresh
-//   Ping, keyed with a and b    ->                              proves to the acceptor that the hello was fresh
+//   dialer                                  acceptor
+//   Hello{nonce a}                      ->
+//                                       <-  Hello{nonce b, echo a, proofs}   shows the dialer that the answer is fresh
+//   Hello{nonce a, echo b, proofs}      ->                                   shows the acceptor that the hello was fresh
+//   Ping                                ->
 //
-// Only after the third step does the acceptor believe the hello, so a recorded one displaces nobody (FLT_S3).
+// Only after the third step does the acceptor believe the hello, so a recorded one displaces nobody (FLT_S3). Who has nothing
+// to prove (a blank store, without a secret) may leave the third hello out. A hello never holds the cluster's id, only a mark
+// of it: the id is what members prove to know (proof.h).
 #pragma once
 
 #include <cstdint>
@@ -16,21 +19,32 @@
 #include "base/sums.h"
 #include "coordkit/transport.h"
 #include "coordkit/transport/tcp_transport.h"
+#include "transport/proof.h"
 
 namespace coordkit {
 
 inline constexpr size_t kHelloBytesMax = 1024;
 inline constexpr size_t kClusterNameBytesMax = 256;
+// What a blank store takes at most: an invitation, with all the members of a birth.
+inline constexpr size_t kInvitationBytesMax = 72 << 10;
 
 struct Introduction {
-  Hello hello;
-  uint64_t instance = 0;  // random, of the sending transport object
-  uint64_t nonce = 0;     // random, of this end of this connection; never 0
-  uint64_t echo = 0;      // the other end's nonce
+  Hello hello;                        // its `cluster` is not sent
+  uint64_t instance = 0;              // random, of the sending transport object
+  uint64_t nonce = 0;                 // random, of this end of this connection; never 0
+  uint64_t echo = 0;                  // the other end's nonce
+  uint64_t mark = 0;                  // of the cluster that the sender belongs to; zero: the store is blank
+  bool secured = false;               // the sender has a secret
+  std::string proof_of_cluster = {};  // empty, or kProofBytes; likewise the next
+  std::string proof_of_secret = {};
   friend bool operator==(const Introduction&, const Introduction&) = default;
 };
 
 std::string encode(const Introduction& introduction);
+// Without the proofs, which are made of it.
+std::string encode_statement(const Introduction& introduction);
+// Adds the proofs of what the sender knows: the id of its cluster, if it has one, and the secret, if there is one.
+void prove(Introduction& introduction, Prover by, ClusterId cluster, std::string_view secret);
 // kDataLoss: malformed or beyond a limit.
 absl::StatusOr<Introduction> decode_introduction(std::string_view body);
 
@@ -38,6 +52,14 @@ absl::StatusOr<Introduction> decode_introduction(std::string_view body);
 constexpr uint64_t frame_key(uint64_t from_nonce, uint64_t to_nonce) { return hash_mix(hash_mix(1, from_nonce), to_nonce); }
 
 // What is wrong with this hello for someone who would say `mine`; None if nothing. Knows nothing of membership.
-CloseReason judge(const Hello& mine, const Hello& theirs);
+CloseReason judge(const Hello& mine, const Introduction& theirs);
+
+// Whether the sender of a hello that answers ours has shown what it must, judged by one who belongs to `cluster` (zero: is
+// blank) and has this secret (empty: none).
+struct Shown {
+  CloseReason wrong = CloseReason::None;
+  bool belongs = false;  // it knows the cluster's id
+};
+Shown judge_proofs(const Introduction& theirs, Prover by, ClusterId cluster, std::string_view secret);
 
 }  // namespace coordkit

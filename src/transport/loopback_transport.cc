@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include "coordkit/error.h"
+
 namespace coordkit {
 
 struct LoopbackTransport::Endpoint {
@@ -70,11 +72,11 @@ class LoopbackHub::Impl {
 
   absl::Status start(const std::shared_ptr<Endpoint>& endpoint, Hello self, const std::vector<Peer>& peers,
                      TransportSink& sink) {
-    if (!self.from) return absl::InvalidArgumentError("a replica id must not be 0");
-    if (self.cluster_name.empty()) return absl::InvalidArgumentError("the cluster needs a name");
+    if (!self.from) return make_error(Reason::InvalidArgument, "a replica id must not be 0");
+    if (self.cluster_name.empty()) return make_error(Reason::InvalidArgument, "the cluster needs a name");
     const Guard lock(mutex_);
     if (endpoint->phase != Endpoint::Phase::New) {
-      return absl::FailedPreconditionError("the transport was started or closed before");
+      return make_error(Reason::InUse, "the transport was started or closed before");
     }
     for (const auto& other : std::vector(endpoints_)) {
       if (other->self.from == self.from && other->self.cluster_name == self.cluster_name) leave(other);

@@ -5,9 +5,12 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <span>
 #include <utility>
+
+#include "base/mutant.h"
 
 namespace coordkit::tcp {
 namespace {
@@ -43,7 +46,10 @@ bool tellable(CloseReason reason) {
     case CloseReason::OtherCluster:
     case CloseReason::NoCommonProtocol:
     case CloseReason::OlderIncarnation:
-    case CloseReason::TwoIncarnations: return true;
+    case CloseReason::TwoIncarnations:
+    case CloseReason::NotProven:
+    case CloseReason::SecretDiffers:
+    case CloseReason::SecretMissing: return true;
     default: return false;
   }
 }
@@ -106,7 +112,8 @@ CloseReason Connection::take_hello(std::string_view body) {
     change_keys();  // the acceptor did when it answered
     if (theirs_.hello.from != peer_) return CloseReason::WrongReceiver;
   }
-  if (const CloseReason wrong = owner_.hello_received(theirs_.hello); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = owner_.hello_received(theirs_); wrong != CloseReason::None) return wrong;
+  if (theirs_.secured == limits_.secret.empty()) return CloseReason::SecretMissing;
   if (side_ == Side::Dialed) return establish();
   peer_ = theirs_.hello.from;
   hello_owed_ = true;
@@ -118,36 +125,80 @@ CloseReason Connection::take_hello(std::string_view body) {
 
 void Connection::change_keys() {
   reader_.set_key(frame_key(theirs_.nonce, nonce_));
-  seal_seed_ = frame_key(nonce_, theirs_.nonce);
+  seal_sums_.set_seed(frame_key(nonce_, theirs_.nonce));
+}
+
+SessionKey Connection::key_of(Prover by) const {
+  const bool dialed = side_ == Side::Dialed;
+  return session_key(limits_.secret, by, dialed ? nonce_ : theirs_.nonce, dialed ? theirs_.nonce : nonce_);
+}
+
+CloseReason Connection::judge_shown() {
+  const Shown shown = judge_proofs(theirs_, other_side(), owner_.cluster(), limits_.secret);
+  belongs_ = shown.belongs;
+  if (state_ != State::AwaitingHello) {
+    const size_t unproven = owner_.cluster() ? kHelloBytesMax : kInvitationBytesMax;
+    reader_.set_body_bytes_max(belongs_ ? limits_.frame_bytes_max : std::min(unproven, limits_.frame_bytes_max));
+  }
+  return shown.wrong;
 }
 
 CloseReason Connection::establish() {
-  reader_.set_body_bytes_max(limits_.frame_bytes_max);
+  const bool dialed = side_ == Side::Dialed;
   state_ = State::Established;
+  if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
   established_at_ = heard_;
-  if (side_ == Side::Dialed) ping_owed_ = true;  // confirms
+  if (!limits_.secret.empty()) {
+    reader_.set_key(key_of(other_side()));
+    key_owed_ = dialed;  // the acceptor sends nothing between its hello and now
+    if (!dialed) seal_sums_.set_key(key_of(Prover::Acceptor));
+  }
+  if (dialed) {
+    hello_owed_ = true;  // with the proofs
+    ping_owed_ = true;
+  }
   if (const CloseReason refused = owner_.established(*this); refused != CloseReason::None) return refused;
   tell_cluster();
   return CloseReason::None;
 }
 
 void Connection::tell_cluster() {
-  if (state_ != State::Established || told_cluster_ == owner_.hello_to(peer_).cluster) return;
+  if (state_ != State::Established || told_cluster_ == owner_.cluster()) return;
   hello_owed_ = true;
   pump();
+  if (belongs_ || closed()) return;
+  CloseReason wrong = owner_.hello_received(theirs_);  // of another cluster, as is known now
+  if (wrong == CloseReason::None) wrong = judge_shown();
+  if (wrong == CloseReason::None && belongs_) wrong = owner_.hello_repeated(*this);
+  if (wrong != CloseReason::None) close(wrong);
+}
+
+Hello Connection::shown() const {
+  Hello hello = theirs_.hello;
+  const ClusterId ours = owner_.cluster();
+  hello.cluster = !ours ? ClusterId(theirs_.mark) : belongs_ ? ours : ClusterId();
+  return hello;
+}
+
+// The same one, and it may have shown more than before.
+CloseReason Connection::note_repeated_hello(std::string_view body) {
+  absl::StatusOr<Introduction> again = decode_introduction(body);
+  if (!again.ok()) return CloseReason::BadHello;
+  const Introduction& first = theirs_;
+  if (again->hello != first.hello || again->instance != first.instance || again->nonce != first.nonce ||
+      again->echo != nonce_ || again->secured != first.secured) {
+    return CloseReason::IdentityChanged;
+  }
+  theirs_ = *std::move(again);
+  return owner_.hello_received(theirs_);
 }
 
 CloseReason Connection::take_repeated_hello(std::string_view body) {
-  const absl::StatusOr<Introduction> again = decode_introduction(body);
-  if (!again.ok()) return CloseReason::BadHello;
-  Introduction expected = theirs_;
-  expected.hello.cluster = again->hello.cluster;
-  expected.echo = nonce_;
-  if (*again != expected) return CloseReason::IdentityChanged;
-  if (const CloseReason wrong = owner_.hello_received(again->hello); wrong != CloseReason::None) return wrong;
-  theirs_.hello = again->hello;
-  owner_.hello_repeated(*this);
-  return CloseReason::None;
+  const bool belonged = belongs_;
+  if (const CloseReason wrong = note_repeated_hello(body); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
+  if (belonged && !belongs_) return CloseReason::IdentityChanged;
+  return owner_.hello_repeated(*this);
 }
 
 // ---- receiving
@@ -163,6 +214,9 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
   if (error) return close(CloseReason::Ended);
   reader_.filled(bytes);
   heard_ = SteadyClock::now();
+  if (!belongs_ && state_ == State::Established) {
+    if (const CloseReason greedy = owner_.unproven_bytes(bytes); greedy != CloseReason::None) return close(greedy);
+  }
   while (const auto frame = reader_.next()) {
     const CloseReason wrong = take(*frame);
     if (closed()) return;
@@ -184,6 +238,10 @@ CloseReason Connection::take(const FrameReader::Frame& frame) {
   switch (state_) {
     case State::AwaitingHello: return frame.kind == FrameKind::Hello ? take_hello(frame.body) : CloseReason::UnexpectedFrame;
     case State::Confirming: {
+      if (frame.kind == FrameKind::Hello) {
+        if (const CloseReason wrong = note_repeated_hello(frame.body); wrong != CloseReason::None) return wrong;
+        return establish();
+      }
       if (frame.kind != FrameKind::Ping) return CloseReason::UnexpectedFrame;
       if (const CloseReason refused = establish(); refused != CloseReason::None || closed()) return refused;
       return take_established(frame);
@@ -199,6 +257,8 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
   const bool accepted = side_ == Side::Accepted;
   if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
   if (frame.kind == FrameKind::Message) {  // on a connection that we dialed: we are a guest there
+    // Only a blank replica hears whom it does not know: it waits to be invited (FLT_S07).
+    if (!belongs_ && owner_.cluster() && !mutant(Mutant::UnprovenSpeaks)) return CloseReason::NotProven;
     owner_.message_received(*this, frame.group, frame.body);
   } else if (frame.kind == FrameKind::Ping && accepted) {
     pong_owed_ = true;
@@ -217,8 +277,12 @@ void Connection::seal(FrameKind kind, Frame frame) {
 
 void Connection::seal_owed() {
   if (std::exchange(hello_owed_, false)) {
-    const Introduction mine{owner_.hello_to(peer_), instance_, nonce_, theirs_.nonce};
+    Introduction mine{owner_.hello_to(peer_), instance_, nonce_, theirs_.nonce};
     told_cluster_ = mine.hello.cluster;
+    // The first hello of a connection cannot prove anything: the other end's nonce is not known yet.
+    const bool first = theirs_.nonce == 0;
+    prove(mine, side_ == Side::Dialed ? Prover::Dialer : Prover::Acceptor, told_cluster_, limits_.secret);
+    if (first) mine.proof_of_cluster.clear(), mine.proof_of_secret.clear();
     seal(FrameKind::Hello, {Lane::Life, encode(mine)});
   }
   if (std::exchange(pong_owed_, false)) seal(FrameKind::Pong, {});
@@ -237,7 +301,9 @@ void Connection::pump() {
   buffers_.clear();
   sent_ = 0;
   for (size_t i = 0; i < batch_.size(); ++i) {
-    headers_[i] = make_frame_header(kinds_[i], kOnlyGroup, batch_[i].body, seal_seed_++);
+    headers_[i] = make_frame_header(kinds_[i], kOnlyGroup, batch_[i].body, seal_sums_);
+    seal_sums_.next();
+    if (kinds_[i] == FrameKind::Hello && std::exchange(key_owed_, false)) seal_sums_.set_key(key_of(Prover::Dialer));
     buffers_.push_back(asio::buffer(headers_[i]));
     if (!batch_[i].body.empty()) buffers_.push_back(asio::buffer(batch_[i].body));
   }
@@ -310,7 +376,7 @@ void Connection::close(CloseReason reason, CloseReason peers_reason) {
 void Connection::say_goodbye(CloseReason reason) {
   if (!batch_.empty() || state_ == State::Dialing) return;
   const std::string body(1, static_cast<char>(reason));
-  const FrameHeader header = make_frame_header(FrameKind::Goodbye, kOnlyGroup, body, seal_seed_);
+  const FrameHeader header = make_frame_header(FrameKind::Goodbye, kOnlyGroup, body, seal_sums_);
   boost::system::error_code ignored;
   stream_.write_some(std::array{asio::buffer(header), asio::buffer(body)}, ignored);
 }

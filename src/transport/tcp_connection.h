@@ -24,9 +24,11 @@ class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
   virtual Hello hello_to(ReplicaId peer) const = 0;
-  virtual CloseReason hello_received(const Hello& theirs) = 0;  // stateless judgement
-  virtual CloseReason established(Connection& connection) = 0;  // both ends are proven
-  virtual void hello_repeated(Connection& connection) = 0;      // established, judged, the cluster id may be new
+  virtual ClusterId cluster() const = 0;                               // ours; zero: we are blank
+  virtual CloseReason hello_received(const Introduction& theirs) = 0;  // stateless judgement
+  virtual CloseReason established(Connection& connection) = 0;         // both ends are proven
+  virtual CloseReason hello_repeated(Connection& connection) = 0;  // established, judged; it may have shown more than before
+  virtual CloseReason unproven_bytes(size_t bytes) = 0;            // came from somebody who has not shown that it belongs
   virtual void message_received(Connection& connection, GroupId group, std::string_view body) = 0;
   virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // established: what to send on it
   virtual void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) = 0;
@@ -37,6 +39,7 @@ struct ConnectionLimits {
   size_t unsent_bytes_max;
   Duration hello_timeout;
   Duration idle_timeout;
+  std::string secret;  // empty: none
 };
 
 inline constexpr size_t kBatchFramesMax = 32;         // of one write: two buffers each, as many as one system call takes
@@ -52,7 +55,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void accept();
   // Sends what the owner has, unless a write is under way, which will ask again.
   void pump();
-  // Says hello again if the cluster id has become known since.
+  // The cluster id may have become known: says hello again, and looks again at what the other end has shown.
   void tell_cluster();
   // Checks deadlines; pings. `pause`: how long this thread was held up, for which nobody else is to blame.
   void tick(TimePoint now, Duration pause);
@@ -64,6 +67,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool closed() const { return state_ == State::Closed; }
   ReplicaId peer() const { return peer_; }                // accepted: zero until the hello
   const Introduction& theirs() const { return theirs_; }  // valid once established
+  bool belongs() const { return belongs_; }               // the other end has shown that it knows our cluster's id
+  // Who is there, as far as it is shown: `cluster` is ours if the other end belongs to it. To a blank replica, which cannot
+  // judge, it is what stands for the other's.
+  Hello shown() const;
   TimePoint established_at() const { return established_at_; }
   const asio::ip::address& address() const { return address_; }  // of the other end
 
@@ -76,9 +83,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   CloseReason take(const FrameReader::Frame& frame);
   CloseReason take_hello(std::string_view body);
   CloseReason take_repeated_hello(std::string_view body);
+  CloseReason note_repeated_hello(std::string_view body);
+  CloseReason judge_shown();
+  Prover other_side() const { return side_ == Side::Dialed ? Prover::Acceptor : Prover::Dialer; }
   CloseReason take_established(const FrameReader::Frame& frame);
   CloseReason establish();
   void change_keys();
+  SessionKey key_of(Prover by) const;
 
   void seal(FrameKind kind, Frame frame);
   void seal_owed();
@@ -98,6 +109,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::ip::address address_;
   State state_ = State::AwaitingHello;
   Introduction theirs_;
+  bool belongs_ = false;
   ClusterId told_cluster_;
   FrameReader reader_;
 
@@ -105,7 +117,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool hello_owed_ = false;
   bool ping_owed_ = false;
   bool pong_owed_ = false;
-  uint64_t seal_seed_ = 0;
+  FrameSums seal_sums_;
+  bool key_owed_ = false;  // after the next hello the frames are sealed with the session's key
   std::vector<Frame> batch_;
   std::vector<FrameHeader> headers_;         // of batch_
   std::vector<FrameKind> kinds_;             // of batch_

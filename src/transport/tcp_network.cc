@@ -1,11 +1,16 @@
 #include "transport/tcp_network.h"
 
+#include <openssl/rand.h>
+
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <random>
 #include <set>
 #include <utility>
+
+#include "base/mutant.h"
+#include "coordkit/error.h"
 
 namespace coordkit::tcp {
 namespace {
@@ -20,6 +25,11 @@ void erase_one(std::vector<std::shared_ptr<T>>& items, const T& item) {
   std::erase_if(items, [&](const auto& other) { return other.get() == &item; });
 }
 
+Incarnation incarnation_of(const Connection& connection) {
+  const Introduction& theirs = connection.theirs();
+  return {theirs.hello.store, theirs.hello.boot, theirs.instance};
+}
+
 uint64_t get(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
 
 }  // namespace
@@ -27,7 +37,8 @@ uint64_t get(const std::atomic<uint64_t>& counter) { return counter.load(std::me
 Network::Network(asio::io_context& io, TcpOptions options)
     : io_(io),
       options_(std::move(options)),
-      limits_{options_.frame_bytes_max, options_.unsent_bytes_max, options_.hello_timeout, options_.idle_timeout},
+      limits_{options_.frame_bytes_max, options_.unsent_bytes_max, options_.hello_timeout, options_.idle_timeout,
+              options_.secret},
       random_(options_.seed != 0 ? options_.seed : system_seed()),
       instance_(nonce()),
       acceptor_(io.get_executor()),
@@ -44,7 +55,7 @@ absl::Status Network::bind() {
   Resolver resolver(io_.get_executor());
   const auto found = resolver.resolve(address->host, address->port, Resolver::passive, error);
   if (error || found.empty()) {
-    return absl::InvalidArgumentError("cannot listen on '" + options_.listen + "': " + error.message());
+    return make_error(Reason::InvalidArgument, "cannot listen on '" + options_.listen + "': " + error.message());
   }
   const Tcp::endpoint endpoint = *found.begin();
   acceptor_.open(endpoint.protocol(), error);
@@ -56,27 +67,28 @@ absl::Status Network::bind() {
     acceptor_.close(ignored);
     const std::string where = "cannot listen on '" + options_.listen + "': ";
     if (error == asio::error::address_in_use) {
-      return absl::UnavailableError(where + "port " + address->port +
-                                    " is in use; stop the process that has it, or give this replica another port");
+      return make_error(
+          Reason::CannotListen,
+          where + "port " + address->port + " is in use; stop the process that has it, or give this replica another port");
     }
-    return absl::UnavailableError(where + error.message());
+    return make_error(Reason::CannotListen, where + error.message());
   }
   port_ = acceptor_.local_endpoint().port();
   return absl::OkStatus();
 }
 
 absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink& sink) {
-  if (!self.from) return absl::InvalidArgumentError("a replica id must not be 0");
+  if (!self.from) return make_error(Reason::InvalidArgument, "a replica id must not be 0");
   if (self.cluster_name.empty() || self.cluster_name.size() > kClusterNameBytesMax) {
-    return absl::InvalidArgumentError("the cluster needs a name of 1 to 256 bytes");
+    return make_error(Reason::InvalidArgument, "the cluster needs a name of 1 to 256 bytes");
   }
   std::set<ReplicaId> listed;
   for (const Peer& peer : peers) {
     if (peer.id == self.from) continue;
-    if (!peer.id) return absl::InvalidArgumentError("a peer's id must not be 0");
+    if (!peer.id) return make_error(Reason::InvalidArgument, "a peer's id must not be 0");
     if (const auto address = split_address(peer.address); !address.ok()) return address.status();
     if (!listed.insert(peer.id).second) {
-      return absl::InvalidArgumentError("replica " + std::to_string(peer.id.value()) + " is listed twice");
+      return make_error(Reason::InvalidArgument, "replica " + std::to_string(peer.id.value()) + " is listed twice");
     }
   }
   if (absl::Status status = bind(); !status.ok()) return status;
@@ -87,7 +99,7 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
     if (peer.id == self_.from) continue;
     const auto link = add_link(peer.id);
     link->address = peer.address;
-    link->guard.prefer(peer.store);
+    link->prefer(peer.store);
   }
   open_.store(true, std::memory_order_release);
   return absl::OkStatus();
@@ -201,29 +213,45 @@ Hello Network::hello_to(ReplicaId peer) const {
   return hello;
 }
 
-CloseReason Network::hello_received(const Hello& theirs) {
+// Whoever claims a cluster has yet to show that it belongs to it.
+CloseReason Network::hello_received(const Introduction& theirs) {
   if (const CloseReason wrong = judge(self_, theirs); wrong != CloseReason::None) return wrong;
-  if (theirs.from == self_.from) return CloseReason::UnknownSender;
-  return link_of(theirs.from) || guests() < options_.guests_max ? CloseReason::None : CloseReason::UnknownSender;
+  if (theirs.hello.from == self_.from) return CloseReason::UnknownSender;
+  const bool claims = self_.cluster && theirs.mark != 0;
+  return link_of(theirs.hello.from) || room_for_guest(claims) ? CloseReason::None : CloseReason::UnknownSender;
 }
 
+// Nobody who has shown that it belongs gives way to one who has not (FLT_S07). Among those who have shown nothing the one that
+// we dialed stays: it answers at the address that the operator wrote down.
 CloseReason Network::settle_incarnation(Link& link, const Connection& connection) {
-  const Introduction& theirs = connection.theirs();
-  const Incarnation next{theirs.hello.store, theirs.hello.boot, theirs.instance};
-  const auto others = [&] {
-    std::vector<std::shared_ptr<Connection>> found;
-    if (link.dialed && link.dialed.get() != &connection && link.dialed->established()) found.push_back(link.dialed);
-    if (link.accepted && link.accepted.get() != &connection) found.push_back(link.accepted);
-    return found;
-  }();
+  const Incarnation next = incarnation_of(connection);
+  const auto stronger = [](const Connection& one, const Connection& other) {
+    if (one.belongs() != other.belongs()) return one.belongs();
+    return !one.belongs() && one.side() == Side::Dialed && other.side() == Side::Accepted;
+  };
+  std::vector<std::shared_ptr<Connection>> others;
+  if (link.dialed && link.dialed.get() != &connection && link.dialed->established()) others.push_back(link.dialed);
+  if (link.accepted && link.accepted.get() != &connection) others.push_back(link.accepted);
+  for (const auto& other : std::vector(others)) {
+    const bool same = incarnation_of(*other) == next;
+    if (stronger(*other, connection) && (other->belongs() || !same) && !mutant(Mutant::ClaimDisplaces)) {
+      return CloseReason::NotProven;
+    }
+    if (!stronger(connection, *other) || same) continue;  // the same one is about to show it there, too
+    other->close(CloseReason::Replaced);
+    std::erase(others, other);
+  }
   const auto close_others = [&](CloseReason reason) {
     for (const auto& other : others) other->close(reason);
   };
   const auto alarm = [&] {
     report({TcpEvent::Kind::TwoIncarnations, connection.side(), link.id, CloseReason::TwoIncarnations, {}});
-    explain(link.id, CloseReason::TwoIncarnations, {});
+    explain(link, CloseReason::TwoIncarnations, {});
   };
-  switch (link.guard.judge(next, !others.empty(), SteadyClock::now())) {
+  IncarnationGuard& guard = connection.belongs() ? link.guard : link.guard_of_unproven;
+  const auto equal = [&](const auto& other) { return other->belongs() == connection.belongs(); };
+  const bool connected = std::any_of(others.begin(), others.end(), equal);
+  switch (guard.judge(next, connected, SteadyClock::now())) {
     case IncarnationGuard::Verdict::Admit: return CloseReason::None;
     case IncarnationGuard::Verdict::Succeed: close_others(CloseReason::Replaced); return CloseReason::None;
     case IncarnationGuard::Verdict::RefuseOlder: alarm(); return CloseReason::OlderIncarnation;
@@ -238,27 +266,57 @@ CloseReason Network::settle_incarnation(Link& link, const Connection& connection
 
 CloseReason Network::established(Connection& connection) {
   std::shared_ptr<Link> known = link_of(connection.peer());
-  if (!known && guests() >= options_.guests_max) return CloseReason::UnknownSender;  // others came first
+  if (!known && !room_for_guest(connection.belongs())) return CloseReason::UnknownSender;  // others came first
   if (!known) known = add_link(connection.peer());
   Link& link = *known;
-  if (const CloseReason refused = settle_incarnation(link, connection); refused != CloseReason::None) return refused;
+  if (const CloseReason refused = settle_incarnation(link, connection); refused != CloseReason::None) {
+    forget_if_idle(link);
+    return refused;
+  }
   if (connection.side() == Side::Accepted) {
     erase_one(strangers_, connection);
     if (const auto older = std::exchange(link.accepted, connection.shared_from_this())) older->close(CloseReason::Replaced);
     dial_now(known);
   }
   add(tally_.opened);
+  report({TcpEvent::Kind::Opened, connection.side(), link.id, {}, {}});
+  tell_up(link, connection);
+  return CloseReason::None;
+}
+
+// Who has come and shown nothing is nobody's business. If it waits for an invitation, it is dialed when its address is a
+// peer's, and whoever answers there is who was meant.
+void Network::tell_up(Link& link, const Connection& connection) {
+  if (closed_ || (self_.cluster && !connection.belongs() && connection.side() == Side::Accepted)) return;
   link.up = true;
+  link.unreachable.clear();
   {
     const std::lock_guard lock(link.mutex);
     link.outbox.set_online(true);
   }
-  report({TcpEvent::Kind::Opened, connection.side(), link.id, {}, {}});
-  if (!closed_) sink_->peer_up(connection.theirs().hello);
+  sink_->peer_up(connection.shown());
+}
+
+CloseReason Network::hello_repeated(Connection& connection) {
+  const std::shared_ptr<Link> link = link_of(connection.peer());
+  if (!link) return CloseReason::None;
+  if (const CloseReason refused = settle_incarnation(*link, connection); refused != CloseReason::None) return refused;
+  tell_up(*link, connection);
   return CloseReason::None;
 }
 
-void Network::hello_repeated(Connection& connection) { sink_->peer_up(connection.theirs().hello); }
+// One budget for all who have shown nothing, so that however many they are they cost what one may (FLT_S09). Not while we are
+// blank ourselves: then nobody can show anything.
+CloseReason Network::unproven_bytes(size_t bytes) {
+  if (!self_.cluster) return CloseReason::None;
+  const TimePoint now = SteadyClock::now();
+  if (now - unproven_since_ >= std::chrono::seconds(1)) {
+    unproven_since_ = now;
+    unproven_bytes_ = 0;
+  }
+  unproven_bytes_ += bytes;
+  return unproven_bytes_ <= options_.unproven_bytes_per_second ? CloseReason::None : CloseReason::Greedy;
+}
 
 void Network::message_received(Connection& connection, GroupId group, std::string_view body) {
   if (group != kOnlyGroup) return add(tally_.other_group);
@@ -278,7 +336,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (reason == CloseReason::Local) return;
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
   if (closed_) return;
-  if (was_dialed && !link->connected()) explain(link->id, reason, peers_reason);
+  if (was_dialed && !link->connected()) explain(*link, reason, peers_reason);
   if ((was_dialed || was_accepted) && !link->connected() && std::exchange(link->up, false)) {
     {
       const std::lock_guard lock(link->mutex);
@@ -311,13 +369,23 @@ std::vector<std::shared_ptr<Link>> Network::all_links() const {
 }
 
 // What an operator must know to mend it.
-void Network::explain(ReplicaId peer, CloseReason reason, CloseReason peers_reason) {
-  const std::string sentence = advice(peer, self_.from, reason, peers_reason);
-  if (!sentence.empty()) sink_->peer_refused(peer, sentence);
+void Network::explain(Link& link, CloseReason reason, CloseReason peers_reason) {
+  const std::string sentence = advice(link.id, self_.from, reason, peers_reason);
+  if (!sentence.empty()) return sink_->peer_refused(link.id, sentence);
+  if (const std::string_view met = obstacle(reason); !met.empty()) tell_unreachable(link, std::string(met));
+}
+
+void Network::tell_unreachable(Link& link, std::string why) {
+  if (std::exchange(link.unreachable, why) != why) sink_->peer_unreachable(link.id, std::move(why));
 }
 
 uint64_t Network::nonce() {
-  const uint64_t drawn = random_();
+  uint64_t drawn = 0;
+  if (options_.seed != 0) {
+    drawn = random_();
+  } else if (RAND_bytes(reinterpret_cast<unsigned char*>(&drawn), sizeof drawn) != 1) {
+    drawn = system_seed();
+  }
   return drawn != 0 ? drawn : 1;
 }
 

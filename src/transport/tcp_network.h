@@ -51,9 +51,11 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   };
 
   Hello hello_to(ReplicaId peer) const override;
-  CloseReason hello_received(const Hello& theirs) override;
+  ClusterId cluster() const override { return self_.cluster; }
+  CloseReason hello_received(const Introduction& theirs) override;
   CloseReason established(Connection& connection) override;
-  void hello_repeated(Connection& connection) override;
+  CloseReason hello_repeated(Connection& connection) override;
+  CloseReason unproven_bytes(size_t bytes) override;
   void message_received(Connection& connection, GroupId group, std::string_view body) override;
   void take_frames(Connection& connection, std::vector<Frame>& batch) override;
   void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) override;
@@ -66,14 +68,18 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void let_go(const std::shared_ptr<Link>& link);
   std::shared_ptr<Link> add_link(ReplicaId id);
   void forget_if_idle(Link& link);
-  size_t guests() const;
+  size_t guests() const;         // who have shown nothing
+  size_t acquaintances() const;  // guests that have shown that they belong
+  bool room_for_guest(bool belongs) const;
+  void tell_up(Link& link, const Connection& connection);
   void dial(const std::shared_ptr<Link>& link);
   void dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses);
   void dial_later(const std::shared_ptr<Link>& link);
   void dial_now(const std::shared_ptr<Link>& link);
   CloseReason settle_incarnation(Link& link, const Connection& connection);
   void dialed_closed(const std::shared_ptr<Link>& link, const Connection& connection);
-  void explain(ReplicaId peer, CloseReason reason, CloseReason peers_reason);
+  void tell_unreachable(Link& link, std::string why);
+  void explain(Link& link, CloseReason reason, CloseReason peers_reason);
   void pump(Link& link);
   void tell_cluster();
   void tick();
@@ -99,6 +105,8 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   Timer ticker_;
   TimePoint ticked_;
   bool closed_ = false;
+  size_t unproven_bytes_ = 0;  // since
+  TimePoint unproven_since_;
   std::atomic<bool> open_{false};  // there is something to push to
   // What other threads hand over: one value or flag each, never a queue, and nothing once closed.
   std::atomic<uint64_t> cluster_{0};

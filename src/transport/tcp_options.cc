@@ -1,16 +1,22 @@
+#include "coordkit/error.h"
 #include "coordkit/transport/tcp_transport.h"
+#include "transport/proof.h"
 
 namespace coordkit {
 
 using std::chrono::milliseconds;
 
 absl::Status TcpOptions::validate() const {
-  const auto invalid = [](const char* sentence) { return absl::InvalidArgumentError(sentence); };
+  const auto invalid = [](const char* sentence) { return make_error(Reason::InvalidArgument, sentence); };
   if (listen.empty()) return invalid("listen is empty; write host:port, for example 0.0.0.0:7400");
   if (frame_bytes_max < 1024 || frame_bytes_max > (1u << 30)) return invalid("frame_bytes_max must be 1 KiB to 1 GiB");
   if (bulk_frames_max == 0 || life_frames_max == 0 || offline_frames_max == 0) return invalid("a queue needs room for a frame");
   if (unsent_bytes_max > (1u << 30)) return invalid("unsent_bytes_max must be at most 1 GiB; 0 means no bound");
   if (strangers_max == 0 || strangers_per_address_max == 0) return invalid("without room for strangers nobody can connect");
+  if (!secret.empty() && (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax)) {
+    return invalid("the secret must be 16 to 1024 bytes; draw it at random, for example with openssl rand -hex 32");
+  }
+  if (unproven_bytes_per_second < 64 << 10) return invalid("unproven_bytes_per_second must be at least 64 KiB");
   if (hello_timeout < milliseconds(10)) return invalid("hello_timeout must be at least 10 ms");
   if (idle_timeout < milliseconds(10)) return invalid("idle_timeout must be at least 10 ms");
   if (redial_min < milliseconds(1) || redial_max < redial_min) return invalid("redial_min must be 1 ms to redial_max");
@@ -35,42 +41,30 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
       return says + "somebody else answers at the address of " + (told ? them : subject) + ": correct it";
     case CloseReason::NoCommonProtocol:
       return says + subject + " speaks no protocol version that this one knows: upgrade the older";
+    case CloseReason::NotProven:
+      return says + subject +
+             " does not show that it belongs to this cluster: somebody pretends to be it, or its data directory is of another";
+    case CloseReason::SecretDiffers: return says + subject + " has another secret: give every replica the same SharedSecret";
+    case CloseReason::SecretMissing:
+      return says + "only one of replica " + std::to_string(self.value()) + " and " + them +
+             " has a SharedSecret: give every replica the same";
     case CloseReason::UnknownSender: return says + subject + " is not known there, and there is no room for guests";
     default: return {};
   }
 }
 
-std::string_view name(CloseReason reason) {
+std::string_view obstacle(CloseReason reason) {
   switch (reason) {
-    case CloseReason::None: return "none";
-    case CloseReason::Ended: return "ended";
-    case CloseReason::DialFailed: return "dial failed";
-    case CloseReason::Local: return "closed here";
-    case CloseReason::BadMagic: return "bad magic";
-    case CloseReason::BadVersion: return "bad version";
-    case CloseReason::BadKind: return "bad kind";
-    case CloseReason::BadHeaderSum: return "bad header sum";
-    case CloseReason::Oversize: return "oversize";
-    case CloseReason::BadSum: return "bad sum";
-    case CloseReason::BadHello: return "bad hello";
-    case CloseReason::OtherClusterName: return "other cluster name";
-    case CloseReason::WrongReceiver: return "wrong receiver";
-    case CloseReason::UnknownSender: return "unknown sender";
-    case CloseReason::OtherCluster: return "other cluster";
-    case CloseReason::NoCommonProtocol: return "no common protocol";
-    case CloseReason::HelloTimeout: return "hello timeout";
-    case CloseReason::Crowded: return "crowded";
-    case CloseReason::Idle: return "idle";
-    case CloseReason::Replaced: return "replaced";
-    case CloseReason::OlderIncarnation: return "older incarnation";
-    case CloseReason::TwoIncarnations: return "two incarnations";
-    case CloseReason::UnexpectedFrame: return "unexpected frame";
-    case CloseReason::IdentityChanged: return "identity changed";
-    case CloseReason::RefusedByPeer: return "refused by peer";
-    case CloseReason::LetGo: return "let go";
-    case CloseReason::Count: break;
+    case CloseReason::DialFailed: return "nobody listens there; start it, or correct the address";
+    case CloseReason::HelloTimeout: return "nobody answers there in time; is the way there blocked, or the process stopped?";
+    case CloseReason::Idle:
+      return "the connection stands and nothing comes over it; is the way there cut, or the process stopped?";
+    case CloseReason::BadMagic:
+    case CloseReason::BadVersion:
+    case CloseReason::BadKind:
+    case CloseReason::BadHello: return "what listens there does not speak coordkit's protocol; correct the address";
+    default: return {};
   }
-  return "unknown";
 }
 
 }  // namespace coordkit

@@ -6,6 +6,11 @@
 #include "transport/tcp_network.h"
 
 namespace coordkit::tcp {
+namespace {
+
+constexpr size_t kAcquaintancesMax = 64;  // more were never members of one cluster at a time
+
+}  // namespace
 
 // ---- the list
 
@@ -26,7 +31,8 @@ void Network::follow_list() {
     const std::lock_guard lock(links_mutex_);
     peers = wanted_;
   }
-  for (const auto& [id, link] : links_) {
+  for (const auto& entry : links_) {
+    const std::shared_ptr<Link>& link = entry.second;  // no structured binding: clang 14 cannot capture one
     const bool wanted = std::any_of(peers.begin(), peers.end(), [&](const Peer& peer) { return peer.id == link->id; });
     if (wanted) {
       link->let_go.reset();
@@ -42,7 +48,7 @@ void Network::follow_list() {
 void Network::connect_with(const Peer& peer) {
   std::shared_ptr<Link> link = link_of(peer.id);
   if (!link) link = add_link(peer.id);
-  link->guard.prefer(peer.store);
+  link->prefer(peer.store);
   if (link->address == peer.address) return;
   link->address = peer.address;
   link->backoff.reset();
@@ -62,10 +68,10 @@ std::shared_ptr<Link> Network::add_link(ReplicaId id) {
 
 // From here on a guest, as long as it stays connected by itself and there is room.
 void Network::let_go(const std::shared_ptr<Link>& link) {
-  const bool room = guests() < options_.guests_max;
+  const bool room = room_for_guest(link->belongs());
   link->let_go.reset();
   link->address.clear();
-  link->guard.prefer(StoreId());
+  link->prefer(StoreId());
   link->waiting = false;
   link->redial.cancel();
   link->resolver.cancel();
@@ -81,7 +87,17 @@ void Network::forget_if_idle(Link& link) {
 }
 
 size_t Network::guests() const {
-  return static_cast<size_t>(std::count_if(links_.begin(), links_.end(), [](const auto& one) { return one.second->guest(); }));
+  const auto shows_nothing = [](const auto& one) { return one.second->guest() && !one.second->belongs(); };
+  return static_cast<size_t>(std::count_if(links_.begin(), links_.end(), shows_nothing));
+}
+
+size_t Network::acquaintances() const {
+  const auto belongs = [](const auto& one) { return one.second->guest() && one.second->belongs(); };
+  return static_cast<size_t>(std::count_if(links_.begin(), links_.end(), belongs));
+}
+
+bool Network::room_for_guest(bool belongs) const {
+  return belongs ? acquaintances() < kAcquaintancesMax : guests() < options_.guests_max;
 }
 
 std::shared_ptr<Link> Network::link_of(ReplicaId id) const {
@@ -99,14 +115,16 @@ void Network::dial(const std::shared_ptr<Link>& link) {
     return dial_to(link, Resolver::results_type::create(Tcp::endpoint(numeric, *port), address->host, address->port));
   }
   link->resolving = true;
-  link->resolver.async_resolve(address->host, address->port,
-                               [self = shared_from_this(), link](const auto& failed, const auto& found) {
-                                 link->resolving = false;
-                                 if (self->closed_ || link->guest()) return;
-                                 if (!failed) return self->dial_to(link, found);
-                                 add(self->tally_.closed[static_cast<size_t>(CloseReason::DialFailed)]);
-                                 self->dial_later(link);
-                               });
+  link->resolver.async_resolve(
+      address->host, address->port, [self = shared_from_this(), link](const auto& failed, const auto& found) {
+        link->resolving = false;
+        if (self->closed_ || link->guest()) return;
+        if (!failed) return self->dial_to(link, found);
+        add(self->tally_.closed[static_cast<size_t>(CloseReason::DialFailed)]);
+        self->tell_unreachable(
+            *link, "its name does not resolve (" + failed.message() + "); correct the address, or the name service");
+        self->dial_later(link);
+      });
 }
 
 void Network::dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses) {

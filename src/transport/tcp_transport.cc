@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "coordkit/error.h"
 #include "transport/tcp_network.h"
 #include "transport/tcp_transport_asio.h"
 
@@ -27,7 +28,7 @@ class TcpTransport::Impl {
 
   absl::Status bind() {
     if (!options_status_.ok()) return options_status_;
-    if (phase_ != Phase::New) return absl::FailedPreconditionError("the transport was started or closed before");
+    if (phase_ != Phase::New) return make_error(Reason::InUse, "the transport was started or closed before");
     return network_->bind();
   }
 

@@ -20,6 +20,15 @@ TEST(ValidityTest, LT1_IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
   EXPECT_LT(validity(1ns, 10'000, 1ms), 0ns);
 }
 
+// What it says of sessions that it gave up is not meant for a binding that it could not know yet.
+TEST_F(SessionTest, S45_REG_F81_ARenewalSaysUpToWhichEntryItsSenderKnew) {
+  open();
+  engine.index = 40;
+  EXPECT_EQ(next_renewal().as_of, Index(40));
+  engine.index = 50;
+  EXPECT_EQ(next_renewal().as_of, Index(50));
+}
+
 TEST_F(SessionTest, LT1_TheDeadlineOfAnOpenCountsFromItsFirstPostNotFromTheAnswer) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl}, answer.callback());

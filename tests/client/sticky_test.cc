@@ -75,6 +75,33 @@ TEST_F(StickyTest, S58_AReacquireByTheSameSessionNeedsNoEntryAndHasTheNextToken)
   EXPECT_THAT(engine.take<Submit>(), IsEmpty()) << "all of it without an entry";
 }
 
+// To the log every token of the block is current until a newer one was shown. The process that lends the lock knows better:
+// a thread that slept over the end of its hold writes nothing under it.
+TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  const auto write = [&](const HoldRef& hold) {
+    Answer<PutResult> answer;
+    client.put("k", "v", answer.callback(), {.fence = fenced_by(hold)});
+    turn();
+    return std::pair(answer, engine.take_commands<machine::Put>().size());
+  };
+  EXPECT_EQ(write(first).second, 1u) << "while it is the current one it is for the log to say";
+  release(first);
+  EXPECT_EQ(write(first).second, 0u);
+  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
+  ASSERT_TRUE(second.ok());
+  const auto [late, sent] = write(first);
+  EXPECT_EQ(sent, 0u);
+  EXPECT_EQ(late.reason(), Reason::Fenced);
+  EXPECT_EQ(outcome_of(late.status()), Outcome::None);
+  EXPECT_EQ(write(*second).second, 1u);
+  ask(session);
+  release(*second);
+  EXPECT_EQ(released_in_log(), 1u);
+  EXPECT_EQ(write(*second).first.reason(), Reason::Fenced) << "given back";
+}
+
 TEST_F(StickyTest, S58_AnyThreadAcquiresAndReleasesWithoutTheOwnerThread) {
   const SessionRef session = open();
   release(fetch(session));

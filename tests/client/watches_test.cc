@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "coordkit/client/keys.h"
 #include "coordkit/error.h"
 #include "machine/changes.h"
 #include "mvcc/store.h"
@@ -34,7 +35,10 @@ std::string shown(const WatchBatch& batch) {
     case What::Created: return "created" + at;
     case What::Mark: return "mark" + at;
     case What::Pending: return "pending" + at;
-    case What::Ended: return "ended " + std::string(name_of(*reason_of(batch.why))) + at;
+    case What::Ended:
+      EXPECT_EQ(revision_of(batch.why),
+                reason_of(batch.why) == Reason::Compacted ? std::optional(batch.revision) : std::nullopt);
+      return "ended " + std::string(name_of(*reason_of(batch.why))) + at;
     case What::Events: break;
   }
   std::string out;

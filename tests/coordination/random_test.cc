@@ -246,6 +246,22 @@ class Store {
       tables_;
 };
 
+// The session changes hands, with what it holds (S-45).
+void regrant(Rig& rig, SessionId session, std::vector<std::pair<SessionId, Token>>& holds) {
+  const uint64_t before = rig.last_token;
+  rig.entry([&](Step& step) { rig.state.regrant_all(session, step); });
+  EXPECT_TRUE(rig.decisions.empty()) << "what changes hands frees nothing";
+  for (uint64_t token = before + 1; token <= rig.last_token; ++token) holds.emplace_back(session, Token(token));
+  const auto renewed = [&](Token token, const auto& row) {
+    if (row.session == session) {
+      EXPECT_GT(token.value(), before);
+    }
+  };
+  rig.state.semaphores.permits().each(renewed);
+  rig.state.double_barriers.places().each(renewed);
+  rig.state.queues.claims().each(renewed);
+}
+
 // One random entry; the same for the same seed and the same state.
 void random_entry(Rig& rig, Random random, std::vector<std::pair<SessionId, Token>>& holds) {
   static const std::vector<std::string> kNames = {"x", "y"};
@@ -255,7 +271,7 @@ void random_entry(Rig& rig, Random random, std::vector<std::pair<SessionId, Toke
       .session = session, .name = name, .waits = random.below(4) != 0, .timeout = Duration(random.below(2) == 0 ? 0 : 5)};
   const uint64_t amount = 1 + random.below(3);
   Coordination& state = rig.state;
-  const uint64_t kind = random.below(22);
+  const uint64_t kind = random.below(23);
   const Index some(1 + random.below(rig.index.value() + 1));
   const auto hold = holds.empty() ? std::pair(session, Token(1)) : holds[random.below(holds.size())];
   if (kind == 0)
@@ -263,6 +279,7 @@ void random_entry(Rig& rig, Random random, std::vector<std::pair<SessionId, Toke
   if (kind == 1) return static_cast<void>(rig.time_out(some));
   if (kind == 2) return static_cast<void>(rig.cancel(session, some));
   if (kind <= 5) return static_cast<void>(rig.release(hold.first, name, hold.second));
+  if (kind == 22) return regrant(rig, session, holds);
   const Verdict verdict = rig.entry([&](Step& step) -> Verdict {
     switch (kind) {
       case 6: return state.semaphores.set_limit(step, name, random.below(5));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sums.h"
 #include "engine/peer_marks.h"
 #include "tests/engine/three_replicas.h"
 
@@ -14,24 +15,29 @@ namespace {
 TEST(PeerMarksTest, OnlyRise) {
   PeerMarks marks({});
   EXPECT_FALSE(marks.take_changed());
-  marks.acted(StoreId(2), Term(4), Index(10));
-  marks.acted(StoreId(2), Term(4), Index(9));
-  marks.acted(StoreId(2), Term(3), Index(99));
+  marks.held(StoreId(2), Term(4), {Index(10), Term(3)});
+  marks.held(StoreId(2), Term(4), {Index(9), Term(3)});
+  marks.held(StoreId(2), Term(3), {Index(99), Term(3)});
+  marks.voted(StoreId(2), Term(3), ReplicaId(5));
+  marks.voted(StoreId(2), Term(4), ReplicaId(1));
+  marks.voted(StoreId(2), Term(4), ReplicaId(3));
   marks.started(StoreId(2), BootCounter(3), 7);
   marks.started(StoreId(2), BootCounter(2), 8);
   marks.started(StoreId(2), BootCounter(3), 9);
-  const PeerMark expected{StoreId(2), BootCounter(3), 7, Term(4), Index(10)};
+  const PeerMark expected{StoreId(2), BootCounter(3), 7, Term(4), ReplicaId(1), {Index(10), Term(3)}};
   EXPECT_EQ(marks.of(StoreId(2)), expected);
   EXPECT_EQ(marks.take_changed(), std::vector<PeerMark>{expected});
   EXPECT_FALSE(marks.take_changed()) << "nothing new to write";
-  marks.acted(StoreId(2), Term(5), Index());
-  EXPECT_EQ(marks.of(StoreId(2))->match, Index()) << "the log of another leader";
+  marks.voted(StoreId(2), Term(5), ReplicaId(3));
+  EXPECT_EQ(marks.of(StoreId(2))->match, Position()) << "the log of another leader";
+  marks.held(StoreId(2), Term(6), {Index(2), Term(2)});
+  EXPECT_EQ(marks.of(StoreId(2))->vote, ReplicaId()) << "in another term";
   EXPECT_TRUE(marks.take_changed());
 }
 
 TEST(PeerMarksTest, AreSortedBoundedAndForgetStrangers) {
   PeerMarks marks({});
-  for (uint64_t store = 2 * kPeerMarksMax; store > 0; --store) marks.acted(StoreId(store), Term(1), Index());
+  for (uint64_t store = 2 * kPeerMarksMax; store > 0; --store) marks.voted(StoreId(store), Term(1), ReplicaId(1));
   const auto all = marks.take_changed();
   ASSERT_TRUE(all);
   EXPECT_EQ(all->size(), kPeerMarksMax);
@@ -49,9 +55,15 @@ struct Asked : testing::Test {
     attestation.emplace(options, Origin{ReplicaId(1), StoreId(101), BootCounter(5)});
     attestation->begin(Attestation::Disk::WithLog);
   }
-  std::optional<std::string> answer(PeerMark known, uint64_t term = 4, uint64_t last = 20) {
+  // The disk knows term 4 and gave its vote to replica 2; its log starts after entry 5, and from 15 on it is of term 3.
+  std::optional<std::string> answer(PeerMark known) {
     known.store = StoreId(101);
-    return attestation->answered(ReplicaId(2), {attestation->question(), known}, Term(term), Index(last));
+    const auto term_at = [](Index index) -> std::optional<Term> {
+      if (index < Index(5) || index > Index(20)) return std::nullopt;
+      return index < Index(15) ? Term(2) : Term(3);
+    };
+    const Attestation::Holds disk{{Term(4), ReplicaId(2)}, {Index(20), Term(3)}, term_at};
+    return attestation->answered(ReplicaId(2), {attestation->question(), known}, disk);
   }
   EngineOptions options;
   std::optional<Attestation> attestation;
@@ -59,14 +71,23 @@ struct Asked : testing::Test {
 
 TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
   EXPECT_FALSE(answer({}));
-  EXPECT_FALSE(answer({.boot = BootCounter(5), .start = 77, .term = Term(4), .match = Index(20)}));
-  EXPECT_FALSE(answer({.boot = BootCounter(4), .start = 3, .term = Term(3), .match = Index(500)})) << "a later term cut it off";
+  EXPECT_FALSE(answer({.boot = BootCounter(5), .start = 77, .term = Term(4), .match = {Index(20), Term(3)}}));
+  EXPECT_FALSE(
+      answer({.boot = BootCounter(4), .start = 3, .term = Term(3), .vote = ReplicaId(9), .match = {Index(500), Term(3)}}))
+      << "a later term cut it off";
+  EXPECT_FALSE(answer({.term = Term(4), .vote = ReplicaId(2), .match = {Index(14), Term(2)}}));
+  EXPECT_FALSE(answer({.term = Term(4), .match = {Index(3), Term(1)}})) << "before the base: committed";
+  EXPECT_FALSE(answer({.term = Term(4), .match = {Index(20), Term()}})) << "of a term that nobody knew";
   EXPECT_TRUE(attestation->answered(ReplicaId(2)));
 }
 
 TEST_F(Asked, FLT_P15_WhatTheDiskLacksIsSaidInASentence) {
   EXPECT_NE(answer({.term = Term(5)})->find("in term 5, the disk knows term 4"), std::string::npos);
-  EXPECT_NE(answer({.term = Term(4), .match = Index(21)})->find("entry 21 acknowledged in term 4"), std::string::npos);
+  EXPECT_NE(answer({.term = Term(4), .match = {Index(21), Term(3)}})->find("entry 21 acknowledged in term 4"),
+            std::string::npos);
+  EXPECT_NE(answer({.term = Term(4), .vote = ReplicaId(3)})->find("a vote for replica 3 in term 4"), std::string::npos);
+  EXPECT_NE(answer({.term = Term(4), .match = {Index(15), Term(4)}})->find("entry 15 of term 4 acknowledged in term 4"),
+            std::string::npos);
   EXPECT_NE(answer({.boot = BootCounter(6), .start = 1})->find("start 6, this is start 5"), std::string::npos);
   EXPECT_NE(answer({.boot = BootCounter(5), .start = 1})->find("for the second time"), std::string::npos);
   EXPECT_FALSE(attestation->answered(ReplicaId(2)));
@@ -81,7 +102,7 @@ TEST_F(Asked, StartsThatAreNotToldApartAreNotCompared) {
 TEST_F(Asked, AnswersToAnEarlierStartCountForNothing) {
   RecallReply reply{attestation->question(), {}};
   reply.asked.start = 76;
-  EXPECT_FALSE(attestation->answered(ReplicaId(2), reply, Term(), Index()));
+  EXPECT_FALSE(attestation->answered(ReplicaId(2), reply, {{}, {}, [](Index) { return std::optional<Term>(); }}));
   EXPECT_FALSE(attestation->answered(ReplicaId(2)));
 }
 
@@ -164,6 +185,53 @@ TEST_F(SetBackTest, FLT_P15_AVoteIsRememberedByTheCandidate) {
   ASSERT_TRUE(becomes(voter, ReplicaState::Quarantine));
 }
 
+// The term is known to the disk, the vote in it is not: it would be given again, to somebody else.
+TEST_F(SetBackTest, FLT_P15_AVoteInATermThatTheDiskKnowsIsDemandedOfIt) {
+  const Disk image = cluster.node(follower).disk;
+  cluster.crash(leader);
+  const uint64_t next = cluster.leader();
+  const uint64_t voter = next == follower ? third : follower;
+  ASSERT_NE(next, 0u);
+  Disk old = cluster.node(voter).disk;
+  ASSERT_EQ(old.hard_state.vote, ReplicaId(next));
+  old.hard_state.vote = ReplicaId();
+  old.entries.resize(image.entries.size());
+  set_back(voter, old);
+  ASSERT_TRUE(becomes(voter, ReplicaState::Quarantine));
+  EXPECT_NE(reason(voter).find("a vote for replica " + std::to_string(next)), std::string::npos) << reason(voter);
+}
+
+// The first append of a term cuts what an older leader had sent, and the log becomes shorter: its length proves nothing.
+TEST_F(SetBackTest, FLT_P15_FLT_D10_ALongerTailOfAnOlderTermIsNoAcknowledgement) {
+  cluster.crash(third);
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  ASSERT_EQ(cluster.run(leader, "add 1"), "2");
+  Disk old = cluster.node(follower).disk;
+  const size_t acknowledged = old.entries.size();
+  old.entries.resize(1);
+  while (old.entries.size() < acknowledged + 5) {
+    raft::Entry& entry = old.entries.emplace_back(old.entries.front());
+    entry.index = Index(old.entries.size());
+    entry.kind = raft::EntryKind::LeaderStart;
+    entry.payload = {};
+    entry.content_sum = content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, {});
+  }
+  set_back(follower, old);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+  EXPECT_NE(reason(follower).find("the log here has one of term 1 there"), std::string::npos) << reason(follower);
+}
+
+// A leader's disk is one of the majority, though nobody else acknowledges what it holds.
+TEST_F(SetBackTest, FLT_P15_WhatALeaderCountedOfItsOwnDiskIsRememberedByItsFollowers) {
+  cluster.crash(third);
+  const Disk image = cluster.node(leader).disk;
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  cluster.pass(200ms);
+  ASSERT_EQ(image.hard_state, cluster.node(leader).disk.hard_state) << "neither term nor vote tell";
+  set_back(leader, image);
+  ASSERT_TRUE(becomes(leader, ReplicaState::Quarantine));
+}
+
 TEST_F(SetBackTest, FLT_P15_ASecondStartFromTheSameImageIsNoticedByItsNumber) {
   cluster.crash(follower);
   const Disk image = cluster.node(follower).disk;
@@ -199,7 +267,9 @@ TEST_F(SetBackTest, FLT_P18_ACopyOfAnotherReplicasDirectoryIsKnownByItsOwnLog) {
     EXPECT_EQ(state(follower), ReplicaState::Quarantine);
     EXPECT_NE(reason(follower).find("this data directory is that of replica " + std::to_string(owner)), std::string::npos)
         << reason(follower);
-    EXPECT_TRUE(cluster.node(follower).sent.empty()) << "not even a question";
+    for (const Outbound& out : cluster.node(follower).sent) {
+      EXPECT_TRUE(std::holds_alternative<SteppedAside>(out.message)) << "not even a question";
+    }
     EXPECT_TRUE(cluster.node(follower).pending.empty());
   }
   EXPECT_EQ(cluster.run(third, "add 1"), "1") << "the other two go on";
@@ -215,7 +285,7 @@ TEST_F(SetBackTest, FLT_P15_ALateAnswerCountsTooAsLongAsTheDiskLacksSomething) {
   };
   set_back(follower, image);
   cluster.pass(200ms);
-  EXPECT_TRUE(reason(follower).empty()) << "the third knows of nothing";
+  EXPECT_EQ(reason(follower).find("set back"), std::string::npos) << "the third knows of nothing: " << reason(follower);
   leader_answers = true;
   cluster.connect(leader, follower);
   ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));

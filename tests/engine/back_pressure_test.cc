@@ -108,5 +108,47 @@ TEST_F(BackPressureTest, FLT_D04_TimersStillFireOnALeaderWithoutRoom) {
   EXPECT_EQ(cluster.node(follower).counter->fired().size(), 1u);
 }
 
+// ---- the operator's choice: callers wait for a voter that is behind
+
+struct LagTest : ThreeReplicas {
+  LagTest() : ThreeReplicas([](EngineOptions& options) { options.raft.follower_lag_bytes_max = 2000; }) {}
+  static std::string large() { return "say " + std::string(900, 'x'); }
+  void lag() {
+    cluster.filter = [this](ReplicaId, ReplicaId to, const Message& message) {
+      return to.value() != third || !std::holds_alternative<raft::AppendRequest>(message);
+    };
+    for (int i = 0; i < 3; ++i) cluster.run(leader, large());
+    cluster.pass(100ms);  // a heartbeat
+  }
+};
+
+TEST_F(LagTest, FLT_O07_WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEffectEverywhere) {
+  lag();
+  for (const uint64_t id : {leader, follower}) {
+    const Ticket refused = cluster.submit(id, "add 1");
+    cluster.settle();
+    ASSERT_EQ(cluster.answers(id, refused), 1u) << id;
+    EXPECT_EQ(reason_of(cluster.ended(id, refused).status), Reason::TooManyRequests);
+    EXPECT_EQ(outcome_of(cluster.ended(id, refused).status), Outcome::None);
+    EXPECT_EQ(cluster.engine(id).status().warnings.size(), 1u);
+    const Ticket release = cluster.submit(id, "say released", 5s, Urgency::Reserved);
+    ASSERT_TRUE(cluster.until([&] { return cluster.answers(id, release) == 1; }));
+    EXPECT_TRUE(cluster.ended(id, release).status.ok());
+    EXPECT_EQ(cluster.read(id), "0");
+  }
+  cluster.filter = {};
+  cluster.pass(1s);
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");
+  EXPECT_TRUE(cluster.engine(leader).status().warnings.empty());
+}
+
+TEST_F(LagTest, FLT_O07_OneThatIsGoneHoldsUpNobody) {
+  lag();
+  isolate(third);
+  cluster.pass(2s);
+  EXPECT_EQ(cluster.run(leader, large()), "said");
+  EXPECT_EQ(cluster.run(follower, "add 1"), "1");
+}
+
 }  // namespace
 }  // namespace coordkit::engine

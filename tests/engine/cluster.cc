@@ -47,6 +47,8 @@ void Cluster::start(uint64_t id) {
                    .base = node.disk.base,
                    .entries = node.disk.entries,
                    .peers = node.disk.peers};
+  for (const Index index : node.disk.rotten) log.damaged.push_back({index});
+  std::erase_if(log.entries, [&](const raft::Entry& entry) { return node.disk.rotten.contains(entry.index); });
   EngineOptions made = options(id);
   made.start = ++starts_;
   auto engine =
@@ -99,6 +101,7 @@ void Cluster::crash(uint64_t id) {
   node.sent.clear();
   node.halted.reset();
   node.divergences.clear();
+  node.threw.clear();
   node.leaderships.clear();
   node.restored.clear();
   node.views.clear();
@@ -123,8 +126,12 @@ void Cluster::complete_one(Node& node) {
   if (write.reset_to) {
     disk.base = *write.reset_to;
     disk.entries.clear();
+    disk.rotten.clear();
   }
-  if (write.truncate_after) disk.entries.resize(*write.truncate_after - disk.base.index);
+  if (write.truncate_after) {
+    disk.entries.resize(*write.truncate_after - disk.base.index);
+    disk.rotten.erase(disk.rotten.upper_bound(*write.truncate_after), disk.rotten.end());
+  }
   for (const raft::Entry& entry : write.entries) {
     ASSERT_EQ(entry.index, disk.base.index + disk.entries.size() + 1) << "writes follow without a gap";
     disk.entries.push_back(entry);
@@ -204,6 +211,7 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   if (effects.leadership) node.leaderships.push_back(*effects.leadership);
   if (effects.halted) node.halted = effects.halted;
   if (effects.divergence) node.divergences.push_back(*effects.divergence);
+  node.threw.insert(node.threw.end(), effects.threw.begin(), effects.threw.end());
   if (effects.peers) wants(node, *effects.peers);
   if (effects.cluster) {
     for (Node& peer : nodes_) {
@@ -223,6 +231,7 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
     EXPECT_LE(effects.checkpoint->applied.index, last.index) << "a checkpoint ahead of the durable log";
     if (node.checkpoints) {
       node.disk.table.commit(*effects.checkpoint);
+      node.rotten = node.rotten && !effects.checkpoint->whole;
       node.engine->post(StateCheckpointed{effects.checkpoint->applied});
     }
   }
@@ -236,9 +245,11 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   if (effects.compact) {
     std::erase_if(node.disk.entries, [&](const raft::Entry& entry) { return entry.index <= effects.compact->index; });
     node.disk.base = *effects.compact;
+    node.disk.rotten.erase(node.disk.rotten.begin(), node.disk.rotten.upper_bound(effects.compact->index));
   }
   for (Outbound& out : effects.sends) {
     node.sent.push_back(out);
+    if (out.to.value() > nodes_.size()) continue;  // whom a test plays
     Node& to = this->node(out.to.value());
     if (!linked(node, to) || (filter && !filter(node.id, out.to, out.message))) continue;
     to.engine->post(MessageReceived{node.id, std::move(out.message)});

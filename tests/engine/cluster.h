@@ -26,6 +26,7 @@ struct Disk {
   Position base;
   std::vector<raft::Entry> entries;
   std::vector<PeerMark> peers;
+  std::set<Index> rotten;  // entries that the next start finds lost
   Table table;
 };
 
@@ -55,6 +56,7 @@ class Cluster {
     std::vector<Outbound> sent;
     std::optional<absl::Status> halted;
     std::vector<Divergence> divergences;
+    std::vector<absl::Status> threw;
     size_t sent_after_halt = 0;
     size_t checkpoints_taken = 0;
     std::vector<raft::Leadership> leaderships;

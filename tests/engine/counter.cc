@@ -172,6 +172,11 @@ uint64_t Counter::digest() const { return hash_bytes(state()); }
 
 void Table::commit(const CheckpointBatch& batch) {
   applied_ = batch.applied;
+  installed_ = false;
+  if (batch.whole) {
+    rows.clear();
+    staged.clear();
+  }
   for (const CheckpointBatch::Row& row : batch.rows) {
     if (row.value) {
       rows[row.key] = *row.value;
@@ -191,6 +196,7 @@ bool Table::install(Position at, uint64_t digest) {
   if (digest_of(taken) != digest) return false;
   rows = std::move(taken);
   applied_ = at;
+  installed_ = true;
   return true;
 }
 

@@ -31,6 +31,8 @@ class Counter final : public StateMachine {
   void observe(std::string_view subject, bool wanted) override;
   bool holds(std::string_view guard) override;  // "N": the total is at least N; "throw"
   void checkpoint(CheckpointBatch& batch) override;
+  bool forget_stored() override { return !cannot_write_anew; }
+  bool cannot_write_anew = false;
   absl::Status restore(const CheckpointView& view) override;
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
@@ -73,6 +75,7 @@ class Table final : public CheckpointView {
   void stage(const StateRows& chunk);
   bool install(Position at, uint64_t digest);  // false: refused
   Position applied() const override { return applied_; }
+  bool installed() const override { return installed_; }
   absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows, prefix, visit); }
   absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
     return coordkit::scan_range(rows, range, visit);
@@ -84,6 +87,7 @@ class Table final : public CheckpointView {
 
  private:
   Position applied_;
+  bool installed_ = false;
 };
 
 }  // namespace coordkit::engine

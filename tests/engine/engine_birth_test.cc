@@ -111,6 +111,93 @@ TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
 }
 
+// ---- a birth under every pair of crashes
+
+// Turns and syncs one after the other, so that a crash can stand before and after each of them.
+struct Birth {
+  static constexpr size_t kActions = 36;
+  struct Crash {
+    size_t before = 0;  // which action
+    uint64_t node = 0;
+    bool stored = false;  // what waited for the sync is on the disk, and nobody knows
+    size_t down = 0;      // for so many actions
+  };
+  Cluster cluster{3};
+  std::map<size_t, std::vector<uint64_t>> back;
+
+  void strike(const Crash& crash) {
+    if (cluster.node(crash.node).engine == nullptr) return;
+    if (crash.stored) cluster.sync(crash.node);
+    cluster.crash(crash.node);
+    back[crash.before + crash.down].push_back(crash.node);
+  }
+  void act(size_t action) {
+    const uint64_t id = action % 3 + 1;
+    if (cluster.node(id).engine == nullptr) return;
+    (action / 3) % 2 == 0 ? cluster.one_turn(id) : cluster.sync(id);
+  }
+  // Whatever was begun ends in one cluster with one genesis, and it works.
+  void run(const std::vector<Crash>& crashes) {
+    for (uint64_t id = 1; id <= 3; ++id) cluster.node(id).syncs = false;
+    cluster.start_all();
+    for (size_t action = 0; action < kActions; ++action) {
+      for (const Crash& crash : crashes) {
+        if (crash.before == action) strike(crash);
+      }
+      for (const uint64_t id : std::exchange(back[action], {})) {
+        if (cluster.node(id).engine == nullptr) cluster.start(id);
+      }
+      act(action);
+    }
+    for (uint64_t id = 1; id <= 3; ++id) {
+      cluster.node(id).syncs = true;
+      if (cluster.node(id).engine == nullptr) cluster.start(id);
+      cluster.sync(id);
+    }
+    ASSERT_NE(cluster.leader(), 0u);
+    ASSERT_EQ(cluster.run(1, "add 1"), "1");
+    ASSERT_TRUE(cluster.until([&] { return cluster.node(2).disk.entries.size() + cluster.node(3).disk.entries.size() >= 4; }));
+    for (uint64_t id = 1; id <= 3; ++id) {
+      const Disk& disk = cluster.node(id).disk;
+      ASSERT_FALSE(disk.entries.empty());
+      EXPECT_EQ(disk.entries.front(), cluster.node(1).disk.entries.front()) << "replica " << id << " has another genesis";
+    }
+  }
+};
+
+std::vector<Birth::Crash> every_crash(size_t step) {
+  std::vector<Birth::Crash> crashes;
+  for (size_t before = 0; before < Birth::kActions; before += step) {
+    for (uint64_t node = 1; node <= 3; ++node) {
+      for (const bool stored : {false, true}) {
+        for (const size_t down : {size_t{0}, size_t{7}}) crashes.push_back({before, node, stored, down});
+      }
+    }
+  }
+  return crashes;
+}
+
+TEST(EngineBirthTest, INV_R04_OneCrashAnywhereLeavesOneGenesis) {
+  for (const Birth::Crash& crash : every_crash(1)) {
+    SCOPED_TRACE(testing::Message() << "n" << crash.node << " before action " << crash.before << " stored " << crash.stored);
+    Birth().run({crash});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(EngineBirthTest, INV_R04_TwoCrashesAnywhereLeaveOneGenesis) {
+  const std::vector<Birth::Crash> crashes = every_crash(2);
+  for (const Birth::Crash& one : crashes) {
+    for (const Birth::Crash& other : crashes) {
+      if (other.before < one.before || (one.down != 0 && other.down == 0)) continue;
+      SCOPED_TRACE(testing::Message() << "n" << one.node << " before " << one.before << " stored " << one.stored << ", n"
+                                      << other.node << " before " << other.before << " stored " << other.stored);
+      Birth().run({one, other});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST(EngineBirthTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
   Cluster cluster(3);
   cluster.start_all();
@@ -218,14 +305,15 @@ TEST(EngineRecoverTest, REG_R31_ALogThatLacksTheCheckpointStartsAgainAfterIt) {
     recovery.fill();
     const raft::HardState promised = recovery.log.hard_state;
     Position at = recovery.table.applied();
+    recovery.table.staged = recovery.table.rows;
+    ASSERT_TRUE(recovery.table.install(at, recovery.table.digest()));
     if (shorter) {
       recovery.log.base = {at.index.previous(), at.term};
       recovery.log.entries.clear();
     } else {
       at.term = at.term.next();  // the log has another entry there, which nobody committed
-      CheckpointBatch other;
-      other.applied = at;
-      recovery.table.commit(other);
+      recovery.table.staged = recovery.table.rows;
+      ASSERT_TRUE(recovery.table.install(at, recovery.table.digest()));
     }
     const auto engine = recovery.run();
     ASSERT_TRUE(engine.ok()) << engine.status();
@@ -248,6 +336,48 @@ TEST(EngineRecoverTest, ALogThatBeginsAfterTheCheckpointIsDataLoss) {
   EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(EngineRecoverTest, FLT_D21_ALogThatDoesNotReachItsCheckpointIsRefused) {
+  using Damage = std::function<void(RecoveredLog&)>;
+  const std::vector<std::pair<std::string, Damage>> damages = {
+      {"the log is empty", [](RecoveredLog& log) { log = {.store = log.store, .boot = log.boot}; }},
+      {"does not hold that entry", [](RecoveredLog& log) { log.base = {}, log.entries.clear(); }},
+      {"does not hold that entry",
+       [](RecoveredLog& log) {
+         log.entries.empty() ? void(log.base.index = log.base.index.previous()) : log.entries.pop_back();
+       }},
+      {"does not hold that entry",
+       [](RecoveredLog& log) { log.entries.empty() ? log.base.term = Term(9) : log.entries.back().term = Term(9); }},
+  };
+  for (const auto& [sentence, damage] : damages) {
+    Recovery recovery;
+    recovery.fill();
+    damage(recovery.log);
+    const absl::Status status = recovery.run().status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << sentence;
+    EXPECT_NE(status.message().find(sentence), std::string::npos) << status;
+    EXPECT_NE(status.message().find("replace this member"), std::string::npos) << status;
+  }
+}
+
+// Even an install that was cut short leaves a log that knows a term.
+TEST(EngineRecoverTest, FLT_D21_AnEmptyLogBesideAnInstalledStateIsRefused) {
+  Recovery recovery;
+  recovery.fill();
+  recovery.table.staged = recovery.table.rows;
+  ASSERT_TRUE(recovery.table.install(recovery.table.applied(), recovery.table.digest()));
+  recovery.log = {.store = recovery.log.store, .boot = recovery.log.boot};
+  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Log and checkpoint are both gone: it would be born once more, and alone if it is the only one it was told of.
+TEST(EngineRecoverTest, FLT_D21_AStoreThatHadALogAndHasNothingIsRefused) {
+  Recovery recovery;
+  recovery.log.had_log = true;
+  const absl::Status status = recovery.run().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("replace this member"), std::string::npos) << status;
+}
+
 TEST(EngineRecoverTest, AMalformedFirstEntryIsDataLossAndNoException) {
   Recovery recovery;
   recovery.fill();
@@ -257,10 +387,13 @@ TEST(EngineRecoverTest, AMalformedFirstEntryIsDataLossAndNoException) {
   EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(EngineRecoverTest, ADamagedLogIsQuarantined) {
+TEST(EngineRecoverTest, ALogThatHasLostItsGenesisIsQuarantined) {
   Recovery recovery;
   recovery.fill();
-  recovery.log.damaged = {{Index(2)}, {Index(3)}};
+  recovery.table = Table();
+  recovery.log.base = {};
+  recovery.log.entries.clear();
+  recovery.log.damaged = {{Index(1)}};
   const auto engine = recovery.run();
   ASSERT_TRUE(engine.ok()) << engine.status();
   EXPECT_EQ((*engine)->status().state, ReplicaState::Quarantine);

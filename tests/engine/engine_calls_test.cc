@@ -61,6 +61,25 @@ TEST_F(EngineCallsTest, S41_FLT_N04_O05_AForwardThatIsDuplicatedRunsOnce) {
   converge();
 }
 
+// A replica that is behind for long: it waits longer each time, and its copies are not entries (a burst of them once made
+// a log that grew faster than it could be sent).
+TEST_F(EngineCallsTest, FLT_O05_WhatIsHandedOverAgainEntersTheLogOnce) {
+  cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
+    return to != ReplicaId(follower) || !std::holds_alternative<raft::AppendRequest>(message);
+  };
+  const Index before = cluster.engine(leader).applied();
+  const Ticket ticket = cluster.submit(follower, "add 1", 600s);
+  cluster.pass(60s);
+  EXPECT_EQ(cluster.answers(follower, ticket), 0u);
+  EXPECT_GT(sent<Forward>(follower), 1u);
+  EXPECT_LT(sent<Forward>(follower), 16u) << "60 s are hundreds of election timeouts";
+  EXPECT_EQ(cluster.engine(leader).applied(), before.next());
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, ticket) > 0; }));
+  EXPECT_EQ(cluster.ended(follower, ticket).bytes, "1");
+  converge();
+}
+
 TEST_F(EngineCallsTest, REG_R77_AForwardThatIsLostIsHandedOverAgain) {
   int lost = 0;
   cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {

@@ -137,6 +137,31 @@ TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
   EXPECT_EQ(origins.admit(request(2, 2), kHash, Index(9)).verdict, Verdict::Execute);
 }
 
+// The same, but the process that was displaced still counts on its old calls, or a copy of its first registration comes late.
+TEST(OriginsTest, FLT_P21_INV_L09_WhoWasDisplacedAndReturnsRunsNothingTwice) {
+  const Origin other{kOrigin.replica, StoreId(kOrigin.store.value() + 1), BootCounter(1)};
+  for (const bool checkpointed : {false, true}) {
+    Origins origins;
+    origins.enroll(kOrigin);
+    run(origins, request(1), "x");
+    run(origins, request(3), "y");
+    origins.enroll(other);
+    if (checkpointed) origins = restored(origins);
+    EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).refusal, Reason::UnknownOrigin);
+    origins.enroll(kOrigin, Sequence(1));
+    ASSERT_TRUE(origins.registered(kOrigin));
+    for (const uint64_t sequence : {1, 2, 3}) {
+      EXPECT_EQ(origins.admit(request(sequence), kHash, Index(9)).refusal, Reason::SequenceRetired) << sequence;
+    }
+    EXPECT_EQ(origins.admit(request(4, 4), kHash, Index(9)).verdict, Verdict::Execute);
+    origins.enroll(kReborn);
+    EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Execute) << "a new life";
+    origins.enroll(other);
+    origins.enroll(kOrigin);
+    EXPECT_FALSE(origins.registered(kOrigin)) << "a life that was over before";
+  }
+}
+
 TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesTheFormerWhateverItsBoot) {
   Origins origins;
   origins.enroll(kReborn);

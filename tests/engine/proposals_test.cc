@@ -81,6 +81,29 @@ TEST_F(ProposalsTest, S41_SequencesStartAtOneAndRise) {
   EXPECT_EQ(lowest, 1u);
 }
 
+TEST_F(ProposalsTest, FLT_P21_WhatADisplacedOriginHadHandedOverEndsAsUnknownAndIsNeverHandedAgain) {
+  proposals.known_as_origin(true, completions);
+  for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
+  words(0ms);
+  answer(2, Stage::Queued);
+  completions.clear();
+  submit(4);
+  proposals.known_as_origin(false, completions);
+  ASSERT_EQ(completions.size(), 3u);
+  for (const Completion& one : completions) {
+    EXPECT_EQ(reason_of(one.status), Reason::UnknownOrigin);
+    EXPECT_EQ(outcome_of(one.status), Outcome::Unknown);
+  }
+  completions.clear();
+  proposals.known_as_origin(false, completions);
+  EXPECT_TRUE(completions.empty()) << "once";
+  const auto again = handed(1s, false);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(again[0].payload.view())).lowest_unanswered, Sequence(4));
+  proposals.known_as_origin(true, completions);
+  EXPECT_EQ(words(2s), (Words{"4:c4"}));
+}
+
 TEST_F(ProposalsTest, AnAnswerCompletesItsCallOnce) {
   submit(1);
   words(0ms);

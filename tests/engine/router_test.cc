@@ -429,6 +429,39 @@ TEST(RouterTest, TimersAreEnumeratedAfterARestore) {
   EXPECT_EQ(timers[1].op.group.node, ReplicaId(7));
 }
 
+TEST(RouterTest, FLT_D08_AWholeCheckpointIsTheSameStateWhateverWasStoredBefore) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.enroll(kTwo);  // and is not heard of again
+  rig.ask(kOne, 1, "add 1");
+  rig.ask(kOne, 2, "arm 3 1 100", 1, kSecond);
+  CheckpointBatch lost;
+  rig.router->checkpoint(lost);
+  rig.ask(kOne, 3, "add 1");
+  CheckpointBatch whole;
+  ASSERT_TRUE(rig.router->whole_checkpoint(whole).ok());
+  EXPECT_TRUE(whole.whole);
+  Table table;
+  table.commit(whole);
+  Rig copy(false);
+  ASSERT_TRUE(copy.router->restore(table).ok());
+  EXPECT_EQ(copy.router->digest(), rig.router->digest());
+  EXPECT_EQ(copy.router->applied(), rig.router->applied());
+  const Answer repeated = copy.ask(kOne, 1, "add 1");
+  EXPECT_EQ(repeated.bytes, rig.ask(kOne, 1, "add 1").bytes) << "answers belong to the state";
+}
+
+TEST(RouterTest, AMachineThatCannotWriteAllItsRowsAnewIsNamed) {
+  Rig rig;
+  rig.enroll(kOne);
+  rig.ask(kOne, 1, "add 1", 1, kSecond);
+  rig.counter(kSecond).cannot_write_anew = true;
+  CheckpointBatch whole;
+  const absl::Status status = rig.router->whole_checkpoint(whole);
+  EXPECT_TRUE(absl::IsUnimplemented(status)) << status.ToString();
+  EXPECT_NE(status.message().find("machine 2"), std::string::npos);
+}
+
 TEST(RouterTest, ACheckpointWithoutGenesisOrWithTornRowsIsDataLoss) {
   Rig copy(false);
   Table empty;

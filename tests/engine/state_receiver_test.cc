@@ -24,6 +24,8 @@ struct StateReceiverTest : testing::Test {
   std::optional<InstallState> install;
   std::vector<Outbound> sends;
   size_t forgotten = 0;
+  bool stages = true;  // false: the store is slow
+  std::vector<Ticket> unstaged;
   StateReceiver::May may = StateReceiver::May::Install;
 
   StateOffer offer(uint64_t index, Term term = kTerm) { return {term, {Index(index), Term(3)}, digest_of(rows)}; }
@@ -33,6 +35,10 @@ struct StateReceiverTest : testing::Test {
     receiver.collect(whom, term, may, now, orders, sends);
     for (const StagingOrder& order : orders) {
       if (const auto* stage = std::get_if<StageRange>(&order)) {
+        if (!stages) {
+          unstaged.push_back(stage->ticket);
+          continue;
+        }
         std::erase_if(staged, [&](const auto& row) { return stage->rows.range.contains(row.first); });
         for (const auto& row : stage->rows.rows) staged[row.key] = *row.value;
         receiver.staged(stage->ticket);
@@ -71,9 +77,8 @@ struct StateReceiverTest : testing::Test {
       StateChunk chunk = answer(*question());
       with_rows += !chunk.rows.same;
       receiver.received(leader, std::move(chunk));
-      collect(leader, term);
-      if (question()) continue;
     }
+    collect(leader, term);
     return with_rows;
   }
 };
@@ -86,6 +91,30 @@ TEST_F(StateReceiverTest, FetchesRangeByRangeAndInstalls) {
   EXPECT_EQ(install->at, offer(50).at);
   EXPECT_EQ(install->digest, digest_of(rows));
   EXPECT_TRUE(receiver.installing());
+}
+
+TEST_F(StateReceiverTest, TheNextRangeIsFetchedWhileOneIsStagedAndNoneAfterThat) {
+  stages = false;
+  receiver.offered(leader, offer(50), now);
+  collect();
+  receiver.received(leader, answer(*question(), 1));
+  collect();
+  ASSERT_TRUE(question());
+  receiver.received(leader, answer(*question(), 1));
+  collect();
+  EXPECT_EQ(unstaged.size(), 2u);
+  EXPECT_FALSE(question()) << "memory is bounded";
+  receiver.staged(unstaged[0]);
+  collect();
+  ASSERT_TRUE(question());
+  receiver.received(leader, answer(*question(), 5));
+  collect();
+  receiver.staged(unstaged[1]);
+  collect();
+  EXPECT_FALSE(install) << "the last one is still on its way to the disk";
+  receiver.staged(unstaged[2]);
+  collect();
+  EXPECT_TRUE(install);
 }
 
 TEST_F(StateReceiverTest, AnotherPositionIsComparedAndOnlyWhatChangedIsFetched) {

@@ -268,6 +268,33 @@ TEST(TimerKeeperTest, AnExcludedTimerKeepsItsDeadlineAndIsNeverCoveredAgain) {
   EXPECT_EQ(due(keeper, at(170ms)), Ids{1});
 }
 
+// A process gave a session up, or never learned that a resume of its own had succeeded, and says so in its renewals. Then it
+// takes the session over, and one of those renewals arrives late: the new binding is not what was given up.
+TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAFormerLifeExcludesNothingOfTheNewOne) {
+  TimerKeeper keeper;
+  keeper.lead(at(0ms));
+  keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms), Index(10));
+  keeper.apply(kMachine, arm(2, 100ms, group_of(7)), at(0ms), Index(11));
+  const RenewRequest::Group gave_up = asking(group_of(7), {1}, {2});
+  keeper.apply(kMachine, arm(2, 100ms, group_of(7), 1), at(10ms), Index(20));  // resumed by the same process
+  EXPECT_EQ(listed(keeper.renew(kMachine, gave_up, at(20ms), Index(15))), (Ids{1, 2})) << "the sets differ, so they are named";
+  const RenewRequest::Group has_both = asking(group_of(7), {1, 2});
+  EXPECT_EQ(keeper.renew(kMachine, has_both, at(60ms), Index(20)).coverage, Coverage::All);
+  EXPECT_EQ(due(keeper, at(160ms - 1ns)), Ids{});
+  EXPECT_EQ(keeper.renew(kMachine, asking(group_of(7), {1}, {2}), at(90ms), Index(20)).coverage, Coverage::All)
+      << "what is given up as of the resume itself, or later, is";
+  EXPECT_EQ(due(keeper, at(190ms - 1ns)), Ids{2});
+}
+
+// What a renewal says of timers that its sender cannot know yet counts for nothing; without a word about it, for all.
+TEST(TimerKeeperTest, S45_ARenewalThatDoesNotSayWhatItKnewExcludesAsEver) {
+  TimerKeeper keeper;
+  keeper.lead(at(0ms));
+  keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms), Index(10));
+  keeper.renew(kMachine, asking(group_of(7), {}, {1}), at(50ms));
+  EXPECT_EQ(due(keeper, at(100ms)), Ids{1});
+}
+
 TEST(TimerKeeperTest, ExcludingTheLastTimerOfAGroupEndsTheGroup) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));

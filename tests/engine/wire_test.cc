@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/sums.h"
 #include "tests/golden/hex.h"
+#include "tests/support/source_dir.h"
 
 namespace coordkit {
 namespace {
@@ -92,7 +93,9 @@ Message any_message(Random& random, size_t alternative) {
       const auto verdict = random.chance(0.5) ? raft::AppendVerdict::Accepted : raft::AppendVerdict::Conflict;
       return raft::AppendReply{term(), number(), verdict, index(), {index(), term()}, index(), number()};
     }
-    case 4: return raft::Heartbeat{term(), number(), index(), index(), number(), index()};
+    case 4: {
+      return raft::Heartbeat{term(), number(), index(), index(), number(), index(), {index(), term()}, random.chance(0.5)};
+    }
     case 5: return raft::HeartbeatReply{term(), number(), index(), number()};
     case 6: return any_genesis(random);
     case 7: {
@@ -110,6 +113,7 @@ Message any_message(Random& random, size_t alternative) {
       }
       m.looks = any_timers(random);
       if (m.looks.size() > kTimerLooksMax) m.looks.resize(kTimerLooksMax);
+      m.as_of = index();
       return m;
     }
     case 13: return raft::TimeoutNow{term()};
@@ -143,11 +147,13 @@ Message any_message(Random& random, size_t alternative) {
     case 23: return RecallRequest{StoreId(1 + number() / 2), BootCounter(1 + number() / 2), number()};
     case 24: {
       RecallReply m{.asked = {StoreId(1 + number() / 2), BootCounter(1 + number() / 2), number()}};
-      if (random.chance(0.8)) m.known = {m.asked.store, BootCounter(number()), number(), term(), index()};
-      if (m.known.boot == BootCounter() && m.known.start == 0 && !m.known.term && !m.known.match) m.known = {};
+      if (random.chance(0.8))
+        m.known = {m.asked.store, BootCounter(number()), number(), term(), ReplicaId(number()), {index(), term()}};
+      if (m.known == PeerMark{.store = m.asked.store}) m.known = {};
       return m;
     }
     case 22: return TransferReply{number(), static_cast<raft::TransferFate::Kind>(1 + random.below(6))};
+    case 25: return SteppedAside{any_bytes(random, kSteppedAsideBytesMax)};
     default: {
       RenewReply m{.attempt = number()};
       for (uint64_t n = random.below(4); n > 0; --n) {
@@ -162,7 +168,7 @@ Message any_message(Random& random, size_t alternative) {
 }
 
 constexpr size_t kAlternatives = std::variant_size_v<Message>;
-static_assert(kAlternatives == 25, "a new message needs a case above, a golden line and a lane");
+static_assert(kAlternatives == 26, "a new message needs a case above, a golden line and a lane");
 
 TEST(WireTest, EveryMessageSurvivesTheRoundTrip) {
   Random random(1);
@@ -390,7 +396,7 @@ Message golden_message(size_t alternative) {
     }
     case 3:
       return raft::AppendReply{Term(7), 42, raft::AppendVerdict::Conflict, Index(0), {Index(250), Term(5)}, Index(300), 12};
-    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13, Index(305)};
+    case 4: return raft::Heartbeat{Term(7), 42, Index(299), Index(200), 13, Index(305), {Index(304), Term(6)}};
     case 5: return raft::HeartbeatReply{Term(7), 42, Index(302), 13};
     case 6:
       return GenesisOffer{{ClusterId(99),
@@ -401,8 +407,11 @@ Message golden_message(size_t alternative) {
     case 9: return ReadIndexRequest{77};
     case 10: return ReadIndexReply{77, Answer::Yes, Index(302)};
     case 11:
-      return RenewRequest{
-          5, kCoordination, {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}}, {TimerId(5), TimerId(7)}};
+      return RenewRequest{5,
+                          kCoordination,
+                          {{group, TimerId(1000), 3, 0xaabbccdd, {TimerId(7), TimerId(9)}}},
+                          {TimerId(5), TimerId(7)},
+                          Index(299)};
     case 13: return raft::TimeoutNow{Term(7)};
     case 14: return raft::Removed{Term(7), {Index(290), Term(6)}};
     case 15: return StateOffer{Term(7), {Index(4096), Term(6)}, 0x1122334455667788};
@@ -420,10 +429,12 @@ Message golden_message(size_t alternative) {
     case 20: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeFate::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
     case 21: return TransferRequest{(uint64_t{3} << 32) + 2, ReplicaId(2), std::chrono::seconds(1)};
     case 22: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferFate::Kind::Expired};
+    case 25: return SteppedAside{"rotten"};
     case 23: return RecallRequest{StoreId(0x1122334455667788), BootCounter(4), 0x99};
     case 24: {
       const StoreId store(0x1122334455667788);
-      return RecallReply{{store, BootCounter(4), 0x99}, {store, BootCounter(3), 0x98, Term(7), Index(302)}};
+      return RecallReply{{store, BootCounter(4), 0x99},
+                         {store, BootCounter(3), 0x98, Term(7), ReplicaId(2), {Index(302), Term(6)}}};
     }
     default:
       return RenewReply{
@@ -432,7 +443,7 @@ Message golden_message(size_t alternative) {
 }
 
 TEST(WireTest, BytesAreTheGoldenOnes) {
-  std::ifstream file(COORDKIT_SOURCE_DIR "/tests/golden/wire_messages.hex");
+  std::ifstream file(source_dir() + "/tests/golden/wire_messages.hex");
   std::stringstream golden;
   golden << file.rdbuf();
   std::string now;

@@ -9,9 +9,11 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/source_dir.h"
+
 namespace coordkit::testing {
 
-inline std::string golden_path(const std::string& name) { return std::string(COORDKIT_SOURCE_DIR) + "/tests/golden/" + name; }
+inline std::string golden_path(const std::string& name) { return source_dir() + "/tests/golden/" + name; }
 
 inline std::string golden_bytes(const std::string& name) {
   std::ifstream file(golden_path(name), std::ios::binary);

@@ -9,6 +9,8 @@
 #include <iostream>
 #include <iterator>
 
+#include "tests/support/source_dir.h"
+
 namespace coordkit::house {
 namespace {
 
@@ -23,7 +25,7 @@ std::vector<std::string> faults(std::string_view path, std::string_view text) {
 }
 
 TEST(FloorsTest, NoFileLooksUpOrSideways) {
-  const std::filesystem::path top = COORDKIT_SOURCE_DIR;
+  const std::filesystem::path top = source_dir();
   Findings findings;
   size_t files = 0;
   for (const char* root : {"src", "include"}) {
@@ -51,7 +53,7 @@ TEST(FloorsTest, NoTwoFoldersMayIncludeEachOther) {
 
 TEST(FloorsTest, EveryFolderOfTheTableExists) {
   for (const auto& row : floors())
-    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(COORDKIT_SOURCE_DIR) / "src" / row.first));
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(source_dir()) / "src" / row.first));
 }
 
 struct Planted {
@@ -73,6 +75,9 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/sim/world.cc", "#include \"storage/files.h\"", "sim may not include storage"},
       {"src/storage/files.cc", "#include \"lock/fence.h\"", "storage may not include lock"},
       {"src/replica/replica.cc", "#include \"sim/world.h\"", "replica may not include sim"},
+      {"src/timeline/json.cc", "#include \"coordkit/sim/options.h\"", "only the simulator sees"},
+      {"src/timeline/json.cc", "#include \"sim/recorder.h\"", "timeline may not include sim"},
+      {"src/replica/replica.cc", "#include \"coordkit/sim/timeline.h\"", "only the simulator and its page"},
       {"src/raft/core.cc", "#include \"core.h\"", "write the folder too"},
       {"src/raft/core.cc", "#include \"rafft/core.h\"", "there is no folder"},
       {"src/other/core.cc", "", "not in the table"},
@@ -92,6 +97,7 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/engine/turn.cc", "auto now = std::chrono::steady_clock::now();", "deterministic"},
       {"src/machine/machine.cc", "std::random_device entropy;", "deterministic"},
       {"include/coordkit/kv.h", "#include <boost/asio.hpp>", "public header"},
+      {"include/coordkit/types.h", "#include <fmt/format.h>", "public header"},
       {"include/coordkit/kv.h", "#include <lmdb.h>", "public header"},
       {"include/coordkit/kv.h", "#include <fmt/core.h>", "public header"},
       {"include/coordkit/kv.h", "#include <protozero/pbf_reader.hpp>", "public header"},
@@ -126,6 +132,7 @@ TEST(FloorsTest, WhatIsAllowedIsNotReported) {
       {"src/base/check.cc", "// std::cout and time(nullptr) in a comment\n/* #include <iostream>\n#include <thread> */", ""},
       {"src/base/check.cc", "text = \"printf(std::cerr)\"; std::snprintf(buffer, 1'000, text);", ""},
       {"src/replica/replica.cc", "const Clock& clock = coordkit::system_clock();", ""},
+      {"include/coordkit/fmt.h", "#include <fmt/format.h>\n#include \"coordkit/types.h\"", ""},
       {"include/coordkit/asio.h", "#include <boost/asio.hpp>\n#include <coroutine>\n#include \"coordkit/replica.h\"", ""},
       {"include/coordkit/kv.h", "#include <vector>\n#include \"absl/status/status.h\"", ""},
   };

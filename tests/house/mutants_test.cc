@@ -13,13 +13,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.h"
+
 namespace coordkit::house {
 namespace {
 
 namespace fs = std::filesystem;
 using Words = std::set<std::string>;
 
-const fs::path kTop = COORDKIT_SOURCE_DIR;
+const fs::path kTop = source_dir();
 
 enum class Kind { Safety, Liveness, Unit };
 

@@ -10,13 +10,15 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/source_dir.h"
+
 namespace coordkit::house {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kTop = COORDKIT_SOURCE_DIR;
+const std::string kTop = source_dir();
 
 struct Said {
   std::string text;

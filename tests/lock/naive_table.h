@@ -72,15 +72,16 @@ class NaiveTable {
     claim.last_of_block = last += claim.block - 1;
     claim.newest = 0;
   }
-  // S-45: whoever takes a session over has new holds in the place of its delegations.
+  // S-45: whoever takes a session over has new holds in the place of all that there are.
   void renew(SessionId session) {
     std::vector<Claim*> held;
     for (Claim& claim : claims) {
-      if (claim.owner.first == session && claim.held() && claim.block != 0) held.push_back(&claim);
+      if (claim.owner.first == session && claim.held()) held.push_back(&claim);
     }
     std::ranges::sort(held, {}, [](const Claim* claim) { return claim->token; });
     for (Claim* claim : held) {
       claim->token = Token(++last);
+      claim->releases = 0;
       fill(*claim);
     }
   }

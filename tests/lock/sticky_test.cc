@@ -115,15 +115,17 @@ TEST_F(StickyTest, S54_S58_ANewerTokenThatWasShownRetiresOlderOnes) {
   EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
 
-TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewBlocks) {
+TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewHoldsAndNewBlocksInTheOrderOfTheFormer) {
   acquire(1, "a", 10);
   acquire(1, "b");
-  table_.renew_delegations(SessionId(1), index_, counter_);
+  table_.regrant_all(SessionId(1), index_, counter_);
   settle();
   EXPECT_EQ(holder("a").token, Token(1012));
   EXPECT_EQ(holder("a").block.first, Token(1012));
   EXPECT_FALSE(table_.held("a", Token(1005)));
-  EXPECT_EQ(holder("b").token, Token(1011)) << "ordinary holds keep their tokens";
+  EXPECT_EQ(holder("b").token, Token(1022)) << "after the block of the one that was granted before it";
+  EXPECT_FALSE(table_.held("b", Token(1011)));
+  EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
 
 TEST_F(StickyTest, S46_S58_ADelegationChangesNoMode) {

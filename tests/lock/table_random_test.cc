@@ -372,7 +372,7 @@ class Twins {
   }
   void renew() {
     const SessionId session = some_session();
-    table_.renew_delegations(session, index_, counter_);
+    table_.regrant_all(session, index_, counter_);
     naive_.renew(session);
   }
   void put_forward() {

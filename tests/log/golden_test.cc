@@ -8,8 +8,8 @@ namespace {
 
 constexpr char kName[] = "log-v1.seg";
 
-const std::vector<PeerMark> kPeers = {{StoreId(7), BootCounter(3), 0x5a5a, Term(4), Index(9)},
-                                      {StoreId(8), BootCounter(1), 0, Term(2), Index()}};
+const std::vector<PeerMark> kPeers = {{StoreId(7), BootCounter(3), 0x5a5a, Term(4), ReplicaId(2), {Index(9), Term(3)}},
+                                      {StoreId(8), BootCounter(1), 0, Term(2), ReplicaId(), {}}};
 
 std::vector<LogWrite> steps() {
   return {{.hard_state = raft::HardState{Term(2), ReplicaId(3)}, .entries = entries(1, 3, 2, 10)},

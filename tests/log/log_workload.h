@@ -98,7 +98,8 @@ class LogWorkload {
                       .boot = BootCounter(random_.below(9)),
                       .start = random_(),
                       .term = Term(random_.below(9)),
-                      .match = Index(random_.below(99))});
+                      .vote = ReplicaId(random_.below(4)),
+                      .match = {Index(random_.below(99)), Term(random_.below(9))}});
     }
     return made;
   }

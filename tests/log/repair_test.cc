@@ -78,6 +78,31 @@ class RepairTest : public ::testing::Test {
   std::vector<raft::Entry> twin_;
 };
 
+TEST_F(RepairTest, WhatACheckpointHasComesWithoutPayloadsAndIsReadWhole) {
+  for (const uint64_t checkpointed : {uint64_t{0}, uint64_t{5}, kEntries / 2, kEntries}) {
+    RecordingFs disk(image_);
+    log::LogOptions options = small_segments();
+    options.checkpointed = Index(checkpointed);
+    auto opened = log::Log::open(disk, options);
+    ASSERT_TRUE(opened.ok());
+    ASSERT_EQ(opened->entries.size(), twin_.size());
+    size_t left_out = 0;
+    for (size_t i = 0; i < twin_.size(); ++i) {
+      raft::Entry expected = twin_[i];
+      const bool without = opened->entries[i].payload.empty();
+      if (without) expected.payload = {};
+      EXPECT_EQ(opened->entries[i], expected);
+      EXPECT_TRUE(!without || expected.index.value() <= checkpointed);
+      left_out += without ? 1 : 0;
+      const auto read = opened->log->read(twin_[i].index, twin_[i].index, 1);
+      ASSERT_TRUE(read.ok()) << read.status();
+      EXPECT_EQ(read->at(0), twin_[i]);
+    }
+    EXPECT_EQ(left_out > 0, checkpointed > 0);
+    EXPECT_LT(left_out, kEntries) << "the newest segment is taken as it is";
+  }
+}
+
 TEST_F(RepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
   size_t repaired = 0;
   for_every_rot(88, [&](const Image& rotten, const std::string& where) {

@@ -29,6 +29,7 @@ class RowsView final : public CheckpointView {
     }
   }
   Position applied() const override { return {}; }
+  bool installed() const override { return false; }
   absl::Status scan(std::string_view prefix, Visitor visit) const override { return scan_prefix(rows, prefix, visit); }
   absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
     return coordkit::scan_range(rows, range, visit);

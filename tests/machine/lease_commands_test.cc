@@ -44,16 +44,17 @@ TEST(LeaseCommandsTest, S29_REG_F22_TtlsAreRaisedToTheFloorOrRefused) {
   EXPECT_EQ(d.machine.leases(), 5u);
 }
 
-TEST(LeaseCommandsTest, S29_AnyNumberIsAnIdAndZeroIsAnsweredWithAFreeOne) {
+TEST(LeaseCommandsTest, S29_AnyNumberIsAnIdAndDrawnOnesAreFarFromThoseThatCallersChoose) {
   Driver d;
   for (const uint64_t id : {uint64_t{1}, uint64_t{1} << 63, ~uint64_t{0}}) {
     EXPECT_EQ(d.submit(GrantLease{LeaseId(id), 5s}).lease, LeaseId(id));
     EXPECT_EQ(d.submit(GrantLease{LeaseId(id), 5s}).code, Code::LeaseExists);
   }
-  d.submit(GrantLease{LeaseId(d.index.value() + 2), 5s});
+  d.submit(GrantLease{LeaseId(kDrawnLease + d.index.value() + 2), 5s});
   for (int i = 0; i < 2; ++i) {
     const LeaseId granted = d.submit(GrantLease{{}, 5s}).lease;
-    EXPECT_EQ(granted, LeaseId(d.index.value() + 1)) << "the index of the entry is taken, first by us, then by the one before";
+    EXPECT_EQ(granted, LeaseId(kDrawnLease + d.index.value() + 1))
+        << "the index of the entry is taken, first by us, then by the one before";
   }
   EXPECT_EQ(d.machine.leases(), 6u);
   d.machine.verify();

@@ -20,6 +20,7 @@ TEST(AdmissionTest, FLT_A09_S06_NothingHappensOnAMessageNoCorrectMemberSends) {
       {2, Heartbeat{.term = Term(0)}},
       {2, Heartbeat{.term = Term(huge)}},
       {2, Heartbeat{.term = Term(5), .commit = Index(huge)}},
+      {2, Heartbeat{.term = Term(5), .durable = {Index(huge), Term(5)}}},
       {2, VoteRequest{.kind = VoteKind::Real, .term = Term(huge), .last = at(1, 1)}},
       {2, VoteRequest{.kind = VoteKind::Real, .term = Term(5), .last = at(9, 6)}},
       {2, VoteRequest{.kind = VoteKind{7}, .term = Term(5), .last = at(9, 4)}},
@@ -64,6 +65,38 @@ TEST(AdmissionTest, AMatchBeyondOurLogIsAbsurd) {
   solo.accept(2, 2);
   solo.written();
   EXPECT_EQ(solo.core().commit(), Index(2));
+}
+
+// ---- terms
+
+TEST(AdmissionTest, FLT_S08_ATermOutOfAllReachIsNotBelievedAndIsTold) {
+  const Term far(1 + kTermLeapMax + 1);
+  const Message lies[] = {AppendRequest{.term = far, .stream = 1, .previous = at(1, 1)},
+                          Heartbeat{.term = far},
+                          VoteRequest{.kind = VoteKind::Real, .term = far, .last = at(1, 1)},
+                          VoteReply{.kind = VoteKind::Real, .term = far},
+                          AppendReply{.term = Term(uint64_t{1} << 62)},
+                          HeartbeatReply{.term = far},
+                          Removed{far, at(1, 1)}};
+  Solo solo(3);
+  EXPECT_FALSE(solo.core().status().leap);
+  uint64_t count = 0;
+  for (const Message& lie : lies) {
+    solo.receive(2, lie);
+    const Term claimed = std::visit([](const auto& one) { return one.term; }, lie);
+    EXPECT_EQ(solo.core().status().leap, (TermLeap{ReplicaId(2), claimed, ++count}));
+    EXPECT_TRUE(solo.effects.sends.empty()) << lie.index();
+    EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(1), ReplicaId()})) << lie.index();
+    EXPECT_FALSE(solo.core().removed());
+  }
+}
+
+TEST(AdmissionTest, FLT_S08_TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLeftBehind) {
+  Solo solo(3);
+  const uint64_t far = 1 + kTermLeapMax;
+  solo.receive(2, AppendRequest{.term = Term(far), .stream = 1, .previous = at(1, 1)});
+  EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(far), ReplicaId(2)}));
+  EXPECT_FALSE(solo.core().status().leap);
 }
 
 // ---- a disk that may have been set back

@@ -24,6 +24,8 @@ TEST(LogWeightTest, SparesWhatTheBudgetCoversAndALittleMore) {
   EXPECT_GE(spared, Index(188));
   weight.compact(spared);
   EXPECT_EQ(weight.spared(), spared);
+  EXPECT_TRUE(weight.reached_after(spared));
+  EXPECT_FALSE(weight.reached_after(Index(192)));
   weight.truncate_after(Index(195));
   EXPECT_LE(weight.spared(), Index(195));
   weight.reset(Index(500));
@@ -41,6 +43,15 @@ struct Leading : Solo {
     lead({2});
     written();
     accept(2, 6);
+  }
+  bool compacted(uint64_t index) const { return effects.compact && effects.compact->index == Index(index); }
+  // A heartbeat that only `peer` answers.
+  void answered_heartbeat(uint64_t peer) {
+    heartbeat_interval();
+    const std::optional<Position> compact = effects.compact;
+    const uint64_t round = only<Heartbeat>(peer).round;
+    receive(peer, HeartbeatReply{.term = term(), .stream = streams[peer], .round = round});
+    if (!effects.compact) effects.compact = compact;
   }
 };
 
@@ -72,6 +83,102 @@ TEST(RetentionTest, APinGivesWayToItsOwnBudget) {
   solo.step(Checkpointed{at(5, 1)});
   ASSERT_TRUE(solo.effects.compact);
   EXPECT_EQ(solo.effects.compact->index, Index(3));
+}
+
+TEST(RetentionTest, FLT_O07_WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBudget) {
+  Leading solo;
+  solo.accept(3, 2);
+  solo.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(solo.effects.compact, at(2, 1)) << "its next appends";
+  solo.accept(3, 4);
+  EXPECT_EQ(solo.effects.compact, at(4, 1));
+  Leading little({.log_retained_bytes = 0, .log_pinned_bytes = 100});
+  little.accept(3, 2);
+  little.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(little.effects.compact, at(3, 1));
+}
+
+TEST(RetentionTest, FLT_O07_ForAPeerThatIsSilentOnlyTheSmallerBudgetIsKept) {
+  Leading solo;
+  solo.accept(3, 2);
+  solo.step(Checkpointed{at(5, 1)});
+  for (int i = 0; i < 100 && !solo.compacted(5); ++i) {
+    ASSERT_LT(i, 99) << "it is silent for long";
+    solo.answered_heartbeat(2);
+  }
+}
+
+TEST(RetentionTest, FLT_O07_AFollowerKeepsWhatItsLeaderSaysIsNeeded) {
+  Solo solo(3, {1, 1, 1, 1}, {}, {.log_retained_bytes = 0});
+  const auto beat = [&](uint64_t needed) {
+    solo.receive(2, Heartbeat{.term = Term(2), .stream = 1, .commit = Index(5), .round = 1, .needed = Index(needed)});
+  };
+  solo.receive(2, solo.append(2, at(5, 1), {}, 5));
+  beat(2);
+  solo.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(solo.effects.compact, at(2, 1));
+  beat(4);
+  EXPECT_EQ(solo.effects.compact, at(4, 1));
+}
+
+TEST(RetentionTest, FLT_O07_ALeaderThatIsDeposedKeepsWhatItHasSaidToBeNeeded) {
+  Leading solo;
+  solo.accept(3, 2);
+  solo.step(Checkpointed{at(5, 1)});
+  solo.heartbeat_interval();
+  solo.timeout();
+  solo.now += std::chrono::seconds(1);
+  solo.step(Tick{});
+  ASSERT_EQ(solo.role(), Role::Follower) << "nobody answers";
+  EXPECT_FALSE(solo.effects.compact);
+  EXPECT_EQ(solo.core().base(), Index(2));
+}
+
+// ---- holding back
+
+TEST(HoldingBackTest, ALeaderHoldsBackWhileAVoterThatAnswersIsFartherBehindThanTheOption) {
+  Leading solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
+  solo.accept(3, 6);
+  solo.propose(std::string(200, 'x'));
+  solo.accept(2, 7);
+  EXPECT_FALSE(solo.core().holds_back());
+  solo.propose(std::string(200, 'x'));
+  solo.accept(2, 8);
+  EXPECT_TRUE(solo.core().holds_back());
+  solo.heartbeat_interval();
+  EXPECT_TRUE(solo.only<Heartbeat>(2).hold_back) << "everybody is told";
+  solo.propose("small");
+  EXPECT_EQ(solo.last(), Index(9)) << "the core takes what comes; its host closes the door";
+  solo.accept(3, 8);
+  EXPECT_FALSE(solo.core().holds_back());
+  solo.heartbeat_interval();
+  EXPECT_FALSE(solo.only<Heartbeat>(2).hold_back);
+}
+
+TEST(HoldingBackTest, AVoterThatIsSilentHoldsUpNobody) {
+  Leading solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
+  solo.accept(3, 6);
+  solo.propose(std::string(500, 'x'));
+  solo.propose("y");
+  solo.accept(2, 8);
+  EXPECT_TRUE(solo.core().holds_back());
+  for (int i = 0; i < 100 && solo.core().holds_back(); ++i) {
+    ASSERT_LT(i, 99);
+    solo.answered_heartbeat(2);
+  }
+}
+
+TEST(HoldingBackTest, AFollowerDoesAsItsLeaderSaidLast) {
+  Solo solo(3);
+  EXPECT_FALSE(solo.core().holds_back());
+  for (int i = 0; i < 2; ++i) {
+    solo.receive(2, Heartbeat{.term = Term(2), .stream = 1, .round = 1, .committed = Index(70), .hold_back = true});
+  }
+  EXPECT_TRUE(solo.core().holds_back());
+  EXPECT_EQ(solo.core().leader_commit(), Index(70));
+  solo.receive(2, Heartbeat{.term = Term(2), .stream = 1, .round = 2, .committed = Index(60)});
+  EXPECT_FALSE(solo.core().holds_back());
+  EXPECT_EQ(solo.core().leader_commit(), Index(70)) << "an older word";
 }
 
 // ---- the leader
@@ -151,6 +258,38 @@ TEST(BehindTest, WhoDoesNotAnswerHeartbeatsIsShownWhoLeads) {
   }
   EXPECT_TRUE(shown);
   EXPECT_EQ(solo.effects.behind, solo.three());
+}
+
+TEST(BehindTest, NothingIsPreparedForOneThatDoesNotAnswerAtAll) {
+  PeerBehind solo;
+  for (int i = 0; i < 100 && !solo.effects.behind.empty(); ++i) {
+    ASSERT_LT(i, 99);
+    solo.answered_heartbeat(2);
+  }
+  EXPECT_TRUE(solo.core().status().peers[1].behind);
+  solo.heartbeat_interval();
+  const uint64_t round = solo.only<Heartbeat>(3).round;
+  solo.receive(3, HeartbeatReply{.term = solo.term(), .stream = solo.streams[3], .round = round});
+  EXPECT_EQ(solo.effects.behind, solo.three()) << "it is back";
+}
+
+TEST(BehindTest, WhoIsSentAStateHoldsBackByTheLogAfterItOnly) {
+  for (const bool far : {true, false}) {
+    Leading solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
+    solo.step(Checkpointed{at(5, 1)});
+    for (const uint64_t rejected : {6, 5}) {
+      solo.receive(3, AppendReply{.term = solo.term(),
+                                  .stream = solo.streams[3],
+                                  .verdict = AppendVerdict::Conflict,
+                                  .hint = at(1, 1),
+                                  .rejected = Index(rejected)});
+    }
+    for (int i = 0; i < 4; ++i) solo.propose(std::string(100, 'x'));
+    solo.accept(2, 10);
+    EXPECT_FALSE(solo.core().holds_back()) << "it waits, and may have to";
+    solo.step(Pin{Index(far ? 6 : 9)});
+    EXPECT_EQ(solo.core().holds_back(), far);
+  }
 }
 
 TEST(BehindTest, AFollowerNamesNobody) {

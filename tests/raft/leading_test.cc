@@ -1,6 +1,8 @@
 // The leader's half: the commit rule, streams and windows, what is lost and found again.
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "base/check.h"
 #include "solo.h"
 
@@ -201,6 +203,39 @@ TEST(LeaderTest, REG_R34_FLT_M05_AConfigurationIsRolledBackWithItsEntry) {
   EXPECT_EQ(solo.core().status().configuration.voters.size(), 5u);
   solo.receive(3, solo.append(3, at(1, 1), {command(2, 3)}));
   EXPECT_EQ(solo.core().status().configuration.voters.size(), 3u);
+}
+
+// Each heartbeat is answered, but only four heartbeats later: on a loaded machine a peer is slow and not gone.
+TEST(ContactTest, FLT_O07_REG_R57_AnswersThatTakeTwoThirdsOfATimeoutKeepALeaderInOffice) {
+  Solo solo(3);
+  solo.lead({2, 3});
+  solo.written();
+  solo.accept(2, 2);
+  std::deque<uint64_t> rounds;
+  for (int i = 0; i < 100; ++i) {
+    solo.heartbeat_interval();
+    ASSERT_EQ(solo.role(), Role::Leader) << i;
+    rounds.push_back(solo.only<Heartbeat>(2).round);
+    if (rounds.size() <= 3) continue;
+    solo.receive(2, HeartbeatReply{.term = solo.term(), .stream = solo.streams[2], .round = rounds.front()});
+    rounds.pop_front();
+  }
+}
+
+TEST(ContactTest, REG_R66_AnswersOfATimeoutAgoDoNot) {
+  Solo solo(3);
+  solo.lead({2, 3});
+  solo.written();
+  std::deque<uint64_t> rounds;
+  for (int i = 0; i < 100 && solo.role() == Role::Leader; ++i) {
+    ASSERT_LT(i, 99);
+    solo.heartbeat_interval();
+    if (solo.role() != Role::Leader) break;
+    rounds.push_back(solo.only<Heartbeat>(2).round);
+    if (rounds.size() <= 6) continue;
+    solo.receive(2, HeartbeatReply{.term = solo.term(), .stream = solo.streams[2], .round = rounds.front()});
+    rounds.pop_front();
+  }
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ class Storm {
     options.append_bytes_in_flight = random.between(100, 2000);
     options.append_bytes_max = random.between(50, 500);
     options.log_retained_bytes = random.chance(0.7) ? random.below(1000) : uint64_t{1} << 20;
+    options.log_pinned_bytes = 2 * options.log_retained_bytes;
     options.cache_bytes_max = random.chance(0.5) ? random.between(50, 500) : size_t{1} << 20;
     return options;
   }

@@ -244,5 +244,27 @@ TEST(CompactionTest, NoMemberIsEverCutOffHoweverLongItWasDown) {
   EXPECT_EQ(cluster.core(1).status().base.index, Index(102));
 }
 
+TEST(LogReadTest, WhatARecoveredLogLeftOutIsReadBackForThePeerThatNeedsIt) {
+  Recovered recovered{.hard_state = {Term(1), {}}, .entries = log_of(3, {1, 1, 1, 1})};
+  const std::vector<Entry> whole = recovered.entries;
+  for (size_t i : {1, 2}) recovered.entries[i].payload = {};
+  recovered.applied = at(4, 1);
+  Solo solo(recovered);
+  solo.lead({2, 3});
+  solo.written();
+  solo.accept(2, 6);
+  solo.receive(3, AppendReply{.term = solo.term(),
+                              .stream = solo.streams[3],
+                              .verdict = AppendVerdict::Conflict,
+                              .hint = at(1, 1),
+                              .rejected = Index(5)});
+  solo.accept(3, 1);
+  ASSERT_EQ(solo.effects.reads.size(), 1u);
+  EXPECT_EQ(solo.effects.reads[0].first, Index(2));
+  EXPECT_EQ(solo.effects.reads[0].last, Index(3));
+  solo.step(LogRead{Index(2), std::vector<Entry>(whole.begin() + 1, whole.begin() + 3)});
+  EXPECT_EQ(solo.sent<AppendRequest>(3).front().entries, std::vector<Entry>(whole.begin() + 1, whole.begin() + 3));
+}
+
 }  // namespace
 }  // namespace coordkit::raft::testing

@@ -26,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "narrate.h"
+#include "tests/support/source_dir.h"
 
 namespace coordkit::raft::testing {
 namespace {
@@ -44,7 +45,7 @@ class Scenario {
       Options options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)};
       for (std::string with; in >> with;) {
         if (with == "leases") options.lease = lease_of(options.election_timeout, 10'000);
-        if (with != "leases") options.log_retained_bytes = std::stoul(with);
+        if (with != "leases") options.log_retained_bytes = options.log_pinned_bytes = std::stoul(with);
       }
       cluster_.emplace(std::stoul(sizes[0]), options, 1, sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
       cluster_->on_turn = [this](const Node& node, const Effects& effects) { told_ += narrate(node, effects); };
@@ -197,7 +198,7 @@ std::string replay(std::istream& in, bool& converged) {
   return out;
 }
 
-std::filesystem::path folder() { return std::filesystem::path(COORDKIT_SOURCE_DIR) / "tests" / "scenarios"; }
+std::filesystem::path folder() { return std::filesystem::path(source_dir()) / "tests" / "scenarios"; }
 
 std::vector<std::string> names() {
   std::vector<std::string> names;

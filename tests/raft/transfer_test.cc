@@ -127,7 +127,7 @@ class OwnDiskTest : public ::testing::Test {
   Cluster cluster{3};
 };
 
-TEST_F(OwnDiskTest, FLT_P10_ALeaderWhoseDiskStallsWhileTheOthersCommitHandsOver) {
+TEST_F(OwnDiskTest, FLT_P10_FLT_D04_ALeaderWhoseDiskStallsWhileTheOthersCommitHandsOver) {
   stall({1});
   cluster.propose(1, "x");
   cluster.run(milliseconds(250));

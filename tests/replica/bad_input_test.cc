@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <limits>
 
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
@@ -19,8 +20,9 @@ namespace fs = std::filesystem;
 
 // A status with this code whose sentence has these words.
 MATCHER_P2(Refuses, code, words, "refuses with " + absl::StatusCodeToString(code) + " and says: " + words) {
-  *result_listener << arg;
-  return arg.code() == code && std::string(arg.message()).find(words) != std::string::npos && arg.message().size() > 20;
+  const std::string fault = fault_of_sentence(arg);
+  *result_listener << arg << ": " << fault;
+  return arg.code() == code && std::string(arg.message()).find(words) != std::string::npos && fault.empty();
 }
 
 absl::Status open_status(ReplicaOptions options) { return Replica::open(std::move(options)).status(); }
@@ -68,6 +70,12 @@ TEST_F(BadOptionsTest, SecurityNotChosen) {
   expect_refused(options_, "PlainText");
 }
 
+TEST_F(BadOptionsTest, FLT_S03_ASecretThatCouldBeGuessedIsRefusedWithoutRepeatingIt) {
+  options_.security = SharedSecret{"only 15 letters"};
+  expect_refused(options_, "16 to 1024 bytes");
+  EXPECT_THAT(std::string(open_status(options_).message()), Not(HasSubstr("only 15")));
+}
+
 TEST_F(BadOptionsTest, AMemberWithoutAnAddress) {
   options_.members[1].address.clear();
   expect_refused(options_, "address");
@@ -111,13 +119,16 @@ class BadPlaceTest : public ::testing::Test {
 
 TEST_F(BadPlaceTest, AParentThatDoesNotExist) {
   options_.data_dir += "/below/nothing";
-  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kNotFound, "create"));
+  const absl::Status refused = open_status(options_);
+  EXPECT_THAT(refused, Refuses(absl::StatusCode::kNotFound, "create"));
+  EXPECT_EQ(reason_of(refused), Reason::NotFound);
+  EXPECT_EQ(outcome_of(refused), Outcome::None);
 }
 
 TEST_F(BadPlaceTest, AFileInPlaceOfADirectory) {
   std::ofstream(options_.data_dir) << "mine";
   const absl::Status status = open_status(options_);
-  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status, Is(Reason::ForeignData));
   EXPECT_THAT(std::string(status.message()), HasSubstr(options_.data_dir));
   EXPECT_EQ(fs::file_size(options_.data_dir), 4u);
 }
@@ -143,6 +154,7 @@ TEST_F(BadPlaceTest, AnUnwritableDirectory) {
     status = open_status(options_);
   }
   EXPECT_THAT(status, Refuses(absl::StatusCode::kPermissionDenied, options_.data_dir));
+  EXPECT_THAT(status, Is(Reason::PermissionDenied));
   fs::permissions(options_.data_dir, fs::perms::owner_all);
   EXPECT_TRUE(fs::is_empty(options_.data_dir));
 }
@@ -151,6 +163,7 @@ TEST_F(BadPlaceTest, ADirectoryWithForeignFiles) {
   fs::create_directory(options_.data_dir);
   std::ofstream(options_.data_dir + "/notes.txt") << "mine";
   EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kFailedPrecondition, "notes.txt"));
+  EXPECT_THAT(open_status(options_), Is(Reason::ForeignData));
   EXPECT_EQ(fs::file_size(options_.data_dir + "/notes.txt"), 4u);
   EXPECT_EQ(std::distance(fs::directory_iterator(options_.data_dir), fs::directory_iterator()), 1);
 }
@@ -178,7 +191,48 @@ TEST_F(BadPlaceTest, ADirectoryOfAnotherReplica) {
 TEST_F(BadPlaceTest, ADirectoryThatIsOpenAlready) {
   cluster_.open_all();
   EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kFailedPrecondition, options_.data_dir));
+  EXPECT_THAT(open_status(options_), Is(Reason::InUse));
   EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());
+}
+
+// A log and a checkpoint of different moments, on real files: refused with a sentence, in either direction. What can be made
+// again from the other one is.
+TEST_F(BadPlaceTest, FLT_D21_AMemberWhoseLogOrCheckpointIsGoneIsRefused) {
+  options_.checkpoint_entries = 5;
+  options_.log_retained_bytes = 0;
+  const fs::path data = options_.data_dir;
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options_));
+  ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  for (int i = 0; i < 40; ++i) ASSERT_THAT(cluster_[1].put("color", std::to_string(i)).status(), IsOk());
+  cluster_.close(1);
+  const fs::path kept = data.string() + "-kept";
+  fs::copy(data, kept, fs::copy_options::recursive);
+  const auto restore = [&] {
+    fs::remove_all(data);
+    fs::copy(kept, data, fs::copy_options::recursive);
+  };
+
+  fs::remove_all(data / "log");
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "the log is empty"));
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "replace this member")) << "again";
+  restore();
+  for (const fs::directory_entry& file : fs::directory_iterator(data / "log")) {
+    if (file.path().extension() == ".seg") fs::remove(file.path());
+  }
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "the log is empty"));
+  restore();
+  fs::remove_all(data / "state");
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "the checkpoint was taken at 0"));
+  restore();
+  fs::remove_all(data / "log");
+  fs::remove_all(data / "state");
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "had a log")) << "it would found a second cluster";
+  restore();
+  fs::remove(data / "identity");
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "identity"));
+  restore();
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options_));
+  EXPECT_TRUE(cluster_[1].get("color")->entry);
 }
 
 TEST_F(BadPlaceTest, APortInUseIsToldAndFreeAgainLater) {
@@ -186,6 +240,7 @@ TEST_F(BadPlaceTest, APortInUseIsToldAndFreeAgainLater) {
   other.data_dir += "-other";
   cluster_.open_all();
   EXPECT_THAT(open_status(other), Refuses(absl::StatusCode::kUnavailable, options_.members[0].address));
+  EXPECT_THAT(open_status(other), Is(Reason::CannotListen));
   EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());
   cluster_.close(1);
   const auto opened = Replica::open(other);
@@ -285,6 +340,110 @@ TEST_F(BadCallTest, EveryCallAfterCloseSaysThatTheReplicaIsClosed) {
   EXPECT_THAT(me.acquire("billing").status(), Refuses(absl::StatusCode::kFailedPrecondition, "closed"));
   EXPECT_THAT(replica.wait_ready(kPatience), Is(Reason::Closed));
   EXPECT_THAT(replica.close(), IsOk());
+}
+
+// ---- all kinds of refusals; what each says is checked by the matcher, and read by people (tests/support/sentence.h)
+
+TEST_F(BadCallTest, EveryRefusalOfLocksAndSessionsIsASentence) {
+  Session me = cluster_.session(1), other = cluster_.session(1);
+  const absl::StatusOr<Grant> held = other.acquire("billing");
+  ASSERT_THAT(held.status(), IsOk());
+  EXPECT_THAT(me.try_acquire("billing").status(), Is(Reason::Held));
+  EXPECT_THAT(me.try_acquire("bill\x01\xff" + std::string(100, 'x')).status(), IsOk());
+  EXPECT_THAT(other.try_acquire("bill\x01\xff" + std::string(100, 'x')).status(), Is(Reason::Held))
+      << "whatever the name has in it";
+  EXPECT_THAT(me.acquire("billing", {.timeout = 1ms}).status(), Is(Reason::WaitTimeout));
+  EXPECT_THAT(me.acquire("x", {.owner = std::string(5000, 'o')}).status(), Is(Reason::LimitExceeded));
+  EXPECT_THAT(me.acquire("x", {.value = std::string(5000, 'v')}).status(), Is(Reason::LimitExceeded));
+  EXPECT_THAT(me.acquire("x", {.delay = 61s}).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(me.acquire("x", {.mode = LockMode::Shared, .sticky = true}).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(me.acquire_all({}).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(me.acquire_all({{.name = "a"}, {.name = "a"}}).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(me.acquire_all(std::vector<NamedLock>(129, {.name = "a"})).status(), Is(Reason::LimitExceeded));
+  EXPECT_THAT(cluster_[1].resume_session(SessionId(), "secret").status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(cluster_[1].resume_session(me.id(), "").status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(cluster_[1].resume_session(me.id(), me.secret()).status(), Is(Reason::AlreadyExists));
+  EXPECT_THAT(cluster_[1].resume_session(SessionId(999'999), "secret").status(), Is(Reason::SessionNotFound));
+  EXPECT_THAT(cluster_[1].kill_session(SessionId()), Is(Reason::InvalidArgument));
+  EXPECT_THAT(cluster_[1].kill_session(SessionId(999'999)), Is(Reason::SessionNotFound));
+  EXPECT_THAT(cluster_[1].session_info(SessionId(999'999)).status(), Is(Reason::SessionNotFound));
+  EXPECT_THAT(cluster_[1].force_release("billing", Token()).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(cluster_[1].force_release("billing", Token(1)).status(), Is(Reason::NotOwner));
+  EXPECT_THAT(cluster_[1].clear_delay("billing"), Is(Reason::NotFound));
+  EXPECT_THAT(cluster_[1].open_session({.ttl = 9'100'000'000s}).status(), Is(Reason::TtlTooLarge));
+  EXPECT_THAT(cluster_[1].open_session({.metadata = std::string(5000, 'm')}).status(), Is(Reason::LimitExceeded));
+}
+
+TEST_F(BadCallTest, EveryRefusalOfKeysIsASentence) {
+  Kv kv(cluster_[1]);
+  ASSERT_THAT(kv.put("a", "1").status(), IsOk());
+  ASSERT_THAT(kv.put("a", "2").status(), IsOk());
+  const Revision newest = kv.put("a", "3")->revision;
+  ASSERT_THAT(kv.compact(newest).status(), IsOk());
+  const absl::Status gone = kv.range({.key = "a", .revision = Revision(newest.value() - 1)}).status();
+  EXPECT_THAT(gone, Is(Reason::Compacted));
+  EXPECT_EQ(revision_of(gone), newest);
+  const absl::Status future = kv.range({.key = "a", .revision = Revision(newest.value() + 10)}).status();
+  EXPECT_THAT(future, Is(Reason::FutureRevision));
+  EXPECT_EQ(revision_of(future), newest);
+  EXPECT_THAT(kv.compact(newest).status(), Is(Reason::Compacted));
+  EXPECT_THAT(kv.compact(Revision()).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(kv.put({.key = "b", .ignore_value = true}).status(), Is(Reason::KeyNotFound));
+  EXPECT_THAT(kv.put({.key = "a", .value = "x", .ignore_value = true}).status(), Is(Reason::ValueProvided));
+  EXPECT_THAT(kv.put({.key = "a", .value = "x", .lease = LeaseId(999'999)}).status(), Is(Reason::LeaseNotFound));
+  EXPECT_THAT(kv.put("a", std::string(2 << 20, 'v')).status(), Is(Reason::LimitExceeded));
+  EXPECT_THAT(kv.put(std::string(9000, 'k'), "").status(), Is(Reason::LimitExceeded));
+  const PutOperation twice{.key = "a", .value = "x"};
+  EXPECT_THAT(kv.commit({{}, {twice, twice}, {}}).status(), Is(Reason::DuplicateKey));
+  EXPECT_THAT(kv.commit({{}, std::vector<Operation>(129, Operation{RangeOperation{.key = "a"}}), {}}).status(),
+              Is(Reason::TooManyOps));
+  EXPECT_THAT(kv.put("a", "x", {.fence = Fence{.lock = "billing", .token = Token(5)}}).status(), Is(Reason::Fenced));
+  Watch empty(cluster_[1], {.key = "b", .end = "a"});
+  EXPECT_THAT(empty.next(kPatience).status(), Is(Reason::EmptyRange));
+  Watch below(cluster_[1], {.key = "a", .from = Revision(1)});
+  const absl::Status ended = below.next(kPatience).status();
+  EXPECT_THAT(ended, Is(Reason::Compacted));
+  EXPECT_EQ(revision_of(ended), newest);
+}
+
+TEST_F(BadCallTest, EveryRefusalOfCoordinationIsASentence) {
+  Session me = cluster_.session(1);
+  EXPECT_THAT(Semaphore(me, "permits").try_acquire().status(), Is(Reason::NotFound));
+  EXPECT_THAT(Semaphore(me, "permits").try_acquire({.permits = 0}).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(Semaphore(me, "permits").remove(), Is(Reason::NotFound));
+  EXPECT_THAT(Latch(me, "latch").wait(kPatience), Is(Reason::NotFound));
+  EXPECT_THAT(Latch(me, "latch").create(1), IsOk());
+  EXPECT_THAT(Latch(me, "latch").create(1), Is(Reason::AlreadyExists));
+  EXPECT_THAT(Barrier(me, "barrier").open(), Is(Reason::NotFound));
+  EXPECT_THAT(Group(me, "group").leave(), Is(Reason::NotFound));
+  Counter counter(cluster_[1], "counter");
+  EXPECT_THAT(counter.set(std::numeric_limits<int64_t>::max()).status(), IsOk());
+  EXPECT_THAT(counter.add(1).status(), Is(Reason::CounterOverflow));
+  EXPECT_THAT(Leases(cluster_[1]).renew(LeaseId(999'999)).status(), Is(Reason::LeaseNotFound));
+  EXPECT_THAT(Leases(cluster_[1]).grant(0s).status(), Is(Reason::InvalidArgument));
+}
+
+TEST_F(BadCallTest, EveryRefusalOfMembersAndOwnMachinesIsASentence) {
+  EXPECT_THAT(cluster_[1].change_membership({}).status(), Is(Reason::InvalidArgument));
+  EXPECT_THAT(cluster_[1].change_membership(MembershipChange().remove(9)).status(), Is(Reason::MemberNotFound));
+  EXPECT_THAT(cluster_[1].change_membership(MembershipChange().remove(1)).status(), Is(Reason::NotEnoughVoters));
+  EXPECT_THAT(cluster_[1].change_membership(MembershipChange().add(1, "127.0.0.1:1")).status(), Is(Reason::AlreadyExists));
+  EXPECT_THAT(cluster_[1].transfer_leadership(9), Is(Reason::MemberNotFound));
+  EXPECT_THAT(cluster_[1].transfer_leadership(0), Is(Reason::InvalidArgument));
+  EXPECT_THAT(cluster_[1].propose(MachineId(17), "x").status(), Is(Reason::Unsupported));
+  EXPECT_THAT(cluster_[1].query(MachineId(17), "x").status(), Is(Reason::Unsupported));
+}
+
+// Whoever waits for a leader that there cannot be is told who is missing.
+TEST(BadClusterTest, ACallThatFindsNoLeaderSaysWhoIsMissing) {
+  Cluster cluster;
+  cluster.open_all();
+  cluster.close(2);
+  cluster.close(3);
+  absl::Status put = cluster[1].put("k", "v", {.timeout = 1s}).status();
+  while (reason_of(put) != Reason::NoLeader) put = cluster[1].put("k", "v", {.timeout = 1s}).status();
+  EXPECT_THAT(put, Is(Reason::NoLeader));
+  EXPECT_THAT(std::string(put.message()), AllOf(HasSubstr("2 of 3 voters are missing"), HasSubstr("replica 3 at")));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "coordkit/error.h"
 #include "coordkit/replica.h"
+#include "tests/support/sentence.h"
 #include "tools/support/loopback.h"
 
 namespace coordkit::testing {
@@ -22,9 +23,10 @@ using namespace std::chrono_literals;
 
 inline constexpr Duration kPatience = 60s;  // only a hang takes that long
 
-MATCHER_P(Is, reason, std::string("is ") + std::string(name_of(reason))) {
-  *result_listener << arg;
-  return reason_of(arg) == reason;
+MATCHER_P(Is, reason, std::string("is ") + std::string(name_of(reason)) + ", in a sentence") {
+  const std::string fault = fault_of_sentence(arg);
+  *result_listener << arg << ": " << fault;
+  return reason_of(arg) == reason && fault.empty();
 }
 MATCHER(IsOk, "is OK") {
   *result_listener << arg;

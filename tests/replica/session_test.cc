@@ -78,7 +78,7 @@ TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOv
   ASSERT_THAT(resumed->grants, SizeIs(1));
   Grant& grant = resumed->grants[0];
   EXPECT_EQ(grant.name(), "jobs");
-  EXPECT_EQ(grant.token(), token);
+  EXPECT_GT(grant.token(), token) << "what the process that was killed may still have sent is fenced off";
   // The same directory at a later boot: the directory lock vouches, and the first renewal makes it valid, not a whole TTL.
   ASSERT_EQ(valid.get_future().wait_for(30s), std::future_status::ready);
   EXPECT_TRUE(grant.valid());
@@ -113,7 +113,7 @@ TEST_F(ReplicaSessionTest, S45_PermitsItemsPlacesAndMembershipsComeBackAfterARes
   ASSERT_THAT(resumed->places, SizeIs(1));
   EXPECT_THAT(DoubleBarrier(resumed->session, "d", 1).leave(resumed->places[0]), IsOk());
   ASSERT_THAT(resumed->items, SizeIs(1));
-  EXPECT_EQ(resumed->items[0].grant.token(), claimed);
+  EXPECT_GT(resumed->items[0].grant.token(), claimed);
   EXPECT_EQ(resumed->items[0].value, "work");
   EXPECT_THAT(ClaimQueue(resumed->session, "q").acknowledge(resumed->items[0]), IsOk());
   ASSERT_THAT(resumed->memberships, SizeIs(1));

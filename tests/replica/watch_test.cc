@@ -11,6 +11,7 @@ namespace coordkit::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::Le;
 using ::testing::SizeIs;
 using What = WatchBatch::What;
@@ -173,6 +174,8 @@ TEST_F(WatchTest, S28_ASlowReaderWhoseHistoryIsGoneIsToldWhereToBeginAnew) {
   }
   EXPECT_THAT(slow.end, Is(Reason::Compacted));
   EXPECT_THAT(slow.end, HasCode(absl::StatusCode::kOutOfRange));
+  EXPECT_EQ(revision_of(slow.end), last) << "where to begin anew, as the sentence says: " << slow.end;
+  EXPECT_THAT(std::string(slow.end.message()), EndsWith(" " + std::to_string(last.value())));
   EXPECT_THAT(slow.events.size(), Le(100u));
   EXPECT_EQ(slow.values(), numbers(0, static_cast<int>(slow.events.size()) - 1)) << "no gap before the end";
   Reader again = reader(3, last);
@@ -242,7 +245,7 @@ TEST_F(WatchTest, AnObserverIsToldOnTheCallbackThreadWhereNobodyMayWaitForTheNex
     if (batch.what == What::Created) waited.set_value(other.next().status());
     if (batch.what == What::Events && (seen += static_cast<int>(batch.events->size())) == 5) five.set_value();
   });
-  EXPECT_THAT(waited.get_future().get(), Is(Reason::InvalidArgument)) << "the batch would come on the very thread that waits";
+  EXPECT_THAT(waited.get_future().get(), Is(Reason::InCallback)) << "the batch would come on the very thread that waits";
   EXPECT_THAT(watch.next().status(), Is(Reason::InvalidArgument)) << "its batches go to the observer";
   put(2, 1, 5);
   five.get_future().get();

@@ -168,7 +168,7 @@ TEST_F(SimLogStoreTest, FLT_D02_D06_INV_S04_RotBelowTheMarkIsNamedAndNeverServed
   EXPECT_GT(holes, 10u);
 }
 
-TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedIsKeptOutOnceItHasLostSomethingWithoutATrace) {
+TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneThatWasSetBack) {
   open();
   acknowledged(3);
   store_.set_faults({.lying_syncs = true});
@@ -176,7 +176,31 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedIsKeptOutOnceItHasLostSomethingWith
   EXPECT_FALSE(store_.sound());
   store_.crash(CrashKind::Power);
   store_.set_faults({});
-  EXPECT_TRUE(absl::IsDataLoss(store_.open(sink_).status()));
+  size_t told = 0;
+  store_.set_forgetful([&](const SimLogStore::Image& now) {
+    ++told;
+    EXPECT_EQ(now.log.last(), Index(3));
+    EXPECT_EQ(store_.durable().last(), Index(6)) << "what it was to have";
+  });
+  EXPECT_EQ(open().entries.size(), 3u);
+  EXPECT_EQ(told, 1u);
+  EXPECT_FALSE(store_.sound());
+  EXPECT_FALSE(store_.stands_for(store_.id()));
+  EXPECT_EQ(store_.durable().last(), Index(3));
+}
+
+TEST_F(SimLogStoreTest, FLT_D21_FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorterOne) {
+  using Files = SimLogStore::Files;
+  EXPECT_FALSE(store_.lose_files(Files::All)) << "there are none yet";
+  open();
+  acknowledged(3);
+  store_.crash(CrashKind::Process);
+  ASSERT_TRUE(store_.lose_files(Files::All));
+  EXPECT_FALSE(store_.sound());
+  const RecoveredLog found = open();
+  EXPECT_TRUE(found.entries.empty());
+  EXPECT_EQ(found.hard_state, raft::HardState());
+  EXPECT_FALSE(store_.stands_for(store_.id()));
 }
 
 TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostNothingIsSoundAgain) {

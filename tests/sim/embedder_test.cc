@@ -1,6 +1,14 @@
-// What the author of a test brings to the simulator: machines, programs, scripts, a last word.
+// What the author of a test brings to the simulator: machines, programs, scripts, sizes, a last word.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/error.h"
 #include "coordkit/row_table.h"
 #include "coordkit/sim/options.h"
 
@@ -30,6 +38,7 @@ class Tally final : public StateMachine {
     return row ? *row : "0";
   }
   void checkpoint(CheckpointBatch& batch) override { rows_.checkpoint(batch); }
+  bool forget_stored() override { return rows_.forget_stored(); }
   absl::Status restore(const CheckpointView& view) override { return rows_.restore(view); }
   void timers(std::vector<TimerOp>&) const override {}
   uint64_t digest() const override { return rows_.digest(); }
@@ -167,6 +176,250 @@ TEST_F(EmbedderTest, BadOptionsAreSaidSo) {
   EXPECT_EQ(simulate(made).violation, "OPTIONS");
   made.script = [](Conductor& run) { run.crash(ReplicaId(99)), run.cut(ReplicaId(1), ReplicaId(1)), run.start(ReplicaId()); };
   EXPECT_EQ(simulate(made).violation, "");
+  made = options(1);
+  made.nodes = 3;
+  made.founders = 4;
+  EXPECT_EQ(simulate(made).what, "4 founders of 3 replicas: some of the replicas found the cluster");
+  for (const SimSizes sizes : {SimSizes{.checkpoint_entries = 0}, SimSizes{.state_chunk_bytes = 0}}) {
+    made = options(1);
+    made.sizes = sizes;
+    EXPECT_EQ(simulate(made).violation, "OPTIONS");
+  }
+}
+
+TEST_F(EmbedderTest, ARunEndsWhenEnoughWasSeen) {
+  for (const bool by_script : {true, false}) {
+    SimOptions made = options(1, "calm");
+    made.hostile_time = 600s;
+    const auto counting = made.program;
+    made.program = [=](Process& process) {
+      if (!by_script) process.after(1s, [&process] { process.end_run(); });
+      return counting(process);
+    };
+    if (by_script) {
+      made.script = [](Conductor& run) { run.at(1s, [&run] { run.end_run(); }); };
+    }
+    answered = checked = 0;
+    const Report report = simulate(made);
+    EXPECT_EQ(report.violation, "") << report.what;
+    EXPECT_GE(report.virtual_time, 1s);
+    EXPECT_LT(report.virtual_time, 60s);
+    EXPECT_EQ(checked, report.nodes) << "what follows the faults is done as ever";
+  }
+}
+
+TEST_F(EmbedderTest, InstallsNeedNoLuckySeed) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SimOptions made = options(seed, "calm");
+    made.nodes = 3;
+    made.sizes = {.checkpoint_entries = 8, .log_retained_bytes = 1, .state_chunk_bytes = 64};
+    made.script = [](Conductor& run) {
+      run.at(500ms, [&run] { run.crash(ReplicaId(3)); });
+      run.at(2s, [&run] { run.start(ReplicaId(3)); });
+    };
+    answered = 0;
+    const Report report = simulate(made);
+    EXPECT_EQ(report.violation, "") << "seed " << seed << ": " << report.what;
+    EXPECT_GT(report.installs, 0u) << "seed " << seed;
+  }
+}
+
+// An operator inside of the cluster: takes a newcomer in, hands leadership to it, removes another member.
+TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
+  using Kind = raft::MemberChange::Kind;
+  SimOptions made = options(1, "calm");
+  made.nodes = 4;
+  made.founders = 3;
+  made.hostile_time = 20s;
+  std::vector<absl::Status> told;
+  std::vector<ReplicaId> leaders;
+  struct Operator final : Program {
+    Operator(Process& process, std::vector<absl::Status>& told) : process_(process), told_(told) {
+      if (process.node() == ReplicaId(1)) process.after(1s, [this] { go_on(); });
+    }
+    void go_on() {
+      const auto done = [this](absl::Status status) {
+        told_.push_back(std::move(status));
+        process_.after(500ms, [this] { go_on(); });
+      };
+      if (told_.empty()) {
+        const raft::Member newcomer{.id = ReplicaId(4)};
+        process_.change_members({{.kind = Kind::AddLearner, .member = newcomer}, {.kind = Kind::Promote, .member = newcomer}},
+                                5s, done);
+      } else if (told_.size() == 1) {
+        process_.transfer_leadership(ReplicaId(4), 2s, done);
+      } else if (told_.size() == 2) {
+        process_.change_members({{.kind = Kind::Remove, .member = {.id = ReplicaId(2)}}}, 5s, done);
+      } else if (told_.size() == 3) {
+        process_.change_members({{.kind = Kind::Promote, .member = {.id = ReplicaId(2)}}}, 5s, done);
+      }
+    }
+    Process& process_;
+    std::vector<absl::Status>& told_;
+  };
+  made.program = [&told](Process& process) { return std::make_unique<Operator>(process, told); };
+  made.script = [&leaders](Conductor& run) {
+    run.at(900ms, [&] { leaders.push_back(run.leader()); });
+    run.at(9s, [&] { leaders.push_back(run.leader()), run.end_run(); });
+  };
+  made.check = nullptr;
+  const Report report = simulate(made);
+  EXPECT_EQ(report.violation, "") << report.what;
+  ASSERT_EQ(told.size(), 4u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(told[i].ok()) << i << ": " << told[i];
+  EXPECT_EQ(reason_of(told[3]), Reason::MemberNotFound) << told[3];
+  ASSERT_EQ(leaders.size(), 2u);
+  EXPECT_NE(leaders[0], ReplicaId(4)) << "it was blank";
+  EXPECT_EQ(leaders[1], ReplicaId(4));
+}
+
+// A service that writes its session down, and takes it over after a restart, whatever the profile.
+class Heir final : public Program {
+ public:
+  struct Paper {
+    SessionId id;
+    std::string secret;
+    Token token;
+  };
+  struct Findings {
+    std::optional<Paper> paper;
+    std::vector<Token> tokens;  // of the lock, in the order in which they were told
+    uint64_t resumed = 0;
+  };
+  Heir(Process& process, Findings& findings, Duration ttl) : process_(process), findings_(findings), ttl_(ttl) {
+    if (process.node() == ReplicaId(1)) go_on();
+  }
+
+ private:
+  void go_on() { findings_.paper ? resume() : open(); }
+  void open() {
+    process_.client().open_session({.ttl = ttl_}, [this](absl::StatusOr<SessionRef> session) {
+      if (!session.ok()) return process_.after(100ms, [this] { go_on(); });
+      session_ = *session;
+      process_.client().acquire(session_, "post", {}, [this](absl::StatusOr<HoldRef> hold) {
+        if (!hold.ok()) return;
+        findings_.tokens.push_back((*hold)->token());
+        findings_.paper = Paper{session_->id(), session_->secret(), (*hold)->token()};
+      });
+    });
+  }
+  void resume() {
+    process_.client().resume_session(findings_.paper->id, findings_.paper->secret, {},
+                                     [this](absl::StatusOr<ResumedSession> found) {
+                                       if (reason_of(found.status()) == Reason::SessionNotFound)
+                                         return findings_.paper.reset(), open();
+                                       if (!found.ok()) return process_.after(100ms, [this] { go_on(); });
+                                       ++findings_.resumed;
+                                       session_ = found->session;
+                                       for (const HoldRef& hold : found->holds) findings_.tokens.push_back(hold->token());
+                                     });
+  }
+  Process& process_;
+  Findings& findings_;
+  const Duration ttl_;
+  SessionRef session_;
+};
+
+TEST_F(EmbedderTest, S45_AProgramResumesItsSessionUnderEveryProfile) {
+  for (const std::string_view profile : profiles()) {
+    Heir::Findings findings;
+    SimOptions made = options(1, std::string(profile));
+    made.hostile_time = 8s;
+    made.reduction.faults.emplace();  // none but the script's
+    made.program = [&findings](Process& process) { return std::make_unique<Heir>(process, findings, 30s); };
+    made.script = [](Conductor& run) {
+      run.at(2s, [&run] { run.crash(ReplicaId(1)); });
+      run.at(2500ms, [&run] { run.start(ReplicaId(1)); });
+    };
+    made.check = nullptr;
+    const Report report = simulate(made);
+    EXPECT_EQ(report.violation, "") << profile << ": " << report.what;
+    EXPECT_GT(findings.resumed, 0u) << profile;
+    EXPECT_TRUE(std::is_sorted(findings.tokens.begin(), findings.tokens.end(), std::less_equal<>())) << profile;
+  }
+}
+
+// Its process dies for good shortly before the faults end: that the session outlives the TTLs of the seed's own work is no
+// reason to complain.
+TEST_F(EmbedderTest, INV_L11_TheDeadAreWaitedForByTheirOwnTtl) {
+  Heir::Findings findings;
+  SimOptions made = options(1, "calm");
+  made.nodes = 3;
+  made.program = [&findings](Process& process) {
+    return std::make_unique<Heir>(process, findings, process.now() < 1s ? Duration(40s) : Duration(1s));
+  };
+  made.script = [&findings](Conductor& run) {
+    run.at(2s, [&] { run.crash(ReplicaId(1)), findings.paper.reset(), run.end_run(); });
+  };
+  made.check = nullptr;
+  const Report report = simulate(made);
+  EXPECT_EQ(report.violation, "") << report.what;
+  EXPECT_GE(findings.tokens.size(), 1u);
+  EXPECT_GE(report.expiries, 1u);
+}
+
+// What a program's callbacks do when they are told that their process died: call it, fail, or begin again.
+struct Dying final : Program {
+  enum class Last : uint8_t { Asks, Fails, FailsInMembers };
+  Dying(Process& process, Last last, uint64_t& told) : process_(process), last_(last), told_(told) {
+    process.after(1s, [this] {
+      process_.client().acquire(nullptr, "x", {}, [](const absl::StatusOr<HoldRef>&) {});
+      for (int i = 0; i < 3; ++i) {
+        process_.client().open_session({.ttl = 5s},
+                                       [this](const absl::StatusOr<SessionRef>& session) { end(session.status()); });
+      }
+      if (last_ != Last::FailsInMembers) return;
+      process_.change_members({{.kind = raft::MemberChange::Kind::Promote, .member = {.id = ReplicaId(9)}}}, 60s,
+                              [this](const absl::Status& status) { end(status); });
+    });
+  }
+  ~Dying() override { told_ += process_.client().status().calls; }
+  void end(const absl::Status& status) {
+    if (reason_of(status) != Reason::Stopped) return;
+    ++told_;
+    if (last_ != Last::Asks) process_.fail("stopped in the middle");
+    process_.machine(kTally);
+    process_.after(1ms, [] {});
+    process_.client().open_session({.ttl = 5s},
+                                   [this](const absl::StatusOr<SessionRef>& session) { EXPECT_FALSE(session.ok()), ++told_; });
+    process_.transfer_leadership({}, 1s, [this](const absl::Status& late) { EXPECT_FALSE(late.ok()), ++told_; });
+  }
+  Process& process_;
+  const Last last_;
+  uint64_t& told_;
+};
+
+TEST_F(EmbedderTest, FLT_P01_ADyingProcessMayBeAskedForAnything) {
+  for (const Dying::Last last : {Dying::Last::Asks, Dying::Last::Fails, Dying::Last::FailsInMembers}) {
+    uint64_t told = 0;
+    SimOptions made = options(1, "calm");
+    made.nodes = 3;
+    made.program = [&](Process& process) { return std::make_unique<Dying>(process, last, told); };
+    made.script = [](Conductor& run) {
+      run.at(900ms, [&run] { run.cut_off(ReplicaId(2)); });
+      run.at(1100ms, [&run] { run.crash(ReplicaId(2)), run.end_run(); });
+    };
+    made.check = nullptr;
+    const Report report = simulate(made);
+    EXPECT_GT(told, 0u);
+    EXPECT_EQ(report.violation, last == Dying::Last::Asks ? "" : "PROGRAM") << report.what;
+    EXPECT_EQ(report.what, last == Dying::Last::Asks ? "" : "stopped in the middle");
+  }
+}
+
+// The run ends with calls open in every process: their callbacks fail too, and that is nobody's death.
+TEST_F(EmbedderTest, AViolationIsReportedThoughEveryProgramFailsAtTheEnd) {
+  uint64_t told = 0;
+  SimOptions made = options(1, "calm");
+  made.nodes = 3;
+  made.program = [&](Process& process) {
+    if (process.node() == ReplicaId(1)) process.after(1001ms, [&process] { process.fail("the first word"); });
+    return std::make_unique<Dying>(process, Dying::Last::Fails, told);
+  };
+  made.script = [](Conductor& run) { run.at(900ms, [&run] { run.cut_off(ReplicaId(2)), run.cut_off(ReplicaId(3)); }); };
+  const Report report = simulate(made);
+  EXPECT_EQ(report.violation, "PROGRAM");
+  EXPECT_EQ(report.what, "the first word");
 }
 
 // A process that was killed has no callbacks left to run, and a frozen one runs them when it goes on.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "coordkit/sim/options.h"
+#include "tests/support/source_dir.h"
 
 namespace coordkit::sim {
 namespace {
@@ -56,25 +57,39 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
   EXPECT_GT(sum.crashes, 40u);
 }
 
+// Past the gate of the transport, as nobody and under the names of members that are away.
+TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
+  MarkCounts marks{};
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SimOptions options{.seed = seed, .profile = "strangers"};
+    options.hostile_time = std::chrono::seconds(10);
+    const Report report = simulate(options);
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+  }
+  EXPECT_GT(marks[static_cast<size_t>(Mark::StrangerSpoke)], 50u);
+  EXPECT_GT(marks[static_cast<size_t>(Mark::StrangerAsMember)], 5u);
+}
+
 // Members come, go, lose their disks and hand over, and situations that matter are met.
-TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_MembersChangeUnderEveryOtherFault) {
+TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEveryOtherFault) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "membership");
     ASSERT_EQ(report.violation, "") << story(report);
     for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
   }
-  for (const Mark mark :
-       {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
-        Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon, Mark::LeaderLostAfterPromotion,
-        Mark::StateInstalled, Mark::DiskSetBack, Mark::SetBackNoticed, Mark::DiskMixedUp, Mark::MixUpNoticed}) {
+  for (const Mark mark : {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
+                          Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon,
+                          Mark::LeaderLostAfterPromotion, Mark::StateInstalled, Mark::DiskSetBack, Mark::SetBackNoticed,
+                          Mark::SetBackUnnoticed, Mark::DiskMixedUp, Mark::MixUpNoticed}) {
     EXPECT_GT(marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
   }
 }
 
 // Disks fail, fill up, rot and lie; replicas halt, wait, stand aside or get another disk, and nothing that was answered is
 // lost.
-TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_INV_S01_S04_DisksOfEveryKindOfBadness) {
+TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S04_DisksOfEveryKindOfBadness) {
   Report sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "disks");
@@ -83,13 +98,28 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_INV_S01_S04_D
     for (size_t mark = 0; mark < kMarks; ++mark) sum.marks[mark] += report.marks[mark];
   }
   for (const FaultKind kind : {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected,
-                               FaultKind::LostSync, FaultKind::StateRot}) {
+                               FaultKind::LostSync, FaultKind::StateRot, FaultKind::LostFiles}) {
     EXPECT_GT(sum.faults[static_cast<size_t>(kind)], 0u) << name_of(kind);
   }
   for (const Mark mark :
        {Mark::UnsyncedWriteFound, Mark::HolesFound, Mark::ShortLogFound, Mark::OpenFailed, Mark::PowerLostInOpen,
-        Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced, Mark::RottenStateFound}) {
+        Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced, Mark::RottenStateFound, Mark::LogLost,
+        Mark::SegmentLost, Mark::CheckpointLost, Mark::StoresRefused}) {
     EXPECT_GT(sum.marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
+  }
+}
+
+// What running replicas hold rots on all of them at once, and scrubs find it: each writes its state anew, or leaves the log
+// behind.
+TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEverywhereHeals) {
+  MarkCounts marks{};
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report report = run(seed, "disks");
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+  }
+  for (const Mark mark : {Mark::StateRewritten, Mark::LogScrubbed, Mark::RotHealed, Mark::LogMended}) {
+    EXPECT_GT(marks[static_cast<size_t>(mark)], 5u) << name_of(mark);
   }
 }
 
@@ -150,7 +180,7 @@ TEST(SimulateTest, UnknownProfileIsRefused) { EXPECT_EQ(run(1, "no such").violat
 
 // seeds.txt: SEED PROFILE SECONDS what it was.
 TEST(SimulateTest, SeedsThatFoundBugsHold) {
-  std::ifstream file(std::string(COORDKIT_SOURCE_DIR) + "/tests/sim/seeds.txt");
+  std::ifstream file(source_dir() + "/tests/sim/seeds.txt");
   ASSERT_TRUE(file.is_open());
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.front() == '#') continue;

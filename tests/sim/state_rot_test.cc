@@ -50,7 +50,7 @@ class StateRotTest : public ::testing::Test, protected StateSink {
 
   World world_{1};
   SimStateStore store_{world_, 0, world_.fork_random()};
-  int installed_ = 0, refused_ = 0;
+  int installed_ = 0, refused_ = 0, waiting_ = 0;
 
  private:
   void checkpointed(Position) override {}
@@ -58,6 +58,7 @@ class StateRotTest : public ::testing::Test, protected StateSink {
   void installed(Position) override { ++installed_; }
   void install_refused(Position, absl::Status) override { ++refused_; }
   void checkpoint_failed(absl::Status) override {}
+  void checkpoint_waits(absl::Status why) override { waiting_ = why.ok() ? 0 : waiting_ + 1; }
 };
 
 TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
@@ -65,10 +66,37 @@ TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
   EXPECT_EQ(shown(**before), "old");
   ASSERT_TRUE(store_.rot());
   EXPECT_FALSE(store_.sound());
-  EXPECT_FALSE(store_.failed()) << "nobody has looked yet";
   EXPECT_EQ(shown(**before), "");
   EXPECT_EQ(shown(), "");
-  EXPECT_TRUE(store_.failed());
+  EXPECT_FALSE(store_.failed()) << "the state in memory is the truth";
+}
+
+TEST_F(StateRotTest, FLT_D08_AWholeBatchMakesEverythingSound) {
+  ASSERT_TRUE(store_.rot());
+  store_.commit({.applied = kSecond, .rows = {{"other", "new"}}, .whole = true});
+  pass();
+  EXPECT_TRUE(store_.sound());
+  EXPECT_EQ(shown(), "new") << "the rows before it are gone";
+}
+
+TEST_F(StateRotTest, RotThatPassesIsGoneWithTheProcess) {
+  ASSERT_TRUE(store_.rot_passing());
+  EXPECT_TRUE(store_.sound()) << "its disk is";
+  EXPECT_EQ(shown(), "");
+  store_.crash();
+  ASSERT_TRUE(store_.open(*this).ok());
+  EXPECT_EQ(shown(), "old");
+}
+
+TEST_F(StateRotTest, FLT_D04_ACommitWaitsForRoomAndGoesOn) {
+  store_.set_full(true);
+  commit(kSecond, "new");
+  EXPECT_EQ(waiting_, 1);
+  EXPECT_EQ(store_.applied(), kFirst);
+  store_.set_full(false);
+  pass();
+  EXPECT_EQ(waiting_, 0);
+  EXPECT_EQ(shown(), "new");
 }
 
 TEST_F(StateRotTest, FLT_D08_AnOpenReadsEverything) {

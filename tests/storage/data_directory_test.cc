@@ -173,5 +173,19 @@ TEST(IdentityTest, FLT_D03_D15_EveryCallFailsOnce) {
   }
 }
 
+TEST_F(DataDirectoryTest, FLT_D21_ThatThereIsALogIsKnownWithoutTheLog) {
+  {
+    const auto directory = open();
+    ASSERT_TRUE(directory.ok()) << directory.status();
+    EXPECT_FALSE((*directory)->had_log());
+    EXPECT_TRUE((*directory)->note_log().ok());
+    EXPECT_TRUE((*directory)->note_log().ok()) << "twice is no error";
+  }
+  std::filesystem::remove_all(path_ + "/log");
+  const auto again = open();
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE((*again)->had_log());
+}
+
 }  // namespace
 }  // namespace coordkit::testing

@@ -30,6 +30,12 @@ TEST(CheckpointGoldenTest, BytesAreThoseOfVersionOneAndAreRead) {
   EXPECT_EQ(decoded->live, checkpoint.live);
   EXPECT_EQ(decoded->applied, checkpoint.applied);
   EXPECT_EQ(decoded->digest, checkpoint.digest);
+  EXPECT_EQ(decoded->origin, storage::StateOrigin::Own);
+  checkpoint.origin = storage::StateOrigin::Peer;
+  const auto installed = storage::decode_checkpoint(storage::encode(checkpoint));
+  ASSERT_TRUE(installed.ok());
+  EXPECT_EQ(installed->origin, storage::StateOrigin::Peer);
+  EXPECT_EQ(installed->live, checkpoint.live);
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 #include "tests/storage/lmdb_calls.h"
 
 #include <fcntl.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 namespace coordkit::testing {
@@ -17,12 +20,27 @@ bool watching = false;
 uint64_t made_calls = 0;
 uint64_t failing_call = 0;
 std::vector<LmdbCalls::Change> recorded;
+LmdbCalls::Room room = LmdbCalls::Room::Enough;
 
 bool is_data_file(int fd) {
   char path[4096];
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
   const ssize_t size = ::readlink(link.c_str(), path, sizeof path);
-  return size > 0 && std::string_view(path, static_cast<size_t>(size)).ends_with("/data.mdb");
+  return size > 0 && std::string_view(path, static_cast<size_t>(size)).find("/data.") != std::string_view::npos;
+}
+
+LmdbCalls::Room room_now() {
+  const std::scoped_lock lock(mutex);
+  return room;
+}
+
+// What a full disk makes of a write of `size` bytes; nothing: it goes on to the kernel.
+std::optional<ssize_t> without_room(int fd, size_t size) {
+  const LmdbCalls::Room now = room_now();
+  if (now == LmdbCalls::Room::Enough || !is_data_file(fd)) return std::nullopt;
+  if (now == LmdbCalls::Room::Short) return static_cast<ssize_t>(size / 2);
+  errno = ENOSPC;
+  return -1;
 }
 
 // Whether the call goes on to the kernel; errno is set if not.
@@ -39,6 +57,7 @@ bool passes(int fd, LmdbCalls::Change change) {
 }
 
 ssize_t pwrite_watched(int fd, const void* bytes, size_t size, off_t offset) {
+  if (const std::optional<ssize_t> result = without_room(fd, size)) return *result;
   if (!passes(fd, {static_cast<uint64_t>(offset), std::string(static_cast<const char*>(bytes), size)})) return -1;
   return ::syscall(SYS_pwrite64, fd, bytes, size, offset);
 }
@@ -56,6 +75,11 @@ LmdbCalls::LmdbCalls(uint64_t failing) {
 LmdbCalls::~LmdbCalls() {
   const std::scoped_lock lock(mutex);
   watching = false;
+}
+
+void LmdbCalls::set_room(Room now) {
+  const std::scoped_lock lock(mutex);
+  room = now;
 }
 
 uint64_t LmdbCalls::made() const {
@@ -79,9 +103,19 @@ ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
 ssize_t writev(int fd, const iovec* parts, int count) {
   std::string bytes;
   for (int i = 0; i < count; ++i) bytes.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
+  if (const std::optional<ssize_t> result = coordkit::testing::without_room(fd, bytes.size())) return *result;
   const off_t offset = ::lseek(fd, 0, SEEK_CUR);
   if (!coordkit::testing::passes(fd, {static_cast<uint64_t>(offset), std::move(bytes)})) return -1;
   return ::syscall(SYS_writev, fd, parts, count);
+}
+
+int fstatvfs(int fd, struct statvfs* info) {
+  struct statfs found = {};
+  if (::fstatfs(fd, &found) != 0) return -1;
+  *info = {};
+  info->f_frsize = static_cast<unsigned long>(found.f_bsize);
+  info->f_bavail = coordkit::testing::room_now() == coordkit::testing::LmdbCalls::Room::Enough ? found.f_bavail : 0;
+  return 0;
 }
 
 int fdatasync(int fd) {

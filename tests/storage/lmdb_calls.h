@@ -23,6 +23,10 @@ class LmdbCalls {
   LmdbCalls(const LmdbCalls&) = delete;
   LmdbCalls& operator=(const LmdbCalls&) = delete;
 
+  // From here on the disk is full: writes fail, or fall short first, until there is room again.
+  enum class Room : uint8_t { Enough, None, Short };
+  static void set_room(Room room);
+
   uint64_t made() const;
   std::vector<Change> changes() const;  // those that did not fail
 };

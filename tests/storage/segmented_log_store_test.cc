@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <future>
 #include <thread>
 
 #include "base/random.h"
@@ -9,6 +11,7 @@
 #include "coordkit/testing/sink_probes.h"
 #include "log/log.h"
 #include "tests/log/recording_fs.h"
+#include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testing {
 namespace {
@@ -109,6 +112,33 @@ TEST(SegmentedLogStoreTest, FLT_D03_AFailedSyncIsReportedOnceAndNothingLaterIsAt
   EXPECT_EQ(probe.failures().size(), 1u);
 }
 
+TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswersToo) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  for (uint64_t i = 1; i <= 30; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1)});
+  ASSERT_TRUE(probe.wait_written(WriteNumber(30)));
+  const auto scrub = [&store](Index from) {
+    std::promise<LogScrub> answer;
+    store.scrub(from, [&answer](LogScrub found) { answer.set_value(std::move(found)); });
+    return answer.get_future().get();
+  };
+  const LogScrub sound = scrub(Index(1));
+  EXPECT_FALSE(sound.first_bad);
+  EXPECT_FALSE(sound.next) << "it was short";
+  EXPECT_GT(sound.bytes, 0u);
+  disk.with([](RecordingFs& fs) { fs.fail_all_calls(absl::DataLossError("EIO")); });
+  const LogScrub rotten = scrub(Index(10));
+  EXPECT_EQ(rotten.first_bad, Index(10));
+  EXPECT_EQ(rotten.last_bad, Index(30));
+  EXPECT_TRUE(absl::IsDataLoss(rotten.why));
+  store.submit({.number = WriteNumber(31), .entries = entries(31, 1, 1)});
+  ASSERT_TRUE(probe.wait_failed());
+  EXPECT_FALSE(scrub(Index(1)).next);
+  store.close();
+}
+
 TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRelief) {
   SharedDisk disk;
   LogSinkProbe probe;
@@ -138,6 +168,33 @@ TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
   disk.with([](RecordingFs& fs) { fs.limit_space(1000); });
   SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
   EXPECT_TRUE(absl::IsResourceExhausted(store.open(probe).status()));
+}
+
+// It holds nothing yet: another one is made.
+TEST(SegmentedLogStoreTest, FLT_D11_ASpareThatIsRemovedOrCutShortIsThrownAway) {
+  const auto spoilings = {+[](const std::filesystem::path& spare) { std::filesystem::remove(spare); },
+                          +[](const std::filesystem::path& spare) { std::filesystem::resize_file(spare, 100); }};
+  for (const auto spoil : spoilings) {
+    TemporaryDirectory parent;
+    const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
+    ASSERT_TRUE(directory.ok());
+    LogSinkProbe probe;
+    SegmentedLogStore store(*directory, kSmall);
+    ASSERT_TRUE(store.open(probe).ok());
+    uint64_t spoiled = 0;
+    for (uint64_t index = 1; index <= 3000 && (spoiled < 3 || index % 500 != 0); ++index) {
+      for (const auto& file : std::filesystem::directory_iterator(parent / "data/log")) {
+        if (file.path().extension() != ".spare" || spoiled >= 3) continue;
+        spoil(file.path());
+        ++spoiled;
+      }
+      store.submit({.number = WriteNumber(index), .entries = entries(index, 1, 1)});
+      ASSERT_TRUE(probe.wait_written(WriteNumber(index))) << index;
+    }
+    store.close();
+    EXPECT_TRUE(probe.failures().empty());
+    EXPECT_EQ(spoiled, 3u);
+  }
 }
 
 TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPowerCutAtThatMoment) {

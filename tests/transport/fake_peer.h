@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,7 +28,14 @@ class FakePeer {
 
   explicit FakePeer(int fd) : fd_(fd), reader_(64 << 20) {}
   FakePeer(FakePeer&& other) noexcept
-      : sent(std::move(other.sent)), fd_(std::exchange(other.fd_, -1)), reader_(std::move(other.reader_)), seed_(other.seed_) {}
+      : sent(std::move(other.sent)),
+        knows(other.knows),
+        secret(other.secret),
+        spoil(other.spoil),
+        heard(other.heard),
+        fd_(std::exchange(other.fd_, -1)),
+        reader_(std::move(other.reader_)),
+        sums_(std::move(other.sums_)) {}
   ~FakePeer() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -49,7 +57,8 @@ class FakePeer {
     return true;
   }
   std::string seal(FrameKind kind, std::string_view body, GroupId group = kOnlyGroup) {
-    const FrameHeader header = make_frame_header(kind, group, body, seed_++);
+    const FrameHeader header = make_frame_header(kind, group, body, sums_);
+    sums_.next();
     return std::string(header.data(), header.size()) + std::string(body);
   }
   bool send(FrameKind kind, std::string_view body = {}) { return write(seal(kind, body)); }
@@ -73,7 +82,9 @@ class FakePeer {
   }
 
   // The dialer's half of the handshake. False: refused; then goodbye() may say why.
-  bool shake(const Introduction& mine) {
+  bool shake(Introduction mine) {
+    mine.mark = knows ? mark_of(knows) : mine.mark;
+    mine.secured = !secret.empty();
     if (!send(FrameKind::Hello, encode(mine))) return false;
     const auto answer = read();
     if (!answer) return false;
@@ -81,6 +92,16 @@ class FakePeer {
     const auto theirs = decode_introduction(answer->body);
     if (answer->kind != FrameKind::Hello || !theirs.ok() || theirs->echo != mine.nonce) return false;
     key(mine.nonce, theirs->nonce);
+    heard = *theirs;
+    if (!knows && secret.empty()) return send(FrameKind::Ping);
+    mine.echo = theirs->nonce;
+    prove(mine, Prover::Dialer, knows, secret);
+    if (spoil) spoil(mine);
+    if (!send(FrameKind::Hello, encode(mine))) return false;
+    if (!secret.empty()) {
+      sums_.set_key(session_key(secret, Prover::Dialer, mine.nonce, theirs->nonce));
+      reader_.set_key(session_key(secret, Prover::Acceptor, mine.nonce, theirs->nonce));
+    }
     return send(FrameKind::Ping);
   }
   // The acceptor's half.
@@ -88,8 +109,17 @@ class FakePeer {
     const auto hello = read();
     if (!hello || hello->kind != FrameKind::Hello) return false;
     mine.echo = decode_introduction(hello->body).value().nonce;
+    prove(mine, Prover::Acceptor, knows, secret);
     if (!send(FrameKind::Hello, encode(mine))) return false;
     key(mine.nonce, mine.echo);
+    const auto proven = read();
+    if (!proven) return false;
+    if (proven->kind == FrameKind::Goodbye) return note(*proven), false;
+    if (proven->kind != FrameKind::Hello) return false;
+    heard = decode_introduction(proven->body).value();
+    if (secret.empty()) return true;
+    sums_.set_key(session_key(secret, Prover::Acceptor, mine.echo, mine.nonce));
+    reader_.set_key(session_key(secret, Prover::Dialer, mine.echo, mine.nonce));
     return true;
   }
   // Reads until the pong: what was sent before has been taken in. False: the connection ended; goodbye() may say why.
@@ -102,7 +132,11 @@ class FakePeer {
   }
   CloseReason goodbye() const { return goodbye_; }
 
-  std::string sent;  // everything, for a replay
+  std::string sent;                          // everything, for a replay
+  ClusterId knows;                           // and proves; zero: nothing
+  std::string secret;                        // likewise
+  std::function<void(Introduction&)> spoil;  // of what is proven as a dialer
+  Introduction heard;                        // the other end's newest hello
 
  private:
   friend class FakeListener;
@@ -115,7 +149,7 @@ class FakePeer {
   }
   void key(uint64_t mine, uint64_t theirs) {
     reader_.set_key(frame_key(theirs, mine));
-    seed_ = frame_key(mine, theirs);
+    sums_.set_seed(frame_key(mine, theirs));
   }
   void note(const Frame& frame) { goodbye_ = static_cast<CloseReason>(frame.body.at(0)); }
   bool more() {
@@ -130,7 +164,7 @@ class FakePeer {
 
   int fd_;
   FrameReader reader_;
-  uint64_t seed_ = 0;
+  FrameSums sums_;
   CloseReason goodbye_ = CloseReason::None;
   bool timed_out_ = false;
 };

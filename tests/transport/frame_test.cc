@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/sums.h"
 #include "tests/golden/hex.h"
+#include "tests/support/source_dir.h"
 #include "transport/hello.h"
 
 namespace coordkit {
@@ -150,7 +151,8 @@ TEST(FrameTest, TheBufferIsBoundedByTheLargestFrame) {
 
 Introduction introduction() {
   Introduction mine{Hello{}, 0x1111, 0x2222, 0x3333};
-  mine.hello = {1, 2, "orders", ReplicaId(1), ReplicaId(2), StoreId(0xabcdef0123456789), BootCounter(300), ClusterId(99)};
+  mine.hello = {1, 2, "orders", ReplicaId(1), ReplicaId(2), StoreId(0xabcdef0123456789), BootCounter(300), ClusterId()};
+  prove(mine, Prover::Acceptor, ClusterId(99), "0123456789abcdef");
   return mine;
 }
 
@@ -182,7 +184,7 @@ TEST(HelloTest, ProtocolRangesMustMeet) {
     mine.from = theirs.to = ReplicaId(1);
     mine.protocol_min = mine_min, mine.protocol_max = mine_max;
     theirs.protocol_min = theirs_min, theirs.protocol_max = theirs_max;
-    return judge(mine, theirs);
+    return judge(mine, Introduction{.hello = theirs});
   };
   EXPECT_EQ(judge_ranges(1, 1, 1, 1), CloseReason::None);
   EXPECT_EQ(judge_ranges(1, 2, 2, 3), CloseReason::None);
@@ -191,15 +193,69 @@ TEST(HelloTest, ProtocolRangesMustMeet) {
   EXPECT_EQ(judge_ranges(1, 1, 0, 0), CloseReason::NoCommonProtocol);
 }
 
+// ---- with a secret
+
+// The frame of this number, sealed by a dialer with nonce 1 for an acceptor with nonce 2.
+std::string keyed(FrameKind kind, std::string_view body, uint64_t number, Prover by = Prover::Dialer) {
+  FrameSums sums;
+  sums.set_key(session_key("0123456789abcdef", by, 1, 2));
+  for (uint64_t i = 0; i < number; ++i) sums.next();
+  const FrameHeader header = make_frame_header(kind, kOnlyGroup, body, sums);
+  return std::string(header.data(), header.size()) + std::string(body);
+}
+
+FrameFault fault_of(std::string_view stream, Prover by = Prover::Dialer) {
+  FrameReader reader(4096);
+  reader.set_key(session_key("0123456789abcdef", by, 1, 2));
+  while (!stream.empty()) {
+    const std::span<char> space = reader.space();
+    const size_t size = std::min(space.size(), stream.size());
+    std::copy_n(stream.data(), size, space.data());
+    reader.filled(size);
+    stream.remove_prefix(size);
+    while (reader.next()) {
+    }
+  }
+  return reader.fault();
+}
+
+TEST(KeyedFrameTest, FLT_S03_EachFrameIsGoodOnceInItsPlaceInItsDirection) {
+  const std::string first = keyed(FrameKind::Message, "one", 0);
+  const std::string second = keyed(FrameKind::Message, "two", 1);
+  EXPECT_EQ(fault_of(first + second), FrameFault::None);
+  EXPECT_NE(fault_of(second + first), FrameFault::None);
+  EXPECT_NE(fault_of(first + first), FrameFault::None);
+  EXPECT_NE(fault_of(second), FrameFault::None);
+  EXPECT_NE(fault_of(first, Prover::Acceptor), FrameFault::None) << "sent back to its sender";
+  EXPECT_NE(fault_of(seal(FrameKind::Message, "one", frame_key(1, 2))), FrameFault::None) << "without the secret";
+}
+
+TEST(KeyedFrameTest, FLT_N09_FLT_S03_NoBitMayChange) {
+  const std::string frame = keyed(FrameKind::Message, std::string(100, 'x'), 0);
+  for (size_t bit = 0; bit < frame.size() * 8; ++bit) {
+    std::string changed = frame;
+    changed[bit / 8] ^= static_cast<char>(1u << (bit % 8));
+    EXPECT_NE(fault_of(changed), FrameFault::None) << bit;
+  }
+}
+
+// What an attacker can do who knows how the sums of the header are made, but not the key of the frames.
+TEST(KeyedFrameTest, FLT_S03_TheSumOfTheHeaderAloneLetsNothingIn) {
+  const SessionKey key = session_key("0123456789abcdef", Prover::Dialer, 1, 2);
+  FrameSums seeded(key.headers);
+  const FrameHeader header = make_frame_header(FrameKind::Message, kOnlyGroup, "lie", seeded);
+  EXPECT_EQ(fault_of(std::string(header.data(), header.size()) + "lie"), FrameFault::Sum);
+}
+
 // ---- pinned bytes. A change here is a change of the wire.
 
 TEST(FrameTest, BytesAreTheGoldenOnes) {
-  std::ifstream file(COORDKIT_SOURCE_DIR "/tests/golden/wire_frames.hex");
+  std::ifstream file(source_dir() + "/tests/golden/wire_frames.hex");
   std::stringstream golden;
   golden << file.rdbuf();
   const std::string now = hex(seal(FrameKind::Hello, encode(introduction()))) + "\n" +
                           hex(seal(FrameKind::Message, "body", frame_key(0x2222, 0x3333) + 5)) + "\n" +
-                          hex(seal(FrameKind::Ping, "", 42)) + "\n";
+                          hex(seal(FrameKind::Ping, "", 42)) + "\n" + hex(keyed(FrameKind::Message, "body", 5)) + "\n";
   EXPECT_EQ(golden.str(), now);
 }
 

@@ -198,9 +198,9 @@ TEST_F(TcpTransportTest, FLT_N12_AHelloThatDoesNotFitIsRefusedForItsReason) {
   transport_->set_cluster(ClusterId(7));
   const auto refused = [&](auto change) {
     Introduction mine = introduction();
-    mine.hello.cluster = ClusterId(7);
     change(mine.hello);
     FakePeer peer = connect();
+    if (mine.hello.cluster) peer.knows = mine.hello.cluster;
     EXPECT_FALSE(peer.shake(mine));
     EXPECT_TRUE(peer.ended());
     EXPECT_TRUE(wait_closed(peer.goodbye()));
@@ -255,13 +255,13 @@ TEST_F(TcpTransportTest, ARepeatedHelloMayChangeTheClusterIdOnly) {
   Introduction mine = introduction();
   ASSERT_TRUE(peer.shake(mine) && peer.settled());
   const auto again = [&](const Introduction& repeated) { return peer.send(FrameKind::Hello, encode(repeated)); };
-  mine.hello.cluster = ClusterId(7);
   transport_->set_cluster(ClusterId(7));
   const auto told = peer.read();  // on the live connection
   ASSERT_TRUE(told && told->kind == FrameKind::Hello);
   const Introduction theirs = decode_introduction(told->body).value();
-  EXPECT_EQ(theirs.hello.cluster, ClusterId(7));
+  EXPECT_EQ(theirs.mark, mark_of(ClusterId(7)));
   mine.echo = theirs.nonce;
+  prove(mine, Prover::Dialer, ClusterId(7), "");
   again(mine);
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.cluster == ClusterId(7); }));
   mine.hello.store = StoreId(666);
@@ -274,14 +274,9 @@ TEST_F(TcpTransportTest, ARepeatedHelloMayChangeTheClusterIdOnly) {
 TEST_F(TcpTransportTest, AGenesisOfAnotherClusterEndsALiveConnection) {
   start();
   FakePeer peer = connect();
-  Introduction mine = introduction();
-  mine.hello.cluster = ClusterId(8);
-  ASSERT_TRUE(peer.shake(mine) && peer.settled());
+  peer.knows = ClusterId(8);
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
   transport_->set_cluster(ClusterId(7));
-  const auto told = peer.read();
-  ASSERT_TRUE(told && told->kind == FrameKind::Hello);
-  mine.echo = decode_introduction(told->body).value().nonce;
-  peer.send(FrameKind::Hello, encode(mine));
   EXPECT_TRUE(wait_closed(CloseReason::OtherCluster));
 }
 

@@ -15,7 +15,7 @@ constexpr unsigned kWatchdogSeconds = 30;  // for the story itself; its processe
 int run(int argc, char** argv) {
   CLI::App app("Three real processes, one lock; the leader is frozen, then killed; ends with a checked summary.");
   std::string out = "out";
-  app.add_option("--out", out, "where demo.log, demo.json, demo.html and demo-data go")->capture_default_str();
+  app.add_option("--out", out, "where demo.log, demo.json, demo.html, demo.svg and demo-data go")->capture_default_str();
 
   coordkit::demo::NodeOptions node;
   CLI::App* node_role = app.add_subcommand("node", "one process of the service")->group("");

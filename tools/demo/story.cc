@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/demo/cast.h"
+#include "tools/demo/picture.h"
 #include "tools/demo/roles.h"
 
 namespace coordkit::demo {
@@ -270,8 +271,10 @@ void Story::write_json(bool ok) {
 }
 
 void Story::write_page(const std::string& wrong) {
-  std::ofstream(page_path()) << sim::timeline_page(
-      cast_.recording().timeline(cast_.claims(), cast_.admissions(), support::machine_time_ns(), wrong));
+  const sim::Timeline timeline =
+      cast_.recording().timeline(cast_.claims(), cast_.admissions(), support::machine_time_ns(), wrong);
+  std::ofstream(page_path()) << sim::timeline_page(timeline);
+  std::ofstream(out_ / "demo.svg") << picture(timeline);
 }
 
 int Story::run() {

@@ -26,6 +26,58 @@ int run(int argc, char** argv) {
   lost_update->add_flag("--without-check", without_check, "holders do not ask valid() before they write");
   lost_update->add_flag("--json", options.json, "nothing on stdout but the JSON line");
 
+  experiment::StrangersOptions strangers;
+  CLI::App* siege = app.add_subcommand("strangers", "three processes at work, and hostile peers that were never invited");
+  siege->add_option("--seconds", strangers.seconds, "how long")->capture_default_str();
+  siege->add_option("--seed", strangers.seed, "of what is random in it")->capture_default_str();
+  siege->add_option("--out", strangers.out, "where its files go")->capture_default_str();
+  siege->add_flag("--with-secret", strangers.secret, "the replicas share a secret");
+  siege->add_flag("--json", strangers.json, "nothing on stdout but the JSON line");
+
+  experiment::SpoiledFilesOptions spoiled;
+  CLI::App* spoiled_files =
+      app.add_subcommand("spoiled-files", "three processes at work; the files of one are spoiled, stopped or running");
+  spoiled_files->add_option("--runs", spoiled.runs, "spoilings of a stopped member")->capture_default_str();
+  spoiled_files->add_option("--running", spoiled.running, "spoilings of a running member")->capture_default_str();
+  spoiled_files->add_option("--seed", spoiled.seed, "of what is random in it")->capture_default_str();
+  spoiled_files->add_option("--out", spoiled.out, "where its files go")->capture_default_str();
+  spoiled_files->add_flag("--json", spoiled.json, "nothing on stdout but the JSON line");
+  experiment::SpoiledNodeOptions spoiled_node;
+  CLI::App* spoiled_role = app.add_subcommand("spoiled-node", "one member of spoiled-files")->group("");
+  spoiled_role->add_option("--id", spoiled_node.id)->required();
+  spoiled_role->add_option("--data", spoiled_node.data_dir)->required();
+  spoiled_role->add_option("--members", spoiled_node.addresses)->required()->expected(experiment::kNodes);
+
+  experiment::CatchUpOptions catch_up;
+  CLI::App* catching_up =
+      app.add_subcommand("catch-up", "three processes under load; one of them stands still for a while and has to catch up");
+  catching_up->add_option("--seconds", catch_up.seconds, "how long it stands still")->capture_default_str();
+  catching_up->add_option("--limit", catch_up.limit, "seconds it may take to catch up")->capture_default_str();
+  catching_up->add_option("--state", catch_up.state_mb, "of values, in MB")->capture_default_str();
+  catching_up->add_option("--rate", catch_up.rate_mb, "of values written, in MB/s")->capture_default_str();
+  catching_up->add_option("--value", catch_up.value_bytes, "bytes of one value")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  catching_up->add_option("--out", catch_up.out, "where its files go")->capture_default_str();
+  catching_up->add_flag("--json", catch_up.json, "nothing on stdout but the JSON line");
+
+  experiment::RestartOptions restart;
+  CLI::App* restarting = app.add_subcommand("restart", "one process with much state is started again");
+  restarting->add_option("--state", restart.state_mb, "of values, in MB")->capture_default_str();
+  restarting->add_option("--value", restart.value_bytes, "bytes of one value")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  restarting->add_option("--log", restart.log_mb, "of log behind the checkpoint, in MiB")->capture_default_str();
+  restarting->add_option("--out", restart.out, "where its files go")->capture_default_str();
+  restarting->add_flag("--json", restart.json, "nothing on stdout but the JSON line");
+
+  experiment::LoadNodeOptions load_node;
+  CLI::App* load_role = app.add_subcommand("load-node", "one member of catch-up and restart")->group("");
+  load_role->add_option("--id", load_node.id)->required();
+  load_role->add_option("--data", load_node.data_dir)->required();
+  load_role->add_option("--log", load_node.log_retained_mb);
+  load_role->add_option("--members", load_node.addresses)->required();
+
   experiment::NodeOptions node;
   CLI::App* node_role = app.add_subcommand("node", "one process of the service")->group("");
   node_role->add_option("--id", node.id)->required();
@@ -33,6 +85,10 @@ int run(int argc, char** argv) {
   node_role->add_option("--counter", node.counter_port)->required();
   node_role->add_option("--members", node.addresses)->required()->expected(experiment::kNodes);
   node_role->add_flag("!--without-check", node.check);
+  node_role->add_flag("--reports", node.reports);
+  node_role->add_option("--secret", node.secret);
+  int64_t section_ms = node.section.count();
+  node_role->add_option("--section-ms", section_ms);
   CLI::App* counter_role = app.add_subcommand("counter", "what the lock protects")->group("");
   std::string directory;
   bool gate = true;
@@ -41,8 +97,18 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   std::signal(SIGPIPE, SIG_IGN);
+  node.section = std::chrono::milliseconds(section_ms);
   if (node_role->parsed()) return experiment::run_node(node);
   if (counter_role->parsed()) return experiment::run_counter(directory, gate);
+  if (siege->parsed()) {
+    alarm(static_cast<unsigned>(strangers.seconds) + 120);  // a watchdog; the children die with their parent
+    return experiment::run_strangers(strangers);
+  }
+  if (load_role->parsed()) return experiment::run_load_node(load_node);
+  if (catching_up->parsed()) return experiment::run_catch_up(catch_up);
+  if (restarting->parsed()) return experiment::run_restart(restart);
+  if (spoiled_role->parsed()) return experiment::run_spoiled_node(spoiled_node);
+  if (spoiled_files->parsed()) return experiment::run_spoiled_files(spoiled);
   options.protection = {!without_gate, !without_check};
   alarm(static_cast<unsigned>(options.seconds) + 90);  // a watchdog; the children die with their parent
   return experiment::run_lost_update(options);

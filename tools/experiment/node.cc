@@ -30,6 +30,7 @@ class Node {
     if (const absl::Status status = replica_->wait_ready(60s); !status.ok()) return fail("wait_ready", status);
     report_("ready");
     std::thread worker([this] { work(); });
+    std::thread reporter([this] { report_health(); });
     for (std::string line; std::getline(std::cin, line);) {
     }
     {
@@ -39,6 +40,7 @@ class Node {
     }
     const absl::Status closed = replica_->close();  // ends what the worker waits for
     worker.join();
+    reporter.join();
     if (!closed.ok()) return fail("close", closed);
     report_("bye");
     return 0;
@@ -49,6 +51,7 @@ class Node {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "experiment", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
     options.security = PlainText{};
+    if (!options_.secret.empty()) options.security = SharedSecret{options_.secret};
     options.segment_bytes = 4 << 20;
     options.on_halt = [this](const absl::Status& why) { fail("halted", why); };
     return options;
@@ -72,6 +75,19 @@ class Node {
     return std::chrono::milliseconds(std::uniform_int_distribution<int64_t>(0, longest.count())(random_));
   }
 
+  void report_health() {
+    while (options_.reports && !over()) {
+      const Health health = replica_->health();
+      uint64_t voters = 0;
+      for (const MemberInfo& member : health.members.members) voters += member.role == MemberInfo::Role::Voter ? 1 : 0;
+      report_("health", {{"term", health.term.value()},
+                         {"leader", health.leader.value()},
+                         {"voters", voters},
+                         {"warning", health.warnings.empty() ? std::string() : health.warnings.front()}});
+      pass(500ms);
+    }
+  }
+
   void work() {
     Session session;
     while (!over()) {
@@ -90,7 +106,7 @@ class Node {
     report_("granted", {{"token", token}});
     const std::optional<uint64_t> seen = counter_.read(token);
     if (!seen) return report_("ended", {{"token", token}, {"how", "refused"}});
-    pass(up_to(kSectionMax));
+    pass(up_to(options_.section));
     if (options_.check && !grant.valid()) return report_("ended", {{"token", token}, {"how", "stopped"}});
     const bool written = counter_.write(token, *seen);
     report_("ended", {{"token", token}, {"how", written ? "written" : "refused"}});

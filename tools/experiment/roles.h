@@ -1,8 +1,10 @@
-// The kinds of process of the lost-update experiment, all of this one program.
+// The kinds of process of the experiments, all of this one program. In lost-update:
 //
 //   the conductor   starts the others, stops one of them every few seconds (SIGSTOP), lets it go on, and counts at the end
 //   a node (x3)     a service that links coordkit: a replica, and a worker that adds one to a counter under the lock
 //   the counter     a file with one number, behind a fence gate or not; answers over TCP on loopback
+//
+// In strangers the same nodes and counter are attacked by threads of the conductor, and nobody is stopped (strangers.cc).
 //
 // Nodes and counter print one JSON object a line: "event", "at" and what belongs to it.
 #pragma once
@@ -31,6 +33,9 @@ struct NodeOptions {
   std::string data_dir;
   uint16_t counter_port = 0;
   bool check = true;
+  bool reports = false;  // its health, twice a second
+  std::chrono::milliseconds section{kSectionMax};
+  std::string secret;  // empty: PlainText
 };
 
 struct LostUpdateOptions {
@@ -41,7 +46,64 @@ struct LostUpdateOptions {
   std::filesystem::path out = "out";
 };
 
+struct StrangersOptions {
+  double seconds = 60;
+  uint64_t seed = 1;
+  bool secret = false;  // the replicas share one
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
+// spoiled-files: the files of one member of three are spoiled again and again (spoiled_files.cc).
+struct SpoiledNodeOptions {
+  int id = 0;
+  std::vector<std::string> addresses;  // of members 1, 2, 3
+  std::string data_dir;
+};
+
+struct SpoiledFilesOptions {
+  uint64_t runs = 1000;    // of a stopped member
+  uint64_t running = 200;  // of one that runs
+  uint64_t seed = 1;
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
+// catch-up and restart: members that write values to keys, as many and as fast as they are told (load_node.cc).
+struct LoadNodeOptions {
+  int id = 0;
+  std::vector<std::string> addresses;  // of members 1, 2, ...
+  std::string data_dir;
+  uint64_t log_retained_mb = 64;  // in 2^20 bytes
+};
+
+struct CatchUpOptions {
+  double seconds = 60;       // for which a follower stands still
+  double limit = 600;        // in seconds, for catching up
+  uint64_t state_mb = 1000;  // of values, in 10^6 bytes
+  uint64_t rate_mb = 30;     // of values written in a second
+  uint64_t value_bytes = 16384;
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
+struct RestartOptions {
+  uint64_t state_mb = 1000;
+  uint64_t value_bytes = 4096;
+  uint64_t log_mb = 64;  // of log that is kept behind the checkpoint
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
+int run_load_node(const LoadNodeOptions& options);
+int run_catch_up(const CatchUpOptions& options);
+int run_restart(const RestartOptions& options);
+
+int run_spoiled_files(const SpoiledFilesOptions& options);
+int run_spoiled_node(const SpoiledNodeOptions& options);
+
 int run_lost_update(const LostUpdateOptions& options);
+int run_strangers(const StrangersOptions& options);
 int run_node(const NodeOptions& options);
 int run_counter(const std::filesystem::path& directory, bool gate);
 

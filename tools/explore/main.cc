@@ -1,5 +1,6 @@
-// coordkit-explore: visits every state of a small scope with the real consensus core and says whether an invariant can
-// break in it. The exit status is 0 only if the search was complete and nothing was violated.
+// coordkit-explore: visits every state of a small scope with the real consensus core, or of the birth of a cluster with real
+// engines, and says whether an invariant can break in it. The exit status is 0 only if the search was complete and nothing was
+// violated.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "explore/birth.h"
 #include "explore/narrate.h"
 #include "explore/search.h"
 
@@ -43,9 +45,15 @@ const std::pair<const char*, Defect> kDefects[] = {{"none", Defect::None},
                                                    {"sends-at-once", Defect::SendsAtOnce},
                                                    {"compares-too-little", Defect::ComparesTooLittle}};
 
+const std::pair<const char*, BirthDefect> kBirthDefects[] = {
+    {"none", BirthDefect::None}, {"reports-early", BirthDefect::ReportsEarly}, {"greets-as-blank", BirthDefect::GreetsAsBlank}};
+
 void list_scopes() {
-  for (const Scope& scope : scopes())
-    std::printf("%-10s %s\n", std::string(scope.name).c_str(), std::string(scope.what).c_str());
+  const auto line = [](std::string_view name, std::string_view what) {
+    std::printf("%-12s %s\n", std::string(name).c_str(), std::string(what).c_str());
+  };
+  for (const Scope& scope : scopes()) line(scope.name, scope.what);
+  for (const BirthScope& scope : birth_scopes()) line(scope.name, scope.what);
 }
 
 // Tells every move of a trace; ends where a move is not possible or an invariant breaks.
@@ -73,6 +81,30 @@ void progress(const Findings& found, size_t level, Clock::time_point start, Cloc
   std::fprintf(stderr, "depth %lu, %.1f M states, %zu to expand, %.0f k transitions/s, %.2f GiB\n",
                static_cast<unsigned long>(found.depth), static_cast<double>(found.states) / 1e6, level,
                static_cast<double>(found.transitions) / seconds_since(start) / 1e3, gigabytes_most());
+}
+
+int run_births(const Arguments& arguments, const BirthScope& scope) {
+  if (!arguments.replay.empty()) {
+    const std::string violation = tell_birth(scope, arguments.replay);
+    std::printf("%s\n", violation.empty() ? "nothing is violated" : violation.c_str());
+    return violation.empty() ? 0 : 1;
+  }
+  const Clock::time_point start = Clock::now();
+  const BirthFindings found = search_births(scope, arguments.states_max);
+  if (!found.violation.empty()) {
+    std::fprintf(stderr, "\n%s\n", found.violation.c_str());
+    tell_birth(scope, found.trace);
+    std::fprintf(stderr, "  replay: ./dev explore --scope %s --defect %s --replay '%s'\n", arguments.scope.c_str(),
+                 arguments.defect.c_str(), found.trace.c_str());
+  }
+  const nlohmann::ordered_json summary = {
+      {"scope", arguments.scope},         {"defect", arguments.defect},   {"states", found.states},
+      {"transitions", found.transitions}, {"depth", found.depth},         {"complete", found.complete},
+      {"violation", found.violation},     {"trace", found.trace},         {"born", found.born},
+      {"two_geneses", found.torn},        {"replica_lives", found.lives}, {"wall_seconds", seconds_since(start)},
+      {"gigabytes", gigabytes_most()}};
+  std::printf("%s\n", summary.dump().c_str());
+  return found.complete ? 0 : 1;
 }
 
 int run(const Arguments& arguments, const Scope& scope) {
@@ -139,7 +171,8 @@ int main(int argc, char** argv) {
       "Visits every interleaving of a small scope with the real consensus core and checks the invariants in each state."};
   app.add_option("--scope", arguments.scope, "which (see --list)")->capture_default_str();
   app.add_option("--defect", arguments.defect,
-                 "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little")
+                 "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little; at births reports-early, "
+                 "greets-as-blank")
       ->capture_default_str();
   app.add_option("--replay", arguments.replay, "tell one trace, in the words that a violation prints");
   app.add_option("--states-max", arguments.states_max, "give up, incomplete, after so many states");
@@ -148,6 +181,14 @@ int main(int argc, char** argv) {
   app.add_flag("--list", arguments.list, "the scopes");
   CLI11_PARSE(app, argc, argv);
   if (arguments.list) return list_scopes(), 0;
+  if (const BirthScope* birth = birth_scope_named(arguments.scope)) {
+    const auto* planted = std::find_if(std::begin(kBirthDefects), std::end(kBirthDefects),
+                                       [&](const auto& one) { return arguments.defect == one.first; });
+    if (planted == std::end(kBirthDefects)) return std::fprintf(stderr, "no such defect at a birth; see --help\n"), 2;
+    BirthScope scope = *birth;
+    scope.defect = planted->second;
+    return run_births(arguments, scope);
+  }
   const Scope* named = scope_named(arguments.scope);
   const auto* defect =
       std::find_if(std::begin(kDefects), std::end(kDefects), [&](const auto& one) { return arguments.defect == one.first; });

@@ -11,21 +11,38 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Client;
 
 // What becomes of a closed barrier when the session that closed it ends.
 enum class BarrierAtSessionEnd : uint8_t { Stays = 0, Opens = 1, Breaks = 2 };
+constexpr std::string_view name_of(BarrierAtSessionEnd at_end) {
+  switch (at_end) {
+    case BarrierAtSessionEnd::Stays: return "Stays";
+    case BarrierAtSessionEnd::Opens: return "Opens";
+    case BarrierAtSessionEnd::Breaks: return "Breaks";
+  }
+  return "?";
+}
 // What the end of a party's session does to a double barrier: all others get Broken, or one party less is waited for. The
 // first who enters decides it for the cycle.
 enum class PartyAtSessionEnd : uint8_t { Breaks = 1, Shrinks = 2 };
+constexpr std::string_view name_of(PartyAtSessionEnd at_end) {
+  switch (at_end) {
+    case PartyAtSessionEnd::Breaks: return "Breaks";
+    case PartyAtSessionEnd::Shrinks: return "Shrinks";
+  }
+  return "?";
+}
 
 struct PermitOptions {
   LockWait wait = {};
@@ -134,6 +151,14 @@ struct LeaderInfo {
 // First a linearizable Snapshot at its index, then every change above it, each once, in order. Resync: entries were skipped
 // (a state was taken over from a peer, or the observer was too slow); it is a snapshot again, at a greater index.
 enum class Seen : uint8_t { Snapshot = 1, Resync = 2, Change = 3 };
+constexpr std::string_view name_of(Seen seen) {
+  switch (seen) {
+    case Seen::Snapshot: return "Snapshot";
+    case Seen::Resync: return "Resync";
+    case Seen::Change: return "Change";
+  }
+  return "?";
+}
 
 struct LeaderSeen {
   Seen how = Seen::Snapshot;
@@ -152,6 +177,14 @@ struct LatchSeen {
 };
 struct GroupSeen {
   enum class What : uint8_t { Joined = 3, Updated = 4, Left = 5 };
+  friend constexpr std::string_view name_of(What what) {
+    switch (what) {
+      case What::Joined: return "Joined";
+      case What::Updated: return "Updated";
+      case What::Left: return "Left";
+    }
+    return "?";
+  }
   Seen how = Seen::Snapshot;
   Index index;
   std::vector<GroupMember> members;  // snapshots: all; a change: the one it is about

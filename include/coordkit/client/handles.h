@@ -11,17 +11,27 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "coordkit/clock.h"
+#include "coordkit/export.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // Valid -> Jeopardy (own deadline passed, not known to be lost) -> Valid again with the same tokens, or Lost, which is final.
 enum class SessionPhase : uint8_t { Valid = 1, Jeopardy = 2, Lost = 3 };
+constexpr std::string_view name_of(SessionPhase phase) {
+  switch (phase) {
+    case SessionPhase::Valid: return "Valid";
+    case SessionPhase::Jeopardy: return "Jeopardy";
+    case SessionPhase::Lost: return "Lost";
+  }
+  return "?";
+}
 
 // Locks that the session grants by itself (S-58); src/client/delegations.h.
 class Delegation;

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "coordkit/client/options.h"
+#include "coordkit/export.h"
 #include "coordkit/key_operations.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Client;
 

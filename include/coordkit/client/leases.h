@@ -13,15 +13,16 @@
 
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class Client;
 
 struct KeepLeaseOptions {
   Duration ttl{};   // above zero, at most 9,000,000,000 s; raised to the floor of 50 ms
-  LeaseId id = {};  // zero: a free one
+  LeaseId id = {};  // zero: one is drawn, 2^62 or above
   CallDeadline deadline = {};
   // Every change of phase, in order, each once, through the Notifier; the first is the one it was granted with.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};

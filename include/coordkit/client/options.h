@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -13,10 +14,11 @@
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "coordkit/engine.h"
+#include "coordkit/export.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 using CallId = Id<struct CallIdTag>;  // a call of one client; never reused
 
@@ -65,13 +67,13 @@ struct ClientOptions {
   Duration give_up_min{};
   // Calls under way; more get TooManyRequests at the door. Legal: 1 and up. Release, cancel and close are not refused.
   size_t calls_max = 65536;
-  StickyLimits sticky;
-  CompactionPolicy compaction;  // while this replica leads; equal on all of them
+  StickyLimits sticky = {};
+  CompactionPolicy compaction = {};  // while this replica leads; equal on all of them
   // Absent: user code runs inline, at the end of before_turn and after_turn.
-  Notifier notify;
+  Notifier notify = {};
   // Gives the secret of a session that is opened: 16 unpredictable bytes and more, at most 64, never the same twice. Absent:
   // sessions have no secret and cannot be resumed.
-  absl::AnyInvocable<std::string()> draw_secret;
+  absl::AnyInvocable<std::string()> draw_secret = {};
   ValidityWatch* watch = nullptr;  // outlives the client; absent: holders are told in the client's turns
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
@@ -90,24 +92,24 @@ struct ReadOptions {
   Consistency consistency = Consistency::Linearizable;
   // Local only: a state at or beyond this log index (the `index` of an earlier answer, from any replica), waited for until
   // the deadline (CallTimeout, no effect).
-  Index at_least;
+  Index at_least = {};
   ReadOptions() = default;
   ReadOptions(Consistency wanted, Index at_least_index = {})  // NOLINT: meant to convert
       : consistency(wanted), at_least(at_least_index) {}
 };
 
 struct OpenOptions {
-  Duration ttl{};        // above zero; raised to the floor of 50 ms
-  std::string metadata;  // shown by sessions(); at most 4 KiB
-  CallDeadline deadline;
+  Duration ttl{};             // above zero; raised to the floor of 50 ms
+  std::string metadata = {};  // shown by sessions(); at most 4 KiB
+  CallDeadline deadline = {};
   // Every change of phase, in order, each once, through the Notifier; the first is the one the session was opened with.
-  absl::AnyInvocable<void(SessionPhase)> on_phase;
+  absl::AnyInvocable<void(SessionPhase)> on_phase = {};
   Duration give_up{};  // longest time in jeopardy; zero: as ClientOptions say
 };
 
 struct ResumeOptions {
-  CallDeadline deadline;
-  absl::AnyInvocable<void(SessionPhase)> on_phase;  // the first is Jeopardy
+  CallDeadline deadline = {};
+  absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
   // The caller vouches that no other process that ever had the session still runs: saves the wait of one TTL. A restart on the
   // same data directory needs no voucher.
   bool former_is_gone = false;
@@ -116,6 +118,14 @@ struct ResumeOptions {
 
 struct LockWait {
   enum class Kind : uint8_t { None, Timed, Forever };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::None: return "None";
+      case Kind::Timed: return "Timed";
+      case Kind::Forever: return "Forever";
+    }
+    return "?";
+  }
   Kind kind = Kind::None;
   Duration timeout{};  // above zero if Timed; decided in the log, so it may end late by an election, never early
 
@@ -125,10 +135,10 @@ struct LockWait {
 };
 
 struct AcquireOptions {
-  LockWait wait;
-  std::string owner_tag;                // which thread of control; different tags of one session exclude each other
-  std::string value;                    // shown to everybody who asks for the holders; at most 4 KiB
-  CallDeadline deadline;                // a Forever wait without one ends only by its result
+  LockWait wait = {};
+  std::string owner_tag = {};           // which thread of control; different tags of one session exclude each other
+  std::string value = {};               // shown to everybody who asks for the holders; at most 4 KiB
+  CallDeadline deadline = {};           // a Forever wait without one ends only by its result
   Duration max_hold{};                  // S-51: released and not valid this long after the grant became known; zero: no limit
   LockMode mode = LockMode::Exclusive;  // not of acquire_all, where each name has its own
   // Counts up the hold that this owner has, if it was acquired with this option and in the same mode; each of the handles is
@@ -204,9 +214,19 @@ struct Fence {
     HeldExclusively,  // with this token; a shared hold does not do
     Free,             // by nobody; the token is zero. Somebody may wait for it, and a lock-delay may run
   };
+  friend constexpr std::string_view name_of(Wants wants) {
+    switch (wants) {
+      case Wants::Held: return "Held";
+      case Wants::HeldExclusively: return "HeldExclusively";
+      case Wants::Free: return "Free";
+    }
+    return "?";
+  }
   std::string lock;
   Token token;
   Wants wants = Wants::Held;
+  // Of fenced_by(): a sticky hold (S-58) that is over in this process is refused here, before the log, which would not know.
+  HoldRef hold = {};
 };
 Fence fenced_by(const HoldRef& hold);
 Fence while_free(std::string lock);

@@ -1,5 +1,6 @@
-// A session that was taken over, and all that it has (docs/semantics.md S-45): as it was granted, with its tokens, each list in
-// the order of the grants. None of it is valid before the session is. Plain values; the handles are those of the Client.
+// A session that was taken over, and all that it has (docs/semantics.md S-45): each hold under a new token, since whoever had
+// it before may still show the former one; each list in the order of the grants. None of it is valid before the session is.
+// Plain values; the handles are those of the Client.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 #include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // Permits of the semaphore `hold->name()`.
 struct HeldPermits {

@@ -13,8 +13,9 @@
 #include <cstdint>
 
 #include "coordkit/clock.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // How long something took, in buckets that double.
 class WaitTimes {

@@ -10,8 +10,9 @@
 
 #include "absl/functional/any_invocable.h"
 #include "coordkit/client/handles.h"
+#include "coordkit/export.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class ValidityWatch {
  public:

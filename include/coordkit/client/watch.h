@@ -15,15 +15,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 #include "coordkit/key_operations.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 using WatchId = Id<struct WatchIdTag>;  // of one client
 
@@ -66,6 +68,16 @@ struct WatchBatch {
     Pending = 4,  // a mark was asked for, and the revision to start from does not exist yet
     Ended = 5,    // last: `why` says the reason; with Compacted `revision` is where to begin anew
   };
+  friend constexpr std::string_view name_of(What what) {
+    switch (what) {
+      case What::Created: return "Created";
+      case What::Events: return "Events";
+      case What::Mark: return "Mark";
+      case What::Pending: return "Pending";
+      case What::Ended: return "Ended";
+    }
+    return "?";
+  }
   What what = What::Created;
   Revision revision;
   WatchEvents events;  // of Events; otherwise null

@@ -12,19 +12,22 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/clock.h"
+#include "coordkit/export.h"
 #include "coordkit/log_store.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"
 #include "coordkit/types.h"
 
-namespace coordkit::raft {
+namespace COORDKIT_EXPORT coordkit {
+namespace raft {
 
 struct Options {
   ReplicaId self;
@@ -51,10 +54,14 @@ struct Options {
   size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
 
-  // How much log is kept behind the checkpoint for peers that are briefly away; who needs more is sent the state. Legal: any.
+  // How much log is kept behind the checkpoint for peers that are away; who needs more is sent the state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
-  // Pinned entries (Pin) are kept up to this weight, whatever log_retained_bytes says. Legal: log_retained_bytes and up.
-  uint64_t log_pinned_bytes = uint64_t{1} << 30;
+  // What a peer that answers still lacks, and what follows a state that one is sent (Pin), is kept up to this weight, whatever
+  // log_retained_bytes says. Legal: log_retained_bytes and up.
+  uint64_t log_pinned_bytes = uint64_t{4} << 30;
+  // Whether new commands should be held back (Core::holds_back) while a voter that answers is more than this behind: of log
+  // that it lacks, or that follows the state it is sent. The core itself takes proposals all the same. Zero: never.
+  uint64_t follower_lag_bytes_max = 0;
 
   // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The quorum waits for what lags.
   uint64_t promotion_lag_max = 1000;
@@ -100,15 +107,15 @@ struct Confirm {
 // Hand leadership to a voter (thesis 3.10). Until it is done or given up no proposal is taken.
 struct Transfer {
   Ticket ticket;
-  ReplicaId target;      // zero: the most advanced voter that answers
-  LaggingTime deadline;  // after it the leader goes on as if nothing had been asked
+  ReplicaId target;           // zero: the most advanced voter that answers
+  LaggingTime deadline = {};  // after it the leader goes on as if nothing had been asked
 };
 
 // Answered by a ChangeFate. `expected` is the index of the configuration in force as the asker knows it (compare-and-change).
 struct ChangeMembership {
   Ticket ticket;
   std::vector<MemberChange> changes;
-  Index expected;
+  Index expected = {};
 };
 
 struct LogRead {
@@ -116,9 +123,11 @@ struct LogRead {
   absl::StatusOr<std::vector<Entry>> entries;
 };
 
-// The host has a durable checkpoint at this position; the core decides how much log may go.
+// The host has a durable checkpoint at this position; the core decides how much log may go. Entries up to `unreadable` (zero:
+// none) are rotten on the own disk: they go even if peers lack them, who are sent the state instead.
 struct Checkpointed {
   Position applied;
+  Index unreadable = {};
 };
 
 // A state is on its way to a peer that will need the entries after this position next: they are kept. Zero: none is.
@@ -151,6 +160,15 @@ struct Send {
 };
 
 enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };
+constexpr std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::Follower: return "Follower";
+    case Role::PreCandidate: return "PreCandidate";
+    case Role::Candidate: return "Candidate";
+    case Role::Leader: return "Leader";
+  }
+  return "?";
+}
 
 struct Leadership {
   Role role = Role::Follower;
@@ -162,6 +180,15 @@ struct Leadership {
 // A proposal was appended at this position, or (zero index) refused with no effect: not leader, no room, or handing over.
 struct ProposalFate {
   enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::Appended: return "Appended";
+      case Kind::NotLeader: return "NotLeader";
+      case Kind::NoRoom: return "NoRoom";
+      case Kind::Transferring: return "Transferring";
+    }
+    return "?";
+  }
   Ticket ticket;
   Kind kind = Kind::Appended;
   Position at;
@@ -192,7 +219,7 @@ struct Effects {
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here
-  std::vector<ReplicaId> behind;         // leader: who can only be helped by a state; all of them, in every drain
+  std::vector<ReplicaId> behind;         // leader: who answers and can only be helped by a state; all, in every drain
   Index commit;                          // never falls
 
   void clear();
@@ -211,6 +238,10 @@ struct Recovered {
   // False: the disk may have been set back to an older state. Until Attested the core neither votes, campaigns nor
   // acknowledges; it hears nothing but that it was removed.
   bool attested = true;
+  // Zero, or the end of the log that this disk had held before entries of it were lost: `entries` ends before the first of
+  // them, what the store has after it goes with the first write that appends. Until the log reaches this position again, only
+  // a log that does gets a vote, and the core does not campaign (docs/decisions/0024).
+  Position floor = {};
 };
 
 // A look inside, for introspection, tests and the simulator's observer. Valid until the next step.
@@ -220,6 +251,17 @@ struct PeerStatus {
   Index next;
   LaggingTime last_heard;
   bool behind = false;  // waits for a state
+};
+
+// Nobody gets so far ahead of anybody by elections: at one every 10 ms it takes a year and four months.
+inline constexpr uint64_t kTermLeapMax = uint64_t{1} << 32;
+
+// Somebody claimed a term more than kTermLeapMax beyond ours. Its message was dropped.
+struct TermLeap {
+  ReplicaId from;  // the newest one
+  Term claimed;
+  uint64_t count = 0;  // since the start
+  friend bool operator==(const TermLeap&, const TermLeap&) = default;
 };
 
 struct Status {
@@ -235,6 +277,7 @@ struct Status {
   Index configuration_index;      // of its entry: what a change expects
   std::vector<PeerStatus> peers;  // leader only
   ReplicaId successor;            // leader: being handed over to; zero: nobody
+  std::optional<TermLeap> leap;   // absent: nobody ever did
   Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
 };
 
@@ -279,7 +322,13 @@ class Core {
   Position configuration_position() const;     // of its entry
   bool removed() const;                        // told so (Removed), and no leader has spoken since
   Index base() const;                          // the log starts after it
-  Index match(ReplicaId peer) const;           // leader: known to be durable there; zero: nothing
+  Index leader_commit() const;                 // what a leader has said to be committed, and what is here: never falls
+  bool holds_back() const;            // Options::follower_lag_bytes_max: as leader, or as the leader that is followed said last
+  Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing
+  std::optional<Term> term_at(Index index) const;  // of the entry in the log; absent: before the base or beyond the end
+  const HardState& hard_state() const;             // submitted, not always durable yet
+  bool attested() const;                           // false: until Attested it takes part in nothing
+  Position floor() const;                          // Recovered::floor, until the durable log has reached it
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 
  private:
@@ -289,4 +338,5 @@ class Core {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace coordkit::raft
+}  // namespace raft
+}  // namespace coordkit

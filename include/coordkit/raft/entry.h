@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coordkit/bytes.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit::raft {
+namespace COORDKIT_EXPORT coordkit {
+namespace raft {
 
 // Numbers are on disk and on the wire: never reused, never renumbered.
 enum class EntryKind : uint8_t {
@@ -18,6 +21,15 @@ enum class EntryKind : uint8_t {
   Configuration = 3,  // a change of members
   Command = 4,        // for the router and the machines behind it
 };
+constexpr std::string_view name_of(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::LeaderStart: return "LeaderStart";
+    case EntryKind::Genesis: return "Genesis";
+    case EntryKind::Configuration: return "Configuration";
+    case EntryKind::Command: return "Command";
+  }
+  return "?";
+}
 
 // One record of the replicated log. The content sum is made once, by the leader that appended the entry, over group,
 // term, index, kind and payload; it travels with the entry and is verified at every hop (base/sums.h).
@@ -42,16 +54,16 @@ struct HardState {
 
 struct Member {
   ReplicaId id;
-  StoreId store;        // the only data directory that may act as this member
+  StoreId store = {};   // the only data directory that may act as this member
   std::string address;  // for the transport; opaque here
   friend bool operator==(const Member&, const Member&) = default;
 };
 
 // Who votes. `outgoing` is non-empty while a change is joint: then both halves must agree (thesis 4.3).
 struct Configuration {
-  std::vector<Member> voters;    // sorted by id, ids unique
-  std::vector<Member> outgoing;  // sorted by id
-  std::vector<Member> learners;  // sorted by id; receive the log, never count
+  std::vector<Member> voters = {};    // sorted by id, ids unique
+  std::vector<Member> outgoing = {};  // sorted by id
+  std::vector<Member> learners = {};  // sorted by id; receive the log, never count
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
@@ -63,4 +75,5 @@ struct Genesis {
   friend bool operator==(const Genesis&, const Genesis&) = default;
 };
 
-}  // namespace coordkit::raft
+}  // namespace raft
+}  // namespace coordkit

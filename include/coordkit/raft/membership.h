@@ -1,9 +1,13 @@
 // What can be asked of the set of members, and of who leads it, and how it ends. Thesis 3.10, 4.1 - 4.3.
 #pragma once
 
+#include <string_view>
+
+#include "coordkit/export.h"
 #include "coordkit/raft/entry.h"
 
-namespace coordkit::raft {
+namespace COORDKIT_EXPORT coordkit {
+namespace raft {
 
 // One wish. Several in one change take effect together, applied in their order.
 struct MemberChange {
@@ -15,9 +19,19 @@ struct MemberChange {
     Replace = 5,  // `replaced` goes. `member` takes its place: at once if it is a learner already, as a new learner if
                   // not. The same id with another store is another member (a wiped or exchanged disk).
   };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::AddLearner: return "AddLearner";
+      case Kind::Promote: return "Promote";
+      case Kind::Demote: return "Demote";
+      case Kind::Remove: return "Remove";
+      case Kind::Replace: return "Replace";
+    }
+    return "?";
+  }
   Kind kind = Kind::AddLearner;
-  Member member;       // Promote, Demote, Remove: only its id counts
-  ReplicaId replaced;  // Replace
+  Member member;            // Promote, Demote, Remove: only its id counts
+  ReplicaId replaced = {};  // Replace
   friend bool operator==(const MemberChange&, const MemberChange&) = default;
 };
 
@@ -38,6 +52,23 @@ struct ChangeFate {
     NoRoom = 11,
     Unknown = 12,  // not a refusal: a state was installed over its place in the log; the configuration in force tells
   };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::Committed: return "Committed";
+      case Kind::Overwritten: return "Overwritten";
+      case Kind::NotLeader: return "NotLeader";
+      case Kind::ChangeInProgress: return "ChangeInProgress";
+      case Kind::Conflict: return "Conflict";
+      case Kind::NotEnoughVoters: return "NotEnoughVoters";
+      case Kind::LearnerLags: return "LearnerLags";
+      case Kind::LastVoter: return "LastVoter";
+      case Kind::UnknownMember: return "UnknownMember";
+      case Kind::AlreadyMember: return "AlreadyMember";
+      case Kind::NoRoom: return "NoRoom";
+      case Kind::Unknown: return "Unknown";
+    }
+    return "?";
+  }
   Ticket ticket;
   Kind kind = Kind::Committed;
   Index configuration;
@@ -49,9 +80,21 @@ struct ChangeFate {
 struct TransferFate {
   // Numbers are on the wire: never reused, never renumbered.
   enum class Kind : uint8_t { Done = 1, Lost = 2, Expired = 3, NotLeader = 4, InProgress = 5, Unfit = 6 };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::Done: return "Done";
+      case Kind::Lost: return "Lost";
+      case Kind::Expired: return "Expired";
+      case Kind::NotLeader: return "NotLeader";
+      case Kind::InProgress: return "InProgress";
+      case Kind::Unfit: return "Unfit";
+    }
+    return "?";
+  }
   Ticket ticket;
   Kind kind = Kind::Done;
   friend bool operator==(const TransferFate&, const TransferFate&) = default;
 };
 
-}  // namespace coordkit::raft
+}  // namespace raft
+}  // namespace coordkit

@@ -4,16 +4,40 @@
 // that echoes an older stream counts for nothing (regressions R03). `round` numbers leadership confirmation rounds.
 #pragma once
 
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/raft/entry.h"
 
-namespace coordkit::raft {
+namespace COORDKIT_EXPORT coordkit {
+namespace raft {
 
 enum class VoteKind : uint8_t { Pre = 1, Real = 2 };
+constexpr std::string_view name_of(VoteKind kind) {
+  switch (kind) {
+    case VoteKind::Pre: return "Pre";
+    case VoteKind::Real: return "Real";
+  }
+  return "?";
+}
 enum class Answer : uint8_t { No = 0, Yes = 1 };
+constexpr std::string_view name_of(Answer answer) {
+  switch (answer) {
+    case Answer::No: return "No";
+    case Answer::Yes: return "Yes";
+  }
+  return "?";
+}
 enum class Cause : uint8_t { Silence = 0, Transfer = 1 };
+constexpr std::string_view name_of(Cause cause) {
+  switch (cause) {
+    case Cause::Silence: return "Silence";
+    case Cause::Transfer: return "Transfer";
+  }
+  return "?";
+}
 
 struct VoteRequest {  // thesis 3.4, 9.6
   VoteKind kind = VoteKind::Pre;
@@ -45,6 +69,13 @@ struct AppendRequest {  // thesis 3.5
 };
 
 enum class AppendVerdict : uint8_t { Accepted = 1, Conflict = 2 };
+constexpr std::string_view name_of(AppendVerdict verdict) {
+  switch (verdict) {
+    case AppendVerdict::Accepted: return "Accepted";
+    case AppendVerdict::Conflict: return "Conflict";
+  }
+  return "?";
+}
 
 struct AppendReply {
   Term term;
@@ -63,7 +94,10 @@ struct Heartbeat {
   Index commit;  // min(commit, match of that peer)
   Index everyone_has;
   uint64_t round = 0;
-  Index committed;  // the leader's own commit index: tells a follower how far behind it is
+  Index committed;   // the leader's own commit index: tells a follower how far behind it is
+  Position durable;  // on the leader's own disk, which counts as one of a quorum: for who remembers it, no step of the core
+  bool hold_back = false;  // a voter is too far behind: take no new commands for now (Options::follower_lag_bytes_max)
+  Index needed;            // a member catches up and needs the entries after it, whoever leads next; zero: none does
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 
@@ -92,4 +126,5 @@ struct Removed {
 using Message =
     std::variant<VoteRequest, VoteReply, AppendRequest, AppendReply, Heartbeat, HeartbeatReply, TimeoutNow, Removed>;
 
-}  // namespace coordkit::raft
+}  // namespace raft
+}  // namespace coordkit

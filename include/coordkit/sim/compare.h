@@ -42,7 +42,7 @@ struct CompareOptions {
   uint64_t seed = 1;
   Duration length = std::chrono::seconds(60);  // of the run, in true time
   Duration ttl = std::chrono::seconds(2);      // lease, session timeout and auto-release time alike
-  CompareFaults faults;
+  CompareFaults faults = {};
 };
 
 struct RecipeFigures {

@@ -36,6 +36,9 @@ class Conductor {
   virtual void mend(ReplicaId from, ReplicaId to) = 0;
   virtual void clock_rate(ReplicaId node, int64_t parts_per_million) = 0;  // legal: within 10'000 of true time
 
+  // Enough was seen: the hostile part of the run ends now, and all that follows it is done and checked as ever.
+  virtual void end_run() = 0;
+
   void cut_off(ReplicaId node);  // both directions, from everybody
   void rejoin(ReplicaId node);
   void start_all();

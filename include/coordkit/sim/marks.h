@@ -21,8 +21,10 @@ enum class Mark : uint8_t {
   LeaderLostAfterPromotion,  // within a second
   LeaderRemoved,             // the committed configuration leaves out who leads
   MemberReplaced,            // the same id with another disk
-  DiskSetBack,               // to an older state, which its peers know
+  DiskSetBack,               // to an older state
   SetBackNoticed,            // and its replica is in quarantine
+  SetBackHarmless,           // it has forgotten nothing that anybody had heard, and goes on
+  SetBackUnnoticed,          // whoever had heard was not among those who answered: beyond the promise, its disk is exchanged
   DiskMixedUp,               // a copy of another replica's is in its place
   MixUpNoticed,              // and its replica is in quarantine
   RemovedMemberReturned,     // was a member, is none, is one again
@@ -36,16 +38,26 @@ enum class Mark : uint8_t {
   CrashDuringState,          // of the replica that takes in
   StateResumed,              // rows that were there already are not sent again
   UnsyncedWriteFound,        // recovery found a write that nobody had been told of
-  HolesFound,                // and entries that the disk has lost: quarantine
+  HolesFound,                // and entries that the disk has lost
   ShortLogFound,             // and that acknowledged writes are missing without a trace: the disk is replaced
+  LogLost,                   // all its files, between two processes
+  SegmentLost,               // one of them
+  CheckpointLost,            // likewise
+  StoresRefused,             // log and checkpoint do not belong together: the disk is replaced
   RottenStateFound,          // a row of its checkpoint does not verify: the disk is replaced
   OpenFailed,                // because of a fault in force
   PowerLostInOpen,           // while the log was recovered
   HaltedByDisk,              // a failed store ended its process
   WaitedForSpace,            // writes wait for the next segment
+  CheckpointWaited,          // for room on the disk
+  StateRewritten,            // rotten rows were met on a running replica: all of its state is written anew from memory
+  LogScrubbed,               // a scrub has found rotten entries of a running replica's log
+  RotHealed,                 // what had rotted under a running replica is whole again, or needed no more
+  LogMended,                 // a log that had lost entries goes as far again as it did
   SessionResumed,            // by another process
   SessionVouchedFor,         // whoever had it is gone, as its new process knows
   SessionTakenOver,          // while the process that had it runs
+  FormerHolderRefused,       // by a gate: it wrote with a token from before its session was taken over
   SessionKilled,             // by somebody else
   HoldForced,                // to end, by somebody else
   PermitsGranted,            // of a semaphore
@@ -77,6 +89,8 @@ enum class Mark : uint8_t {
   LeaseRefused,              // its id is taken
   LeaseSeen,                 // with its keys
   WriteFenced,               // its lock was not held, or not free
+  StrangerSpoke,             // to a replica that belongs to the cluster
+  StrangerAsMember,          // under the name of a member that is away
   Count,
 };
 inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);

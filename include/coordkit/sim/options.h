@@ -38,14 +38,17 @@ enum class FaultKind : uint8_t {
   Suspend,         // a machine sleeps: the lagging reading stands
   SlowDisk,        // syncs take up to seconds
   ClockRate,       // a machine's clock changes its rate within the bound
+  Stranger,        // somebody who was never invited says what it likes
   DiskError,       // reads, writes or syncs of a disk fail now and then
   DiskFull,        // files can hardly grow
   Rot,             // durable bytes change, below the durable mark
   Misdirected,     // a page is written to, or read from, another place
   LostSync,        // a disk acknowledges syncs and loses them with the power
   StateRot,        // a row of a checkpoint changes, or what was staged of a peer's
+  LostFiles,       // a segment, the whole log or the checkpoint is gone at the next start
+  RotEverywhere,   // what running replicas hold changes on all of them at once, in different places; with the process it passes
 };
-inline constexpr size_t kFaultKinds = 23;
+inline constexpr size_t kFaultKinds = 26;
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_named(std::string_view name);
 
@@ -72,36 +75,56 @@ struct Defects {
 
 // Which runs have their history recorded as callers saw it and searched for an order (docs/format-history.md).
 enum class BlackBox : uint8_t { Sampled, Always, Never };  // Sampled: a tenth of the seeds
+constexpr std::string_view name_of(BlackBox box) {
+  switch (box) {
+    case BlackBox::Sampled: return "Sampled";
+    case BlackBox::Always: return "Always";
+    case BlackBox::Never: return "Never";
+  }
+  return "?";
+}
 
 // By the names of the fields. False: there is no such defect.
 [[nodiscard]] bool plant(Defects& defects, std::string_view name);
 std::vector<std::string_view> defect_names();
 std::vector<std::string_view> planted(const Defects& defects);
 
+// What a seed draws unless it is said: how soon a replica has to be sent a state, and in which pieces. As the fields of
+// EngineOptions of these names, with their legal ranges.
+struct SimSizes {
+  std::optional<uint64_t> checkpoint_entries = {};
+  std::optional<uint64_t> log_retained_bytes = {};
+  std::optional<size_t> state_chunk_bytes = {};
+};
+
 struct SimOptions {
   uint64_t seed = 1;
   std::string profile = "swarm";
-  Duration hostile_time = std::chrono::seconds(20);  // a hint: the seed draws around it
-  std::function<void(const std::string&)> on_event;  // gets every trace line; slow
+  Duration hostile_time = std::chrono::seconds(20);       // a hint: the seed draws around it
+  std::function<void(const std::string&)> on_event = {};  // gets every trace line; slow
   // Gets every line of the recorded history when the run ends; implies BlackBox::Always.
-  std::function<void(std::string_view)> on_history;
+  std::function<void(std::string_view)> on_history = {};
   BlackBox black_box = BlackBox::Sampled;
   bool witness = true;  // check answers against the log; off only to see what the black box finds by itself
   // Check what holders may believe (INV_L02, L03, L10, L16); off only to see what a fence still protects where clocks break
   // their promise.
   bool watch_holders = true;
-  Defects defects;
+  Defects defects = {};
 
   // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.
   uint32_t nodes = 0;  // replicas, 1 to 9. Zero: the seed draws it
+  // The first so many found the cluster; the others run on blank disks until a change takes them in, at the latest when the
+  // hostile part is over. At most as many as there are replicas. Zero: all, or as the profile has it.
+  uint32_t founders = 0;
+  SimSizes sizes = {};
   // The machines a process hosts beside coordkit's; called at every start, so that a script may upgrade by starting again.
-  std::function<std::vector<HostedMachine>(ReplicaId)> machines;
-  std::function<std::unique_ptr<Program>(Process&)> program;  // called at every start of a process
-  bool built_in_work = true;                                  // coordkit's own workers: locks, keys, sessions
-  std::function<void(Conductor&)> script;                     // called once, before anything happens
+  std::function<std::vector<HostedMachine>(ReplicaId)> machines = {};
+  std::function<std::unique_ptr<Program>(Process&)> program = {};  // called at every start of a process
+  bool built_in_work = true;                                       // coordkit's own workers: locks, keys, sessions
+  std::function<void(Conductor&)> script = {};                     // called once, before anything happens
   // Called when everything has converged, once for each replica; a sentence is a violation named CHECK.
-  std::function<std::string(ReplicaId, const Engine&)> check;
-  Reduction reduction;
+  std::function<std::string(ReplicaId, const Engine&)> check = {};
+  Reduction reduction = {};
   Timeline* timeline = nullptr;  // filled with what happened, within its limits; the run is the same with and without
 };
 

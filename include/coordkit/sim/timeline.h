@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,16 @@ struct Timeline {
   std::optional<Violation> violation;
 
   enum class State : uint8_t { Down, Follower, PreCandidate, Candidate, Leader };
+  friend constexpr std::string_view name_of(State state) {
+    switch (state) {
+      case State::Down: return "Down";
+      case State::Follower: return "Follower";
+      case State::PreCandidate: return "PreCandidate";
+      case State::Candidate: return "Candidate";
+      case State::Leader: return "Leader";
+    }
+    return "?";
+  }
   struct Stands {  // from here on
     uint32_t lane = 0;
     Duration at{};
@@ -81,7 +92,27 @@ struct Timeline {
   std::vector<Progress> progress;
 
   enum class Fate : uint8_t { UnderWay, Arrived, Lost };
+  friend constexpr std::string_view name_of(Fate fate) {
+    switch (fate) {
+      case Fate::UnderWay: return "UnderWay";
+      case Fate::Arrived: return "Arrived";
+      case Fate::Lost: return "Lost";
+    }
+    return "?";
+  }
   enum class Topic : uint8_t { Votes, Appends, Heartbeats, Requests, Reads, States, Members };
+  friend constexpr std::string_view name_of(Topic topic) {
+    switch (topic) {
+      case Topic::Votes: return "Votes";
+      case Topic::Appends: return "Appends";
+      case Topic::Heartbeats: return "Heartbeats";
+      case Topic::Requests: return "Requests";
+      case Topic::Reads: return "Reads";
+      case Topic::States: return "States";
+      case Topic::Members: return "Members";
+    }
+    return "?";
+  }
   struct MessageKind {
     std::string name;
     Topic topic = Topic::Votes;
@@ -154,6 +185,16 @@ struct Timeline {
   std::vector<Fault> faults;
 
   enum class Weight : uint8_t { Plain, Members, Loss, Refused, Story };
+  friend constexpr std::string_view name_of(Weight weight) {
+    switch (weight) {
+      case Weight::Plain: return "Plain";
+      case Weight::Members: return "Members";
+      case Weight::Loss: return "Loss";
+      case Weight::Refused: return "Refused";
+      case Weight::Story: return "Story";
+    }
+    return "?";
+  }
   struct Note {
     std::optional<uint32_t> lane;
     Duration at{};

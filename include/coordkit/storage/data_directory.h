@@ -1,9 +1,9 @@
 // The data directory of one replica: who it is, and that nobody else uses it.
 //
 // Holds a random store id made once, a boot counter raised durably by every open, and the cluster's name; locked with flock
-// until the last reference is gone. Files: `identity` (docs/format-log.md), `log/` and `state/`. Nothing is touched before
-// it is known that the directory is ours.
-// Threads: immutable once open; share it between the stores of one replica.
+// until the last reference is gone. Files: `identity` (docs/format-log.md), `has-log`, `log/` and `state/`. Nothing is touched
+// before it is known that the directory is ours.
+// Threads: all methods are thread-safe; share it between the stores of one replica.
 // Example: tests/storage/data_directory_test.cc.
 #pragma once
 
@@ -12,9 +12,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/types.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct DataDirectoryOptions {
   std::string path;     // created if its parent exists
@@ -37,15 +38,20 @@ class DataDirectory {
   std::string state_path() const { return options_.path + "/state"; }
   StoreId store() const { return store_; }
   BootCounter boot() const { return boot_; }
+  // There was a log with entries in here when this was opened. If there is none now, it was lost.
+  bool had_log() const { return had_log_; }
+  // From now on there is one: durable when it returns, in a file beside the log. kResourceExhausted: not yet, try again.
+  absl::Status note_log() const;
 
  private:
   struct Lock;
-  DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock> lock, StoreId store, BootCounter boot);
+  DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock> lock, StoreId store, BootCounter boot, bool had_log);
 
   const DataDirectoryOptions options_;
   const std::unique_ptr<Lock> lock_;
   const StoreId store_;
   const BootCounter boot_;
+  const bool had_log_;
 };
 
 }  // namespace coordkit

@@ -3,17 +3,19 @@
 // One transaction per batch holds the rows, the applied position and the digest of all rows, so they change together or not
 // at all. Every value carries a sum keyed by its key. A peer's state is staged in a second table of the same file, and an
 // install changes which of the two is live. Bytes: docs/format-state.md. Threads: one from open() to close().
-// Lifetime: the sink must outlive close(); views may outlive the store. Failure: a failed commit is final, reported once.
-// Example: tests/storage/lmdb_state_store_test.cc.
+// Nothing the file holds ends the process: what LMDB maps was read and checked before (docs/decisions/0020). Damage is told,
+// and a whole batch makes a new file; a full disk is waited for; any other failure is final, reported once. Lifetime: the sink
+// must outlive close(); views may outlive the store. Example: tests/storage/lmdb_state_store_test.cc.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "coordkit/export.h"
 #include "coordkit/state_store.h"
 #include "coordkit/storage/data_directory.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct LmdbStateOptions {
   // Address space reserved for the file, 1 MiB to 64 TiB; the file is sparse and grows to what is stored: to
@@ -37,6 +39,7 @@ class LmdbStateStore final : public StateStore {
   void install(Position applied, uint64_t digest) override;
   void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
+  absl::Status scrub(Pace pace) override;
   void close() override;  // lets what is under way finish, drops what waits
 
  private:

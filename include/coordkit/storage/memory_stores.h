@@ -12,17 +12,26 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/log_store.h"
 #include "coordkit/state_store.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 enum class StoreCompletion : uint8_t {
   Immediate,  // every operation completes inside the call that starts it
   OnDemand,   // operations complete in complete_one() and complete_all() only
 };
+constexpr std::string_view name_of(StoreCompletion completion) {
+  switch (completion) {
+    case StoreCompletion::Immediate: return "Immediate";
+    case StoreCompletion::OnDemand: return "OnDemand";
+  }
+  return "?";
+}
 
 class MemoryLogStore final : public LogStore {
  public:

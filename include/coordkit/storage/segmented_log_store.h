@@ -12,11 +12,12 @@
 #include <functional>
 #include <memory>
 
+#include "coordkit/export.h"
 #include "coordkit/file_system.h"
 #include "coordkit/log_store.h"
 #include "coordkit/storage/data_directory.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 struct SegmentedLogOptions {
   // Size of a segment, 64 KiB to 1 GiB. Larger: rarer rolls. Smaller: space is freed sooner.
@@ -42,12 +43,14 @@ class SegmentedLogStore final : public LogStore {
   SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options = {});
   ~SegmentedLogStore() override;
 
+  void checkpointed(Index applied) override;
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
   void close() override;  // finishes what was submitted
 
+  void scrub(Index from, std::function<void(LogScrub)> done) override;
   LogSpace space() const;  // from any thread
 
  private:

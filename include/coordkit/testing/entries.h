@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/export.h"
 #include "coordkit/raft/entry.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // The sum a proposer makes (src/base/sums.h); declared here because authors of log stores need it in tests.
 uint64_t content_sum(GroupId group, Term term, Index index, raft::EntryKind kind, std::string_view payload);

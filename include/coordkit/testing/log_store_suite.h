@@ -76,9 +76,9 @@ TEST_P(LogStoreSuite, BlankStoreIsEmptyAndHasAnIdentity) {
 
 TEST_P(LogStoreSuite, MarksOfPeersAreThoseLastWritten) {
   EXPECT_TRUE(recovered_.peers.empty());
-  const std::vector<PeerMark> first = {{StoreId(7), BootCounter(1), 5, Term(2), Index(4)}};
-  const std::vector<PeerMark> second = {{StoreId(7), BootCounter(2), 6, Term(3), Index()},
-                                        {StoreId(8), BootCounter(1), 0, Term(3), Index(1)}};
+  const std::vector<PeerMark> first = {{StoreId(7), BootCounter(1), 5, Term(2), ReplicaId(3), {Index(4), Term(1)}}};
+  const std::vector<PeerMark> second = {{StoreId(7), BootCounter(2), 6, Term(3), ReplicaId(), {}},
+                                        {StoreId(8), BootCounter(1), 0, Term(3), ReplicaId(), {Index(1), Term()}}};
   store_->submit({.number = next_number(), .entries = entries(1, 2, 1), .peers = first});
   store_->submit({.number = next_number(), .peers = second});
   store_->submit({.number = next_number(), .entries = entries(3, 2, 1)});

@@ -42,6 +42,7 @@ class RowStore final : public CheckpointView {
     });
   }
   Position applied() const override { return {}; }
+  bool installed() const override { return false; }
   absl::Status scan(std::string_view prefix, Visitor visit) const override {
     for (auto row = rows_.lower_bound(std::string(prefix)); row != rows_.end() && row->first.starts_with(prefix); ++row) {
       if (absl::Status status = visit(row->first, row->second); !status.ok()) return status;

@@ -115,6 +115,17 @@ class StateSinkProbe final : public StateSink {
     changed_.notify_all();
   }
 
+  void checkpoint_damaged(absl::Status why) override {
+    const std::scoped_lock lock(mutex_);
+    damages_.push_back(std::move(why));
+    changed_.notify_all();
+  }
+  void checkpoint_waits(absl::Status why) override {
+    const std::scoped_lock lock(mutex_);
+    waits_.push_back(std::move(why));
+    changed_.notify_all();
+  }
+
   // The first report nobody took yet; nothing if the store failed or ten seconds passed.
   std::optional<Report> next() {
     std::unique_lock lock(mutex_);
@@ -130,8 +141,22 @@ class StateSinkProbe final : public StateSink {
   }
   bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
   bool wait_failed() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return !failures_.empty(); });
+    return wait([&] { return !failures_.empty(); });
+  }
+  bool wait_damaged() {
+    return wait([&] { return !damages_.empty(); });
+  }
+  // Waits for room on the disk, or goes on.
+  bool wait_waiting(bool waiting) {
+    return wait([&] { return !waits_.empty() && waits_.back().ok() == !waiting; });
+  }
+  std::vector<absl::Status> damages() const {
+    const std::scoped_lock lock(mutex_);
+    return damages_;
+  }
+  std::vector<absl::Status> waits() const {
+    const std::scoped_lock lock(mutex_);
+    return waits_;
   }
   std::vector<Report> reports() const {
     const std::scoped_lock lock(mutex_);
@@ -143,6 +168,11 @@ class StateSinkProbe final : public StateSink {
   }
 
  private:
+  template <typename Ready>
+  bool wait(Ready ready) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), ready);
+  }
   void add(Report report) {
     const std::scoped_lock lock(mutex_);
     reports_.push_back(report);
@@ -154,6 +184,8 @@ class StateSinkProbe final : public StateSink {
   std::vector<Report> reports_;
   size_t taken_ = 0;
   std::vector<absl::Status> failures_;
+  std::vector<absl::Status> damages_;
+  std::vector<absl::Status> waits_;
 };
 
 }  // namespace coordkit::testing

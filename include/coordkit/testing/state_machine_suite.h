@@ -192,6 +192,30 @@ TEST_P(StateMachineSuite, ACheckpointHoldsOnlyWhatChangedSinceTheOneBefore) {
   EXPECT_TRUE(store.size() <= 8 || rows_of_all < rows_stored) << "checkpoints repeat rows that did not change";
 }
 
+// For machines that can: the disk has lost what was stored, and the rows of the next checkpoint are all there is.
+TEST_P(StateMachineSuite, FLT_D08_AWholeCheckpointNeedsNothingThatWasStoredBefore) {
+  const auto commands = history(2);
+  MachineUnderTest original(GetParam().make());
+  original.found();
+  if (!original.machine->forget_stored()) GTEST_SKIP() << "forget_stored() is not implemented";
+  for (size_t i = 0; i < commands.size(); ++i) {
+    original.apply({commands[i]});
+    CheckpointBatch changes;
+    if (i % 7 == 0) original.machine->checkpoint(changes);
+    if (i % 53 != 0) continue;
+    ASSERT_TRUE(original.machine->forget_stored());
+    CheckpointBatch whole;
+    original.machine->checkpoint(whole);
+    for (const CheckpointBatch::Row& row : whole.rows) ASSERT_TRUE(row.value) << "nothing is there to be erased";
+    RowStore store(GetParam().id);
+    store.add(whole);
+    MachineUnderTest copy(GetParam().make());
+    const absl::Status restored = copy.machine->restore(store);
+    ASSERT_TRUE(restored.ok()) << restored.ToString();
+    ASSERT_NO_FATAL_FAILURE(expect_alike(copy, original)) << i;
+  }
+}
+
 TEST_P(StateMachineSuite, DifferentStatesHaveDifferentDigests) {
   std::set<uint64_t> digests;
   std::set<std::map<std::string, std::string>> states;

@@ -50,7 +50,8 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     }
   };
 
-  static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = 0) {
+  static constexpr uint64_t kCluster = 4711;
+  static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
     Hello hello;
     hello.cluster_name = "suite";
     hello.from = ReplicaId(id);
@@ -68,7 +69,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     const absl::Status status = node.transport->start(hello, world_->peers(), node.sink);
     ASSERT_TRUE(status.ok()) << status;
   }
-  std::unique_ptr<Node> make_started(uint64_t id, uint64_t boot = 1, uint64_t cluster = 0) {
+  std::unique_ptr<Node> make_started(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
     auto node = make(id);
     start(*node, hello_of(id, boot, cluster));
     return node;
@@ -100,7 +101,7 @@ TEST_P(TransportSuite, PeersLearnEachOthersHello) {
   const auto b = make_started(2, 7);
   ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) {
     return hello.to == ReplicaId(1) && hello.store == StoreId(1002) && hello.boot == BootCounter(7) &&
-           hello.cluster_name == "suite";
+           hello.cluster_name == "suite" && hello.cluster == ClusterId(kCluster);
   }));
   ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
   EXPECT_FALSE(a->sink.is_up(ReplicaId(1))) << "oneself is no peer";
@@ -247,13 +248,17 @@ TEST_P(TransportSuite, APeerThatRestartsIsFoundAgain) {
 }
 
 TEST_P(TransportSuite, AClusterIdSetLaterReachesThePeers) {
-  const auto a = make_started(1);
-  const auto b = make_started(2);
+  const auto a = make_started(1, 1, 0);
+  const auto b = make_started(2, 1, 0);
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
+  const auto knows = [](const Hello& hello) { return hello.cluster == ClusterId(77); };
   a->transport->set_cluster(ClusterId(77));
-  EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), [](const Hello& hello) { return hello.cluster == ClusterId(77); }));
+  EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), [](const Hello& hello) { return bool(hello.cluster); }));
+  send(*a, 2, "come in");
+  EXPECT_TRUE(b->sink.wait_body("come in")) << "who is blank can be invited";
   b->transport->set_cluster(ClusterId(77));
-  EXPECT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.cluster == ClusterId(77); }));
+  EXPECT_TRUE(a->sink.wait_hello(ReplicaId(2), knows));
+  EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), knows));
   send(*a, 2, "still here");
   EXPECT_TRUE(b->sink.wait_body("still here"));
 }
@@ -315,7 +320,7 @@ TEST_P(TransportSuite, APeerThatIsRemovedIsLetGoAndMayBeAddedAgain) {
 TEST_P(TransportSuite, ReplicasOfDifferentClustersNeverMeet) {
   const auto a = make_started(1, 1, 55);
   const auto b = make_started(2, 1, 66);
-  const auto blank = make_started(3);
+  const auto blank = make_started(3, 1, 0);
   ASSERT_TRUE(blank->sink.wait_up(ReplicaId(1)) && blank->sink.wait_up(ReplicaId(2)));
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && b->sink.wait_up(ReplicaId(3)));
   send(*a, 2, "wrong");

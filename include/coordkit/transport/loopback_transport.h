@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 #include "coordkit/transport.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 class LoopbackHub {
  public:

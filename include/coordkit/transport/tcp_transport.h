@@ -1,5 +1,6 @@
 // The Transport over TCP: one connection per pair and direction (each side dials, sends on what it dialed and receives on
-// what it accepted; a guest, who is not dialed, is answered on what it made), a hello both ways, two lanes, bounded queues, reconnects with jittered back-off, liveness by pings.
+// what it accepted; a guest, who is not dialed, is answered on what it made), a hello both ways, two lanes, bounded queues,
+// reconnects with jittered back-off, liveness by pings.
 //
 // Threads: all methods are thread-safe except bind(), start() and destruction, which come first and last. It owns one
 // thread from start() to close(); the sink and on_event are called from that thread and never after close() has returned.
@@ -16,9 +17,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordkit/export.h"
 #include "coordkit/transport.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 // Why a connection ended. Numbers travel in goodbye frames: never reused, never renumbered.
 enum class CloseReason : uint8_t {
@@ -48,11 +50,52 @@ enum class CloseReason : uint8_t {
   IdentityChanged = 23,   // a repeated hello names someone else
   RefusedByPeer = 24,     // the other end said goodbye, and why
   LetGo = 25,             // not among the peers any more, or to be dialed at another address
-  Count = 26,
+  NotProven = 26,         // it has not shown that it belongs to our cluster, and acts as if it did
+  SecretDiffers = 27,     // it does not know our secret
+  SecretMissing = 28,     // one end has a secret, the other has none
+  Greedy = 29,            // those who have shown nothing send more than unproven_bytes_per_second
+  Count = 30,
 };
-std::string_view name(CloseReason reason);
+constexpr std::string_view name_of(CloseReason reason) {
+  switch (reason) {
+    case CloseReason::None: return "None";
+    case CloseReason::Ended: return "Ended";
+    case CloseReason::DialFailed: return "DialFailed";
+    case CloseReason::Local: return "Local";
+    case CloseReason::BadMagic: return "BadMagic";
+    case CloseReason::BadVersion: return "BadVersion";
+    case CloseReason::BadKind: return "BadKind";
+    case CloseReason::BadHeaderSum: return "BadHeaderSum";
+    case CloseReason::Oversize: return "Oversize";
+    case CloseReason::BadSum: return "BadSum";
+    case CloseReason::BadHello: return "BadHello";
+    case CloseReason::OtherClusterName: return "OtherClusterName";
+    case CloseReason::WrongReceiver: return "WrongReceiver";
+    case CloseReason::UnknownSender: return "UnknownSender";
+    case CloseReason::OtherCluster: return "OtherCluster";
+    case CloseReason::NoCommonProtocol: return "NoCommonProtocol";
+    case CloseReason::HelloTimeout: return "HelloTimeout";
+    case CloseReason::Crowded: return "Crowded";
+    case CloseReason::Idle: return "Idle";
+    case CloseReason::Replaced: return "Replaced";
+    case CloseReason::OlderIncarnation: return "OlderIncarnation";
+    case CloseReason::TwoIncarnations: return "TwoIncarnations";
+    case CloseReason::UnexpectedFrame: return "UnexpectedFrame";
+    case CloseReason::IdentityChanged: return "IdentityChanged";
+    case CloseReason::RefusedByPeer: return "RefusedByPeer";
+    case CloseReason::LetGo: return "LetGo";
+    case CloseReason::NotProven: return "NotProven";
+    case CloseReason::SecretDiffers: return "SecretDiffers";
+    case CloseReason::SecretMissing: return "SecretMissing";
+    case CloseReason::Greedy: return "Greedy";
+    case CloseReason::Count: return "Count";
+  }
+  return "?";
+}
 // What an operator must know to mend it, as a sentence; empty: nothing.
 std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason);
+// What stands in the way where nobody could be spoken to, which may pass by itself; empty: nothing of the kind.
+std::string_view obstacle(CloseReason reason);
 
 struct TcpEvent {
   enum class Kind : uint8_t {
@@ -61,7 +104,23 @@ struct TcpEvent {
     TwoIncarnations,  // alarm: two processes act as one replica. Stop one; see docs
     OversizeFrame,    // the engine sent a body beyond frame_bytes_max; dropped
   };
+  friend constexpr std::string_view name_of(Kind kind) {
+    switch (kind) {
+      case Kind::Opened: return "Opened";
+      case Kind::Closed: return "Closed";
+      case Kind::TwoIncarnations: return "TwoIncarnations";
+      case Kind::OversizeFrame: return "OversizeFrame";
+    }
+    return "?";
+  }
   enum class Side : uint8_t { Dialed, Accepted };
+  friend constexpr std::string_view name_of(Side side) {
+    switch (side) {
+      case Side::Dialed: return "Dialed";
+      case Side::Accepted: return "Accepted";
+    }
+    return "?";
+  }
   Kind kind = Kind::Closed;
   Side side = Side::Dialed;
   ReplicaId peer;  // zero: not identified
@@ -94,9 +153,17 @@ struct TcpOptions {
   // Bytes the kernel may hold unsent per connection; life waits behind them at most. 0: as many as it likes.
   size_t unsent_bytes_max = 128 << 10;
 
-  size_t guests_max = 16;                 // replicas of the cluster's name that are connected and not in the list of peers
-  size_t strangers_max = 64;              // accepted connections without a verified hello
-  size_t strangers_per_address_max = 16;  // of them from one address
+  // Given to every replica by the operator: only who knows it is spoken to, and frames carry a MAC (decisions/0019). Empty:
+  // none. Legal: empty, or 16 to 1024 bytes, drawn at random.
+  std::string secret = {};
+
+  // Replicas of the cluster's name that are connected, not in the list of peers, and have not shown that they belong to the
+  // cluster. They are told who is here, so that they can say whom they wait for, and are neither heard nor reported. 0: none is
+  // let in; who joins needs its address to be known first.
+  size_t guests_max = 16;
+  size_t unproven_bytes_per_second = 256 << 10;  // from all together who have shown nothing. Legal: 64 KiB and up
+  size_t strangers_max = 64;                     // accepted connections without a verified hello
+  size_t strangers_per_address_max = 16;         // of them from one address
 
   Duration hello_timeout = std::chrono::seconds(2);  // from dial or accept to the verified hello
   // Nothing heard for so long ends a connection; pings go every third of it. Two heartbeats and a round trip at least.
@@ -104,8 +171,8 @@ struct TcpOptions {
   Duration redial_min = std::chrono::milliseconds(10);
   Duration redial_max = std::chrono::seconds(1);
 
-  uint64_t seed = 0;                              // of nonces and jitter; 0: from the system
-  std::function<void(const TcpEvent&)> on_event;  // on the network thread; must not block
+  uint64_t seed = 0;                                   // of nonces and jitter; 0: from the system
+  std::function<void(const TcpEvent&)> on_event = {};  // on the network thread; must not block
 
   // OK or kInvalidArgument with a sentence that says what to change.
   absl::Status validate() const;

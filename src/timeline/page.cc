@@ -1,6 +1,6 @@
-// Puts the page together: its parts are files of src/sim/page, compiled in, and the data goes between them.
+// Puts the page together: its parts are files of src/timeline/page, compiled in, and the data goes between them.
 #include "coordkit/sim/timeline.h"
-#include "sim/page.h"
+#include "timeline/parts.h"
 
 namespace coordkit::sim {
 

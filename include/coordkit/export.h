@@ -1,0 +1,10 @@
+// What a shared libcoordkit shows to the programs that load it: each public header says so once, at its namespace, and
+// everything else is hidden (docs/decisions/0015). Standing at the namespace it covers classes, their typeinfo, which
+// exceptions and casts compare across libraries, and whatever is declared there tomorrow.
+#pragma once
+
+#if defined(__GNUC__)
+#define COORDKIT_EXPORT [[gnu::visibility("default")]]
+#else
+#define COORDKIT_EXPORT
+#endif

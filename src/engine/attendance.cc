@@ -1,0 +1,128 @@
+#include "engine/attendance.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "raft/membership.h"
+#include "raft/quorum.h"
+
+namespace coordkit {
+namespace {
+
+std::string as_words(Duration time) {
+  const auto milliseconds = time / std::chrono::milliseconds(1);
+  return milliseconds < 10'000 ? std::to_string(milliseconds) + " ms" : std::to_string(milliseconds / 1000) + " s";
+}
+
+}  // namespace
+
+std::string roll_call(const std::vector<MissingMember>& missing) {
+  std::string out;
+  for (const MissingMember& member : missing) {
+    out += out.empty() ? "replica " : "; replica ";
+    out += std::to_string(member.id.value());
+    if (!member.address.empty()) out += " at " + member.address;
+    out += member.heard ? " was last heard " + as_words(member.silence) + " ago"
+                        : " has not been heard in the " + as_words(member.silence) + " since this one was opened";
+    if (!member.why.empty()) out += ": " + member.why;
+  }
+  return out;
+}
+
+}  // namespace coordkit
+
+namespace coordkit::engine {
+
+// A second connection to the same start of a peer changes nothing about it.
+void Attendance::connected(const Hello& hello) {
+  Seen& seen = seen_[hello.from];
+  const bool same = seen.boot == hello.boot && seen.store == hello.store;
+  std::string aside = same ? std::move(seen.aside) : std::string();
+  seen = {.connected = true, .boot = hello.boot, .store = hello.store, .aside = std::move(aside)};
+}
+
+// Whatever a peer says, it is a short line of printable letters.
+void Attendance::stepped_aside(ReplicaId peer, std::string_view why) {
+  std::string& aside = seen_[peer].aside;
+  aside = why.empty() ? "it does not say why" : "";
+  for (const char byte : why.substr(0, kSteppedAsideBytesMax)) aside += byte >= 0x20 && byte < 0x7f ? byte : '?';
+}
+
+void Attendance::lost(ReplicaId peer, LaggingTime now) {
+  Seen& seen = seen_[peer];
+  seen.connected = false;
+  seen.lost = now;
+}
+
+std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core,
+                                               LaggingTime now, Duration patience) const {
+  std::vector<MissingMember> out;
+  for (const Peer& peer : peers) {
+    if (peer.id == self) continue;
+    const auto found = seen_.find(peer.id);
+    const Seen seen = found == seen_.end() ? Seen() : found->second;
+    MissingMember member{.id = peer.id, .address = peer.address};
+    if (!seen.connected) {
+      member.heard = seen.lost.has_value();
+      member.silence = std::max(now - seen.lost.value_or(began_.value_or(now)), Duration::zero());
+      member.why = seen.refused.empty() ? seen.unreachable : seen.refused;
+      out.push_back(std::move(member));
+      continue;
+    }
+    if (!seen.aside.empty()) {
+      member.heard = true;
+      member.why = "it is in quarantine and does not vote: " + seen.aside;
+      out.push_back(std::move(member));
+      continue;
+    }
+    if (core == nullptr || core->leadership.role != raft::Role::Leader) continue;
+    const auto heard = std::ranges::find(core->peers, peer.id, &raft::PeerStatus::peer);
+    if (heard == core->peers.end() || now - heard->last_heard < patience) continue;
+    member.heard = true;
+    member.silence = now - heard->last_heard;
+    member.why =
+        "it is connected and answers nothing, so it may be in quarantine or halted, or its disk may hang; look at its health()";
+    out.push_back(std::move(member));
+  }
+  std::ranges::sort(out, {}, &MissingMember::id);
+  return out;
+}
+
+std::vector<std::string> Attendance::explanations() const {
+  std::vector<std::string> out;
+  for (const auto& [peer, seen] : seen_) {
+    if (!seen.refused.empty()) out.push_back(seen.refused);
+    if (!seen.aside.empty())
+      out.push_back("replica " + std::to_string(peer.value()) + " is in quarantine and does not vote: " + seen.aside);
+  }
+  return out;
+}
+
+bool Attendance::explained(ReplicaId peer) const {
+  const auto found = seen_.find(peer);
+  return found != seen_.end() && (!found->second.refused.empty() || !found->second.aside.empty());
+}
+
+std::vector<ReplicaId> Attendance::present() const {
+  std::vector<ReplicaId> out;
+  for (const auto& [peer, seen] : seen_) {
+    if (seen.connected) out.push_back(peer);
+  }
+  return out;
+}
+
+std::string why_no_leader(const raft::Configuration& configuration, const std::vector<MissingMember>& missing) {
+  const auto is_missing = [&](ReplicaId id) { return std::ranges::find(missing, id, &MissingMember::id) != missing.end(); };
+  const size_t voters = configuration.voters.size();
+  const auto away = static_cast<size_t>(
+      std::ranges::count_if(configuration.voters, [&](const raft::Member& member) { return is_missing(member.id); }));
+  if (away == 0) return "no leader is known yet: every voter is connected, so one should be elected soon";
+  const bool enough = raft::quorum_agrees(configuration, [&](ReplicaId id) { return !is_missing(id); });
+  return "no leader is known yet: " + std::to_string(away) + " of " + std::to_string(voters) + " voters " +
+         (away == 1 ? "is" : "are") + " missing, " +
+         (enough ? "the others can elect one without " + std::string(away == 1 ? "it" : "them")
+                 : "and the others are no majority") +
+         "; " + roll_call(missing);
+}
+
+}  // namespace coordkit::engine

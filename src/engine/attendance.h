@@ -1,0 +1,56 @@
+// Who of the members is heard, since when not, and why not as far as anybody here knows: for the operator, never for a
+// decision.
+//
+// Two looks are put together. The transport tells who is connected and what it met with where nobody is. A leader knows besides
+// who answers: a member may be connected and silent, in quarantine, halted, or with a disk that hangs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "coordkit/engine.h"
+
+namespace coordkit::engine {
+
+class Attendance {
+ public:
+  void connected(const Hello& hello);
+  void lost(ReplicaId peer, LaggingTime now);
+  void refused(ReplicaId peer, std::string why) { seen_[peer].refused = std::move(why); }
+  // It says so itself; over with its next start.
+  void stepped_aside(ReplicaId peer, std::string_view why);
+  void unreachable(ReplicaId peer, std::string why) { seen_[peer].unreachable = std::move(why); }
+
+  // Of `peers`, without `self`, those that are not connected; and of those that are, the ones that `core`, a leader's, has not
+  // heard for `patience`.
+  std::vector<MissingMember> missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core, LaggingTime now,
+                                     Duration patience) const;
+  // What the transport refused for a reason that will not pass by itself, and who is in quarantine; sentences.
+  std::vector<std::string> explanations() const;
+  bool explained(ReplicaId peer) const;
+  std::vector<ReplicaId> present() const;
+
+  void began(LaggingTime now) {
+    if (!began_) began_ = now;
+  }
+
+ private:
+  struct Seen {
+    bool connected = false;
+    std::optional<LaggingTime> lost;  // when it was connected last
+    std::string refused;
+    std::string unreachable;
+    BootCounter boot;
+    StoreId store;
+    std::string aside;  // why it is in quarantine
+  };
+  std::optional<LaggingTime> began_;
+  absl::btree_map<ReplicaId, Seen> seen_;
+};
+
+// "no leader is known yet", and why: who of the voters is missing, and whether too many are.
+std::string why_no_leader(const raft::Configuration& configuration, const std::vector<MissingMember>& missing);
+
+}  // namespace coordkit::engine

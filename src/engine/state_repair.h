@@ -1,0 +1,79 @@
+// What this replica's disk lost of what was stored there, and what becomes of it: the state in memory is the truth of a running
+// replica, so it is written anew, and a log whose entries are rotten is left behind by a checkpoint.
+//
+// Invariant: a whole checkpoint is owed from the news of damage until one that began afterwards is durable.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/mutant.h"
+#include "coordkit/types.h"
+
+namespace coordkit::engine {
+
+class StateRepair {
+ public:
+  // The store's word, or a view's.
+  void damaged(const absl::Status& why) {
+    owed_ = true;
+    writing_ = false;
+    damage_ = std::string(why.message());
+  }
+  void log_damaged(Index last, const absl::Status& why) {
+    log_until_ = std::max(log_until_, last);
+    log_damage_ = std::string(why.message());
+  }
+  void waits(const absl::Status& why) { waits_ = std::string(why.message()); }
+
+  // Whether the next checkpoint must be whole, or come at once because the log up to there is needed no more. Entries that
+  // were not applied yet are in memory until they are.
+  bool whole_owed() const { return owed_; }
+  bool checkpoint_wanted(Index checkpointed, Index applied) const {
+    if (owed_) return true;
+    return checkpointed < log_until_ && applied >= log_until_ && !mutant(Mutant::LogRotForgotten);
+  }
+  void writing_whole() { writing_ = true; }
+  // Says up to where the log is rotten and needed no more; zero: nowhere.
+  Index checkpointed(Index at) {
+    if (owed_ && writing_) {
+      owed_ = writing_ = false;
+      mended_.push_back("the checkpoint on this disk was damaged (" + damage_ +
+                        ") and was written anew from memory, at entry " + std::to_string(at.value()) +
+                        ": look after this disk");
+    }
+    return log_covered(at);
+  }
+  // The same for the log alone: a checkpoint at `at` is durable, a new one or an older.
+  Index log_covered(Index at) {
+    if (mended_.size() > kRemembered) mended_.erase(mended_.begin());
+    if (!log_until_ || at < log_until_ || mutant(Mutant::LogRotForgotten)) return {};
+    mended_.push_back("entries of the log on this disk were rotten (" + log_damage_ +
+                      ") and were replaced by the checkpoint at " + std::to_string(at.value()) + ": look after this disk");
+    return std::exchange(log_until_, Index());
+  }
+
+  void warnings(std::vector<std::string>& out) const {
+    out.insert(out.end(), mended_.begin(), mended_.end());
+    if (owed_) out.push_back("the checkpoint on this disk is damaged (" + damage_ + "); it is being written anew from memory");
+    if (log_until_)
+      out.push_back("entries of the log on this disk are rotten (" + log_damage_ + "); a checkpoint takes their place");
+    if (!waits_.empty()) out.push_back("checkpoints wait for room: " + waits_);
+  }
+
+ private:
+  static constexpr size_t kRemembered = 8;
+
+  bool owed_ = false;
+  bool writing_ = false;  // a whole one is under way
+  std::string damage_;
+  Index log_until_;  // entries up to here are rotten on this disk; zero: none
+  std::string log_damage_;
+  std::string waits_;
+  std::vector<std::string> mended_;  // until the next start, so that somebody hears of it
+};
+
+}  // namespace coordkit::engine

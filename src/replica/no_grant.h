@@ -1,0 +1,12 @@
+// What a grant answers that holds nothing.
+#pragma once
+
+#include "coordkit/error.h"
+
+namespace coordkit {
+
+inline absl::Status no_grant() {
+  return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from or never made");
+}
+
+}  // namespace coordkit

@@ -1,0 +1,62 @@
+// The thread that reads log and checkpoint in full now and then: a byte that nobody reads rots unseen, until it is the last
+// copy. It reads at a set pace and tells the engine what it found, which writes it anew from memory or leaves it behind.
+//
+// Threads: now() and stop() from any. After stop() nothing is posted. Lifetime: the stores outlive stop().
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "coordkit/engine.h"
+#include "coordkit/log_store.h"
+#include "coordkit/state_store.h"
+
+namespace coordkit {
+
+class Scrubber {
+ public:
+  struct Options {
+    Duration every{};  // zero: only when asked
+    uint64_t bytes_per_second = 1;
+  };
+  using Post = std::function<void(EngineInput)>;
+
+  Scrubber(StateStore& state, LogStore& log, Options options, Post post);
+  ~Scrubber() { stop(); }
+
+  // A scrub from its beginning to its end; what it found first, or kUnavailable if stop() came first.
+  absl::Status now();
+  void stop();
+
+ private:
+  void run();
+  bool wait();  // until one is due; false: it is over
+  absl::Status scrub();
+  absl::Status scrub_log();
+  bool pace(size_t bytes);  // false: it is over
+
+  StateStore& state_;
+  LogStore& log_;
+  const Options options_;
+  const Post post_;
+
+  // Shared with what the log still owes an answer, which may come late.
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool stopping = false;
+    std::optional<LogScrub> part;  // of the log
+  };
+  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  uint64_t wanted_ = 0;  // how many scrubs were asked for, under the mutex
+  uint64_t done_ = 0;    // and how many of them are over
+  absl::Status result_;
+  std::chrono::steady_clock::time_point earliest_;  // the next read, for the pace
+  std::thread thread_;                              // last: it uses the others
+};
+
+}  // namespace coordkit

@@ -1,0 +1,211 @@
+#include "sim/promises.h"
+
+#include <algorithm>
+
+#include "raft/membership.h"
+
+namespace coordkit::sim {
+
+// ---- who hears what
+
+void Promises::handles(uint32_t node, const EngineInput& input) {
+  const auto* mail = std::get_if<MessageReceived>(&input);
+  if (mail == nullptr) return;
+  const auto from = static_cast<uint32_t>(mail->from.value() - 1);
+  const auto* reply = std::get_if<RecallReply>(&mail->message);
+  if (reply != nullptr && reply->asked.start == nodes_[node]->start_number() && lists(node, from)) {
+    answered_[node].insert(from);
+  }
+  hear(node, from, mail->message);
+}
+
+void Promises::hear(uint32_t node, uint32_t from, const Message& message) {
+  const raft::Core* core = nodes_[node]->engine()->core();
+  if (core == nullptr) return;
+  const raft::Leadership& now = core->leadership();
+  const bool leads = now.role == raft::Role::Leader;
+  using Kind = Promise::Kind;
+  if (const auto* reply = std::get_if<raft::VoteReply>(&message)) {
+    if (reply->kind != raft::VoteKind::Real || reply->granted != raft::Answer::Yes) return;
+    const bool wanted = now.role == raft::Role::Candidate && now.term == reply->term;
+    hear(node, from, {.kind = Kind::Vote, .term = reply->term, .vote = ReplicaId(node + 1), .counts = wanted});
+  } else if (const auto* request = std::get_if<raft::VoteRequest>(&message)) {
+    if (request->kind != raft::VoteKind::Real) return;
+    hear(node, from, {.kind = Kind::Vote, .term = request->term, .vote = ReplicaId(from + 1), .counts = true});
+  } else if (const auto* accepted = std::get_if<raft::AppendReply>(&message)) {
+    if (accepted->verdict != raft::AppendVerdict::Accepted) return;
+    hear(node, from, {.kind = Kind::Holds, .term = accepted->term, .match = accepted->match, .counts = leads});
+  } else if (const auto* beat = std::get_if<raft::HeartbeatReply>(&message)) {
+    if (beat->match) hear(node, from, {.kind = Kind::Holds, .term = beat->term, .match = beat->match, .counts = leads});
+  } else if (const auto* heartbeat = std::get_if<raft::Heartbeat>(&message)) {
+    if (!heartbeat->durable.index) return;
+    hear(node, from, {.kind = Kind::Holds, .term = heartbeat->term, .match = heartbeat->durable.index, .counts = true});
+  } else if (const auto* asked = std::get_if<RecallRequest>(&message)) {
+    hear(node, from, {.kind = Kind::Start, .boot = asked->boot, .counts = true});
+  }
+}
+
+// A stream's answers repeat themselves; once is enough.
+void Promises::hear(uint32_t node, uint32_t from, Promise promise) {
+  promise.by = from;
+  promise.heard_by = node;
+  promise.listener = nodes_[node]->log().id();
+  promise.epoch = nodes_[node]->epoch();
+  promise.turn = nodes_[node]->turns();
+  promise.at = world_.now();
+  promise.counts = promise.counts && lists(node, from);
+  const StoreId store = nodes_[from]->log().id();
+  std::vector<Promise>& given = promises_[store];
+  const auto known = std::find_if(given.rbegin(), given.rend(),
+                                  [&](const Promise& one) { return one.heard_by == node && one.kind == promise.kind; });
+  const bool again = known != given.rend() && known->term == promise.term && known->match == promise.match &&
+                     known->vote == promise.vote && known->boot == promise.boot && known->epoch == promise.epoch &&
+                     known->listener == promise.listener && (known->counts || !promise.counts);
+  if (again) return;
+  given.push_back(promise);
+  new_[node].emplace_back(store, given.size() - 1);
+}
+
+uint64_t Promises::chain_at(uint32_t node, Index index) const {
+  const LogImage& log = nodes_[node]->log().submitted();
+  return index >= log.base.index && index <= log.last() ? log.chain(index) : 0;
+}
+
+// As the newest configuration of its log says.
+bool Promises::lists(uint32_t node, uint32_t other) const {
+  const raft::Core* core = nodes_[node]->up() ? nodes_[node]->engine()->core() : nullptr;
+  const raft::Member* member = core == nullptr ? nullptr : raft::member_of(core->configuration(), ReplicaId(other + 1));
+  return member != nullptr && member->store == nodes_[other]->log().id();
+}
+
+// Whether the listener acted on what it heard: gave the vote it was asked for, counts the acknowledgement, follows the leader.
+bool Promises::relied_on(uint32_t node, const Promise& promise) const {
+  const raft::Core* core = nodes_[node]->engine()->core();
+  if (core == nullptr) return false;
+  const raft::Leadership& now = core->leadership();
+  const bool own_campaign = promise.vote == ReplicaId(node + 1);
+  switch (promise.kind) {
+    case Promise::Kind::Start: return true;
+    case Promise::Kind::Vote: return own_campaign || core->hard_state() == raft::HardState{promise.term, promise.vote};
+    case Promise::Kind::Holds: break;
+  }
+  if (now.term != promise.term) return false;
+  if (now.role == raft::Role::Leader) return core->match(ReplicaId(promise.by + 1)) >= promise.match;
+  return now.leader == ReplicaId(promise.by + 1);
+}
+
+// A leader relies on its own disk as well, and nobody can tell it of that later.
+void Promises::turned(uint32_t node) {
+  for (auto& [store, place] : new_[node]) {
+    Promise& promise = promises_[store][place];
+    if (promise.turn != nodes_[node]->turns() || promise.heard_by != node) continue;
+    promise.counts = promise.counts && relied_on(node, promise);
+    if (promise.kind == Promise::Kind::Holds) {
+      promise.chain = chain_at(
+          promise.counts && nodes_[node]->engine()->leadership().role == raft::Role::Leader ? node : promise.by, promise.match);
+    }
+    heard_late(store, promise);
+  }
+  const raft::Core* core = nodes_[node]->engine()->core();
+  if (core == nullptr || core->leadership().role != raft::Role::Leader) return;
+  const Term term = core->leadership().term;
+  const Index last = nodes_[node]->log().durable().last();
+  hear(node, node, {.kind = Promise::Kind::Vote, .term = term, .vote = ReplicaId(node + 1)});
+  hear(node, node, {.kind = Promise::Kind::Holds, .term = term, .match = last, .chain = chain_at(node, last)});
+}
+
+// It was on its way when the disk was set back, and that disk has not taken part again.
+void Promises::heard_late(StoreId store, const Promise& promise) {
+  const SimLogStore& log = nodes_[promise.by]->log();
+  if (log.id() != store || log.stands_for(store) || promise.kind == Promise::Kind::Start) return;
+  if (!held(promise, {log.durable(), nodes_[promise.by]->state().applied(), log.boot(), world_.now()})) {
+    forgotten_[store].push_back(promise);
+  }
+}
+
+void Promises::writes(uint32_t node, WriteNumber number) {
+  for (auto& [store, place] : new_[node]) {
+    Promise& promise = promises_[store][place];
+    if (!promise.rides_on) promise.rides_on = number;
+  }
+}
+
+void Promises::synced(uint32_t node) {
+  const WriteNumber durable = nodes_[node]->log().durable_number();
+  std::erase_if(new_[node], [&](const auto& heard) {
+    Promise& promise = promises_[heard.first][heard.second];
+    promise.stored = promise.rides_on && promise.rides_on <= durable;
+    return promise.stored;
+  });
+}
+
+void Promises::started(uint32_t node) {
+  answered_[node].clear();
+  new_[node].clear();
+}
+
+void Promises::stopped(uint32_t node) { started(node); }
+
+// ---- what an image lacks
+
+// A later leader may rightly have cut off what was acknowledged: then the disk does not hold it, old or new.
+bool Promises::held(const Promise& promise, const Disk& disk) {
+  switch (promise.kind) {
+    case Promise::Kind::Start: return promise.boot <= disk.boot;
+    case Promise::Kind::Vote: {
+      const auto vote = disk.log.votes.find(promise.term);
+      return vote != disk.log.votes.end() && vote->second == promise.vote;
+    }
+    case Promise::Kind::Holds: break;
+  }
+  if (promise.match <= std::max(disk.log.base.index, disk.state.index)) return true;
+  const bool same = disk.log.contains(promise.match) && disk.log.chain(promise.match) == promise.chain;
+  return same || (promise.chain == 0 && disk.log.contains(promise.match));
+}
+
+// What others were told by this disk, and what it was told by others: an older image of it knows less of both.
+void Promises::set_back(uint32_t node, const Disk& now) {
+  const SimLogStore& log = nodes_[node]->log();
+  const Disk before{log.durable(), nodes_[node]->state().applied(), log.boot(), world_.now()};
+  std::vector<Promise>& forgotten = forgotten_[log.id()];
+  for (const Promise& promise : promises_[log.id()]) {
+    if (promise.at >= now.at && held(promise, before) && !held(promise, now)) forgotten.push_back(promise);
+  }
+  // A request is named by store, boot and number: names of a life that the disk forgot would be given once more.
+  if (now.boot < before.boot) forgotten.push_back({.kind = Promise::Kind::Start, .boot = before.boot, .heard_by = node});
+  for (auto* book : {&promises_, &forgotten_}) {
+    for (auto& [owner, given] : *book) {
+      for (Promise& promise : given) {
+        if (promise.listener == log.id()) promise.counts = false;
+      }
+    }
+  }
+}
+
+bool Promises::knows(const Promise& promise) const {
+  const Node& listener = *nodes_[promise.heard_by];
+  return promise.counts && listener.log().stands_for(promise.listener) && listener.sound() &&
+         (promise.stored || (listener.up() && listener.epoch() == promise.epoch));
+}
+
+// A start that was forgotten matters for the names of requests alone. A replica that was started more often since, and took
+// part in none of those starts, gives names that no life before has given; and a peer that remembers an older start is content.
+bool Promises::outlived(const Promise& promise, BootCounter boot) {
+  return promise.kind == Promise::Kind::Start && promise.boot < boot;
+}
+
+Promises::Verdict Promises::judge(uint32_t node) const {
+  const auto forgotten = forgotten_.find(nodes_[node]->log().id());
+  if (forgotten == forgotten_.end()) return Verdict::Whole;
+  const BootCounter boot = nodes_[node]->log().boot();
+  const auto matters = [boot](const Promise& promise) { return !outlived(promise, boot); };
+  if (std::ranges::none_of(forgotten->second, matters)) return Verdict::Whole;
+  const auto answered = answered_.find(node);
+  const bool told = std::ranges::any_of(forgotten->second, [&](const Promise& promise) {
+    return matters(promise) && promise.heard_by != node && answered != answered_.end() &&
+           answered->second.contains(promise.heard_by) && knows(promise);
+  });
+  return told ? Verdict::Told : Verdict::Unknown;
+}
+
+}  // namespace coordkit::sim

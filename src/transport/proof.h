@@ -1,0 +1,44 @@
+// What the ends of a connection show each other without saying it (decisions/0018, 0019): that they know the id of the cluster,
+// which is told to invited members only, and the secret that the operator gave to all of them, if there is one.
+//
+//   mark      what stands for a cluster's id in a hello: the same for equal ids, and nobody can get the id from it
+//   proof     HMAC-SHA256 over the hello that shows it, with the side that says it. The hello holds the nonces of both ends, so
+//             a proof is good for this connection, in this direction, for these replicas, once: it cannot be recorded, sent
+//             back or carried elsewhere
+//   keys      of the frames of one direction, from the secret and both nonces
+//
+// Pure functions. All hashing is OpenSSL's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "coordkit/types.h"
+
+namespace coordkit {
+
+inline constexpr size_t kProofBytes = 32;
+inline constexpr size_t kSecretBytesMin = 16;
+inline constexpr size_t kSecretBytesMax = 1024;
+
+enum class Prover : uint8_t { Dialer = 1, Acceptor = 2 };
+
+// Never zero; zero stands for a blank store.
+uint64_t mark_of(ClusterId cluster);
+
+// `said`: the prover's hello without its proofs.
+std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view said);
+std::string proof_of_secret(std::string_view secret, Prover by, std::string_view said);
+// In a time that does not depend on where they differ.
+bool equal_proofs(std::string_view a, std::string_view b);
+
+// Of the frames that `by` sends.
+struct SessionKey {
+  std::array<uint8_t, 32> frames;
+  uint64_t headers = 0;
+};
+SessionKey session_key(std::string_view secret, Prover by, uint64_t dialers_nonce, uint64_t acceptors_nonce);
+
+}  // namespace coordkit

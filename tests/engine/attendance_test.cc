@@ -1,0 +1,150 @@
+#include "engine/attendance.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/engine/three_replicas.h"
+
+namespace coordkit::engine {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const std::vector<Peer> kPeers = {{ReplicaId(1), "a:1", {}}, {ReplicaId(2), "b:1", {}}, {ReplicaId(3), "c:1", {}}};
+constexpr ReplicaId kSelf{1};
+
+Hello hello(uint64_t from, uint64_t boot = 1) {
+  return {.cluster_name = "", .from = ReplicaId(from), .to = kSelf, .store = StoreId(from), .boot = BootCounter(boot)};
+}
+
+LaggingTime at(Duration time) { return LaggingTime(time); }
+
+std::vector<MissingMember> look(const Attendance& attendance, Duration time, const raft::Status* core = nullptr) {
+  return attendance.missing(kPeers, kSelf, core, at(time), 3s);
+}
+
+TEST(AttendanceTest, WhoWasNeverConnectedIsMissingSinceTheBeginning) {
+  Attendance attendance;
+  attendance.began(at(1s));
+  attendance.began(at(2s));
+  attendance.connected(hello(2));
+  attendance.unreachable(ReplicaId(3), "nobody listens there");
+  const std::vector<MissingMember> missing = look(attendance, 6s);
+  ASSERT_THAT(missing, SizeIs(1));
+  EXPECT_EQ(missing[0].id, ReplicaId(3));
+  EXPECT_EQ(missing[0].silence, 5s);
+  EXPECT_FALSE(missing[0].heard);
+  EXPECT_EQ(roll_call(missing),
+            "replica 3 at c:1 has not been heard in the 5000 ms since this one was opened: nobody listens there");
+}
+
+TEST(AttendanceTest, WhoWasLostIsMissingSinceThenAndHisReturnEndsIt) {
+  Attendance attendance;
+  attendance.began(at(1s));
+  for (const uint64_t id : {2, 3}) attendance.connected(hello(id));
+  EXPECT_THAT(look(attendance, 2s), IsEmpty());
+  attendance.lost(ReplicaId(2), at(4s));
+  EXPECT_EQ(roll_call(look(attendance, 16s)), "replica 2 at b:1 was last heard 12 s ago");
+  attendance.refused(ReplicaId(2), "replica 2 names its cluster differently");
+  attendance.unreachable(ReplicaId(2), "nobody listens there");
+  EXPECT_THAT(roll_call(look(attendance, 16s)), HasSubstr("names its cluster differently")) << "what will not pass comes first";
+  EXPECT_THAT(attendance.explanations(), ElementsAre("replica 2 names its cluster differently"));
+  attendance.connected(hello(2));
+  EXPECT_THAT(look(attendance, 17s), IsEmpty());
+  EXPECT_THAT(attendance.explanations(), IsEmpty());
+}
+
+TEST(AttendanceTest, ALeaderMissesWhoIsConnectedAndSilent) {
+  Attendance attendance;
+  attendance.began(at(1s));
+  for (const uint64_t id : {2, 3}) attendance.connected(hello(id));
+  raft::Status core;
+  core.peers = {{.peer = ReplicaId(2), .last_heard = at(9s)}, {.peer = ReplicaId(3), .last_heard = at(2s)}};
+  EXPECT_THAT(look(attendance, 10s, &core), IsEmpty()) << "a follower hears nobody but its leader";
+  core.leadership.role = raft::Role::Leader;
+  const std::vector<MissingMember> missing = look(attendance, 10s, &core);
+  ASSERT_THAT(missing, SizeIs(1));
+  EXPECT_EQ(missing[0].id, ReplicaId(3));
+  EXPECT_EQ(missing[0].silence, 8s);
+  EXPECT_THAT(missing[0].why, HasSubstr("quarantine"));
+}
+
+TEST(AttendanceTest, WhoSaysThatHeIsInQuarantineIsMissingUntilHeIsStartedAgain) {
+  Attendance attendance;
+  attendance.began(at(1s));
+  for (const uint64_t id : {2, 3}) attendance.connected(hello(id));
+  attendance.stepped_aside(ReplicaId(3), "its disk\n was set back");
+  attendance.connected(hello(3));  // the same start, on another connection
+  EXPECT_TRUE(attendance.explained(ReplicaId(3)));
+  EXPECT_THAT(attendance.explanations(), ElementsAre("replica 3 is in quarantine and does not vote: its disk? was set back"));
+  ASSERT_THAT(look(attendance, 2s), SizeIs(1));
+  EXPECT_THAT(look(attendance, 2s)[0].why, HasSubstr("quarantine"));
+  attendance.connected(hello(3, 2));
+  EXPECT_THAT(attendance.explanations(), IsEmpty());
+  EXPECT_THAT(look(attendance, 3s), IsEmpty());
+}
+
+TEST(AttendanceTest, WithoutALeaderTheVotersAreCounted) {
+  raft::Configuration configuration;
+  for (const uint64_t id : {1, 2, 3}) configuration.voters.push_back({ReplicaId(id), StoreId(id), ""});
+  EXPECT_THAT(why_no_leader(configuration, {}), HasSubstr("every voter is connected"));
+  const MissingMember second{.id = ReplicaId(2), .address = "b:1"}, third{.id = ReplicaId(3), .address = "c:1"};
+  EXPECT_THAT(why_no_leader(configuration, {second}),
+              HasSubstr("1 of 3 voters is missing, the others can elect one without it"));
+  EXPECT_THAT(why_no_leader(configuration, {second, third}),
+              HasSubstr("2 of 3 voters are missing, and the others are no majority; replica 2 at b:1"));
+}
+
+// ---- in the engine
+
+struct EngineAttendanceTest : ThreeReplicas {};
+
+TEST_F(EngineAttendanceTest, TheLastOneUpSaysThatTheOthersAreMissing) {
+  cluster.crash(leader);
+  cluster.crash(follower);
+  cluster.pass(10s);
+  const EngineStatus status = cluster.engine(third).status();
+  EXPECT_EQ(status.state, ReplicaState::Starting);
+  EXPECT_THAT(status.reason,
+              AllOf(HasSubstr("no leader is known yet: 2 of 3 voters are missing"), HasSubstr("was last heard")));
+  EXPECT_THAT(status.missing, SizeIs(2));
+  EXPECT_THAT(status.warnings, SizeIs(2)) << "it has lasted";
+}
+
+TEST_F(EngineAttendanceTest, FLT_P15_EveryOtherNamesAVoterInQuarantineAndWhy) {
+  const Disk image = cluster.node(third).disk;
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  cluster.pass(1s);
+  cluster.crash(third);
+  cluster.node(third).disk = image;
+  cluster.start(third);
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(third).status().state == ReplicaState::Quarantine; }));
+  cluster.settle();
+  const std::string sentence = "replica " + std::to_string(third) + " is in quarantine and does not vote: ";
+  for (const uint64_t id : {leader, follower}) {
+    EXPECT_THAT(cluster.engine(id).status().warnings, Contains(AllOf(HasSubstr(sentence), HasSubstr("set back")))) << id;
+    EXPECT_THAT(cluster.engine(id).status().missing, SizeIs(1)) << id;
+  }
+  cluster.connect(third, leader);  // it says so again on every connection
+  cluster.settle();
+  EXPECT_THAT(cluster.engine(leader).status().warnings, Contains(HasSubstr(sentence)));
+}
+
+TEST_F(EngineAttendanceTest, ALeaderWarnsOfAVoterThatIsConnectedAndSilent) {
+  cluster.filter = [&](ReplicaId from, ReplicaId, const Message&) { return from.value() != third; };
+  cluster.pass(10s);
+  const EngineStatus status = cluster.engine(leader).status();
+  ASSERT_THAT(status.missing, SizeIs(1));
+  EXPECT_EQ(status.missing[0].id, ReplicaId(third));
+  EXPECT_THAT(status.warnings, Contains(HasSubstr("it is connected and answers nothing")));
+  cluster.filter = nullptr;
+  cluster.pass(10s);
+  EXPECT_THAT(cluster.engine(cluster.leader()).status().warnings, IsEmpty());
+}
+
+}  // namespace
+}  // namespace coordkit::engine

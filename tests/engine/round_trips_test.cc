@@ -1,0 +1,83 @@
+#include "engine/round_trips.h"
+
+#include <gmock/gmock.h>
+
+namespace coordkit::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr ReplicaId kPeer{2};
+constexpr Term kTerm{4};
+
+struct RoundTripsTest : ::testing::Test {
+  RoundTrips trips{300ms};
+  LaggingTime now{1s};
+  uint64_t round = 0;
+
+  void beat(Duration takes) {
+    trips.sent(kPeer, raft::Heartbeat{.term = kTerm, .round = ++round}, now);
+    now += takes;
+    trips.received(kPeer, raft::HeartbeatReply{.term = kTerm, .round = round}, now);
+  }
+};
+
+TEST_F(RoundTripsTest, FLT_N13_TenInAnElectionTimeoutAreNotWarnedOf) {
+  for (int i = 0; i < 20; ++i) beat(30ms);
+  EXPECT_THAT(trips.warnings(), IsEmpty());
+}
+
+TEST_F(RoundTripsTest, FLT_N13_FewerAreAndTheSentenceSaysWhatToSet) {
+  for (int i = 0; i < 3; ++i) beat(31ms);
+  EXPECT_THAT(trips.warnings(), IsEmpty()) << "too few to judge by";
+  beat(31ms);
+  EXPECT_THAT(
+      trips.warnings(),
+      ElementsAre("a round trip to replica 2 takes at least 31 ms, more than a tenth of the election timeout of 300 ms: "
+                  "set election_timeout to at least ten round trips on every replica"));
+}
+
+TEST_F(RoundTripsTest, FLT_N13_OneQuickAnswerOfTheLastFewShowsThatTheWayIsShort) {
+  for (int i = 0; i < 4; ++i) beat(200ms);
+  beat(1ms);
+  EXPECT_THAT(trips.warnings(), IsEmpty());
+  for (int i = 0; i < 16; ++i) beat(200ms);
+  EXPECT_THAT(trips.warnings(), ElementsAre(HasSubstr("at least 200 ms"))) << "it is long ago";
+}
+
+TEST_F(RoundTripsTest, FLT_N13_WhereNobodyIsEverElectedPreVotesAreMeasured) {
+  for (int i = 0; i < 4; ++i) {
+    const auto kind = raft::VoteKind::Pre;
+    trips.sent(kPeer, raft::VoteRequest{.kind = kind, .term = Term(9), .round = ++round}, now);
+    now += 450ms;
+    trips.sent(kPeer, raft::VoteRequest{.kind = kind, .term = Term(9), .round = round + 1}, now);  // the next campaign
+    trips.received(kPeer, raft::VoteReply{.kind = kind, .term = Term(1), .round = round}, now + 50ms);
+  }
+  EXPECT_THAT(trips.warnings(), ElementsAre(HasSubstr("at least 500 ms, longer than the election timeout of 300 ms")));
+}
+
+TEST_F(RoundTripsTest, AnAnswerToAnotherQuestionSaysNothing) {
+  for (int i = 0; i < 8; ++i) {
+    trips.sent(kPeer, raft::Heartbeat{.term = kTerm, .round = 7}, now);
+    trips.received(kPeer, raft::HeartbeatReply{.term = kTerm.next(), .round = 7}, now + 1s);
+    trips.received(kPeer, raft::HeartbeatReply{.term = kTerm, .round = 6}, now + 1s);
+    trips.received(ReplicaId(3), raft::HeartbeatReply{.term = kTerm, .round = 7}, now + 1s);
+    trips.received(kPeer, raft::VoteReply{.kind = raft::VoteKind::Pre, .term = kTerm, .round = 7}, now + 1s);
+  }
+  EXPECT_THAT(trips.warnings(), IsEmpty());
+}
+
+TEST_F(RoundTripsTest, ALostAnswerIsGivenUpAndANewConnectionBeginsAnew) {
+  trips.sent(kPeer, raft::Heartbeat{.term = kTerm, .round = ++round}, now);
+  now += 20 * 300ms;
+  for (int i = 0; i < 4; ++i) beat(100ms);
+  EXPECT_THAT(trips.warnings(), ElementsAre(HasSubstr("at least 100 ms")));
+  trips.forget(kPeer);
+  EXPECT_THAT(trips.warnings(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace coordkit::engine

@@ -1,0 +1,38 @@
+// The experiments with load, briefly: a follower that stood still comes back, a replica with much state starts again.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace coordkit {
+namespace {
+
+// What the program says of itself; null if it failed before. How fast it was is not asked.
+nlohmann::json said_by(const std::string& arguments, const std::string& name) {
+  const std::string out = ::testing::TempDir() + "/" + name;
+  const std::string line =
+      "mkdir -p " + out + " && " COORDKIT_EXPERIMENT_PROGRAM " " + arguments + " --json --out " + out + " > " + out + "/said";
+  const int status = std::system(line.c_str());
+  EXPECT_TRUE(WIFEXITED(status)) << line;
+  std::ifstream said(out + "/said");
+  return nlohmann::json::parse(said, nullptr, false);
+}
+
+TEST(LoadExperimentTest, FLT_O07_AFollowerThatStoodStillUnderLoadComesBackWithOneTransferAtMost) {
+  const nlohmann::json said = said_by("catch-up --state 100 --rate 10 --seconds 15 --limit 300", "catch-up");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_EQ(said["caught_up"], true) << said.dump();
+  EXPECT_LE(said["transfers"], 1 + said["terms"].get<int>()) << said.dump();
+}
+
+TEST(LoadExperimentTest, ARestartNeedsNoMemoryForALongLog) {
+  const nlohmann::json said = said_by("restart --state 200 --log 400", "restart");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_EQ(said["as_expected"], true) << said.dump();
+}
+
+}  // namespace
+}  // namespace coordkit

@@ -1,0 +1,37 @@
+// The strangers experiment, briefly: real processes at work, attacked by peers that were never invited.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace coordkit {
+namespace {
+
+// What the program says of itself; null if it failed before.
+nlohmann::json run(const std::string& arguments, const std::string& name) {
+  const std::string out = ::testing::TempDir() + "/" + name;
+  const std::string line = std::string("mkdir -p ") + out + " && " COORDKIT_EXPERIMENT_PROGRAM " strangers --json --out " +
+                           out + " " + arguments + " > " + out + "/said";
+  const int status = std::system(line.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << line;
+  std::ifstream said(out + "/said");
+  return nlohmann::json::parse(said, nullptr, false);
+}
+
+TEST(StrangersExperimentTest, FLT_S07_FLT_S09_NothingComesOfThem) {
+  const nlohmann::json said = run("--seconds 15", "plain");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_EQ(said["as_expected"], true) << said.dump();
+}
+
+TEST(StrangersExperimentTest, FLT_S03_NorWithASecret) {
+  const nlohmann::json said = run("--seconds 15 --with-secret", "secret");
+  ASSERT_TRUE(said.is_object());
+  EXPECT_EQ(said["as_expected"], true) << said.dump();
+}
+
+}  // namespace
+}  // namespace coordkit

@@ -1,0 +1,32 @@
+# cmake --install brings what the build has made, and every header that an installed header includes.
+include(${here}/steps.cmake)
+file(REMOVE_RECURSE ${prefix})
+run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+
+file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*)
+list(LENGTH headers count)
+if(count LESS 80)
+  message(FATAL_ERROR "only ${count} headers were installed")
+endif()
+foreach(header IN LISTS headers)
+  file(STRINGS ${prefix}/include/${header} includes REGEX "^#include \"coordkit/")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" include "${include}")
+    if(NOT EXISTS ${prefix}/include/${include})
+      message(FATAL_ERROR "${header} includes ${include}, which is not installed")
+    endif()
+  endforeach()
+endforeach()
+foreach(file share/doc/coordkit/README.md share/doc/coordkit/LICENSE share/doc/coordkit/docs/semantics.md
+        share/doc/coordkit/examples/01_first_lock/main.cc)
+  if(NOT EXISTS ${prefix}/${file})
+    message(FATAL_ERROR "${file} is not installed")
+  endif()
+endforeach()
+
+# Nothing is exported that a program does not need, and no folder of this machine.
+file(GLOB_RECURSE packages ${prefix}/*.cmake ${prefix}/*.pc)
+foreach(package IN LISTS packages)
+  file(READ ${package} text)
+  expect_not(${package} "${text}" "coordkit_flags|-Wall|gRPC|CLI11|nlohmann|GTest|ssl;|${source}")
+endforeach()

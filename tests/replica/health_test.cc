@@ -1,0 +1,94 @@
+// Health names who is missing and why, and so does whoever waits.
+#include <gmock/gmock.h>
+
+#include "coordkit/coordkit.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class HealthTest : public ::testing::Test {
+ protected:
+  // Looks until it is so; only a hang takes for ever.
+  template <typename Matcher>
+  Health health_until(uint64_t id, Matcher matcher) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    for (;;) {
+      const Health health = cluster_[id].health();
+      if (::testing::Matches(matcher)(health)) return health;
+      if (std::chrono::steady_clock::now() > end) {
+        EXPECT_THAT(health.reason, HasSubstr("the health that was waited for"));
+        return health;
+      }
+    }
+  }
+  static auto warns(const std::string& words) { return Field(&Health::warnings, Contains(HasSubstr(words))); }
+
+  Cluster cluster_;
+};
+
+TEST_F(HealthTest, AReadyClusterMissesNobody) {
+  cluster_.open_all();
+  for (uint64_t id = 1; id <= 3; ++id) health_until(id, Field(&Health::missing, IsEmpty()));
+}
+
+TEST_F(HealthTest, AReplicaThatIsAloneAtTheBirthSaysWhoIsMissingAndWhy) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
+  const std::string second = cluster_.options(1).members[1].address;
+  const Health health = health_until(1, Field(&Health::reason, ContainsRegex("nobody listens there.*nobody listens there")));
+  EXPECT_EQ(health.state, ReplicaState::WaitingForMembers);
+  EXPECT_THAT(health.reason, HasSubstr("replica 2 at " + second + " has not been heard"));
+  EXPECT_EQ(fault_of_words(health.reason), "");
+  const absl::Status waited = cluster_[1].wait_ready(0s);
+  EXPECT_THAT(waited, Is(Reason::CallTimeout));
+  EXPECT_EQ(outcome_of(waited), Outcome::None);
+  EXPECT_THAT(std::string(waited.message()), AllOf(HasSubstr("not ready yet"), HasSubstr("replica 3 at")));
+}
+
+TEST_F(HealthTest, WithTwoOfThreeDeadNobodySaysOnlyThatThereIsNoLeader) {
+  cluster_.open_all();
+  cluster_.close(2);
+  cluster_.close(3);
+  const Health health = health_until(
+      1, AllOf(Field(&Health::state, ReplicaState::Starting), Field(&Health::reason, HasSubstr("the others are no majority"))));
+  EXPECT_THAT(health.reason,
+              ContainsRegex("no leader is known yet: 2 of 3 voters are missing.*replica 2 at .* was last heard .* "
+                            "ago.*replica 3 at "));
+  ASSERT_THAT(health.missing, ElementsAre(Field(&MissingMember::id, ReplicaId(2)), Field(&MissingMember::id, ReplicaId(3))));
+  EXPECT_TRUE(health.missing[0].heard);
+  EXPECT_EQ(fault_of_words(health.reason), "");
+  EXPECT_THAT(std::string(cluster_[1].wait_ready(0s).message()), HasSubstr("2 of 3 voters are missing"));
+  health_until(1, warns("replica 2 at "));  // once it has lasted ten election timeouts
+}
+
+TEST_F(HealthTest, ANameThatDoesNotResolveIsNamed) {
+  ReplicaOptions options = cluster_.options(1);
+  options.members[1].address = "no-such-host.invalid:7400";
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
+  const Health health = health_until(1, Field(&Health::reason, HasSubstr("does not resolve")));
+  EXPECT_THAT(health.reason, HasSubstr("replica 2 at no-such-host.invalid:7400"));
+  EXPECT_EQ(fault_of_words(health.reason), "");
+}
+
+TEST_F(HealthTest, ARefusedHelloIsToldWithItsReason) {
+  ReplicaOptions other = cluster_.options(2);
+  other.cluster = "another";
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(other)));
+  for (uint64_t id = 1; id <= 2; ++id) {
+    const Health health = health_until(id, warns("names its cluster differently"));
+    for (const std::string& warning : health.warnings) EXPECT_EQ(fault_of_words(warning), "");
+    EXPECT_THAT(cluster_[id].health().reason, HasSubstr("names its cluster differently"));
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,393 @@
+// Whatever becomes of the file of a checkpoint, this process lives: it is read with plain reads and believed only where it
+// verifies, before LMDB sees it (docs/decisions/0020). A test that fails here mostly does so by ending the program.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "coordkit/storage/lmdb_state_store.h"
+#include "coordkit/testing/sink_probes.h"
+#include "storage/lmdb_table.h"
+#include "tests/storage/lmdb_calls.h"
+#include "tests/storage/temporary_directory.h"
+
+namespace coordkit::testing {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr StoreId kStore{5};
+using Rows = std::map<std::string, std::string>;
+
+absl::StatusOr<Rows> rows_of(storage::LmdbTable& table) {
+  const auto view = table.view();
+  if (!view.ok()) return view.status();
+  Rows rows;
+  absl::Status status = (*view)->scan("", [&](std::string_view key, std::string_view value) {
+    rows.emplace(key, value);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return rows;
+}
+
+class LmdbDamageTest : public ::testing::Test {
+ protected:
+  LmdbDamageTest() { std::filesystem::create_directory(path_); }
+
+  storage::LmdbTable::Options options() const {
+    return {.path = path_, .store = kStore, .map_bytes = 64 << 20, .views_max = 8, .step_bytes = 16 << 10};
+  }
+  absl::StatusOr<std::shared_ptr<storage::LmdbTable>> open() const { return storage::LmdbTable::open(options()); }
+
+  // Branch pages, large values, free pages and staged rows: everything that LMDB may stumble over.
+  void fill(storage::LmdbTable& table, int rounds = 6) {
+    for (int round = 0; round < rounds; ++round) ASSERT_TRUE(table.write(next_batch(120)).ok());
+    ASSERT_TRUE(table.stage({"", ""}, staged_).ok());
+  }
+  CheckpointBatch next_batch(int rows) {
+    CheckpointBatch batch{.applied = {Index(++index_), Term(2)}};
+    std::set<std::string> keys;
+    for (int i = 0; i < rows; ++i) {
+      std::string key = "key " + std::to_string(random_.below(2000));
+      key.resize(20 + random_.below(40), '.');
+      if (!keys.insert(key).second) continue;
+      if (random_.chance(0.3)) {
+        batch.erase(key);
+        rows_.erase(key);
+      } else {
+        const size_t size = random_.chance(0.05) ? 3000 + random_.below(20'000) : random_.below(300);
+        rows_[key] = std::string(size, static_cast<char>('a' + random_.below(26)));
+        batch.put(key, rows_[key]);
+      }
+    }
+    return batch;
+  }
+  CheckpointBatch whole() const {
+    CheckpointBatch batch{.applied = {Index(index_), Term(2)}};
+    for (const auto& [key, value] : rows_) batch.put(key, value);
+    batch.whole = true;
+    return batch;
+  }
+
+  std::string file() const { return path_ + "/data.mdb"; }
+  std::string data() const {
+    std::ifstream in(file(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  void set_data(const std::string& bytes) const { std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes; }
+  // Into the file as it is, under whoever has it open.
+  void overwrite(uint64_t at, const std::string& bytes) const {
+    const int fd = ::open(file().c_str(), O_WRONLY);
+    ASSERT_GE(fd, 0);
+    EXPECT_EQ(::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at)), static_cast<ssize_t>(bytes.size()));
+    ::close(fd);
+  }
+  std::string noise(size_t size) {
+    std::string bytes(size, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random_.below(256));
+    return bytes;
+  }
+
+  // A spoiled file is refused with a sentence, or it is as good as new: the same rows, and good for writing.
+  void expect_refused_or_sound(const std::string& spoiled, const std::string& what) {
+    set_data(spoiled);
+    const auto table = open();
+    if (!table.ok()) {
+      EXPECT_FALSE(table.status().message().empty()) << what;
+      ++refused_;
+      return;
+    }
+    if ((*table)->applied().index.value() == index_) {
+      const absl::StatusOr<Rows> rows = rows_of(**table);
+      ASSERT_TRUE(rows.ok()) << what << rows.status().ToString();
+      ASSERT_EQ(*rows, rows_) << what;
+    }
+    CheckpointBatch batch{.applied = {Index(index_ + 1), Term(2)}};
+    for (const auto& [key, value] : rows_) {
+      if (key.size() % 3 == 0) batch.erase(key);
+    }
+    batch.put("new", std::string(9000, 'n'));
+    for (int step = 0; step < 50 && (*table)->stale(); ++step) ASSERT_TRUE((*table)->erase_stale().ok()) << what;
+    ASSERT_TRUE((*table)->write(batch).ok()) << what;
+    ++sound_;
+  }
+
+  TemporaryDirectory parent_;
+  const std::string path_ = parent_ / "state";
+  Random random_{7};
+  uint64_t index_ = 0;
+  Rows rows_;
+  const std::vector<CheckpointBatch::Row> staged_{{"staged 1", "value"}, {"staged 2", std::string(9000, 's')}};
+  int refused_ = 0;
+  int sound_ = 0;
+};
+
+TEST_F(LmdbDamageTest, FLT_D08_AnyPageThatIsZeroOrNoiseAtOpenIsRefusedOrNeedless) {
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok()) << table.status().ToString();
+    fill(**table);
+  }
+  const std::string good = data();
+  for (size_t page = 0; page < good.size() / kPage; ++page) {
+    std::string bytes = good;
+    expect_refused_or_sound(bytes.replace(page * kPage, kPage, kPage, '\0'), "zero page " + std::to_string(page));
+    bytes = good;
+    expect_refused_or_sound(bytes.replace(page * kPage, kPage, noise(kPage)), "noise in page " + std::to_string(page));
+  }
+  EXPECT_GT(refused_, 100);
+  EXPECT_GT(sound_, 10) << "free pages are needless";
+}
+
+TEST_F(LmdbDamageTest, FLT_D08_FLT_D11_AFileCutAnywhereIsRefusedOrNeedless) {
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table);
+  }
+  const std::string good = data();
+  for (size_t size = 1; size < good.size(); size += 1 + random_.below(2 * kPage)) {
+    expect_refused_or_sound(good.substr(0, size), "cut to " + std::to_string(size));
+  }
+  EXPECT_GT(refused_, 50);
+}
+
+// Header fields and node offsets are few among many bytes of values, so most flips are aimed at them.
+TEST_F(LmdbDamageTest, FLT_D08_FlippedBitsAtOpenAreRefusedOrNeedless) {
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table);
+  }
+  const std::string good = data();
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = good;
+    const uint64_t page = random_.below(good.size() / kPage);
+    const uint64_t within = random_.chance(0.6) ? random_.below(150) : random_.below(kPage);
+    bytes[page * kPage + within] ^= static_cast<char>(1 << random_.below(8));
+    expect_refused_or_sound(bytes, "bit in page " + std::to_string(page) + " at " + std::to_string(within));
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(refused_, 500);
+  EXPECT_GT(sound_, 100);
+}
+
+// Pages rot under a table that is in use: whatever it does next is done or refused, and a new file makes all good.
+TEST_F(LmdbDamageTest, FLT_D08_PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
+  std::string good;
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table);
+    good = data();
+  }
+  int noticed = 0;
+  for (size_t page = 0; page < good.size() / kPage; ++page) {
+    set_data(good);
+    auto table = open();
+    ASSERT_TRUE(table.ok()) << table.status().ToString();
+    std::string bytes = page % 2 == 0 ? std::string(kPage, '\0') : noise(kPage);
+    if (page % 3 == 0) {  // one field of it
+      bytes = good.substr(page * kPage, kPage);
+      for (int i = 0; i < 4; ++i) bytes[random_.below(64)] = static_cast<char>(random_.below(256));
+    }
+    overwrite(page * kPage, bytes);
+    const Rows before = rows_;
+    const uint64_t index = index_;
+    bool damaged = !rows_of(**table).ok();
+    damaged = !(*table)->scrub([](size_t) { return true; }).ok() || damaged;
+    for (int i = 0; i < 20 && (*table)->stale(); ++i) damaged = !(*table)->erase_stale().ok() || damaged;
+    damaged = !(*table)->write(next_batch(100)).ok() || damaged;
+    damaged = !(*table)->stage({"", ""}, staged_).ok() || damaged;
+    noticed += damaged ? 1 : 0;
+    auto replaced = storage::LmdbTable::replace_with(options(), whole());
+    ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
+    EXPECT_EQ(*rows_of(**replaced), rows_);
+    EXPECT_TRUE((*replaced)->scrub([](size_t) { return true; }).ok());
+    rows_ = before;
+    index_ = index;
+  }
+  EXPECT_GT(noticed, 50);
+}
+
+TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTableIsNoticed) {
+  const auto spoilings = {
+      +[](const std::string& file) { std::filesystem::resize_file(file, 0); },
+      +[](const std::string& file) { std::filesystem::resize_file(file, 5000); },
+      +[](const std::string& file) { std::filesystem::resize_file(file + "-lock", 0); },
+      +[](const std::string& file) { std::filesystem::remove(file); },
+      +[](const std::string& file) { std::filesystem::remove(file + "-lock"); },
+      +[](const std::string& file) { std::filesystem::remove_all(std::filesystem::path(file).parent_path()); },
+      +[](const std::string& file) {
+        std::filesystem::copy_file(file, file + ".copy");
+        std::filesystem::rename(file + ".copy", file);
+      },
+  };
+  for (const auto spoil : spoilings) {
+    auto table = open();
+    ASSERT_TRUE(table.ok()) << table.status().ToString();
+    fill(**table, 2);
+    auto view = (*table)->view();
+    ASSERT_TRUE(view.ok());
+    spoil(file());
+    EXPECT_TRUE(absl::IsDataLoss((*table)->still_there()));
+    EXPECT_TRUE(absl::IsDataLoss((*table)->write(next_batch(10))));
+    EXPECT_TRUE(absl::IsDataLoss((*table)->view().status()));
+    EXPECT_TRUE(absl::IsDataLoss((*table)->scrub([](size_t) { return true; })));
+    (*view)->scan("", [](std::string_view, std::string_view) { return absl::OkStatus(); }).IgnoreError();
+    view->reset();
+    auto replaced = storage::LmdbTable::replace_with(options(), whole());
+    ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
+    table->reset();
+    EXPECT_EQ(*rows_of(**replaced), rows_);
+    replaced->reset();
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directory(path_);
+    rows_.clear();
+  }
+}
+
+TEST_F(LmdbDamageTest, FLT_D13_WhatIsNoFileIsRefused) {
+  std::filesystem::create_directory(file());
+  EXPECT_TRUE(absl::IsFailedPrecondition(open().status()));
+  std::filesystem::remove(file());
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  EXPECT_TRUE(absl::IsFailedPrecondition(open().status())) << "and it does not wait for a writer";
+}
+
+// The table that was replaced serves its views to their end.
+TEST_F(LmdbDamageTest, AViewOfAReplacedFileGoesOn) {
+  auto table = open();
+  ASSERT_TRUE(table.ok());
+  fill(**table);
+  const Rows before = rows_;
+  const auto view = (*table)->view();
+  const auto replaced = storage::LmdbTable::replace_with(options(), {.applied = {Index(1000), Term(3)}, .rows = {{"a", "1"}}});
+  ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
+  table->reset();
+  Rows seen;
+  ASSERT_TRUE((*view)
+                  ->scan("",
+                         [&](std::string_view key, std::string_view value) {
+                           seen.emplace(key, value);
+                           return absl::OkStatus();
+                         })
+                  .ok());
+  EXPECT_EQ(seen, before);
+}
+
+// A commit is never torn by the exchange: whoever opens finds the old file, if it still verifies, or the new one.
+TEST_F(LmdbDamageTest, FLT_D16_WhatAnInterruptedReplacementLeftIsForgotten) {
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table);
+  }
+  std::ofstream(path_ + "/data.new") << "half of a file";
+  std::ofstream(path_ + "/data.new-lock") << "lock";
+  const auto table = open();
+  ASSERT_TRUE(table.ok()) << table.status().ToString();
+  EXPECT_EQ(*rows_of(**table), rows_);
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/data.new"));
+}
+
+class LmdbStoreDamageTest : public ::testing::Test {
+ protected:
+  LmdbStoreDamageTest() {
+    EXPECT_TRUE(directory_.ok());
+    store_ = std::make_unique<LmdbStateStore>(*directory_);
+    EXPECT_TRUE(store_->open(probe_).ok());
+    store_->commit({.applied = {Index(1), Term(1)}, .rows = {{"a", "1"}, {"b", "2"}}});
+    EXPECT_TRUE(probe_.wait_applied({Index(1), Term(1)}));
+  }
+  TemporaryDirectory parent_;
+  absl::StatusOr<std::shared_ptr<DataDirectory>> directory_ =
+      DataDirectory::open({.path = parent_ / "data", .cluster = "orders"});
+  StateSinkProbe probe_;
+  std::unique_ptr<LmdbStateStore> store_;
+};
+
+TEST_F(LmdbStoreDamageTest, FLT_D15_ARemovedStateIsToldWithoutBeingAskedAndAWholeBatchMendsIt) {
+  std::filesystem::remove_all(parent_ / "data/state");
+  ASSERT_TRUE(probe_.wait_damaged());
+  store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}});  // dropped: not whole
+  store_->commit({.applied = {Index(3), Term(1)}, .rows = {{"a", "3"}, {"b", "3"}}, .whole = true});
+  ASSERT_TRUE(probe_.wait_applied({Index(3), Term(1)}));
+  store_->commit({.applied = {Index(4), Term(1)}, .rows = {{"b", std::nullopt}}});
+  ASSERT_TRUE(probe_.wait_applied({Index(4), Term(1)}));
+  EXPECT_TRUE(store_->scrub([](size_t) { return true; }).ok());
+  store_->close();
+  EXPECT_TRUE(probe_.failures().empty());
+  EXPECT_EQ(probe_.damages().size(), 1u);
+  store_.reset();
+  LmdbStateStore again(*directory_);
+  StateSinkProbe probe;
+  EXPECT_EQ(*again.open(probe), (Position{Index(4), Term(1)}));
+  again.close();
+}
+
+TEST_F(LmdbStoreDamageTest, FLT_D04_CheckpointsWaitForRoomAndGoOn) {
+  uint64_t index = 1;
+  for (const LmdbCalls::Room room : {LmdbCalls::Room::None, LmdbCalls::Room::Short}) {
+    LmdbCalls::set_room(room);
+    const Position at{Index(++index), Term(1)};
+    store_->commit({.applied = at, .rows = {{"a", std::string(100'000, 'x')}}});
+    ASSERT_TRUE(probe_.wait_waiting(true));
+    const std::string why(probe_.waits().back().message());
+    EXPECT_NE(why.find("No space left on device"), std::string::npos) << why;
+    EXPECT_EQ((*store_->view())->applied(), (Position{Index(index - 1), Term(1)})) << "what is stored can be read";
+    LmdbCalls::set_room(LmdbCalls::Room::Enough);
+    ASSERT_TRUE(probe_.wait_applied(at));
+    EXPECT_TRUE(probe_.wait_waiting(false));
+  }
+  EXPECT_TRUE(probe_.failures().empty());
+  EXPECT_TRUE(probe_.damages().empty());
+}
+
+TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedAndAWholeCheckpointWaitForRoomToo) {
+  LmdbCalls::set_room(LmdbCalls::Room::None);
+  store_->stage(Ticket(1), {"", ""}, {{"p", "1"}, {"q", "2"}});
+  ASSERT_TRUE(probe_.wait_waiting(true));
+  LmdbCalls::set_room(LmdbCalls::Room::Enough);
+  ASSERT_TRUE(probe_.wait_for(StateSinkProbe::Staged{Ticket(1)}));
+  ASSERT_TRUE(probe_.wait_waiting(false));
+  RowDigest digest;
+  digest.add("p", value_sum("p", "1"));
+  digest.add("q", value_sum("q", "2"));
+  LmdbCalls::set_room(LmdbCalls::Room::None);
+  const Position installed{Index(5), Term(2)};
+  store_->install(installed, digest.value());
+  ASSERT_TRUE(probe_.wait_waiting(true));
+  LmdbCalls::set_room(LmdbCalls::Room::Enough);
+  ASSERT_TRUE(probe_.wait_for(StateSinkProbe::Installed{installed})) << "what was staged is still what the digest says";
+  ASSERT_TRUE(probe_.wait_waiting(false));
+  LmdbCalls::set_room(LmdbCalls::Room::None);
+  const Position whole{Index(6), Term(2)};
+  store_->commit({.applied = whole, .rows = {{"p", "3"}}, .whole = true});
+  ASSERT_TRUE(probe_.wait_waiting(true));
+  LmdbCalls::set_room(LmdbCalls::Room::Enough);
+  ASSERT_TRUE(probe_.wait_applied(whole));
+  EXPECT_TRUE(probe_.failures().empty());
+}
+
+TEST_F(LmdbStoreDamageTest, FLT_D04_AStoreThatWaitsForRoomCloses) {
+  LmdbCalls::set_room(LmdbCalls::Room::None);
+  store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}});
+  ASSERT_TRUE(probe_.wait_waiting(true));
+  store_->close();
+  LmdbCalls::set_room(LmdbCalls::Room::Enough);
+  store_.reset();
+  LmdbStateStore again(*directory_);
+  StateSinkProbe probe;
+  EXPECT_EQ(*again.open(probe), (Position{Index(1), Term(1)}));
+  again.close();
+}
+
+}  // namespace
+}  // namespace coordkit::testing

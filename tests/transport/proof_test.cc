@@ -1,0 +1,112 @@
+#include "transport/proof.h"
+
+#include <gtest/gtest.h>
+
+#include "transport/hello.h"
+
+namespace coordkit {
+namespace {
+
+constexpr std::string_view kSecret = "0123456789abcdef";
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    text += kDigits[static_cast<uint8_t>(byte) >> 4];
+    text += kDigits[static_cast<uint8_t>(byte) & 15];
+  }
+  return text;
+}
+
+// Made by Python's hmac and struct from the description in wire.proto.
+TEST(ProofTest, TheBytesAreThoseOfTheDescription) {
+  EXPECT_EQ(mark_of(ClusterId(99)), 0xef6ae1c109540ae0u);
+  EXPECT_EQ(hex(proof_of_cluster(ClusterId(99), Prover::Dialer, "said")),
+            "bf3afd3dcd0bebdff7a74e3bee8bf4c091861f81ed58ce617ed0629fafab60c9");
+  EXPECT_EQ(hex(proof_of_secret(kSecret, Prover::Acceptor, "said")),
+            "7f5e74bf0fc1fa8b3ef8fa30508cd060c7abc664e63ba4d69db279aa34a67148");
+  const SessionKey key = session_key(kSecret, Prover::Dialer, 1, 2);
+  EXPECT_EQ(hex({reinterpret_cast<const char*>(key.frames.data()), key.frames.size()}),
+            "ff7348662d9aca7db8a5cf8d86f268fd2e852632c0bbaa52a1b227e37f7c4493");
+  EXPECT_EQ(key.headers, 0xeda3a3f4c78c7a18u);
+}
+
+TEST(ProofTest, FLT_S03_OnlyTheRightKeySideAndWordsProveAnything) {
+  const std::string proof = proof_of_cluster(ClusterId(7), Prover::Dialer, "said");
+  EXPECT_TRUE(equal_proofs(proof, proof_of_cluster(ClusterId(7), Prover::Dialer, "said")));
+  EXPECT_FALSE(equal_proofs(proof, proof_of_cluster(ClusterId(8), Prover::Dialer, "said")));
+  EXPECT_FALSE(equal_proofs(proof, proof_of_cluster(ClusterId(7), Prover::Acceptor, "said")));
+  EXPECT_FALSE(equal_proofs(proof, proof_of_cluster(ClusterId(7), Prover::Dialer, "sais")));
+  EXPECT_FALSE(equal_proofs(proof, proof.substr(1)));
+  EXPECT_FALSE(equal_proofs("", proof));
+}
+
+TEST(ProofTest, NoKeyOfOneUseIsOneOfAnother) {
+  const std::string id("\x07\0\0\0\0\0\0\0", 8);  // as a secret it would be too short
+  EXPECT_NE(proof_of_cluster(ClusterId(7), Prover::Dialer, "said"), proof_of_secret(id, Prover::Dialer, "said"));
+  const SessionKey dialer = session_key(kSecret, Prover::Dialer, 1, 2);
+  const SessionKey acceptor = session_key(kSecret, Prover::Acceptor, 1, 2);
+  EXPECT_NE(dialer.frames, acceptor.frames);
+  EXPECT_NE(dialer.headers, acceptor.headers);
+  EXPECT_NE(dialer.frames, session_key(kSecret, Prover::Dialer, 2, 1).frames);
+}
+
+// ---- what is judged of a hello
+
+Introduction shown(ClusterId cluster, std::string_view secret, Prover by = Prover::Dialer) {
+  Introduction theirs{Hello{.cluster_name = "orders", .from = ReplicaId(2), .to = ReplicaId(1)}, 5, 11, 22};
+  prove(theirs, by, cluster, secret);
+  return theirs;
+}
+
+TEST(JudgeProofsTest, WhoKnowsTheClustersIdBelongs) {
+  EXPECT_TRUE(judge_proofs(shown(ClusterId(7), ""), Prover::Dialer, ClusterId(7), "").belongs);
+  for (const Shown& judged : {judge_proofs(shown(ClusterId(), ""), Prover::Dialer, ClusterId(7), ""),
+                              judge_proofs(shown(ClusterId(7), ""), Prover::Dialer, ClusterId(), "")}) {
+    EXPECT_EQ(judged.wrong, CloseReason::None) << "blank: nothing is claimed, or nobody can judge";
+    EXPECT_FALSE(judged.belongs);
+  }
+}
+
+TEST(JudgeProofsTest, FLT_S07_AClaimWithoutItsProofIsWrong) {
+  const auto judged = [](auto spoil) {
+    Introduction theirs = shown(ClusterId(7), "");
+    spoil(theirs);
+    return judge_proofs(theirs, Prover::Dialer, ClusterId(7), "");
+  };
+  EXPECT_TRUE(judged([](Introduction&) {}).belongs);
+  EXPECT_EQ(judged([](Introduction& one) { one.proof_of_cluster.clear(); }).wrong, CloseReason::NotProven);
+  EXPECT_EQ(judged([](Introduction& one) { one.proof_of_cluster[31] ^= 1; }).wrong, CloseReason::NotProven);
+  EXPECT_EQ(judged([](Introduction& one) { one.hello.from = ReplicaId(3); }).wrong, CloseReason::NotProven);
+  EXPECT_EQ(judged([](Introduction& one) { one.hello.boot = BootCounter(9); }).wrong, CloseReason::NotProven);
+  EXPECT_EQ(judged([](Introduction& one) { one.nonce ^= 1; }).wrong, CloseReason::NotProven);
+  EXPECT_EQ(judged([](Introduction& one) { one.echo ^= 1; }).wrong, CloseReason::NotProven);
+  const Introduction reflected = shown(ClusterId(7), "", Prover::Acceptor);
+  EXPECT_EQ(judge_proofs(reflected, Prover::Dialer, ClusterId(7), "").wrong, CloseReason::NotProven);
+}
+
+TEST(JudgeProofsTest, FLT_S03_ASecretIsSharedByBothOrByNone) {
+  const std::string other = "fedcba9876543210";
+  const auto judged = [&](std::string_view theirs, std::string_view ours) {
+    return judge_proofs(shown(ClusterId(), theirs), Prover::Dialer, ClusterId(), ours).wrong;
+  };
+  EXPECT_EQ(judged(kSecret, kSecret), CloseReason::None);
+  EXPECT_EQ(judged("", ""), CloseReason::None);
+  EXPECT_EQ(judged(kSecret, other), CloseReason::SecretDiffers);
+  EXPECT_EQ(judged(kSecret, ""), CloseReason::SecretMissing);
+  EXPECT_EQ(judged("", kSecret), CloseReason::SecretMissing);
+  Introduction reflected = shown(ClusterId(), kSecret, Prover::Acceptor);
+  EXPECT_EQ(judge_proofs(reflected, Prover::Dialer, ClusterId(), kSecret).wrong, CloseReason::SecretDiffers);
+}
+
+TEST(HelloTest, TheIdOfAClusterIsNeverSaid) {
+  Introduction mine = shown(ClusterId(0x1122334455667788), "");
+  mine.hello.cluster = ClusterId(0x1122334455667788);
+  const std::string body = encode(mine);
+  EXPECT_EQ(body.find("\x88\x77\x66\x55\x44\x33\x22\x11"), std::string::npos);
+  EXPECT_FALSE(decode_introduction(body)->hello.cluster);
+}
+
+}  // namespace
+}  // namespace coordkit

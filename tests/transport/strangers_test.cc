@@ -1,0 +1,327 @@
+// The TCP transport against those who were never invited, and with a secret.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "coordkit/testing/recording_sink.h"
+#include "coordkit/transport/tcp_transport.h"
+#include "fake_peer.h"
+
+namespace coordkit {
+namespace {
+
+using testing::RecordingSink;
+
+constexpr ClusterId kCluster(7);
+const std::string kSecret = "0123456789abcdef";
+
+Hello hello_of(uint64_t id, uint64_t boot = 1) {
+  Hello hello;
+  hello.cluster_name = "orders";
+  hello.from = ReplicaId(id);
+  hello.store = StoreId(1000 + id);
+  hello.boot = BootCounter(boot);
+  return hello;
+}
+
+Hello member(uint64_t id) {
+  Hello hello = hello_of(id);
+  hello.cluster = kCluster;
+  return hello;
+}
+
+// Replica 1, a member of the cluster, under test; 2 and 3 are its peers.
+class TcpStrangersTest : public ::testing::Test {
+ protected:
+  void start(TcpOptions options = {}, const Hello& self = member(1), const std::string& second = "127.0.0.1:1") {
+    options.listen = "127.0.0.1:0";
+    options.on_event = [this](const TcpEvent& event) {
+      const std::lock_guard lock(mutex_);
+      if (event.kind == TcpEvent::Kind::Closed) closed_.push_back(event.reason);
+      changed_.notify_all();
+    };
+    transport_ = std::make_unique<TcpTransport>(std::move(options));
+    ASSERT_TRUE(transport_->start(self, {{ReplicaId(2), second}, {ReplicaId(3), "127.0.0.1:1"}}, sink_).ok());
+  }
+  void TearDown() override {
+    if (transport_) transport_->close();
+  }
+
+  FakePeer connect(ClusterId knows = ClusterId(), std::string secret = "") {
+    FakePeer peer = FakePeer::connect(transport_->port());
+    peer.knows = knows;
+    peer.secret = std::move(secret);
+    return peer;
+  }
+  Introduction introduction(uint64_t id = 2, uint64_t boot = 1, uint64_t instance = 5) {
+    Introduction mine{hello_of(id, boot), instance, ++nonce_, 0};
+    mine.hello.to = ReplicaId(1);
+    return mine;
+  }
+  bool wait_closed(CloseReason reason, int64_t count = 1) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60),
+                             [&] { return std::count(closed_.begin(), closed_.end(), reason) >= count; });
+  }
+  bool reported(uint64_t id, ClusterId cluster) {
+    return sink_.wait_hello(ReplicaId(id), [&](const Hello& hello) { return hello.cluster == cluster; });
+  }
+
+  RecordingSink sink_;
+  std::unique_ptr<TcpTransport> transport_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<CloseReason> closed_;
+  uint64_t nonce_ = 100;
+};
+
+// ---- who has shown nothing
+
+TEST_F(TcpStrangersTest, FLT_S07_WhoHasShownNothingMayNotSayAWord) {
+  start();
+  for (const uint64_t id : {2, 11}) {  // a peer's name, and nobody's
+    FakePeer stranger = connect();
+    ASSERT_TRUE(stranger.shake(introduction(id)) && stranger.settled());
+    stranger.send(FrameKind::Message, "vote for me");
+    EXPECT_FALSE(stranger.settled());
+    EXPECT_EQ(stranger.goodbye(), CloseReason::NotProven);
+  }
+  EXPECT_TRUE(sink_.all().empty());
+  EXPECT_TRUE(wait_closed(CloseReason::NotProven, 2));
+}
+
+TEST_F(TcpStrangersTest, FLT_S07_AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoAnswersAtItsAddress) {
+  FakeListener listener;
+  start({}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
+  for (const uint64_t id : {11, 2}) {
+    FakePeer stranger = connect();
+    ASSERT_TRUE(stranger.shake(introduction(id, 9, 66)) && stranger.settled());
+    EXPECT_NE(stranger.heard.mark, 0u) << "it learns that there is a cluster to wait for";
+    EXPECT_NE(stranger.heard.mark, kCluster.value());
+    EXPECT_EQ(sink_.reports(), 0u);
+  }
+  FakePeer before = connect();
+  ASSERT_TRUE(before.shake(introduction(2, 9, 66)) && before.settled());
+  FakePeer blank = listener.accept();
+  ASSERT_TRUE(blank.welcome(introduction(2)));
+  EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) {
+    return hello.store == StoreId(1002) && hello.boot == BootCounter(1) && !hello.cluster;
+  }));
+  EXPECT_TRUE(before.ended());
+  FakePeer after = connect();
+  ASSERT_TRUE(after.shake(introduction(2, 9, 66)));
+  EXPECT_FALSE(after.settled());
+  EXPECT_EQ(after.goodbye(), CloseReason::NotProven);
+}
+
+TEST_F(TcpStrangersTest, FLT_S07_AClaimToBelongIsChecked) {
+  start();
+  const std::function<void(Introduction&)> spoilers[] = {
+      [](Introduction& one) { one.proof_of_cluster.clear(); },
+      [](Introduction& one) { one.proof_of_cluster[0] ^= 1; },
+      [](Introduction& one) { one.proof_of_cluster = proof_of_cluster(kCluster, Prover::Acceptor, encode_statement(one)); },
+  };
+  for (const auto& spoil : spoilers) {
+    FakePeer liar = connect(kCluster);
+    liar.spoil = spoil;
+    ASSERT_TRUE(liar.shake(introduction()));
+    EXPECT_FALSE(liar.settled());
+    EXPECT_EQ(liar.goodbye(), CloseReason::NotProven);
+  }
+  FakePeer hasty = connect();  // claims, and leaves the third hello out
+  Introduction claim = introduction();
+  claim.mark = mark_of(kCluster);
+  ASSERT_TRUE(hasty.shake(claim));
+  EXPECT_FALSE(hasty.settled());
+  EXPECT_EQ(hasty.goodbye(), CloseReason::NotProven);
+  EXPECT_EQ(sink_.reports(), 0u);
+}
+
+TEST_F(TcpStrangersTest, FLT_S07_AClaimDisplacesNobodyWhoHasShownThatItBelongs) {
+  start();
+  FakePeer peer = connect(kCluster);
+  ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.settled());
+  ASSERT_TRUE(reported(2, kCluster));
+  for (const uint64_t boot : {1, 2, 3}) {
+    FakePeer stranger = connect();
+    ASSERT_TRUE(stranger.shake(introduction(2, boot, 66)));
+    EXPECT_FALSE(stranger.settled());
+    EXPECT_EQ(stranger.goodbye(), CloseReason::NotProven);
+  }
+  peer.send(FrameKind::Message, "undisturbed");
+  EXPECT_TRUE(sink_.wait_body("undisturbed"));
+  FakePeer restarted = connect(kCluster);
+  EXPECT_TRUE(restarted.shake(introduction(2, 2, 6)) && restarted.settled()) << "itself, started again";
+  EXPECT_TRUE(peer.ended());
+}
+
+TEST_F(TcpStrangersTest, FLT_S07_WhateverWasClaimedBeforeTheRealOneIsLetIn) {
+  start();
+  FakePeer first = connect();
+  ASSERT_TRUE(first.shake(introduction(2, 9, 66)) && first.settled());
+  FakePeer second = connect();  // two copies of one directory, as far as they claim
+  ASSERT_TRUE(second.shake(introduction(2, 9, 67)));
+  EXPECT_FALSE(second.settled());
+  FakePeer third = connect();
+  third.shake(introduction(2, 10, 68));
+  FakePeer peer = connect(kCluster);
+  ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.settled());
+  EXPECT_TRUE(third.ended());
+  peer.send(FrameKind::Message, "here");
+  EXPECT_TRUE(sink_.wait_body("here"));
+}
+
+TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
+  start();
+  FakePeer peer = connect();
+  Introduction mine = introduction();
+  ASSERT_TRUE(peer.shake(mine) && peer.settled());
+  EXPECT_EQ(sink_.reports(), 0u);
+  mine.echo = peer.heard.nonce;
+  prove(mine, Prover::Dialer, kCluster, "");
+  peer.send(FrameKind::Hello, encode(mine));
+  EXPECT_TRUE(reported(2, kCluster));
+  peer.send(FrameKind::Message, std::string(1 << 20, 'x'));
+  EXPECT_TRUE(sink_.wait_body(std::string(1 << 20, 'x')));
+}
+
+// ---- what strangers may cost
+
+TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
+  start();
+  FakePeer stranger = connect();
+  ASSERT_TRUE(stranger.shake(introduction(11)) && stranger.settled());
+  stranger.write(stranger.seal(FrameKind::Message, std::string(30 << 20, 'x')).substr(0, kFrameHeaderBytes));
+  EXPECT_TRUE(stranger.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::Oversize));
+}
+
+TEST_F(TcpStrangersTest, FLT_S09_StrangersShareOneBudgetOfBytesAndMembersAreNotInIt) {
+  start({.unproven_bytes_per_second = 64 << 10});
+  FakePeer peer = connect(kCluster);
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  std::vector<FakePeer> strangers;
+  for (uint64_t id = 11; id < 15; ++id) {
+    strangers.push_back(connect());
+    ASSERT_TRUE(strangers.back().shake(introduction(id)) && strangers.back().settled());
+  }
+  const auto exhausted = [&] {
+    for (int i = 0; i < 100'000; ++i) {
+      if (!strangers[static_cast<size_t>(i) % strangers.size()].send(FrameKind::Ping)) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(exhausted());
+  EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
+  peer.send(FrameKind::Message, std::string(1 << 20, 'x'));
+  EXPECT_TRUE(sink_.wait_received(1));
+  EXPECT_TRUE(wait_closed(CloseReason::Greedy));
+}
+
+TEST_F(TcpStrangersTest, FLT_S09_StrangersCanBeRefusedAltogetherAndThoseWhoBelongAreStillLetIn) {
+  start({.guests_max = 0});
+  FakePeer stranger = connect();
+  EXPECT_FALSE(stranger.shake(introduction(11)));
+  EXPECT_EQ(stranger.goodbye(), CloseReason::UnknownSender);
+  FakePeer liar = connect();
+  Introduction claim = introduction(12);
+  claim.mark = mark_of(kCluster);
+  ASSERT_TRUE(liar.shake(claim));
+  EXPECT_FALSE(liar.settled());
+  FakePeer leader = connect(kCluster);  // of a log that ours does not reach yet
+  ASSERT_TRUE(leader.shake(introduction(13)) && leader.settled());
+  leader.send(FrameKind::Message, "append");
+  EXPECT_TRUE(sink_.wait_body("append"));
+}
+
+TEST_F(TcpStrangersTest, WhoIsBlankTakesAnInvitationAndNothingLarge) {
+  start({}, hello_of(1));
+  FakePeer leader = connect(kCluster);
+  ASSERT_TRUE(leader.shake(introduction(11)) && leader.settled());
+  leader.send(FrameKind::Message, std::string(kInvitationBytesMax, 'x'));
+  EXPECT_TRUE(sink_.wait_received(1));
+  leader.write(leader.seal(FrameKind::Message, std::string(kInvitationBytesMax + 1, 'x')).substr(0, kFrameHeaderBytes));
+  EXPECT_TRUE(leader.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::Oversize));
+}
+
+// ---- a shared secret
+
+TEST_F(TcpStrangersTest, FLT_S03_WithTheSecretItWorksInBothDirections) {
+  FakeListener listener;
+  start({.secret = kSecret}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer accepted = listener.accept();
+  accepted.knows = kCluster;
+  accepted.secret = kSecret;
+  ASSERT_TRUE(accepted.welcome(introduction()));
+  FakePeer dialed = connect(kCluster, kSecret);
+  ASSERT_TRUE(dialed.shake(introduction()) && dialed.settled());
+  dialed.send(FrameKind::Message, "to you");
+  EXPECT_TRUE(sink_.wait_body("to you"));
+  transport_->send(ReplicaId(2), {{Lane::Life, "to me"}});
+  for (;;) {
+    const auto frame = accepted.read();
+    ASSERT_TRUE(frame.has_value());
+    if (frame->kind == FrameKind::Message && frame->body == "to me") break;
+  }
+}
+
+TEST_F(TcpStrangersTest, FLT_S03_WithoutTheSecretNobodyGetsPastTheHello) {
+  start({.secret = kSecret});
+  FakePeer none = connect(kCluster);
+  EXPECT_FALSE(none.shake(introduction()));
+  EXPECT_EQ(none.goodbye(), CloseReason::SecretMissing);
+  FakePeer wrong = connect(kCluster, "fedcba9876543210");
+  ASSERT_TRUE(wrong.shake(introduction()));
+  EXPECT_TRUE(wrong.ended());
+  FakePeer spoiled = connect(kCluster, kSecret);
+  spoiled.spoil = [](Introduction& one) { one.proof_of_secret[7] ^= 1; };
+  ASSERT_TRUE(spoiled.shake(introduction()));
+  EXPECT_TRUE(spoiled.ended());
+  EXPECT_TRUE(wait_closed(CloseReason::SecretDiffers, 2));
+  EXPECT_EQ(sink_.reports(), 0u);
+}
+
+TEST_F(TcpStrangersTest, FLT_S03_ARecordedConversationIsWorthNothing) {
+  start({.secret = kSecret});
+  FakePeer peer = connect(kCluster, kSecret);
+  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  peer.send(FrameKind::Message, "once");
+  ASSERT_TRUE(sink_.wait_body("once"));
+  FakePeer replay = connect();
+  replay.write(peer.sent);
+  EXPECT_TRUE(replay.ended());
+  peer.send(FrameKind::Message, "still connected");
+  EXPECT_TRUE(sink_.wait_body("still connected"));
+  EXPECT_EQ(sink_.all().size(), 2u);
+}
+
+TEST_F(TcpStrangersTest, FLT_S03_AWrongSecretIsToldOnBothSidesAndNeverSaid) {
+  const std::string other = "fedcba9876543210";
+  TcpTransport second({.listen = "127.0.0.1:0", .secret = other});
+  ASSERT_TRUE(second.bind().ok());
+  start({.secret = kSecret}, member(1), "127.0.0.1:" + std::to_string(second.port()));
+  RecordingSink sink;
+  ASSERT_TRUE(second.start(member(2), {{ReplicaId(1), "127.0.0.1:" + std::to_string(transport_->port())}}, sink).ok());
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "secret"));
+  EXPECT_TRUE(sink.wait_refused(ReplicaId(1), "secret"));
+  second.close();
+  for (const CloseReason reason : {CloseReason::SecretDiffers, CloseReason::SecretMissing}) {
+    const std::string sentence = advice(ReplicaId(2), ReplicaId(1), reason, {});
+    EXPECT_EQ(sentence.find(kSecret), std::string::npos);
+    EXPECT_NE(sentence.find("SharedSecret"), std::string::npos) << sentence;
+  }
+}
+
+TEST_F(TcpStrangersTest, AShortSecretIsRefusedWithoutRepeatingIt) {
+  TcpTransport transport({.listen = "127.0.0.1:0", .secret = "too short"});
+  const absl::Status status = transport.start(member(1), {}, sink_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(std::string(status.message()).find("16 to 1024 bytes"), std::string::npos);
+  EXPECT_EQ(std::string(status.message()).find("too short"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace coordkit

@@ -1,0 +1,13 @@
+// The story of the demo as one still picture (SVG, for a page that runs no scripts): a row for each process with who led, stood
+// still or was dead, who held the lock with which token, and which late writes were refused; below it the story in sentences.
+#pragma once
+
+#include <string>
+
+#include "coordkit/sim/timeline.h"
+
+namespace coordkit::demo {
+
+std::string picture(const sim::Timeline& timeline);
+
+}  // namespace coordkit::demo

@@ -1,0 +1,50 @@
+// A connection by somebody who was never invited. It speaks the protocol as well as anybody who has read its description; what
+// it does not know is the cluster's id, and the secret, if there is one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "coordkit/message.h"
+// clang-format off
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // g++ takes an enumerator for a shadow of the type Message
+#include "transport/frame.h"
+#pragma GCC diagnostic pop
+// clang-format on
+#include "transport/hello.h"
+
+namespace coordkit::experiment {
+
+class HostilePeer {
+ public:
+  // To this port of the loopback; connected() says whether it worked.
+  explicit HostilePeer(uint16_t port);
+  ~HostilePeer();
+  HostilePeer(HostilePeer&& other) noexcept;
+  HostilePeer& operator=(HostilePeer&&) = delete;
+
+  bool connected() const { return fd_ >= 0; }
+  // All three return whether the other end still takes it.
+  bool write(std::string_view bytes);
+  bool send(FrameKind kind, std::string_view body = {});
+  bool say(const Message& message);
+  // What the header of such a frame looks like, without the body that it promises.
+  std::string header_of(FrameKind kind, std::string_view body);
+
+  // Says hello, and confirms what it claimed as well as it can. Nothing: it was not answered with a hello.
+  enum class Confirm : uint8_t { Ping, Reflect, Guess };
+  std::optional<Introduction> shake(Introduction claim, Confirm how);
+  // Everything it is still told, until the other end closes or a moment passes in silence.
+  uint64_t listen();
+
+ private:
+  std::optional<FrameReader::Frame> read();
+
+  int fd_ = -1;
+  FrameReader reader_{1 << 20};
+  FrameSums sums_;
+};
+
+}  // namespace coordkit::experiment

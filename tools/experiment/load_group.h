@@ -1,0 +1,81 @@
+// The parent's side of the experiments with load: members as processes, what they say, and what they cost.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/support/child.h"
+#include "tools/support/lines.h"
+
+namespace coordkit::experiment {
+
+// Of one process, in MiB, as the kernel counts it.
+struct MemoryUse {
+  uint64_t peak = 0;       // VmHWM: of everything that was resident, pages of mapped files too
+  uint64_t anonymous = 0;  // RssAnon: what the process itself has allocated
+  uint64_t anonymous_peak = 0;
+};
+
+// What a member has said since it was started.
+struct MemberNews {
+  bool opened = false, filled = false, ended = false;
+  std::string state, sentence;
+  uint64_t term = 0, leader = 0, applied = 0, commit = 0;
+  uint64_t written = 0, refused = 0;
+  std::chrono::steady_clock::time_point heard{};
+  std::set<std::string> transfers;  // the sentences that named one
+  uint64_t probes = 0, probes_failed_while_ready = 0;
+};
+
+class LoadGroup {
+ public:
+  LoadGroup(const std::filesystem::path& data, const std::filesystem::path& log, size_t members, uint64_t log_mb = 64);
+
+  size_t size() const { return addresses_.size(); }
+  void start(size_t id);
+  void start_all();
+  void stop(size_t id);  // gently
+  support::Child& process(size_t id) { return processes_.at(id); }
+  MemberNews& news(size_t id) { return news_.at(id); }
+  const MemoryUse& memory(size_t id) const { return memory_.at(id); }
+  void say(size_t id, const std::string& line);
+
+  // Listens until then, or until the condition holds; measures meanwhile.
+  template <typename Condition>
+  bool until(std::chrono::steady_clock::duration limit, Condition condition) {
+    const support::Deadline deadline = support::in(limit);
+    while (!condition()) {
+      if (support::in({}) >= deadline) return false;
+      listen(std::min(deadline, support::in(std::chrono::milliseconds(50))));
+    }
+    return true;
+  }
+  void pass(std::chrono::steady_clock::duration time) {
+    until(time, [] { return false; });
+  }
+  void need(bool condition, const std::string& what) const;
+  size_t leader();  // as most members say it; waits for one
+  bool ready(size_t id) const { return news_.at(id).state == "Ready"; }
+  void measure();
+
+ private:
+  void listen(support::Deadline deadline);
+  void hear(const support::Line& line);
+
+  const std::vector<std::string> addresses_;
+  const std::filesystem::path data_;
+  const uint64_t log_mb_;
+  std::ofstream log_;
+  std::vector<support::Child> processes_;  // by id, from 1
+  std::vector<MemberNews> news_;
+  std::vector<MemoryUse> memory_;
+  support::LineReader lines_;
+};
+
+}  // namespace coordkit::experiment

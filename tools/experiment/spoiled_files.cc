@@ -1,0 +1,341 @@
+// The conductor: three members at work, and again and again the files of one of them are spoiled, while it is stopped or while
+// it runs. It may go on, mend itself, refuse to open, step aside or stop, each with a sentence; it may not die of it, and
+// nothing that was acknowledged may be missing in the end, because the other two are sound. Whoever cannot go on is replaced by
+// a blank member, as an operator would do it.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <stdexcept>
+
+#include "tools/experiment/roles.h"
+#include "tools/experiment/spoil.h"
+#include "tools/support/child.h"
+#include "tools/support/lines.h"
+#include "tools/support/loopback.h"
+
+namespace coordkit::experiment {
+namespace {
+
+using namespace std::chrono_literals;
+using support::Child;
+using support::Deadline;
+
+constexpr int kKeys = 12;  // of each member, which writes them one after the other: what was acknowledged last is the newest
+constexpr auto kPatience = 60s;
+constexpr auto kSettle = 20s;  // for a member that was spoiled: then it has said what it is going to say
+
+// What a member has said since it was started.
+struct Heard {
+  bool opened = false, ready = false, quarantined = false, ended = false;
+  std::string refused, halted, sentence;  // of opening, of the end, of its health
+  size_t warnings = 0;
+  std::string first_warning;
+};
+
+class Spoiler {
+ public:
+  explicit Spoiler(const SpoiledFilesOptions& options)
+      : options_(options), random_(options.seed), addresses_(support::free_loopback_addresses(kNodes)) {}
+
+  int run();
+
+ private:
+  enum class Outcome { Unharmed, Mended, Refused, Quarantined, Halted, Waiting, Died };
+  static const char* name_of(Outcome outcome);
+
+  std::filesystem::path data_of(int id) const { return data_ / ("node-" + std::to_string(id)); }
+  Child& node(int id) { return nodes_.at(static_cast<size_t>(id)); }
+  Heard& heard(int id) { return heard_.at(static_cast<size_t>(id)); }
+  int somebody(int but = 0) {
+    int id = 0;
+    do id = 1 + static_cast<int>(below(kNodes));
+    while (id == but);
+    return id;
+  }
+  uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
+
+  void start(int id);
+  bool stop(int id, bool gently);  // false: a signal had ended it
+  void hear(const support::Line& line);
+  template <typename Condition>
+  bool until(std::chrono::steady_clock::duration limit, Condition condition);
+  void need(bool condition, const std::string& what) {
+    if (!condition) throw std::runtime_error("this did not come: " + what);
+  }
+
+  void work(int puts, int but);
+  void spoil_stopped();
+  void spoil_running();
+  Outcome await_outcome(int id);
+  void note(Outcome outcome, const std::string& spoiled, const std::string& sentence);
+  void replace(int id);
+  void look_for_lost();
+  int judge();
+
+  const SpoiledFilesOptions options_;
+  std::mt19937_64 random_;
+  const std::vector<std::string> addresses_;
+  std::filesystem::path data_;
+  std::array<Child, kNodes + 1> nodes_;
+  std::array<Heard, kNodes + 1> heard_;
+  support::LineReader lines_;
+  std::ofstream log_;
+
+  uint64_t next_value_ = 0;
+  int answers_ = 0;  // that are awaited
+  bool replaced_ = false;
+  bool scrubbed_ = false;
+  std::map<std::string, uint64_t> acknowledged_;
+  std::map<std::string, uint64_t> found_;
+  std::map<std::string, uint64_t> tally_;
+  uint64_t stopped_runs_ = 0, running_runs_ = 0, wordless_ = 0, lost_ = 0, replacements_ = 0;
+};
+
+const char* Spoiler::name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Unharmed: return "unharmed";
+    case Outcome::Mended: return "mended";
+    case Outcome::Refused: return "refused";
+    case Outcome::Quarantined: return "quarantined";
+    case Outcome::Halted: return "halted";
+    case Outcome::Waiting: return "waiting";
+    case Outcome::Died: break;
+  }
+  return "died";
+}
+
+void Spoiler::start(int id) {
+  std::vector<std::string> arguments = {"spoiled-node", "--id", std::to_string(id), "--data", data_of(id), "--members"};
+  arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
+  heard(id) = {};
+  node(id) = Child::start(arguments);
+  lines_.add(id, node(id).output());
+}
+
+bool Spoiler::stop(int id, bool gently) {
+  if (gently) {
+    node(id).close_input();
+  } else {
+    node(id).kill();
+  }
+  need(until(kPatience, [&] { return heard(id).ended; }), "the end of a member");
+  lines_.remove(id);
+  const std::optional<int> status = gently ? node(id).wait(support::in(kPatience)) : std::optional(0);
+  node(id).kill();
+  return !gently || (status && WIFEXITED(*status));
+}
+
+void Spoiler::hear(const support::Line& line) {
+  Heard& from = heard(line.from);
+  if (line.ended) {
+    from.ended = true;
+    return;
+  }
+  log_ << line.from << " " << line.text << "\n";
+  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
+  const std::string event = said.value("event", std::string());
+  const std::string sentence = said.value("sentence", std::string());
+  if (event == "opened") from.opened = true;
+  if (event == "refused") from.refused = sentence.empty() ? "?" : sentence;
+  if (event == "halted") from.halted = sentence.empty() ? "?" : sentence;
+  if (event == "scrubbed") scrubbed_ = true;
+  if (event == "replaced") replaced_ = said.value("ok", false);
+  if (event == "replaced" || event == "put" || event == "got") --answers_;
+  if (event == "health") {
+    from.ready = said.value("ready", false);
+    from.quarantined = said.value("quarantined", false);
+    from.sentence = sentence;
+    from.warnings = said["warnings"].size();
+    if (from.warnings != 0) from.first_warning = said["warnings"][0];
+  }
+  if (event == "put" && said.value("ok", false)) {
+    uint64_t& newest = acknowledged_[said["key"]];
+    newest = std::max<uint64_t>(newest, std::stoull(said["value"].get<std::string>()));
+  }
+  if (event == "got" && said.value("ok", false)) {
+    const std::string value = said["value"];
+    found_[said["key"]] = value.empty() ? 0 : std::stoull(value);
+  }
+}
+
+template <typename Condition>
+bool Spoiler::until(std::chrono::steady_clock::duration limit, Condition condition) {
+  const Deadline deadline = support::in(limit);
+  while (!condition()) {
+    const std::optional<support::Line> line = lines_.next(deadline);
+    if (!line) return condition();
+    hear(*line);
+  }
+  return true;
+}
+
+void Spoiler::work(int puts, int but) {
+  answers_ = 0;
+  for (int i = 0; i < puts; ++i) {
+    const int writer = somebody(but);
+    const std::string key = "key-" + std::to_string(writer) + "-" + std::to_string(below(kKeys));
+    if (node(writer).send("put " + key + " " + std::to_string(++next_value_))) ++answers_;
+  }
+  until(kPatience, [&] { return answers_ <= 0; });
+}
+
+// A member that was spoiled has been started, or goes on.
+Spoiler::Outcome Spoiler::await_outcome(int id) {
+  const Heard& it = heard(id);
+  until(kSettle, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
+  if (it.ended) {
+    const std::optional<int> status = node(id).wait(support::in(kPatience));
+    if (!status || !WIFEXITED(*status)) return Outcome::Died;
+    return it.refused.empty() ? Outcome::Halted : Outcome::Refused;
+  }
+  if (!it.halted.empty()) return Outcome::Halted;
+  if (it.quarantined) return Outcome::Quarantined;
+  if (!it.ready) return Outcome::Waiting;
+  return it.warnings == 0 ? Outcome::Unharmed : Outcome::Mended;
+}
+
+void Spoiler::note(Outcome outcome, const std::string& spoiled, const std::string& sentence) {
+  ++tally_[name_of(outcome)];
+  const bool silent = outcome != Outcome::Unharmed && outcome != Outcome::Died && sentence.empty();
+  wordless_ += silent ? 1 : 0;
+  log_ << "0 "
+       << nlohmann::json{{"event", "outcome"}, {"spoiled", spoiled}, {"outcome", name_of(outcome)}, {"sentence", sentence}}
+       << std::endl;
+}
+
+// What an operator does with a member that cannot go on.
+void Spoiler::replace(int id) {
+  if (node(id).running() && !heard(id).ended) stop(id, false);
+  lines_.remove(id);
+  ++replacements_;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    node(id).kill();
+    lines_.remove(id);
+    std::filesystem::remove_all(data_of(id));
+    start(id);
+    need(until(kPatience, [&] { return heard(id).opened; }), "a blank member");
+    replaced_ = false;
+    answers_ = 1;
+    need(node(somebody(id)).send("replace " + std::to_string(id)), "a member that listens");
+    until(kPatience, [&] { return answers_ <= 0; });
+    if (until(kSettle, [&] { return heard(id).ready; })) return;
+  }
+  throw std::runtime_error("a member could not be replaced");
+}
+
+void Spoiler::spoil_stopped() {
+  const int id = somebody();
+  work(6, 0);
+  if (!stop(id, below(2) == 0)) note(Outcome::Died, "nothing", {});
+  work(3, id);
+  const std::string what = spoil(data_of(id), data_of(somebody(id)), random_);
+  if (what.empty()) return start(id);
+  ++stopped_runs_;
+  start(id);
+  const Outcome outcome = await_outcome(id);
+  const Heard& it = heard(id);
+  note(outcome, what,
+       !it.refused.empty()  ? it.refused
+       : !it.halted.empty() ? it.halted
+       : it.warnings        ? it.first_warning
+                            : it.sentence);
+  if (outcome != Outcome::Unharmed && outcome != Outcome::Mended) replace(id);
+}
+
+// It is asked to look at its files, and started anew at the end: what it does not need while it runs it needs then.
+void Spoiler::spoil_running() {
+  const int id = somebody();
+  work(6, 0);
+  const std::string what = spoil(data_of(id), data_of(somebody(id)), random_);
+  if (what.empty()) return;
+  ++running_runs_;
+  scrubbed_ = false;
+  node(id).send("scrub");
+  work(10, 0);
+  until(kSettle, [&] { return scrubbed_ || heard(id).ended; });
+  work(80, 0);  // past the next checkpoint
+  Outcome outcome = await_outcome(id);
+  std::string sentence = heard(id).halted.empty() ? heard(id).first_warning : heard(id).halted;
+  if (outcome == Outcome::Unharmed || outcome == Outcome::Mended) {
+    if (!stop(id, true)) {
+      outcome = Outcome::Died;
+    } else {
+      start(id);
+      const Outcome again = await_outcome(id);
+      if (again != Outcome::Unharmed) {
+        outcome = again;
+        sentence = !heard(id).refused.empty() ? heard(id).refused : heard(id).sentence;
+      }
+    }
+  }
+  note(outcome, what + ", while it ran", sentence);
+  if (outcome != Outcome::Unharmed && !(outcome == Outcome::Mended && heard(id).ready)) replace(id);
+}
+
+void Spoiler::look_for_lost() {
+  for (int id = 1; id <= kNodes; ++id) {
+    found_.clear();
+    answers_ = 0;
+    for (const auto& [key, value] : acknowledged_) answers_ += node(id).send("get " + key) ? 1 : 0;
+    need(until(kPatience, [&] { return answers_ <= 0; }), "answers of member " + std::to_string(id));
+    for (const auto& [key, value] : acknowledged_) {
+      const auto found = found_.find(key);
+      if (found != found_.end() && found->second < value) ++lost_;
+      need(found != found_.end(), "the value of " + key);
+    }
+  }
+}
+
+int Spoiler::run() {
+  data_ = options_.out / "spoiled-data";
+  std::filesystem::remove_all(data_);
+  std::filesystem::create_directories(data_);
+  log_.open(options_.out / "spoiled-files.log");
+  for (int id = 1; id <= kNodes; ++id) start(id);
+  const auto all_ready = [&] {
+    for (int id = 1; id <= kNodes; ++id) {
+      if (!heard(id).ready) return false;
+    }
+    return true;
+  };
+  need(until(kPatience, all_ready), "three members that are ready");
+  while (stopped_runs_ < options_.runs || running_runs_ < options_.running) {
+    const bool running = running_runs_ < options_.running &&
+                         (stopped_runs_ >= options_.runs || below(options_.runs + options_.running) < options_.running);
+    running ? spoil_running() : spoil_stopped();
+    need(until(kPatience, all_ready), "three members that are ready again");
+    if ((stopped_runs_ + running_runs_) % 10 == 0) look_for_lost();
+    if (!options_.json) std::fprintf(stderr, "\r%lu of %lu", stopped_runs_ + running_runs_, options_.runs + options_.running);
+  }
+  look_for_lost();
+  for (int id = 1; id <= kNodes; ++id) need(stop(id, true), "the end of a member");
+  return judge();
+}
+
+int Spoiler::judge() {
+  const bool fine = tally_["died"] == 0 && lost_ == 0 && wordless_ == 0;
+  const nlohmann::ordered_json line{{"experiment", "spoiled-files"},
+                                    {"seed", options_.seed},
+                                    {"stopped", stopped_runs_},
+                                    {"running", running_runs_},
+                                    {"outcomes", tally_},
+                                    {"replaced", replacements_},
+                                    {"acknowledged", next_value_},
+                                    {"lost", lost_},
+                                    {"without_a_sentence", wordless_},
+                                    {"as_expected", fine}};
+  std::printf("%s%s\n", options_.json ? "" : "\n", line.dump().c_str());
+  return fine ? 0 : 1;
+}
+
+}  // namespace
+
+int run_spoiled_files(const SpoiledFilesOptions& options) { return Spoiler(options).run(); }
+
+}  // namespace coordkit::experiment

@@ -1,0 +1,263 @@
+// Three replicas at work, and hostile peers beside them that were never invited (attackers.h). Nothing may come of it but
+// counters: terms do not leap, nobody is removed or displaced, the work goes on, and memory stays where it was.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "tools/experiment/attackers.h"
+#include "tools/experiment/roles.h"
+#include "tools/support/child.h"
+#include "tools/support/lines.h"
+#include "tools/support/loopback.h"
+
+namespace coordkit::experiment {
+namespace {
+
+using namespace std::chrono_literals;
+using support::Child;
+using support::Deadline;
+
+constexpr int kCounter = 0;  // as a source of lines; nodes have their ids
+constexpr auto kStart = 60s;
+constexpr auto kEnd = 30s;
+constexpr auto kQuiet = 5s;  // work without attackers, to compare with
+// A loaded machine may hold an election now and then; a lie leaps much further.
+constexpr uint64_t kTermsMax = 50;
+constexpr uint64_t kGrowthMaxMib = 48;
+
+struct Usage {
+  uint64_t rss_mib = 0;
+  double cpu_seconds = 0;
+};
+
+Usage usage_of(pid_t pid) {
+  Usage usage;
+  const std::filesystem::path proc = "/proc/" + std::to_string(pid);
+  uint64_t size = 0, resident = 0;
+  std::ifstream(proc / "statm") >> size >> resident;
+  usage.rss_mib = resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
+  std::string line;
+  std::getline(std::ifstream(proc / "stat"), line);
+  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  uint64_t user = 0, system = 0;
+  fields >> user >> system;
+  usage.cpu_seconds = static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return usage;
+}
+
+// What a node says of itself, by its reports.
+struct Told {
+  uint64_t term = 0;
+  uint64_t leader = 0;
+  uint64_t voters = 0;
+  uint64_t reports = 0;
+  uint64_t without_leader = 0;  // of them
+  std::string warning;          // the newest
+};
+
+class Siege {
+ public:
+  explicit Siege(const StrangersOptions& options) : options_(options), addresses_(support::free_loopback_addresses(kNodes)) {}
+  int run();
+
+ private:
+  void start(const std::filesystem::path& data);
+  template <typename Condition>
+  void until(const std::string& what, Deadline deadline, Condition condition);
+  void listen(Deadline deadline);
+  void hear(const support::Line& line);
+  void measure();
+  std::vector<uint16_t> ports() const;
+  int judge(const std::map<std::string, uint64_t>& attacks);
+
+  const StrangersOptions options_;
+  const std::vector<std::string> addresses_;
+  uint16_t port_ = 0;
+  Child counter_;
+  std::array<Child, kNodes + 1> nodes_;  // by id, from 1
+  support::LineReader lines_;
+  std::ofstream log_;
+  int ready_ = 0;
+  int ended_ = 0;
+  bool leaving_ = false;
+  std::array<Told, kNodes + 1> told_;
+  std::array<Usage, kNodes + 1> before_;
+  std::array<Usage, kNodes + 1> after_;
+  std::array<uint64_t, kNodes + 1> peak_mib_{};
+  uint64_t term_before_ = 0;
+  uint64_t leader_before_ = 0;
+  uint64_t updates_ = 0;
+};
+
+void Siege::start(const std::filesystem::path& data) {
+  counter_ = Child::start({"counter", "--directory", data});
+  lines_.add(kCounter, counter_.output());
+  until("the counter listens", support::in(kStart), [this] { return port_ != 0; });
+  for (int id = 1; id <= kNodes; ++id) {
+    std::vector<std::string> arguments = {"node",
+                                          "--id",
+                                          std::to_string(id),
+                                          "--data",
+                                          data / ("node-" + std::to_string(id)),
+                                          "--counter",
+                                          std::to_string(port_),
+                                          "--reports",
+                                          "--section-ms",
+                                          "20"};
+    if (options_.secret) arguments.insert(arguments.end(), {"--secret", "of the experiment, and long enough"});
+    arguments.emplace_back("--members");
+    arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
+    nodes_.at(static_cast<size_t>(id)) = Child::start(arguments);
+    lines_.add(id, nodes_.at(static_cast<size_t>(id)).output());
+  }
+  until("all nodes are ready", support::in(kStart), [this] { return ready_ == kNodes; });
+}
+
+template <typename Condition>
+void Siege::until(const std::string& what, Deadline deadline, Condition condition) {
+  while (!condition()) {
+    const std::optional<support::Line> line = lines_.next(deadline);
+    if (!line) throw std::runtime_error("this did not come: " + what);
+    hear(*line);
+  }
+}
+
+void Siege::listen(Deadline deadline) {
+  while (const std::optional<support::Line> line = lines_.next(deadline)) hear(*line);
+}
+
+void Siege::hear(const support::Line& line) {
+  if (line.ended) {
+    if (!leaving_) throw std::runtime_error(line.from == kCounter ? "the counter ended" : "a node ended");
+    lines_.remove(line.from);
+    ++ended_;
+    return;
+  }
+  log_ << line.from << " " << line.text << "\n";
+  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
+  const std::string event = said.value("event", std::string());
+  if (event == "error") throw std::runtime_error(said.value("what", std::string("an error")));
+  if (event == "listening") port_ = said.value("port", uint16_t{0});
+  if (event == "ready") ++ready_;
+  if (event == "ended" && said.value("how", std::string()) == "written") ++updates_;
+  if (event != "health") return;
+  Told& told = told_.at(static_cast<size_t>(line.from));
+  told.term = said.value("term", uint64_t{0});
+  told.leader = said.value("leader", uint64_t{0});
+  told.voters = said.value("voters", uint64_t{0});
+  told.warning = said.value("warning", std::string());
+  ++told.reports;
+  told.without_leader += told.leader == 0 ? 1 : 0;
+}
+
+void Siege::measure() {
+  for (size_t id = 1; id <= kNodes; ++id) {
+    after_[id] = usage_of(nodes_[id].pid());
+    peak_mib_[id] = std::max(peak_mib_[id], after_[id].rss_mib);
+  }
+}
+
+std::vector<uint16_t> Siege::ports() const {
+  std::vector<uint16_t> ports;
+  for (const std::string& address : addresses_) {
+    ports.push_back(static_cast<uint16_t>(std::stoul(address.substr(address.rfind(':') + 1))));
+  }
+  return ports;
+}
+
+int Siege::run() {
+  const std::filesystem::path data = options_.out / "strangers-data";
+  std::filesystem::remove_all(data);
+  std::filesystem::create_directories(data);
+  log_.open(options_.out / "strangers.log");
+  start(data);
+  listen(support::in(kQuiet));
+  measure();
+  before_ = after_;
+  term_before_ = told_[1].term;
+  leader_before_ = told_[1].leader;
+  updates_ = 0;
+  for (Told& told : told_) told.reports = told.without_leader = 0;
+
+  Attackers attackers("experiment", ports(), options_.seed);
+  attackers.start();
+  const Deadline end = support::in(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds)));
+  while (support::in(0s) < end) {
+    listen(std::min(end, support::in(500ms)));
+    measure();
+  }
+  attackers.stop();
+  leaving_ = true;
+  for (size_t id = 1; id <= kNodes; ++id) nodes_[id].close_input();
+  until("all nodes have closed", support::in(kEnd), [this] { return ended_ == kNodes; });
+  counter_.close_input();
+  until("the counter has summed up", support::in(kEnd), [this] { return ended_ == kNodes + 1; });
+  return judge(attackers.counts());
+}
+
+int Siege::judge(const std::map<std::string, uint64_t>& attacks) {
+  bool fine = updates_ > 0 && term_before_ > 0;
+  nlohmann::ordered_json nodes = nlohmann::json::array();
+  for (size_t id = 1; id <= kNodes; ++id) {
+    const Told& told = told_[id];
+    const uint64_t growth = peak_mib_[id] - std::min(peak_mib_[id], before_[id].rss_mib);
+    const double cpu = after_[id].cpu_seconds - before_[id].cpu_seconds;
+    fine = fine && told.term - term_before_ <= kTermsMax && told.voters == kNodes && told.leader != 0 &&
+           growth <= kGrowthMaxMib && told.reports > 0 && told.without_leader * 10 <= told.reports;
+    nodes.push_back({{"id", id},
+                     {"term", told.term},
+                     {"leader", told.leader},
+                     {"voters", told.voters},
+                     {"reports", told.reports},
+                     {"without_leader", told.without_leader},
+                     {"rss_mib_before", before_[id].rss_mib},
+                     {"rss_mib_peak", peak_mib_[id]},
+                     {"cpu_seconds", cpu},
+                     {"warning", told.warning}});
+    if (options_.json) continue;
+    std::printf(
+        "node %zu: term %lu (was %lu), leader %lu (was %lu), %lu voters; %lu MiB before, %lu at most; %.1f s of "
+        "processor%s%s\n",
+        id, told.term, term_before_, told.leader, leader_before_, told.voters, before_[id].rss_mib, peak_mib_[id], cpu,
+        told.warning.empty() ? "" : "; it warns: ", told.warning.c_str());
+  }
+  uint64_t made = 0;
+  for (const auto& [name, count] : attacks) {
+    made += count;
+    fine = fine && count > 0;
+  }
+  const nlohmann::ordered_json line{{"experiment", "strangers"},
+                                    {"seconds", options_.seconds},
+                                    {"seed", options_.seed},
+                                    {"secret", options_.secret},
+                                    {"attacks", attacks},
+                                    {"updates", updates_},
+                                    {"term_before", term_before_},
+                                    {"leader_before", leader_before_},
+                                    {"nodes", nodes},
+                                    {"as_expected", fine}};
+  if (!options_.json) {
+    std::printf("%lu attacks in %.0f s, %lu updates under the lock meanwhile: %s\n", made, options_.seconds, updates_,
+                fine ? "nothing came of them" : "SOMETHING CAME OF THEM");
+  }
+  std::printf("%s\n", line.dump().c_str());
+  return fine ? 0 : 1;
+}
+
+}  // namespace
+
+int run_strangers(const StrangersOptions& options) { return Siege(options).run(); }
+
+}  // namespace coordkit::experiment

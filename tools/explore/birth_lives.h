@@ -1,0 +1,71 @@
+// What one replica has lived through since its start, with a real engine behind it. A life is a number; an input leads to
+// another one. Engines cannot be copied, so a new life is lived again from its start; each only once. Two lives that differ
+// in the order of two greetings after which the engine did nothing are one.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coordkit/engine.h"
+
+namespace coordkit::explore {
+
+using Number = uint32_t;
+
+struct BirthDisk {
+  StoreId store;
+  BootCounter boot;  // of the last start
+  raft::HardState hard_state = {};
+  std::vector<raft::Entry> entries = {};
+  std::vector<PeerMark> peers = {};
+
+  void apply(const LogWrite& write);
+  friend bool operator==(const BirthDisk&, const BirthDisk&) = default;
+};
+
+struct Durable {  // its oldest write is
+  friend bool operator==(const Durable&, const Durable&) = default;
+};
+using BirthInput = std::variant<Hello, std::pair<ReplicaId, GenesisOffer>, Durable>;
+
+struct Life {
+  ReplicaId id;
+  Number start = 0;                                        // the disk it began with
+  std::vector<Number> inputs;                              // since then
+  Number before = 0;                                       // the life without the last input
+  bool silent = true;                                      // after the last input it wrote and sent nothing
+  std::vector<LogWrite> writes;                            // submitted since then
+  std::deque<LogWrite> pending;                            // of them, not reported durable
+  std::vector<std::pair<ReplicaId, GenesisOffer>> offers;  // sent by the last input
+  ClusterId cluster;                                       // whose genesis it has durable; zero: none
+  std::string halted;
+};
+
+class Lives {
+ public:
+  static constexpr uint64_t kReplicas = 3;
+
+  Number begin(ReplicaId id, BirthDisk disk);  // the boot counter is raised here
+  Number after(Number life, const BirthInput& input);
+  const Life& operator[](Number life) const { return lives_[life]; }
+  const std::vector<LogWrite>& writes_of(Number life) const { return lives_[life].writes; }
+  const BirthDisk& start_of(Number life) const { return disks_[lives_[life].start]; }
+  size_t size() const { return lives_.size(); }
+
+ private:
+  Number live(ReplicaId id, Number start, std::vector<Number> inputs);
+  bool swaps(Number life, Number input) const;
+  Number number_of(const BirthInput& input);
+  Number number_of(BirthDisk disk);
+
+  std::vector<BirthDisk> disks_;
+  std::vector<BirthInput> inputs_;
+  std::deque<Life> lives_;
+  std::map<std::pair<ReplicaId, Number>, Number> begun_;
+  std::map<std::pair<Number, Number>, Number> next_;  // life and input
+};
+
+}  // namespace coordkit::explore
