@@ -403,11 +403,11 @@ struct Profile {
   double lost_files = 0;  // how likely files vanish in it
   double scrubs = 0;      // how likely replicas scrub
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2},
+constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2},
                                  {"harsh", harsh, 0, 0.3, 0.3},
                                  {"holders", holders},
                                  {"leases", leases},
-                                 {"membership", membership, 0, 0.3},
+                                 {"membership", membership, 0, 0.3, 0.2},
                                  {"disks", disks, 0, 0.5, 0.5},
                                  {"locks", locks, 0.5},
                                  {"keys", keys},
