@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordkit/storage/data_directory.h"
 #include "engine/wire.h"
 #include "replica/waiting.h"
 
@@ -296,6 +297,7 @@ Health health_of(const Engine& engine, LaggingTime now) {
 void Host::publish() {
   Health health = health_of(*engine_, clock_.now().lagging);
   for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));
+  if (!no_reserve_.empty()) health.warnings.push_back(no_reserve_);
   const std::lock_guard lock(health_mutex_);
   health_ = std::move(health);
   health_changed_.notify_all();
@@ -403,6 +405,8 @@ absl::Status Host::close() {
   transport_.reset();
   log_.reset();
   state_.reset();
+  if (directory_) directory_->keep_reserve().IgnoreError();  // the next open tries again, and says so
+  directory_.reset();
   return absl::OkStatus();
 }
 

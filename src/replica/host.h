@@ -43,7 +43,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   // Opening, in order (opening.cc).
   boost::asio::io_context& io() { return io_; }
   void adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state, std::unique_ptr<Transport> transport);
-  absl::StatusOr<std::shared_ptr<Host>> open(const DataDirectory& directory);
+  absl::StatusOr<std::shared_ptr<Host>> open(std::shared_ptr<DataDirectory> directory);
 
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
   void call(Call call) override;
@@ -109,6 +109,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   HostCode host_code_;
   boost::asio::io_context io_{1};
   boost::asio::steady_timer timer_{io_};
+  std::shared_ptr<DataDirectory> directory_;
+  std::string no_reserve_;  // why the next start may find no room; empty: it will
   std::unique_ptr<LogStore> log_;
   std::unique_ptr<StateStore> state_;
   std::optional<StateWorker> worker_;  // uses the state store

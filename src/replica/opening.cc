@@ -160,12 +160,13 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Cl
 
   host->adopt(std::make_unique<SegmentedLogStore>(*directory, log_options(options)),
               std::make_unique<LmdbStateStore>(*directory), std::move(transport));
-  return host->open(**directory);
+  return host->open(*std::move(directory));
 }
 
 absl::StatusOr<std::vector<HostedMachine>> Host::machines() const { return make_machines(options_.machines); }
 
-absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory) {
+absl::StatusOr<std::shared_ptr<Host>> Host::open(std::shared_ptr<DataDirectory> directory) {
+  directory_ = std::move(directory);
   absl::StatusOr<Position> checkpoint = state_->open(*this);
   if (!checkpoint.ok()) return checkpoint.status();
   log_->checkpointed(checkpoint->index);
@@ -183,10 +184,14 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(const DataDirectory& directory)
 
   const Hello hello{.cluster_name = options_.cluster,
                     .from = ReplicaId(options_.id),
-                    .store = directory.store(),
-                    .boot = directory.boot(),
+                    .store = directory_->store(),
+                    .boot = directory_->boot(),
                     .cluster = (*engine)->status().cluster};
   if (absl::Status status = transport_->start(hello, peers, *this); !status.ok()) return status;
+  if (const absl::Status kept = directory_->keep_reserve(); !kept.ok()) {
+    no_reserve_ = "a start on a full disk may be refused until this replica was closed or started with room: " +
+                  std::string(sentence_of(kept));
+  }
   start(*std::move(engine));
   return shared_from_this();
 }

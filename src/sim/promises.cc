@@ -56,12 +56,15 @@ void Promises::hear(uint32_t node, uint32_t from, Promise promise) {
   promise.counts = promise.counts && lists(node, from);
   const StoreId store = nodes_[from]->log().id();
   std::vector<Promise>& given = promises_[store];
-  const auto known = std::find_if(given.rbegin(), given.rend(),
-                                  [&](const Promise& one) { return one.heard_by == node && one.kind == promise.kind; });
-  const bool again = known != given.rend() && known->term == promise.term && known->match == promise.match &&
-                     known->vote == promise.vote && known->boot == promise.boot && known->epoch == promise.epoch &&
-                     known->listener == promise.listener && (known->counts || !promise.counts);
-  if (again) return;
+  const auto [place, first] = newest_.try_emplace({store, node, promise.kind}, given.size());
+  if (!first) {
+    const Promise& known = given[place->second];
+    const bool again = known.term == promise.term && known.match == promise.match && known.vote == promise.vote &&
+                       known.boot == promise.boot && known.epoch == promise.epoch && known.listener == promise.listener &&
+                       (known.counts || !promise.counts);
+    if (again) return;
+  }
+  place->second = given.size();
   given.push_back(promise);
   new_[node].emplace_back(store, given.size() - 1);
 }

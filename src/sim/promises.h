@@ -11,6 +11,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "coordkit/engine.h"
@@ -77,10 +78,11 @@ class Promises {
 
   const World& world_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  std::map<StoreId, std::vector<Promise>> promises_;                 // by who gave them
-  std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;  // heard by this process, not yet durable there
-  std::map<StoreId, std::vector<Promise>> forgotten_;                // of disks that were set back
-  std::map<uint32_t, std::set<uint32_t>> answered_;                  // who told this process what it knows
+  std::map<StoreId, std::vector<Promise>> promises_;                       // by who gave them
+  std::map<std::tuple<StoreId, uint32_t, Promise::Kind>, size_t> newest_;  // of them, by who heard it
+  std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;        // heard by this process, not yet durable there
+  std::map<StoreId, std::vector<Promise>> forgotten_;                      // of disks that were set back
+  std::map<uint32_t, std::set<uint32_t>> answered_;                        // who told this process what it knows
 };
 
 }  // namespace coordkit::sim

@@ -24,7 +24,9 @@ struct DataDirectory::Lock {
 namespace {
 
 constexpr std::string_view kHasLog = "has-log";
-constexpr std::array<std::string_view, 5> kOurNames = {"identity", "identity.new", kHasLog, "log", "state"};
+constexpr std::string_view kReserve = "reserve";
+constexpr uint64_t kReserveBytes = 4 << 20;  // an identity, a small segment with what was not synced, LMDB's lock file
+constexpr std::array<std::string_view, 6> kOurNames = {"identity", "identity.new", kHasLog, kReserve, "log", "state"};
 
 absl::Status validate(const DataDirectoryOptions& options) {
   if (options.path.empty())
@@ -67,6 +69,15 @@ absl::Status refuse_foreign_files(FileSystem& files, const std::string& path) {
                                            " has data but its identity file is missing; restore it, or replace this member");
   }
   return absl::OkStatus();
+}
+
+// The reserve is given up where the rest of this start would not find room.
+absl::Status make_room(FileSystem& files) {
+  const absl::StatusOr<uint64_t> free = files.free_bytes();
+  if (!free.ok()) return free.status();
+  if (*free >= kReserveBytes) return absl::OkStatus();
+  const absl::Status removed = files.remove(kReserve);
+  return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }
 
 absl::StatusOr<StoreId> random_store_id() {
@@ -118,6 +129,7 @@ absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDir
   if (absl::Status status = refuse_foreign_files(**files, options.path); !status.ok()) return status;
   absl::StatusOr<Identity> identity = next_identity(**files, options);
   if (!identity.ok()) return identity.status();
+  if (absl::Status status = make_room(**files); !status.ok()) return status;
   if (absl::Status status = storage::store_identity(**files, *identity); !status.ok()) return status;
   for (const std::string_view name : {"log", "state"}) {
     if (absl::Status status = (*files)->make_directory(name); !status.ok()) return status;
@@ -135,6 +147,11 @@ absl::Status DataDirectory::note_log() const {
   if (!file.ok()) return file.status();
   if (absl::Status status = (*file)->sync(); !status.ok()) return status;
   return lock_->files->sync_dir();
+}
+
+absl::Status DataDirectory::keep_reserve() const {
+  if (lock_->files->open(kReserve, OpenMode::Read).ok()) return absl::OkStatus();
+  return lock_->files->allocate(kReserve, kReserveBytes);
 }
 
 }  // namespace coordkit

@@ -146,6 +146,16 @@ absl::Status PosixFileSystem::make_directory(std::string_view name) {
   return sync_dir();
 }
 
+absl::Status PosixFileSystem::allocate(std::string_view name, uint64_t bytes) {
+  const std::string text(name);
+  const Descriptor fd(::openat(directory_.get(), text.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  if (!fd) return errno_status(errno, "cannot create " + in(name));
+  const int error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
+  if (error == 0) return sync_dir();
+  ::unlinkat(directory_.get(), text.c_str(), 0);
+  return errno_status(error, "cannot allocate " + in(name));
+}
+
 absl::Status PosixFileSystem::lock() {
   if (::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return errno_status(errno, "cannot lock " + path_);

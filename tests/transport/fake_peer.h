@@ -181,7 +181,11 @@ class FakeListener {
   }
   ~FakeListener() { ::close(fd_); }
   uint16_t port() const { return port_; }
-  FakePeer accept() { return FakePeer(::accept(fd_, nullptr, nullptr)); }
+  // Nobody comes for a minute: a peer that was never there.
+  FakePeer accept() {
+    pollfd waiting{fd_, POLLIN, 0};
+    return FakePeer(poll(&waiting, 1, 60'000) > 0 ? ::accept(fd_, nullptr, nullptr) : -1);
+  }
 
  private:
   int fd_;

@@ -67,6 +67,8 @@ make_copy() {  # NAME
   mkdir -p "$root$home" "$root/ccache"
   git ls-files -z | while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
     tar --create --null --files-from=- | tar --extract --directory "$root$home"
+  # Every installer and every container runtime writes these lines; the packages of a bare root do not.
+  [ -e "$root/etc/hosts" ] || printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
   # How packages are fetched here, and nothing else.
   cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
   for conf in /etc/apt/apt.conf.d/*; do
@@ -124,6 +126,7 @@ run_step() {  # NAME USER CACHE LINE
   fi
   report+=("$(printf '%-9s %-18s first line %4d s, end %4d s; packages %4d s' \
     "$2" "$4" $((${first:-$SECONDS} - started - fetched)) $((SECONDS - started - fetched)) "$fetched")")
+  say "${report[-1]}"
 }
 
 run_as_root() {

@@ -1,8 +1,11 @@
 // The data directory of one replica: who it is, and that nobody else uses it.
 //
 // Holds a random store id made once, a boot counter raised durably by every open, and the cluster's name; locked with flock
-// until the last reference is gone. Files: `identity` (docs/format-log.md), `has-log`, `log/` and `state/`. Nothing is touched
-// before it is known that the directory is ours.
+// until the last reference is gone. Files: `identity` (docs/format-log.md), `has-log`, `reserve`, `log/` and `state/`. Nothing
+// is touched before it is known that the directory is ours.
+//
+// A start writes: a new identity, a segment. So that a replica can start on a full disk and serve what it has, `reserve` keeps
+// that much room while the disk has it, and is given up by an open that finds less.
 // Threads: all methods are thread-safe; share it between the stores of one replica.
 // Example: tests/storage/data_directory_test.cc.
 #pragma once
@@ -42,6 +45,8 @@ class DataDirectory {
   bool had_log() const { return had_log_; }
   // From now on there is one: durable when it returns, in a file beside the log. kResourceExhausted: not yet, try again.
   absl::Status note_log() const;
+  // Makes the reserve again if it is not there; durable when it returns. kResourceExhausted: the disk has no room for it.
+  absl::Status keep_reserve() const;
 
  private:
   struct Lock;
