@@ -27,6 +27,10 @@ CallId Client::Impl::resume_session(SessionId session, std::string secret, Resum
                       ? make_error(Reason::SessionNotFound, "this client has lost the session and is closing it")
                       : make_error(Reason::AlreadyExists, "this client has the session: use the handle it was opened with"));
   }
+  if (body.former_is_gone) {
+    const auto info = look<machine::SessionReply>(machine::SessionQuery{.session = session}, machine::decode_session);
+    if (info && info->session) body.generation = info->session->generation;
+  }
   Wish wish{.secret = std::move(secret), .give_up = options.give_up};
   if (options.on_phase) wish.on_phase = std::make_shared<OnPhase::element_type>(std::move(options.on_phase));
   return enter(std::move(done), Fate::Pursue, options.deadline, options_.call_timeout,

@@ -55,7 +55,9 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   if (session->ending) return Result{.code = ResultCode::SessionNotFound};
 
   const Origin& origin = step.request.origin;
-  const bool gone = resume.former_is_gone || (!session->contested && succeeds(session->group, origin));
+  // Who took it over since is not who the caller spoke of.
+  const bool meant = resume.generation == session->generation || mutant(Mutant::VouchesForAnybody);
+  const bool gone = (resume.former_is_gone && meant) || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
   const Sequence since = mutant(Mutant::FormerLifeIsHeard) ? Sequence() : step.request.sequence;
   state_.sessions.resume(resume.id, group, since, gone ? lease::Former::IsGone : lease::Former::MayLive);

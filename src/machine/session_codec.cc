@@ -11,6 +11,7 @@ void write(pbf_writer& request, const ResumeSession& resume) {
   put_number(out, 1, resume.id);
   put_bytes(out, 2, resume.secret);
   put_number(out, 3, uint64_t{resume.former_is_gone});
+  put_number(out, 4, resume.generation);
 }
 
 void write(pbf_writer& request, const KillSession& kill) {
@@ -31,6 +32,7 @@ ResumeSession read_resume(pbf_reader in) {
       case number(1): get(in, resume.id); break;
       case bytes(2): get(in, resume.secret); break;
       case number(3): get(in, resume.former_is_gone); break;
+      case number(4): get(in, resume.generation); break;
       default: in.skip();
     }
   }

@@ -19,6 +19,7 @@ struct ResumeSession {
   SessionId id;  // not `session`: it does not belong to who asks yet
   std::string secret;
   bool former_is_gone = false;  // the caller vouches that no process that had it can still trust it
+  Generation generation;        // of the session, as far as the caller's replica knew: a later process is not vouched for
   friend bool operator==(const ResumeSession&, const ResumeSession&) = default;
 };
 

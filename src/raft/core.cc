@@ -57,7 +57,8 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       random_(options.seed),
       log_(recovered.base, std::move(recovered.configuration),
            recovered.configuration_index ? recovered.configuration_index : recovered.base.index, recovered.entries),
-      disk_(known_hard_state(recovered.hard_state, log_.last()), log_.last().index),
+      disk_(recovered.log_replaced ? recovered.hard_state : known_hard_state(recovered.hard_state, log_.last()),
+            log_.last().index),
       commit_(known_commit(recovered)),
       applied_(std::max(recovered.applied.index, recovered.base.index)),
       everyone_has_(recovered.base.index),
@@ -70,10 +71,14 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       floor_(recovered.floor),
       told_commit_(commit_) {
   COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
-  leadership_.term = told_leadership_.term = term();
   vote_round_ = random_() >> 32;  // so that answers to an earlier incarnation are stale
   for (const Entry& entry : recovered.entries) weigh(entry);
-  if (recovered.log_replaced) disk_.reset(recovered.base);
+  if (recovered.log_replaced) {
+    disk_.reset(recovered.base);
+    // The state may have been durable before the term it came in was.
+    if (term() < recovered.base.term) disk_.set_hard_state({recovered.base.term, ReplicaId()});
+  }
+  leadership_.term = told_leadership_.term = term();
   log_.forget(left_out(recovered.entries, recovered.applied.index));
   if (lacks_promised() && !recovered.log_replaced) disk_.cut_behind();
   log_.evict(applied_, options_.cache_bytes_max);

@@ -97,7 +97,9 @@ void Model::execute(const engine::Request& request) {
 }
 
 std::string Model::key_of(ReplicaId sender, const machine::Request::Body& body) {
-  return std::to_string(sender.value()) + " " + machine::encode(machine::Request{.body = body});
+  machine::Request said{.body = body};
+  if (auto* resume = std::get_if<machine::ResumeSession>(&said.body)) resume->generation = {};  // the client's own word
+  return std::to_string(sender.value()) + " " + machine::encode(said);
 }
 
 void Model::label(const machine::Request& request, const RequestId& id) {

@@ -32,7 +32,8 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   if (session.ending) return {.code = ResultCode::SessionNotFound};
   const Origin& to = id.origin;
   const bool same_disk = session.node == to.replica && session.incarnation == to.store.value() && session.boot <= to.boot;
-  const bool gone = resume.former_is_gone || (same_disk && !session.contested);
+  const bool vouched = resume.former_is_gone && resume.generation == session.generation;
+  const bool gone = vouched || (same_disk && !session.contested);
   session.contested = !gone;
   session.node = to.replica;
   session.boot = to.boot;

@@ -36,7 +36,8 @@ struct SessionResumeTest : ::testing::Test {
     return d.submit(OpenSession{5s, "meta", o.replica, o.boot, o.store.value(), lease::hash_of_secret(kSecret)}).session;
   }
   Result resume(SessionId id, const Origin& origin, bool former_is_gone = false, std::string secret = kSecret) {
-    return from(origin, ResumeSession{id, std::move(secret), former_is_gone});
+    const auto known = decode_session(d.machine.query(encode(Query(SessionQuery{id}))).value()).value().session;
+    return from(origin, ResumeSession{id, std::move(secret), former_is_gone, known ? known->generation : Generation()});
   }
   std::vector<OwnedObject> owned_by(SessionId id) const {
     return decode_owned_objects(d.machine.query(encode(Query(OwnedObjectsQuery{id}))).value()).value().rows;
@@ -238,6 +239,15 @@ TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
   const SessionId a = open();
   EXPECT_TRUE(resume(a, kRestarted).former_gone);
   EXPECT_FALSE(resume(a, kOrigin).former_gone) << "an earlier boot succeeds nobody";
+}
+
+// It was said, and then was long under way, while the session went to a third process.
+TEST_F(SessionResumeTest, S45_AVoucherSpeaksOfNobodyWhoCameLater) {
+  const SessionId a = open();
+  const Generation then = info(a).generation;
+  EXPECT_TRUE(resume(a, kRestarted).former_gone) << "the same disk";
+  EXPECT_FALSE(from(kElsewhere, ResumeSession{a, kSecret, true, then}).former_gone);
+  EXPECT_FALSE(resume(a, kRestarted).former_gone) << "somebody may still trust it";
 }
 
 // The first holder may still trust its deadline when the second one has come and gone.

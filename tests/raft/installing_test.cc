@@ -450,6 +450,23 @@ TEST(InstalledTest, AnInterruptedOneIsFinishedByTheFirstWriteAfterTheRestart) {
   EXPECT_FALSE(solo.effects.write->reset_to);
 }
 
+// INV_R17: the disk that holds the state may have been quicker than the one that holds the term.
+TEST(InstalledTest, INV_R17_ATermThatOnlyTheStateKnowsIsWrittenBeforeItIsSpokenOf) {
+  Solo solo(Recovered{.hard_state = {Term(3), ReplicaId(2)},
+                      .base = at(100, 4),
+                      .configuration = members(3),
+                      .configuration_index = Index(42),
+                      .applied = at(100, 4),
+                      .log_replaced = true});
+  ASSERT_TRUE(solo.effects.write);
+  EXPECT_EQ(solo.effects.write->reset_to, at(100, 4));
+  EXPECT_EQ(solo.effects.write->hard_state, (HardState{Term(4), ReplicaId()}));
+  const WriteNumber first = solo.effects.write->number;
+  solo.receive(2, solo.append(4, at(100, 4), {}));
+  ASSERT_FALSE(solo.effects.sends.empty());
+  EXPECT_EQ(solo.effects.sends.front().after, first);
+}
+
 TEST(InstalledTest, AChangeOfMembersUnderItIsToldAsUnknownOrOverwritten) {
   for (const bool possible : {true, false}) {
     Leading solo(Options{});
