@@ -96,7 +96,8 @@ class Grant {
   const std::string& name() const;  // of several: the first
   LockMode mode() const;            // likewise
   // Stops once when the hold first turns invalid by other means than its release. A session that recovers from jeopardy
-  // keeps its holds; valid() then says so, this token stays stopped. Runs stop callbacks on the callback thread.
+  // keeps its holds; valid() then says so, this token stays stopped. Runs stop callbacks on the callback thread. One
+  // that throws ends the process, as the standard demands of every std::stop_callback: catch inside it.
   std::stop_token lost() const;
 
   // Releases and waits for the answer. Not valid from this call on, whatever it answers. kAborted: lost before;
