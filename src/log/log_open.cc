@@ -106,7 +106,8 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
     previous_ = recovery.older_previous;
     header.predecessor = recovery.newest->predecessor;
     header.predecessor_end = recovery.newest->predecessor_end;
-    state_.truncated_to = std::min(state_.truncated_to, recovery.newest->state.truncated_to);
+    state_.truncations = recovery.newest->state.truncations;
+    state_.truncated_to = recovery.newest->state.truncated_to;
   } else {
     previous_ = recovery.sure_previous;
     header.predecessor = from.segment;
@@ -129,6 +130,11 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     bytes += batch;
     advance(steps, placed, static_cast<uint32_t>(batch.size()));
   };
+  // A copy says in the same place as its original that the log was truncated: what older segments hold is judged by that.
+  if (state_.truncations != recovery.state.truncations) {
+    const LogWrite cut{.truncate_after = state_.last.index};
+    carry({&cut, 1});
+  }
   for (const LogWrite& step : carried_steps(recovery, from)) {
     carry({&step, 1});
     if (bytes.size() > kSegmentBytesMax / 2) return make_error(Reason::Corrupt, "log: an unsynced tail larger than a segment");

@@ -131,6 +131,36 @@ TEST_F(RotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
   }
 }
 
+// All it held was cut off and written again behind it; each open writes the newest segment anew.
+TEST_F(RotTest, FLT_D11_ASegmentWhoseEntriesWereCutOffIsNotMissed) {
+  const std::string lost = *(segments().end() - 2);
+  Image without = image_;
+  without.names.erase(lost);
+  RecordingFs holed(without);
+  const auto holes = log::Log::open(holed, small_segments());
+  ASSERT_TRUE(holes.ok());
+  ASSERT_FALSE(holes->damaged.empty());
+  const Index keep = holes->damaged.front().index.previous();
+
+  RecordingFs disk(image_);
+  auto opened = log::Log::open(disk, small_segments());
+  ASSERT_TRUE(opened.ok());
+  const LogWrite step{.truncate_after = keep, .entries = entries(keep.value() + 1, kEntries - keep.value(), 5, 100)};
+  ASSERT_TRUE(opened->log->append({&step, 1}).ok());
+  ASSERT_TRUE(opened->log->sync().ok());
+  Image image = disk.now();
+  ASSERT_EQ(image.names.erase(lost), 1u);
+  for (int open = 0; open < 4; ++open) {
+    RecordingFs again(image);
+    const auto found = log::Log::open(again, small_segments());
+    ASSERT_TRUE(found.ok()) << found.status().ToString();
+    ASSERT_TRUE(found->damaged.empty()) << "at open " << open << ", first " << found->damaged.front().index.value();
+    ASSERT_EQ(found->entries.size(), kEntries);
+    EXPECT_EQ(found->entries.back().term, Term(5));
+    image = again.now();
+  }
+}
+
 TEST_F(RotTest, FLT_D09_BlocksThatChangedPlacesAreRot) {
   const std::string name = segments().front();
   Image rotten = image_;
