@@ -90,7 +90,7 @@ void Cluster::look_for_mended(uint32_t node) {
 
 // INV_S06: everything that rots under a running replica is whole again.
 bool Cluster::rot_is_over() const {
-  return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->rots(); });
+  return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->rots_in_use(); });
 }
 
 // Which of them the files were shows at the next start: nothing may have been lost with them, or all (FLT_D21).

@@ -100,6 +100,7 @@ class SimLogStore final : public LogStore {
   void rot(Index index);            // what the disk holds of this entry
   bool rot_passing(Index applied);  // an entry up to here, until the process ends; false: there is none
   bool rots() const { return bytes_.passing() != 0; }
+  bool rots_in_use() const { return bytes_.passing_after(compacted_.index); }  // what compaction gave up does not count
   bool sound() const { return !rotten_ && !lost_; }
   bool found_unsynced() const { return found_unsynced_; }  // by the last open
   bool found_holes() const { return found_holes_; }        // likewise

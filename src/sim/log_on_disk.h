@@ -73,6 +73,7 @@ class LogOnDisk {
   void pass();
   bool rots(Index index) const { return passing_.contains(index); }
   size_t passing() const { return passing_.size(); }
+  bool passing_after(Index index) const { return passing_.upper_bound(index) != passing_.end(); }
   void forget_passing(Index through) { passing_.erase(passing_.begin(), passing_.upper_bound(through)); }
 
  private:

@@ -96,6 +96,7 @@ class Node final : private StoreEvents {
   // Something of what it has stored cannot be read until it is written anew or the process ends; false: there is nothing.
   bool rot_passing(Random& random);
   bool rots() const { return log_.rots() || state_.rots(); }
+  bool rots_in_use() const { return log_.rots_in_use() || state_.rots(); }
 
   Hello hello_to(const Node& peer) const;
 
