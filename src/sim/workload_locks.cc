@@ -27,7 +27,9 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
   if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();
   const auto sticky = [](const HoldRef& hold) { return hold->delegation() != nullptr; };
-  if (std::ranges::any_of(worker.holds, sticky)) limit_wait(worker, options);
+  // A session that was taken over may bring holds of several owners: one of them would wait for another without an end.
+  const auto anothers = [&](const HoldRef& hold) { return hold->owner_tag() != options.owner_tag; };
+  if (std::ranges::any_of(worker.holds, sticky) || std::ranges::any_of(worker.holds, anothers)) limit_wait(worker, options);
   options.value = label;
   if (!plan_.work.lock_family) return options;
   if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
