@@ -210,6 +210,11 @@ absl::StatusOr<raft::Entry> Log::read_one(Index index) const {
   return entry_of(*record);
 }
 
+std::optional<DiskPosition> Log::place(Index index) const {
+  if (index <= state_.base.index || index > state_.last.index || holes_.contains(index)) return std::nullopt;
+  return index_[index - state_.base.index - 1].at;
+}
+
 LogScrub Log::scrub(Index from, size_t bytes_max) const {
   LogScrub found;
   Index index = std::max(from, state_.base.index.next());

@@ -51,6 +51,8 @@ class Log {
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
   // Verifies entries from `from` on as read() does, until `bytes_max` are read.
   LogScrub scrub(Index from, size_t bytes_max) const;
+  // Where the record of that entry lies; nothing: it is not in the log, or rotten.
+  std::optional<DiskPosition> place(Index index) const;
 
   // Entries up to `through` are not needed any more. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);

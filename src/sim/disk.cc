@@ -396,7 +396,9 @@ bool SimLogStore::rot_passing(Index applied) {
   const Index last = std::min(applied, durable_.last());
   const Index base = std::max(compacted_.index, durable_.base.index);
   if (sink_ == nullptr || failed_ || last <= base) return false;
-  return bytes_.rot_passing(store_, base + 1 + random_.below(last - base));
+  const Index index = base + 1 + random_.below(last - base);
+  const bool stays = submitted_.contains(index) && submitted_.chain(index) == durable_.chain(index);
+  return stays && bytes_.rot_passing(index);
 }
 
 void SimLogStore::scrub(Index from, std::function<void(LogScrub)> done) {

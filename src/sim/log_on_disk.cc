@@ -109,12 +109,12 @@ void LogOnDisk::rot(StoreId store, Index index) {
   if (found) files_.flip(found->place.name, found->at + (random_.chance(0.5) ? 0 : log::kRecordHeaderBytes));
 }
 
-bool LogOnDisk::rot_passing(StoreId store, Index index) {
-  std::optional<Flipped> found = passing_.contains(index) ? std::nullopt : place_of(store, index);
-  if (!found) return false;
-  files_.flip(found->place.name, found->at);
-  found->record[0] ^= 1;
-  passing_[index] = *std::move(found);
+bool LogOnDisk::rot_passing(Index index) {
+  const std::optional<log::DiskPosition> at = log_ && !passing_.contains(index) ? log_->place(index) : std::nullopt;
+  if (!at) return false;
+  const std::string name = log::file_name(log::FileUse::Segment, at->segment);
+  files_.flip(name, at->offset);
+  passing_[index] = {{name}, at->offset, files_.image().at(name).substr(at->offset, log::kRecordHeaderBytes)};
   return true;
 }
 

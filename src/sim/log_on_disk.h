@@ -69,7 +69,7 @@ class LogOnDisk {
   // Makes what the disk holds of this entry, wherever it was written last, unreadable.
   void rot(StoreId store, Index index);
   // The same until pass() undoes it, if the entry is still there. False: it is rotten already, or nowhere.
-  bool rot_passing(StoreId store, Index index);
+  bool rot_passing(Index index);
   void pass();
   bool rots(Index index) const { return passing_.contains(index); }
   size_t passing() const { return passing_.size(); }
