@@ -151,6 +151,7 @@ void SimLogStore::forget(const log::OpenedLog& found) {
   if (forgets_) forgets_({{}, now, {}, now.base, store_, boot_});
   durable_ = std::move(now);
   compacted_ = durable_.base;
+  rotten_ = false;  // what is left is whole
   set_back_ = touched_ = true;
 }
 
@@ -170,7 +171,7 @@ bool SimLogStore::lose_files(Files which) {
 }
 
 void SimLogStore::stand_again() {
-  set_back_ = rotten_ = false;
+  set_back_ = false;
   lost_ = bytes_.files().faults().lying_syncs || bytes_.files().holds_ghosts();
 }
 
