@@ -76,6 +76,23 @@ void Founding::reconsider() {
   }
 }
 
+void Founding::found(WriteGate& writes, EngineEffects& effects) {
+  if (writes.founding()) return;
+  if (auto genesis = take_pending()) writes.found(options_.raft.group, *std::move(genesis), effects);
+}
+
+bool Founding::gives_up(LaggingTime now) {
+  if (!uninvited()) return false;
+  if (!uninvited_since_) uninvited_since_ = now;
+  if (now < *uninvited_since_ + 2 * options_.raft.election_timeout) return false;
+  return given_up_ = true;
+}
+
+LaggingTime Founding::next_deadline() const {
+  if (!uninvited() || !uninvited_since_ || given_up_) return LaggingTime::max();
+  return *uninvited_since_ + 2 * options_.raft.election_timeout;
+}
+
 std::optional<raft::Genesis> Founding::take_pending() {
   if (!pending_ || taken_) return std::nullopt;
   taken_ = true;

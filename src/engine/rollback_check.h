@@ -20,9 +20,9 @@
 
 namespace coordkit::engine {
 
-class Attestation {
+class RollbackCheck {
  public:
-  Attestation(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
+  RollbackCheck(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
 
   // From here on peers are asked, and so told of this start. A blank disk has promised nothing yet and waits for nobody.
   enum class Disk : uint8_t { Blank, WithLog };
