@@ -27,7 +27,7 @@ void DiskRecall::check(Turn& turn) {
   const auto attests = [this](ReplicaId id) { return id == self_.replica || check_.answered(id); };
   if (!raft::quorum_agrees(turn.consensus.core()->configuration(), attests) && !mutant(Mutant::AttestedUnasked)) return;
   check_.passed();
-  turn.consensus.step(raft::Attested{}, turn.now.lagging);
+  turn.consensus.step(raft::RollbackCheckPassed{}, turn.now.lagging);
 }
 
 std::optional<std::string> DiskRecall::receive(ReplicaId from, const RecallReply& reply, const raft::Core& core) {

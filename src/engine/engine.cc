@@ -224,7 +224,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
               .applied = applied,
               .entries = std::move(log.entries),
               .log_replaced = replaced,
-              .attested = false,
+              .rollback_checked = false,
               .floor = recall_.floor()},
              turn);
   std::string why = directory_of_another(proposals_.origin(), core()->configuration(), router.configuration());

@@ -1,4 +1,4 @@
-// What operators read of a replica: its state, why, and what somebody should look after.
+// What operators read of a replica: its state, why, and what they should look after.
 #include <utility>
 
 #include "engine/engine_impl.h"

@@ -175,7 +175,7 @@ void EngineImpl::checkpoint(Turn& turn) {
 
 namespace {
 
-// A caller for whom no leader was found in time reads who was missing.
+// A caller that found no leader in time reads which members were missing.
 void explain_no_leader(std::span<Completion> expired, absl::FunctionRef<std::string()> explanation) {
   std::string why;
   for (Completion& one : expired) {

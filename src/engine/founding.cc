@@ -32,7 +32,8 @@ void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
   if (offer.invited == self_) pending_ = offer.genesis;  // a leader says so: a quorum lives by this genesis
 }
 
-// Nobody is born into a cluster that its own list does not describe: two founders with different lists must not share a voter.
+// No replica is born into a cluster that its own list does not describe: two founders with different lists must not share a
+// voter.
 void Founding::offered_at_birth(ReplicaId from, const raft::Genesis& genesis) {
   const auto& voters = genesis.configuration.voters;
   const bool named = std::any_of(voters.begin(), voters.end(), [this](const raft::Member& member) {

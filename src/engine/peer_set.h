@@ -1,5 +1,5 @@
 // The other replicas as this one meets them: who is connected and in what capacity heard (members.h), who is missing or far
-// away (attendance.h, round_trips.h), whom to be connected with, and what must be said to peers that no log reaches.
+// away (attendance.h, round_trips.h), which to be connected with, and what must be said to peers that no log reaches.
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ class PeerSet {
   // Whether this replica, on this store, is out: by what is committed, or by the word of a peer that knows what is
   // (thesis 4.2.3). A leader's word ends it (R44).
   bool removes_us(const raft::Core& core, const Router& router, StoreId own);
-  // Whom to be connected with, when that changed. `core`: null before the genesis.
+  // The peers to be connected with, when that changed. `core`: null before the genesis.
   void tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
                     EngineEffects& effects);
 

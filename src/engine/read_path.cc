@@ -31,7 +31,7 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
   return effects.threw.back();
 }
 
-// Of the applied state, as far as this replica has heard.
+// How old the applied state is, as far as this replica has heard.
 std::optional<Duration> age(const SleepGauge& sleep, const Turn& turn) {
   const raft::Core* core = turn.consensus.core();
   const std::optional<LaggingTime> fresh_at = core ? core->fresh_at() : std::nullopt;

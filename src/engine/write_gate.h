@@ -22,7 +22,7 @@ class WriteGate {
   void submit(LogWrite write, LaggingTime now, EngineEffects& effects);
   // The store's word.
   void written(WriteNumber number, LaggingTime now);
-  // Of the core's own writes, which one is durable; zero: none.
+  // The newest durable one of the core's own writes, in its own numbers; zero: none.
   WriteNumber durable_of_core() const;
 
   void send(raft::Send one, EngineEffects& effects);

@@ -17,14 +17,14 @@ class Confirmations {
  public:
   explicit Confirmations(const Options& options) : options_(options) {}
 
-  // Of questions. `commit`: when it was asked. Alone: no round is needed.
+  // ---- questions. `commit`: when it was asked. Alone: no round is needed
   void ask(Ticket ticket, Index commit, bool alone);
   bool round_wanted() const;
   // `start`: our first entry of this term. `agreed`: the round that a quorum has answered.
   void answer(Index commit, Index start, absl::FunctionRef<uint64_t()> agreed, Outbox& out);
   void refuse(Outbox& out);
 
-  // Of rounds.
+  // ---- rounds
   uint64_t round() const { return round_; }  // the last one begun in this term
   void begin_round(LaggingTime now);
   // A time before which everything was sent that an answer to this round may answer; nothing: it is too long ago.

@@ -82,7 +82,7 @@ void Core::Impl::take(Input& input) {
                  [&](const Checkpointed& checkpoint) { log_.retention().checkpointed(checkpoint, log_.commit()); },
                  [&](const Pin& pin) { log_.retention().pin(pin.after); },
                  [&](const Installed& installed) { on(installed); },
-                 [&](const Attested&) { log_.rollback_check_passed(); },
+                 [&](const RollbackCheckPassed&) { log_.rollback_check_passed(); },
              },
              input);
 }
@@ -126,7 +126,12 @@ void Core::Impl::watch_time() {
 
 // What follows from a step.
 void Core::Impl::settle() {
-  for (count_votes(); roles_.requested(); count_votes()) perform(roles_.take_request());
+  const auto role_changes = [this] {
+    const bool won = !roles_.requested() && campaigning_ && campaigning_->won(log_);
+    if (won) roles_.request({roles_.role() == Role::PreCandidate ? Role::Candidate : Role::Leader, log_.term()});
+    return roles_.requested();
+  };
+  while (role_changes()) perform(roles_.take_request());
   if (leading_) {
     leading_->advance_commit(log_);
     leading_->answer_questions(log_, outbox_);
@@ -284,7 +289,7 @@ Index Core::durable() const { return impl_->log().durable(); }
 Index Core::match(ReplicaId peer) const { return impl_->leading() ? impl_->leading()->peers().match(peer) : Index(); }
 std::optional<Term> Core::term_at(Index index) const { return impl_->log().term_at(index); }
 const HardState& Core::hard_state() const { return impl_->log().disk().hard_state(); }
-bool Core::attested() const { return impl_->log().rollback_checked(); }
+bool Core::rollback_checked() const { return impl_->log().rollback_checked(); }
 Position Core::floor() const { return impl_->log().floor(); }
 
 }  // namespace coordkit::raft

@@ -68,7 +68,6 @@ class Core::Impl {
   // ---- election.cc
   Voting voting() const { return {*options_, log_, roles_.now(), news_, now_}; }
   Admission admission() const;
-  void count_votes();
   void perform(const Transition& transition);
   void become_follower(const Transition& transition);
   void begin_campaign(Role role, Cause cause);

@@ -74,11 +74,6 @@ void Core::Impl::receive(ReplicaId, const TimeoutNow&) {
   roles_.request({Role::Candidate, log_.term(), ReplicaId(), Cause::Transfer});
 }
 
-void Core::Impl::count_votes() {
-  if (roles_.requested() || !campaigning_ || !campaigning_->won(log_)) return;
-  roles_.request({roles_.role() == Role::PreCandidate ? Role::Candidate : Role::Leader, log_.term()});
-}
-
 // ---- the four roles
 
 void Core::Impl::perform(const Transition& transition) {

@@ -75,7 +75,7 @@ void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& s
   const bool append_missing = peer.state == Progress::State::Stream && peer.beat.round != 0 && reply.round >= peer.beat.round &&
                               peer.match < peer.beat.upto;
   if (peer.beat.round != 0 && reply.round >= peer.beat.round) peer.beat = {};
-  if ((probe_missing || append_missing) && !mutant(Mutant::LostAppendForgotten)) probe(peer, step);
+  if ((probe_missing || append_missing) && !mutant(Mutant::LostAppendForgotten)) send_append(peer, {}, step);
 }
 
 // ---- commit

@@ -71,8 +71,7 @@ class Leading {
   ReplicaId best_successor(const Log& log, LaggingTime now) const;
   // The own disk stalls: the peer that should lead instead. Zero: none can be named, but we should make room. Nothing: stay.
   std::optional<ReplicaId> relief(const Log& log, LaggingTime now) const;
-  void watch_disk(const Log& log, LaggingTime now) { disk_watch_.look(log.last().index, log.durable(), peers_, now); }
-  void handing_over(LaggingTime until) { disk_watch_.handing_over(until); }
+  DiskWatch& disk_watch() { return disk_watch_; }
 
   // ---- who lags
   Index needed(const Log& log, LaggingTime now) const;
@@ -87,7 +86,6 @@ class Leading {
 
   void begin_round(const Step& step);
   void replicate(Progress& peer, const Step& step);
-  void probe(Progress& peer, const Step& step) { send_append(peer, {}, step); }
   void probe_at_base(const Progress& peer, const Step& step);
   void send_append(Progress& peer, std::span<const Entry> entries, const Step& step);
   void send_heartbeat(Progress& peer, const Step& step);

@@ -41,7 +41,7 @@ Log::Log(const Options& options, Recovered recovered)
       commit_(known_commit(recovered)),
       applied_(std::max(recovered.applied.index, recovered.base.index)),
       everyone_has_(recovered.base.index),
-      rollback_checked_(recovered.attested),
+      rollback_checked_(recovered.rollback_checked),
       floor_(recovered.floor) {
   COORDKIT_CHECK_MSG(commit_ <= last().index, "INV_R10 the checkpoint is ahead of the recovered log");
   for (const Entry& entry : recovered.entries) retention_.append(entry.index, entry.bytes());

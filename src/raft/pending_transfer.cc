@@ -14,12 +14,12 @@ void PendingTransfer::ask(const Transfer& wish, const Leading* leading, const Lo
 }
 
 bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now) {
-  leading.watch_disk(log, now);
+  leading.disk_watch().look(log.last().index, log.durable(), leading.peers(), now);
   const std::optional<ReplicaId> successor = transfer_ ? std::nullopt : leading.relief(log, now);
   if (!successor) return false;
   if (!*successor) return true;
   transfer_ = UnderWay{Ticket(), *successor, now + options.election_timeout, log.term()};
-  leading.handing_over(transfer_->deadline);
+  leading.disk_watch().handing_over(transfer_->deadline);
   return false;
 }
 

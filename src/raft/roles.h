@@ -24,7 +24,7 @@ class Roles {
   Role role() const { return now_.role; }
   ReplicaId leader() const { return now_.leader; }
 
-  // Of two requests within one step the later term wins, then the later request.
+  // If there are two within one step, the later term wins, then the later request.
   void request(const Transition& transition) {
     if (!requested_ || transition.term >= requested_->term) requested_ = transition;
   }
