@@ -1,7 +1,7 @@
 // Who of the members is heard, since when not, and why not as far as anybody here knows: for the operator, never for a
 // decision.
 //
-// Two looks are put together. The transport tells who is connected and what it met with where nobody is. A leader knows besides
+// Two looks are put together. The transport says who is connected and what it met with where no peer is. A leader knows besides
 // who answers: a member may be connected and silent, in quarantine, halted, or with a disk that hangs.
 #pragma once
 

@@ -40,7 +40,7 @@ std::string replica_text(ReplicaId id) { return "replica " + std::to_string(id.v
 std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishes) {
   Wishes learning;
   Wishes rest;
-  bool awaited = false;  // somebody must catch up before the rest
+  bool awaited = false;  // a newcomer must catch up before the rest
   for (const raft::MemberChange& wish : wishes) {
     const bool another_learner = wish.kind == Kind::Replace && includes(now.learners, wish.replaced);
     if (wish.kind == Kind::AddLearner || another_learner) {

@@ -13,7 +13,7 @@ namespace coordkit::engine {
 
 using Wishes = std::vector<raft::MemberChange>;
 
-// One step, or two if somebody new is to vote. `now` is not joint.
+// One step, or two if a newcomer is to vote. `now` is not joint.
 std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishes);
 
 // The member that this wish brings in, if it does.

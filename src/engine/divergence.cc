@@ -69,8 +69,8 @@ void DivergenceWatch::sampled(Index index, uint64_t digest, const raft::Configur
   hand_at_ = LaggingTime::min();
 }
 
-// Absent: everybody who has voted agrees with this replica. Without a majority on any side nobody can know who is right; then
-// those who differ from the leader step aside, so that not all do and the leader's side can be looked at.
+// Absent: every replica that has voted agrees with this replica. Without a majority on any side it cannot be known which is
+// right; then those who differ from the leader step aside, so that not all do and the leader's side can be looked at.
 std::optional<Divergence::Verdict> DivergenceWatch::judge(const Tally& tally, const raft::Configuration& configuration,
                                                           ReplicaId leader) const {
   using Verdict = Divergence::Verdict;

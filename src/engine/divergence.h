@@ -1,7 +1,7 @@
 // Do replicas that have applied equally far have equal states? Production's own answer (docs/decisions/0008, FLT_A08).
 //
 // After every entry whose index is a multiple of EngineOptions::digest_entries each voter puts the digest of its state into the
-// log. All replicas so see the same digests in the same order, and each one judges itself and nobody else: a majority of the
+// log. All replicas so see the same digests in the same order, and each one judges itself and no other: a majority of the
 // voters that agree on another digest is right, and it is wrong. Losing a vote costs a comparison, never more.
 // The tally is no part of the replicated state: a replica that starts behind an index takes no part in comparing it.
 #pragma once

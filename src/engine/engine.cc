@@ -9,7 +9,7 @@
 #include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "engine/engine_impl.h"
-#include "raft/quorum.h"
+#include "raft/membership.h"
 
 namespace coordkit {
 
@@ -144,24 +144,38 @@ absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& check
   return absl::OkStatus();
 }
 
+// What this directory's own log says at the start: it belongs to another replica (FLT_P18). On a copy of it this one would
+// repeat that one's votes and acknowledgements. Empty: it is ours, or no replica's. Later entries prove nothing: while it
+// catches up, a replica reads of members that are no more.
+std::string directory_of_another(const Origin& self, const raft::Configuration& in_force, const raft::Configuration& applied) {
+  const raft::Member* stranger = nullptr;
+  for (const raft::Configuration* configuration : {&in_force, &applied}) {
+    const raft::Member* owner = raft::owner_of(*configuration, self.store);
+    if (owner && owner->id == self.replica) return "";
+    if (owner) stranger = owner;
+  }
+  if (stranger == nullptr || mutant(Mutant::AnyDirectoryWillDo)) return "";
+  return "this data directory is that of replica " + std::to_string(stranger->id.value()) + ", and this is replica " +
+         std::to_string(self.replica.value()) + ": start it on its own directory, or on an empty one and replace the member";
+}
+
 }  // namespace
 
-EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, RecoveredLog& log)
+EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log)
     : options_(std::move(options)),
-      origin_{options_.raft.self, log.store, log.boot},
-      router_(std::move(machines), options_.digest_entries),
+      clock_(options_.raft.election_timeout),
+      condition_(options_),
       founding_(options_, log.store),
-      proposals_(options_, origin_),
-      reads_(options_.raft.election_timeout, log.boot),
-      sleep_(options_.raft.election_timeout),
-      divergence_(options_.raft.self, options_.raft.election_timeout),
-      attestation_(options_, origin_),
-      marks_({}),
-      sender_(options_),
-      receiver_(options_),
-      round_trips_(options_.raft.election_timeout),
-      change_(options_, log.store, log.boot),
-      transfer_(options_, log.boot) {
+      consensus_(options_.raft),
+      recall_(options_, Origin{options_.raft.self, log.store, log.boot}),
+      peers_(options_),
+      proposals_(options_, Origin{options_.raft.self, log.store, log.boot}),
+      reads_(options_, log.boot),
+      member_calls_(options_, proposals_.origin()),
+      state_(options_, std::move(machines)),
+      expirations_(options_),
+      checkpoints_(options_),
+      states_(options_) {
   options_.raft.store = log.store;
 }
 
@@ -169,13 +183,10 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   const Position applied = checkpoint.applied();
   const bool genesis_lost = !log.damaged.empty() && log.damaged.front().index == Index(1) && !applied.index;
   if (genesis_lost) {
-    quarantined_ = true;
-    reason_ = "entry 1 of the log, which names the cluster, is rotten on this disk; replace this member";
+    condition_.quarantine("entry 1 of the log, which names the cluster, is rotten on this disk; replace this member");
     return absl::OkStatus();
   }
-  lost_ = LostEntries::cut(log, applied);
-  marks_ = PeerMarks(mutant(Mutant::MarksForgotten) ? std::vector<PeerMark>() : std::move(log.peers));
-  if (lost_.any() && !mutant(Mutant::FloorForgotten)) marks_.lacks(origin_.store, lost_.term(), lost_.floor());
+  recall_.recover(log, applied);
   const bool blank = !applied.index && !log.base.index && log.entries.empty();
   if (blank && log.had_log && !mutant(Mutant::LogGoneTaken)) {
     return make_error(Reason::Corrupt,
@@ -184,12 +195,13 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   }
   if (blank) return absl::OkStatus();  // genesis comes first
 
+  Router& router = state_.router();
   if (applied.index) {
-    if (absl::Status status = router_.restore(checkpoint); !status.ok()) return status;
-    checkpointed_ = applied.index;
+    if (absl::Status status = router.restore(checkpoint); !status.ok()) return status;
+    checkpoints_.begin_at(applied.index);
     std::vector<MachineTimerOp> timers;
-    router_.timers(timers);
-    for (const MachineTimerOp& one : timers) keeper_.apply(one.machine, one.op, now.lagging, applied.index);
+    router.timers(timers);
+    for (const MachineTimerOp& one : timers) expirations_.timers().apply(one.machine, one.op, now.lagging, applied.index);
   }
   if (absl::Status status = pair_of_stores(log, checkpoint); !status.ok()) return status;
   // A state from a peer becomes durable before the log is reset (docs/decisions/0006). If that was cut short it is made up
@@ -201,101 +213,31 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   }
   std::span<const raft::Entry> ahead = log.entries;
   if (applied.index > log.base.index) ahead = ahead.subspan(std::min<size_t>(ahead.size(), applied.index - log.base.index));
-  if (absl::Status status = router_.check_hosted(ahead); !status.ok()) return status;
-  attestation_.begin(Attestation::Disk::WithLog);
+  if (absl::Status status = router.check_hosted(ahead); !status.ok()) return status;
+  recall_.begin(RollbackCheck::Disk::WithLog);
   EngineEffects ignored;  // nothing is sent before the first turn
-  effects_ = &ignored;
+  Turn turn{{now.lagging, {}}, ignored, consensus_};
   start_core({.hard_state = log.hard_state,
               .base = log.base,
-              .configuration = router_.configuration(),
-              .configuration_index = router_.configuration_at().index,
+              .configuration = router.configuration(),
+              .configuration_index = router.configuration_at().index,
               .applied = applied,
               .entries = std::move(log.entries),
               .log_replaced = replaced,
-              .attested = false,
-              .floor = lost_.floor()},
-             now.lagging);
-  if (std::string why = directory_of_another(); !why.empty()) quarantine(std::move(why));
-  effects_ = nullptr;
+              .rollback_checked = false,
+              .floor = recall_.floor()},
+             turn);
+  std::string why = directory_of_another(proposals_.origin(), core()->configuration(), router.configuration());
+  if (!why.empty()) quarantine(std::move(why), ignored);
   return absl::OkStatus();
 }
 
-Proposals::Road EngineImpl::road() const {
-  if (!knows_leader()) return Proposals::Road::NoLeader;
-  return router_.origins().registered(origin_) ? Proposals::Road::Open : Proposals::Road::Unregistered;
-}
-
-std::string EngineImpl::why_starting(const std::vector<MissingMember>& missing) const {
-  if (attestation_.waiting()) {
-    const std::string who = missing.empty() ? "" : "; " + roll_call(missing);
-    return "waits until a majority of the members has said what it remembers of this disk" + who;
-  }
-  if (!leadership_.leader && lost_.any()) return lost_.why_waiting();
-  if (!last_turn_) return "no leader is known yet: this replica has just been opened";
-  return leadership_.leader ? "catching up with the leader" : why_no_leader(core_->configuration(), missing);
-}
-
-// Behind for so long that it is no matter of a few messages on their way.
-std::optional<CatchUp> EngineImpl::catch_up() const {
-  constexpr int kTimeouts = 4;
-  if (!leadership_.leader || leads() || !last_turn_ || attestation_.waiting()) return std::nullopt;
-  const Index applied = router_.applied().index;
-  CatchUp left{.committed = core_->leader_commit()};
-  left.entries = left.committed - std::min(applied, left.committed);
-  const std::optional<LaggingTime> fresh_at = core_->fresh_at();
-  const bool old = fresh_at ? last_turn_->lagging - *fresh_at > kTimeouts * options_.raft.election_timeout
-                            : road() != Proposals::Road::Open && left.entries > 0;
-  const std::optional<StateOffer> offer = receiver_.offer();
-  if (!old && !offer) return std::nullopt;
-  if (offer) {
-    left.state = offer->at.index;
-    left.state_bytes = receiver_.bytes();
-  }
-  return left;
-}
-
-namespace {
-
-std::string sentence_of(const CatchUp& left) {
-  std::string behind = std::to_string(left.entries) + " entries behind the leader";
-  if (!left.state) return behind;
-  return behind + ", being sent the state after entry " + std::to_string(left.state.value()) + ": " +
-         std::to_string(left.state_bytes >> 20) + " MiB so far";
-}
-
-}  // namespace
-
-EngineStatus EngineImpl::status() const {
-  EngineStatus status{.cluster = router_.genesis() ? router_.genesis()->cluster : ClusterId(),
-                      .applied = router_.applied().index,
-                      .digest = router_.digest(),
-                      .requests = proposals_.size() + reads_.size()};
-  if (core_) status.core = core_->status();
-  status.missing = missing();
-  if (halted_ || quarantined_) {
-    status.state = halted_ ? ReplicaState::Halted : ReplicaState::Quarantine;
-    status.reason = reason_;
-  } else if (!core_) {
-    status.state = founding_.uninvited() ? ReplicaState::Uninvited : ReplicaState::WaitingForMembers;
-    status.reason = founding_.reason();
-    const bool waits = !founding_.uninvited() && !status.missing.empty();
-    if (waits) status.reason += "; " + roll_call(status.missing);
-  } else if (removed_) {
-    status.state = ReplicaState::Removed;
-    status.reason = removal();
-  } else if ((status.catch_up = catch_up())) {
-    status.state = ReplicaState::CatchingUp;
-    status.reason = sentence_of(*status.catch_up);
-  } else if (road() != Proposals::Road::Open) {
-    status.state = ReplicaState::Starting;
-    status.reason = why_starting(status.missing);
-  } else {
-    status.state = raft::is_voter(core_->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
-  }
-  status.change = change_.waits_for();
-  status.warnings = warnings(status.missing);
-  status.unheard = unheard_;
-  return status;
+void EngineImpl::start_core(raft::Recovered recovered, Turn& turn) {
+  consensus_.start(std::move(recovered), turn.now.lagging);
+  // Genesis is committed by definition: from here on the members are known and can be offered it.
+  state_.apply(consensus_, SIZE_MAX);
+  if (state_.router().genesis()) turn.effects.cluster = state_.router().genesis()->cluster;
+  follow_members(turn);
 }
 
 }  // namespace coordkit::engine

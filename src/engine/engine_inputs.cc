@@ -1,206 +1,327 @@
-// The first half of a turn: what happened outside, one handler per kind of input and per message between engines.
+// The first half of a turn: what happened outside. Which part takes which input and which message between engines.
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/mutant.h"
+#include "coordkit/error.h"
 #include "engine/engine_impl.h"
+#include "engine/restored_state.h"
 
 namespace coordkit::engine {
 
-void EngineImpl::take_inputs(Now now) {
+// ---- what the host posts
+
+class EngineImpl::Inputs {
+ public:
+  Inputs(EngineImpl& engine, Turn& turn) : engine_(engine), turn_(turn), effects_(turn.effects), now_(turn.now.lagging) {}
+
+  // The transport.
+  void operator()(PeerConnected& input);
+  void operator()(PeerLost& input);
+  void operator()(PeerRefused& input) { engine_.peers_.refused(input.peer, std::move(input.why)); }
+  void operator()(PeerUnreachable& input) { engine_.peers_.unreachable(input.peer, std::move(input.why)); }
+  void operator()(MessageReceived& input) { engine_.receive(input.from, input.message, turn_); }
+
+  // The log store.
+  void operator()(LogWritten& input);
+  void operator()(LogWasRead& input);
+  void operator()(LogDamaged& input);
+  void operator()(LogSpaceChanged& input) { engine_.condition_.set_log_space(input.space); }
+  void operator()(StoreFailed& input) { engine_.halt(std::move(input.why), effects_); }
+
+  // The state store.
+  void operator()(StateCheckpointed& input) { engine_.checkpoints_.done(input, turn_); }
+  void operator()(StateWaits& input);
+  void operator()(StateDamaged& input);
+  void operator()(StateRotten& input) { damaged(input.why); }
+  void operator()(ViewOpened& input);
+  void operator()(ViewWasRead& input);
+  void operator()(RangeStaged& input) { engine_.states_.staged(input.ticket); }
+  void operator()(StateInstalled& input);
+  void operator()(InstallRefused&) { engine_.states_.install_refused(); }
+  void operator()(StateRestored& input);
+
+  // Callers.
+  void operator()(Submit& call);
+  void operator()(Ask& call);
+  void operator()(Renew& call) { engine_.reads_.take(std::move(call), turn_); }
+  void operator()(ChangeMembers& call) { start(call); }
+  void operator()(TransferLeadership& call) { start(call); }
+  void operator()(Forget& input);
+
+ private:
+  void damaged(const absl::Status& why);
+  void adopt(RestoredState& restored);
+  absl::Status refusal(Urgency urgency, size_t bytes) const;
+  void refuse(Ticket ticket, absl::Status why) { effects_.completions.push_back({.ticket = ticket, .status = std::move(why)}); }
+  template <typename MemberCall>
+  void start(MemberCall& call);
+
+  EngineImpl& engine_;
+  Turn& turn_;
+  EngineEffects& effects_;
+  LaggingTime now_;
+};
+
+void EngineImpl::take_inputs(Turn& turn) {
+  Inputs inputs(*this, turn);
   while (!inbox_.empty()) {
     EngineInput input = std::move(inbox_.front());  // first of all, so that it is not seen twice if it makes us halt
     inbox_.pop_front();
-    std::visit([&](auto& one) { take(one, now); }, input);
+    std::visit(inputs, input);
   }
 }
 
-void EngineImpl::receive(ReplicaId from, Forward& message, Now now) {
-  if (!leads()) return refuse(from, Refusal::Why::NotLeader);
-  raft::Propose propose;
-  for (SharedBytes& command : message.commands) {
-    const auto decoded = decode_command(command.view());
-    const bool fired = decoded.ok() && std::holds_alternative<FireTimers>(*decoded) && !mutant(Mutant::FollowersTimersCount);
-    if (!decoded.ok() || fired) continue;  // only a leader says what fired
-    const auto* vote = std::get_if<DigestVote>(&*decoded);
-    if (vote && vote->replica != from) continue;
-    const auto* request = std::get_if<Request>(&*decoded);
-    if (request && !router_.hosts(*request)) continue;  // what this replica cannot execute it does not propose
-    if (!mutant(Mutant::CopiesEnterTheLog) && has_already(*decoded)) continue;
-    const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-    if (request) forwarded_.proposed(ticket, request->id);
-    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(command)});
-  }
-  if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
+void EngineImpl::Inputs::operator()(PeerConnected& input) {
+  engine_.peers_.connected(input.hello);
+  if (engine_.condition_.quarantined()) effects_.sends.push_back({input.hello.from, engine_.condition_.stepped_aside()});
+  if (engine_.core()) return engine_.welcome(input.hello, turn_);
+  engine_.founding_.hello(input.hello);
 }
 
-// Once is enough: whoever hands it over again is behind, and finds the answer in its own log or in a state that it is sent.
-bool EngineImpl::has_already(const LogCommand& command) const {
-  if (const auto* registration = std::get_if<RegisterOrigin>(&command)) {
-    return router_.origins().registered(registration->origin);
+void EngineImpl::Inputs::operator()(PeerLost& input) {
+  engine_.peers_.lost(input.peer, now_);
+  engine_.recall_.lost(input.peer);
+}
+
+void EngineImpl::Inputs::operator()(LogWritten& input) {
+  WriteGate& writes = engine_.consensus_.writes();
+  writes.written(input.number, now_);
+  if (engine_.core()) {
+    if (const WriteNumber durable = writes.durable_of_core()) engine_.consensus_.step(raft::Written{durable}, now_);
+    return;
   }
+  const std::optional<raft::Genesis> genesis = writes.take_founded();
+  if (!genesis) return;
+  engine_.recall_.begin(RollbackCheck::Disk::Blank);
+  engine_.start_core({.hard_state = {Term(1), ReplicaId()},
+                      .configuration = genesis->configuration,
+                      .entries = {genesis_entry(engine_.options_.raft.group, *genesis)}},
+                     turn_);
+}
+
+// What a peer wants and cannot be read goes with the next checkpoint; the peer is sent the state.
+void EngineImpl::Inputs::operator()(LogWasRead& input) {
+  if (!engine_.core()) return;
+  const bool rotten = absl::IsDataLoss(input.entries.status()) && input.first <= engine_.applied();
+  if (rotten) engine_.checkpoints_.log_damaged(input.first, input.entries.status(), turn_);
+  engine_.consensus_.step(raft::LogRead{input.first, std::move(input.entries)}, now_);
+}
+
+void EngineImpl::Inputs::operator()(LogDamaged& input) {
+  if (!engine_.core()) return;
+  if (input.last > engine_.applied() && mutant(Mutant::RotEndsReplica)) return engine_.halt(std::move(input.why), effects_);
+  engine_.checkpoints_.log_damaged(std::min(input.last, engine_.core()->status().last.index), input.why, turn_);
+}
+
+void EngineImpl::Inputs::operator()(StateWaits& input) {
+  engine_.checkpoints_.waits(input.why);
+  const Position applied = engine_.state_.router().applied();
+  if (engine_.core() && mutant(Mutant::WaitingCountsAsStored)) engine_.consensus_.step(raft::Checkpointed{applied}, now_);
+}
+
+// The store has dropped whatever was under way; what was fetched of a peer's state is fetched anew.
+void EngineImpl::Inputs::operator()(StateDamaged& input) {
+  engine_.checkpoints_.dropped();
+  engine_.states_.forgotten();
+  damaged(input.why);
+}
+
+// The applied state is in memory, whatever became of its copy on the disk.
+void EngineImpl::Inputs::damaged(const absl::Status& why) {
+  if (why.ok() || engine_.condition_.halted() || engine_.condition_.quarantined()) return;
+  if (mutant(Mutant::RotEndsReplica)) return engine_.halt(why, effects_);
+  engine_.checkpoints_.damaged(why);
+}
+
+// ---- states for peers and from them
+
+void EngineImpl::Inputs::operator()(ViewOpened& input) {
+  if (!engine_.condition_.halted()) damaged(engine_.states_.take(input, now_));
+}
+
+void EngineImpl::Inputs::operator()(ViewWasRead& input) {
+  if (!engine_.condition_.halted()) damaged(engine_.states_.take(input, turn_));
+}
+
+void EngineImpl::Inputs::operator()(StateInstalled& input) {
+  if (!engine_.condition_.halted()) engine_.states_.installed(input.at, effects_);
+}
+
+void EngineImpl::Inputs::operator()(StateRestored& input) {
+  if (!engine_.states_.building() || engine_.condition_.halted()) return;
+  if (absl::IsDataLoss(input.state.status())) {
+    engine_.states_.forgotten();
+    return damaged(input.state.status());
+  }
+  if (!input.state.ok()) return engine_.halt(input.state.status(), effects_);
+  adopt(**input.state);
+  effects_.discarded = *std::move(input.state);
+}
+
+// The new state takes the place of ours in one step, and everything that leant on the old one is looked at again.
+void EngineImpl::Inputs::adopt(RestoredState& restored) {
+  Consensus& consensus = engine_.consensus_;
+  const StateOffer offer = engine_.states_.take_restored();
+  engine_.state_.replace(restored);
+  std::swap(engine_.expirations_.timers(), restored.parts().keeper);
+  const Router& router = engine_.state_.router();
+  COORDKIT_CHECK_MSG(router.applied() == offer.at, "INV_R13 another state was restored than was installed");
+  engine_.checkpoints_.begin_at(offer.at.index);
+  const raft::Configuration& members =
+      mutant(Mutant::InstallKeepsMembers) ? consensus.core()->configuration() : router.configuration();
+  consensus.step(raft::Installed{offer.term, offer.at, members, router.configuration_at().index}, now_);
+  engine_.member_calls_.state_replaced(router, consensus.leadership(), effects_);
+  if (!mutant(Mutant::SkippedCallsForgotten)) engine_.proposals_.calls().state_replaced(router, effects_.completions);
+  effects_.restored = offer.at;
+}
+
+// ---- calls
+
+absl::Status EngineImpl::Inputs::refusal(Urgency urgency, size_t bytes) const {
+  const Founding& founding = engine_.founding_;
+  const bool uninvited = founding.given_up() && !engine_.core();
+  const Load load = engine_.proposals_.load() + engine_.reads_.load();
+  return engine_.condition_.refusal(urgency, bytes, load, uninvited ? &founding.reason() : nullptr);
+}
+
+void EngineImpl::Inputs::operator()(Submit& call) {
+  absl::Status why = refusal(call.urgency, bytes_of(call));
+  if (why.ok()) why = engine_.condition_.refusal_of_command(call.urgency, engine_.consensus_.holds_back());
+  const bool hosted = engine_.machine(call.machine) && (!call.guard || engine_.machine(call.guard->machine));
+  if (why.ok() && !hosted) why = not_hosted();
+  if (!why.ok()) return refuse(call.ticket, std::move(why));
+  engine_.proposals_.calls().submit(std::move(call), effects_.completions);
+}
+
+void EngineImpl::Inputs::operator()(Ask& call) {
+  absl::Status why = refusal(Urgency::Normal, call.request.size());
+  if (why.ok() && !engine_.machine(call.machine)) why = not_hosted();
+  if (why.ok() && call.consistency == Consistency::Local && !engine_.core()) {
+    why = make_error(Reason::NotReady, "this replica has no state yet: " + engine_.founding_.reason());
+  }
+  if (!why.ok()) return refuse(call.ticket, std::move(why));
+  engine_.reads_.take(std::move(call), engine_.clock_.sleep(), turn_);
+}
+
+template <typename MemberCall>
+void EngineImpl::Inputs::start(MemberCall& call) {
+  absl::Status why = refusal(Urgency::Normal, 0);
+  if (why.ok() && !engine_.core()) {
+    why = make_error(Reason::NotReady, "this replica has no cluster yet: " + engine_.founding_.reason());
+  }
+  if (!why.ok()) return refuse(call.ticket, std::move(why));
+  engine_.member_calls_.start(std::move(call), engine_.state_.router(), turn_);
+}
+
+void EngineImpl::Inputs::operator()(Forget& input) {
+  engine_.proposals_.calls().forget(input.ticket);
+  engine_.reads_.forget(input.ticket);
+  engine_.member_calls_.forget(input.ticket);
+}
+
+// ---- what peers say: only of those who are heard, and only while the core runs
+
+class EngineImpl::Messages {
+ public:
+  Messages(EngineImpl& engine, ReplicaId from, Turn& turn)
+      : engine_(engine), from_(from), member_(engine.peers_.member(from)), turn_(turn) {}
+
+  // To a leader.
+  void operator()(Forward& message);
+  void operator()(ReadIndexRequest& message) {
+    if (leads()) engine_.reads_.receive(from_, message, turn_);
+  }
+  void operator()(RenewRequest& message);
+  void operator()(ChangeRequest& message) { engine_.member_calls_.receive(from_, std::move(message), turn_); }
+  void operator()(TransferRequest& message) { engine_.member_calls_.receive(from_, message, turn_); }
+  void operator()(StateRequest& message) { engine_.states_.receive(from_, message, turn_); }
+  void operator()(StateLoading& message) { engine_.states_.receive(from_, message, turn_); }
+
+  // From a leader. Of a new one the core hears by itself; what was handed over is handed over again then.
+  void operator()(Refusal&) {}
+  void operator()(ReadIndexReply& message) { engine_.reads_.receive(message); }
+  void operator()(RenewReply& message) { turn_.effects.renewals.push_back(std::move(message)); }
+  void operator()(ChangeReply& message) { engine_.member_calls_.receive(message, turn_); }
+  void operator()(TransferReply& message) { engine_.member_calls_.receive(message, turn_); }
+  void operator()(StateOffer& message) { engine_.states_.receive(from_, message, turn_); }
+  void operator()(StateChunk& message) { engine_.states_.receive(from_, message); }
+
+  // About disks, and before the birth.
+  void operator()(RecallRequest& message);
+  void operator()(RecallReply& message);
+  void operator()(SteppedAside& message) { engine_.peers_.receive(from_, message); }
+  void operator()(GenesisOffer&) {}
+
+  template <typename RaftMessage>
+  void operator()(RaftMessage& message);
+
+ private:
+  bool leads();  // else the sender reads that we do not
+  bool wanted(const LogCommand& command) const;
+
+  EngineImpl& engine_;
+  ReplicaId from_;
+  const Hello* member_;  // null: it is not heard as a member
+  Turn& turn_;
+};
+
+void EngineImpl::receive(ReplicaId from, Message& message, Turn& turn) {
+  if (auto* offer = std::get_if<GenesisOffer>(&message)) {
+    if (!core() && !condition_.quarantined()) founding_.offered(from, *offer);
+    return;
+  }
+  if (!core() || !peers_.hears(from, message, consensus_.leader(), state_.router().configuration())) return;
+  std::visit(Messages(*this, from, turn), message);
+}
+
+template <typename RaftMessage>
+void EngineImpl::Messages::operator()(RaftMessage& message) {
+  engine_.peers_.received(from_, message, turn_.now.lagging);
+  raft::Received received{from_, raft::Message(std::move(message))};
+  const DiskRecall::Said said = DiskRecall::said_by(received.message);
+  engine_.consensus_.step(std::move(received), turn_.now.lagging);
+  engine_.recall_.note(from_, member_, said, *engine_.core());
+}
+
+bool EngineImpl::Messages::leads() {
+  const Consensus& consensus = engine_.consensus_;
+  if (consensus.leads()) return true;
+  turn_.effects.sends.push_back({from_, Refusal{Refusal::Why::NotLeader, consensus.term(), consensus.leader()}});
+  return false;
+}
+
+void EngineImpl::Messages::operator()(Forward& message) {
+  if (!leads()) return;
+  const auto wanted = [this](const LogCommand& command) { return this->wanted(command); };
+  engine_.consensus_.propose_for(from_, message, wanted, turn_.now.lagging);
+}
+
+// Not what this replica cannot execute. And once is enough: a replica that hands a command over again is behind, and finds the
+// answer in its own log or in a state that it is sent.
+bool EngineImpl::Messages::wanted(const LogCommand& command) const {
+  const Router& router = engine_.state_.router();
   const auto* request = std::get_if<Request>(&command);
-  return request && (forwarded_.under_way(request->id) || router_.executed(*request));
+  if (request && !router.hosts(*request)) return false;
+  if (mutant(Mutant::CopiesEnterTheLog)) return true;
+  if (request) return !engine_.consensus_.under_way(request->id) && !router.executed(*request);
+  const auto* registration = std::get_if<RegisterOrigin>(&command);
+  return !registration || !router.origins().registered(registration->origin);
 }
 
-void EngineImpl::receive(ReplicaId, Refusal&, Now) {
-  // The core learns of the new leader by itself; what was handed over is handed over again then, or when nothing is heard.
+void EngineImpl::Messages::operator()(RenewRequest& message) {
+  if (leads()) engine_.reads_.receive(from_, std::move(message), turn_.now.lagging);
 }
 
-void EngineImpl::receive(ReplicaId from, ReadIndexRequest& message, Now now) {
-  if (!leads()) return refuse(from, Refusal::Why::NotLeader);
-  confirm(PeerRead{from, message.id}, now);
+void EngineImpl::Messages::operator()(RecallRequest& message) {
+  engine_.recall_.receive(from_, message, engine_.peers_.hello_of(from_), member_, turn_.effects);
 }
 
-void EngineImpl::receive(ReplicaId, ReadIndexReply& message, Now) {
-  if (message.held == raft::Answer::Yes) reads_.confirmed(message.id, message.read_index);
-}
-
-void EngineImpl::receive(ReplicaId from, RenewRequest& message, Now now) {
-  if (!leads()) return refuse(from, Refusal::Why::NotLeader);
-  renewals_.receive({from, now.lagging, std::move(message)});
-}
-
-void EngineImpl::receive(ReplicaId, RenewReply& message, Now) { effects_->renewals.push_back(std::move(message)); }
-
-void EngineImpl::refuse(ReplicaId to, Refusal::Why why) {
-  effects_->sends.push_back({to, Refusal{why, leadership_.term, leadership_.leader}});
-}
-
-void EngineImpl::take(LogWritten& input, Now now) {
-  durable_ = std::max(durable_, input.number);
-  writing_since_ = durable_ < submitted_ ? std::optional(now.lagging) : std::nullopt;
-  if (core_) {
-    if (durable_.value() > writes_before_core_) {
-      core_->step(raft::Written{WriteNumber(durable_.value() - writes_before_core_)}, now.lagging);
-    }
-    return;
-  }
-  if (!founding_write_) return;
-  const raft::Genesis genesis = *std::exchange(founding_write_, std::nullopt);
-  attestation_.begin(Attestation::Disk::Blank);
-  start_core({.hard_state = {Term(1), ReplicaId()},
-              .configuration = genesis.configuration,
-              .entries = {genesis_entry(options_.raft.group, genesis)}},
-             now.lagging);
-}
-
-void EngineImpl::take(LogWasRead& input, Now now) {
-  // What a peer wants and cannot be read goes with the next checkpoint; the peer is sent the state.
-  if (core_ && absl::IsDataLoss(input.entries.status()) && input.first <= router_.applied().index) {
-    log_damaged(input.first, input.entries.status(), now);
-  }
-  if (core_) core_->step(raft::LogRead{input.first, std::move(input.entries)}, now.lagging);
-}
-
-void EngineImpl::take(StateCheckpointed& input, Now now) {
-  checkpoint_under_way_ = false;
-  checkpointed_ = input.applied.index;
-  const Index unreadable = repair_.checkpointed(checkpointed_);
-  if (core_) core_->step(raft::Checkpointed{input.applied, unreadable}, now.lagging);
-}
-
-void EngineImpl::take(StoreFailed& input, Now) { halt(std::move(input.why)); }
-
-void EngineImpl::take(LogSpaceChanged& input, Now) { log_space_ = input.space; }
-
-// One budget of bytes and one count for commands and questions together, so that memory is bounded whoever calls.
-absl::Status EngineImpl::refusal_at_door(Urgency urgency, size_t bytes) const {
-  if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
-  if (removed_) return make_error(Reason::Removed, "this replica was removed from the cluster; use another one");
-  if (uninvited_ && !core_) return make_error(Reason::NotMember, founding_.reason());
-  if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);
-  const size_t requests = proposals_.size() + reads_.size();
-  const bool reserved = urgency == Urgency::Reserved;
-  if (!reserved && requests >= options_.requests_max && !mutant(Mutant::DoorNeverCloses)) {
-    return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(requests) +
-                                                   " calls under way; wait for some to end before starting more");
-  }
-  const size_t budget = options_.request_bytes_in_flight_max;
-  const size_t used = proposals_.bytes() + reads_.bytes();
-  if (used + bytes <= (reserved ? budget + budget / 4 : budget)) return absl::OkStatus();
-  return make_error(Reason::TooManyRequests, "calls with " + std::to_string(used) +
-                                                 " bytes are under way at this replica, of " + std::to_string(budget) +
-                                                 "; wait for some to end, or raise request_bytes_in_flight_max");
-}
-
-absl::Status EngineImpl::refusal_for_space(Urgency urgency) const {
-  if (log_space_ == LogSpace::Ample || urgency == Urgency::Reserved) return absl::OkStatus();
-  return make_error(Reason::NoSpace,
-                    "the disk of this replica's log is nearly full: free some space; releases, renewals and "
-                    "reads go on");
-}
-
-// The operator's choice: callers wait rather than a voter stays behind (raft::Options::follower_lag_bytes_max).
-absl::Status EngineImpl::refusal_for_lag(Urgency urgency) const {
-  if (urgency == Urgency::Reserved || !knows_leader() || !core_->holds_back()) return absl::OkStatus();
-  return make_error(Reason::TooManyRequests,
-                    "a voter is further behind the leader than follower_lag_bytes_max allows, and new commands wait for it: "
-                    "try again; releases, renewals and reads go on");
-}
-
-void EngineImpl::take(Submit& input, Now) {
-  absl::Status refusal = refusal_at_door(input.urgency, bytes_of(input));
-  if (refusal.ok()) refusal = refusal_for_space(input.urgency);
-  if (refusal.ok()) refusal = refusal_for_lag(input.urgency);
-  if (refusal.ok() && (!router_.machine(input.machine) || (input.guard && !router_.machine(input.guard->machine)))) {
-    refusal = make_error(Reason::Unsupported,
-                         "no machine with this id is hosted here; list it in ReplicaOptions::machines of every replica");
-  }
-  if (!refusal.ok()) {
-    effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
-    return;
-  }
-  proposals_.submit(std::move(input), effects_->completions);
-}
-
-void EngineImpl::take(Ask& input, Now now) {
-  const bool local = input.consistency == Consistency::Local;
-  absl::Status refusal = refusal_at_door(Urgency::Normal, input.request.size());
-  if (refusal.ok() && !router_.machine(input.machine)) {
-    refusal = make_error(Reason::Unsupported,
-                         "no machine with this id is hosted here; list it in ReplicaOptions::machines of every replica");
-  }
-  if (refusal.ok() && local && !core_) {
-    refusal = make_error(Reason::NotReady, "this replica has no state yet: " + founding_.reason());
-  }
-  if (!refusal.ok()) {
-    effects_->completions.push_back({.ticket = input.ticket, .status = std::move(refusal)});
-    return;
-  }
-  if (local) {
-    const Index at_least = input.at_least;
-    reads_.await(at_least, std::move(input));
-  } else if (const std::optional<Index> leased = input.consistency == Consistency::Lease ? lease(now) : std::nullopt) {
-    reads_.await(*leased, std::move(input));
-  } else {
-    reads_.ask(std::move(input));
-  }
-}
-
-// The index a leader may read at without asking, if its lease holds at this moment of the turn. A holder errs on the early
-// side: sleep counts (docs/time.md).
-std::optional<Index> EngineImpl::lease(Now now) const {
-  const std::optional<raft::Lease> lease = core_ ? core_->lease() : std::nullopt;
-  if (!lease) return std::nullopt;
-  const Duration left = options_.raft.lease - (now.lagging - lease->since);
-  const bool awake = sleep_.since(lease->since) < left || mutant(Mutant::LeaseIgnoresSleep);
-  return left > Duration::zero() && awake ? std::optional(lease->read_index) : std::nullopt;
-}
-
-void EngineImpl::take(Renew& input, Now now) {
-  if (!knows_leader() || halted_) return;  // the sender asks again
-  if (leads()) {
-    renewals_.receive({self(), now.lagging, std::move(input.request)});
-  } else {
-    effects_->sends.push_back({leadership_.leader, std::move(input.request)});
-  }
-}
-
-void EngineImpl::take(Forget& input, Now) {
-  proposals_.forget(input.ticket);
-  reads_.forget(input.ticket);
-  change_.forget(input.ticket);
-  transfer_.forget(input.ticket);
+void EngineImpl::Messages::operator()(RecallReply& message) {
+  if (!member_) return;
+  std::optional<std::string> set_back = engine_.recall_.receive(from_, message, *engine_.core());
+  if (set_back) engine_.quarantine(*std::move(set_back), turn_.effects);
 }
 
 }  // namespace coordkit::engine

@@ -1,432 +1,264 @@
-// One turn, read from top to bottom: run() is the flow, the functions below it are its stations in order.
+// One turn, read from top to bottom: run() is the flow, the functions below it are its stations in order, as far as they
+// concern more than one part.
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <span>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "base/check.h"
-#include "base/mutant.h"
 #include "base/with_reason.h"
 #include "engine/engine_impl.h"
 
 namespace coordkit::engine {
-namespace {
-
-constexpr size_t kFiredEntriesPerTurn = 8;
-
-}  // namespace
 
 void EngineImpl::turn(Now now, EngineEffects& effects) {
   effects.clear();
-  effects_ = &effects;
+  Turn turn{now, effects, consensus_};
   try {
-    run(now);
+    run(turn);
   } catch (const MachineThrew& threw) {  // FLT_A07
-    halt(make_error(Reason::HostThrew, threw.what()));
+    halt(make_error(Reason::HostThrew, threw.what()), effects);
   } catch (const std::exception& error) {  // a check that did not hold
-    halt(make_error(Reason::BrokenInvariant, error.what()));
+    halt(make_error(Reason::BrokenInvariant, error.what()), effects);
   } catch (...) {
-    halt(make_error(Reason::HostThrew, "a machine threw something that is no std::exception"));
+    halt(make_error(Reason::HostThrew, "a machine threw something that is no std::exception"), effects);
   }
-  if (halted_) take_inputs(now);  // whoever still knocked is told so
-  effects_ = nullptr;
-  last_turn_ = now;
-  promised_ = next_deadline();
+  if (condition_.halted()) take_inputs(turn);  // callers that still knock hear of it
+  clock_.ended(now);
+  clock_.next_wanted(next_deadline());
 }
 
-void EngineImpl::run(Now now) {
-  sleep_.sample(now);
-  attendance_.began(now.lagging);
-  if (!halted_) notice_gap(now);
-  campaign_ = core_ && core_->leadership().role == raft::Role::Candidate ? core_->leadership().term : Term();
-  take_inputs(now);
-  if (halted_) return;
-  found();
-  if (core_) attest(now);
-  if (core_) {
-    if (core_->next_deadline() <= now.lagging) core_->step(raft::Tick{}, now.lagging);
-    fire_timers(now);
-    propose(now);
-    vote_digest(now);
-    ask_questions(now);
-    ask_about_members(now);
-    follow_members(now);
-    mend_log();
-    drain(now);
-    transfer_states(now);
-    apply(now);
-    if (core_) notice_own_standing();
-    if (core_) checkpoint();
-  } else {
-    fail_uninvited(now);
+void EngineImpl::run(Turn& turn) {
+  const LaggingTime now = turn.now.lagging;
+  clock_.began(turn.now);
+  peers_.turn_began(now);
+  notice_gap(turn);
+  recall_.turn_begins(core());
+  take_inputs(turn);
+  if (condition_.halted()) return;
+  if (!core() && !condition_.quarantined()) founding_.found(consensus_.writes(), turn.effects);
+  if (core()) recall_.check(turn);
+  if (core()) {
+    consensus_.tick(now);
+    expirations_.propose(turn);
+    proposals_.propose(state_.router(), turn);
+    state_.vote_digest(turn);
+    reads_.ask_leader(turn);
+    member_calls_.ask_leader([this](ReplicaId peer) { return peers_.hello_of(peer); }, turn);
+    follow_members(turn);
+    recall_.mend_log(turn);
+    drain(turn);
+    states_.step(checkpoints_.under_way(), turn);
+    apply(turn);
+    if (core()) notice_removal(turn);
+    if (core()) checkpoint(turn);
+  } else if (founding_.gives_up(now)) {
+    fail_calls(Reason::NotMember, founding_.reason(), turn.effects);
   }
-  tell_peers();
-  answer(now);
-  spare_the_blank();
+  peers_.tell_targets(core(), state_.router(), member_calls_.change_under_way(), member_calls_.prospects(), turn.effects);
+  answer(turn);
+  peers_.drop_for_blank(turn.effects.sends);
 }
 
-// docs/time.md T6: turns that did not happen are time in which nobody could be renewed. Leadership is confirmed before
-// anything ends.
-void EngineImpl::notice_gap(Now now) {
-  if (!last_turn_ || !keeper_.leading()) return;
-  const Duration delta = options_.raft.election_timeout / 2;
-  const LaggingTime expected = std::max(last_turn_->lagging, std::min(promised_, now.lagging));
-  const Duration late = now.lagging - expected;
-  const Duration suspended = (now.leading - last_turn_->leading) - (now.lagging - last_turn_->lagging);
-  if (late <= delta && suspended <= delta) return;
-  if (late > delta && !mutant(Mutant::GapForgotten)) keeper_.shift(late);
-  gap_check_ = confirm(GapCheck{}, now);
+// docs/time.md T6: turns that did not happen are time in which no holder could renew. Leadership is confirmed before anything
+// ends.
+void EngineImpl::notice_gap(Turn& turn) {
+  if (condition_.halted() || !expirations_.timers().leading()) return;
+  const TurnClock::Gap gap = clock_.gap(turn.now);
+  if (gap.any) expirations_.stood_still(gap, reads_.confirm_for_gap(turn));
 }
 
-void EngineImpl::found() {
-  if (core_ || quarantined_ || founding_write_) return;
-  std::optional<raft::Genesis> genesis = founding_.take_pending();
-  if (!genesis) return;
-  writes_before_core_ = 1;
-  effects_->writes.push_back({.number = WriteNumber(1),
-                              .hard_state = raft::HardState{Term(1), ReplicaId()},
-                              .entries = {genesis_entry(options_.raft.group, *genesis)}});
-  founding_write_ = std::move(genesis);
-}
+// ---- members
 
-void EngineImpl::start_core(raft::Recovered recovered, LaggingTime now) {
-  core_.emplace(options_.raft, std::move(recovered), now);
-  leadership_ = core_->leadership();
-  // Genesis is committed by definition: from here on the members are known and can be offered it.
-  router_output_.clear();
-  router_.apply(core_->committed(router_.applied().index.next(), SIZE_MAX), router_output_);
-  core_->applied(router_.applied().index);
-  if (router_.genesis()) effects_->cluster = router_.genesis()->cluster;
-  follow_members({now, {}});
-}
-
-// Many deaths at once take several turns, so that the living are served in between (F-26).
-void EngineImpl::fire_timers(Now now) {
-  if (!leads() || gap_check_ || now.lagging < fire_again_) return;
-  raft::Propose propose;
-  while (propose.proposals.size() < kFiredEntriesPerTurn) {
-    auto fired = keeper_.collect(now.lagging, mutant(Mutant::EntriesUnbounded) ? kFiredTimersMax : options_.timers_per_entry);
-    if (!fired) break;
-    fired->term = leadership_.term;
-    const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-    propose.proposals.push_back({ticket, raft::EntryKind::Command, SharedBytes(encode(*fired))});
-    firing_.emplace(ticket, *std::move(fired));
+void EngineImpl::follow_members(Turn& turn) {
+  const Router& router = state_.router();
+  if (const auto heard = peers_.follow(*core(), router.genesis()->cluster)) {
+    for (const Hello& hello : *heard) welcome(hello, turn);
+    recall_.forget_strangers(core()->configuration(), router.configuration());
   }
-  if (!propose.proposals.empty()) core_->step(std::move(propose), now.lagging);
+  peers_.inform(router, turn);
 }
 
-void EngineImpl::propose(Now now) {
-  proposals_.known_as_origin(router_.origins().registered(origin_), effects_->completions);
-  if (!knows_leader()) return;
-  std::vector<Proposals::Handover> handovers;
-  proposals_.collect(now.lagging, router_.origins().registered(origin_), handovers);
-  if (handovers.empty()) return;
-  if (!leads()) return forward(std::move(handovers));
-  raft::Propose propose;
-  for (Proposals::Handover& handover : handovers) {
-    const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-    if (handover.sequence) handed_.emplace(ticket, Handed{handover.sequence, handover.handing});
-    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(handover.payload)});
-  }
-  core_->step(std::move(propose), now.lagging);
+void EngineImpl::welcome(const Hello& hello, Turn& turn) {
+  peers_.inform_soon();
+  if (!peers_.member(hello.from)) return;
+  consensus_.step(raft::PeerUp{hello.from, hello.boot}, turn.now.lagging);
+  recall_.connected(hello.from);
+  states_.reconnected(hello.from);
 }
 
-// In messages of about the size of an append.
-void EngineImpl::forward(std::vector<Proposals::Handover> handovers) {
-  Forward message;
-  size_t bytes = 0;
-  for (Proposals::Handover& handover : handovers) {
-    if (!message.commands.empty() && bytes + handover.payload.size() > options_.raft.append_bytes_max) {
-      effects_->sends.push_back({leadership_.leader, std::exchange(message, {})});
-      bytes = 0;
-    }
-    bytes += handover.payload.size();
-    message.commands.push_back(std::move(handover.payload));
+void EngineImpl::notice_removal(Turn& turn) {
+  const bool removed = peers_.removes_us(*core(), state_.router(), store());
+  if (removed && !condition_.removed()) {
+    const std::string why = "this replica was removed from the cluster";
+    member_calls_.removed(why, turn.effects);
+    fail_calls(Reason::Removed, why, turn.effects);
   }
-  effects_->sends.push_back({leadership_.leader, std::move(message)});
+  condition_.set_removed(removed);
 }
 
-Ticket EngineImpl::confirm(Purpose purpose, Now now) {
-  const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
-  questions_.emplace(ticket, purpose);
-  core_->step(raft::Confirm{ticket}, now.lagging);
-  return ticket;
+// ---- what the core has decided
+
+void EngineImpl::drain(Turn& turn) {
+  const LaggingTime now = turn.now.lagging;
+  EngineEffects& effects = turn.effects;
+  WriteGate& writes = consensus_.writes();
+  raft::Effects& drained = consensus_.drain();
+  for (const raft::ProposalFate& fate : drained.fates) {
+    expirations_.settled(fate, now);
+    consensus_.settled(fate);
+    proposals_.settled(fate, now);
+  }
+  if (drained.leadership) change_leadership(*drained.leadership, effects);
+  if (drained.write) {
+    drained.write->peers = recall_.take_changed();
+    writes.submit(*std::move(drained.write), now, effects);
+  }
+  for (raft::Send& one : drained.sends) {
+    peers_.sent(one, now);
+    writes.send(std::move(one), effects);
+  }
+  for (const raft::Confirmation& one : drained.confirmations) reads_.settled(one, expirations_, effects);
+  for (const raft::ChangeFate& fate : drained.changes) member_calls_.settled(fate, turn);
+  for (const raft::TransferFate& fate : drained.transfers) member_calls_.settled(fate, turn);
+  effects.log_reads.insert(effects.log_reads.end(), drained.reads.begin(), drained.reads.end());
+  if (drained.compact) effects.compact = drained.compact;
+  writes.release(effects);
 }
 
-void EngineImpl::ask_questions(Now now) {
-  if (!knows_leader()) return;
-  if (const uint64_t id = reads_.question(now.lagging); id != 0) {
-    if (leads()) {
-      confirm(OwnRead{id}, now);
-    } else {
-      effects_->sends.push_back({leadership_.leader, ReadIndexRequest{id}});
-    }
-  }
-  if (leads() && renewals_.unconfirmed()) renewals_.question(confirm(RenewalRound{}, now));
-}
-
-void EngineImpl::drain(Now now) {
-  core_->drain(core_effects_);
-  for (const raft::ProposalFate& fate : core_effects_.fates) settle(fate, now);
-  if (core_effects_.leadership) settle(*core_effects_.leadership);
-  if (core_effects_.write) {
-    LogWrite write = *std::move(core_effects_.write);
-    write.number = to_store(write.number);
-    write.peers = marks_.take_changed();
-    submitted_ = write.number;
-    if (!writing_since_) writing_since_ = now.lagging;
-    effects_->writes.push_back(std::move(write));
-  }
-  for (raft::Send& one : core_effects_.sends) {
-    round_trips_.sent(one.to, one.message, now.lagging);
-    send(std::move(one));
-  }
-  for (const raft::Confirmation& confirmation : core_effects_.confirmations) settle(confirmation);
-  for (const raft::ChangeFate& fate : core_effects_.changes) settle(fate, now);
-  for (const raft::TransferFate& fate : core_effects_.transfers) settle(fate, now);
-  effects_->log_reads.insert(effects_->log_reads.end(), core_effects_.reads.begin(), core_effects_.reads.end());
-  if (core_effects_.compact) effects_->compact = core_effects_.compact;
-  while (!outbox_.empty() && outbox_.begin()->first <= durable_) {
-    effects_->sends.push_back(std::move(outbox_.begin()->second));
-    outbox_.erase(outbox_.begin());
-  }
-}
-
-// The one rule that orders I/O: a send waits until `after <= durable`.
-void EngineImpl::send(raft::Send one) {
-  Outbound outbound{one.to, std::visit([](auto& message) { return Message(std::move(message)); }, one.message)};
-  const WriteNumber after = one.after ? to_store(one.after) : WriteNumber();
-  if (after <= durable_ || mutant(Mutant::SendsAtOnce)) {
-    effects_->sends.push_back(std::move(outbound));
-  } else {
-    outbox_.emplace(after, std::move(outbound));
-  }
-}
-
-void EngineImpl::settle(const raft::Leadership& leadership) {
-  leadership_ = leadership;
-  effects_->leadership = leadership;
+void EngineImpl::change_leadership(const raft::Leadership& leadership, EngineEffects& effects) {
+  effects.leadership = leadership;
+  consensus_.leadership_changed(leadership);
   proposals_.leadership_changed();
   reads_.leadership_changed();
-  divergence_.leadership_changed();
-  renewals_.drop_all();
-  change_.leadership_changed();
-  transfer_.leadership_changed();
-  greet_again_ = LaggingTime::min();
-  keeper_.follow();
-  firing_.clear();
-  handed_.clear();
-  forwarded_.clear();
-  gap_check_.reset();
-  fire_again_ = LaggingTime::min();
+  member_calls_.leadership_changed();
+  state_.leadership_changed();
+  expirations_.leadership_changed();
+  peers_.inform_soon();
 }
 
-void EngineImpl::settle(const raft::ProposalFate& fate, Now now) {
-  const bool appended = fate.kind == raft::ProposalFate::Kind::Appended;
-  const LaggingTime later = now.lagging + options_.raft.heartbeat_interval;
-  if (const auto fired = firing_.find(fate.ticket); fired != firing_.end()) {
-    if (!appended) {
-      if (!mutant(Mutant::EndProposedOnce)) keeper_.unfire(fired->second);
-      fire_again_ = later;
-    }
-    firing_.erase(fired);
+// ---- apply
+
+void EngineImpl::apply(Turn& turn) {
+  state_.stop();
+  if (states_.installing()) return;
+  RouterOutput* output = state_.apply(consensus_, options_.apply_bytes_per_turn);
+  if (output == nullptr) return;
+  checkpoints_.applied(state_.applied_bytes());
+  state_.compare_digests(turn);
+  const std::optional<Divergence>& divergence = turn.effects.divergence;
+  if (divergence && divergence->verdict == Divergence::Verdict::Self) return quarantine(divergence->sentence, turn.effects);
+
+  TimerKeeper& timers = expirations_.timers();
+  for (const MachineTimerOp& one : output->timer_ops) timers.apply(one.machine, one.op, turn.now.lagging, applied());
+  for (const Term term : output->leader_starts) {
+    if (term != consensus_.term()) continue;
+    if (consensus_.leads()) timers.lead(turn.now.lagging);  // T5
+    member_calls_.leader_started(consensus_.leadership(), applied(), turn.effects);
   }
-  forwarded_.settled(fate);
-  if (const auto own = handed_.find(fate.ticket); own != handed_.end()) {
-    // Appended in this term it stays in the log as long as the term lasts, and the next change of leadership starts over.
-    if (appended) {
-      proposals_.postpone(own->second.sequence, LaggingTime::max());
-    } else {
-      proposals_.refused(own->second.sequence, own->second.handing, later);
-    }
-    handed_.erase(own);
+  for (const RouterOutput::InForce& one : output->configurations) {
+    member_calls_.configuration_applied(one, turn.effects);
+    peers_.inform_soon();
   }
+  for (Answer& answer : output->answers) proposals_.calls().answered(std::move(answer), turn.effects.completions);
+  std::move(output->events.begin(), output->events.end(), std::back_inserter(turn.effects.events));
 }
 
-void EngineImpl::settle(const raft::Confirmation& confirmation) {
-  const auto question = questions_.find(confirmation.ticket);
-  if (question == questions_.end()) return;
-  const Purpose purpose = question->second;
-  questions_.erase(question);
-  const bool held = confirmation.held == raft::Answer::Yes;
-  if (const auto* peer = std::get_if<PeerRead>(&purpose)) {
-    effects_->sends.push_back({peer->peer, ReadIndexReply{peer->id, confirmation.held, confirmation.read_index}});
-  } else if (const auto* own = std::get_if<OwnRead>(&purpose)) {
-    if (held) reads_.confirmed(own->id, confirmation.read_index);
-  } else if (std::holds_alternative<RenewalRound>(purpose)) {
-    if (held) renewals_.confirmed(confirmation.ticket, confirmation.read_index);
-  } else if (held && gap_check_ == confirmation.ticket) {  // an older question would not speak for the newest gap
-    gap_check_.reset();
-  }
+void EngineImpl::checkpoint(Turn& turn) {
+  if (states_.installing()) return;
+  if (absl::Status status = checkpoints_.collect(state_.router(), turn); !status.ok()) halt(std::move(status), turn.effects);
 }
 
-void EngineImpl::apply(Now now) {
-  more_to_apply_ = false;
-  if (receiver_.installing()) return;
-  router_output_.clear();
-  const std::span<const raft::Entry> entries = core_->committed(router_.applied().index.next(), options_.apply_bytes_per_turn);
-  if (entries.empty()) return;
-  for (const raft::Entry& entry : entries) bytes_since_checkpoint_ += entry.bytes();
-  router_.apply(entries, router_output_);
-  core_->applied(router_.applied().index);
-  forwarded_.applied(router_.applied().index);
-  more_to_apply_ = router_.applied().index < core_->commit();
-  if (!compare_digests()) return;
+// ---- answers
 
-  for (const MachineTimerOp& one : router_output_.timer_ops)
-    keeper_.apply(one.machine, one.op, now.lagging, router_.applied().index);
-  for (const Term term : router_output_.leader_starts) {
-    if (leads() && term == leadership_.term) keeper_.lead(now.lagging);  // T5
-    if (term == leadership_.term) transfer_.leader_started(leadership_, router_.applied().index, effects_->completions);
-  }
-  for (const RouterOutput::InForce& one : router_output_.configurations) {
-    change_.applied(one.at, one.configuration, effects_->completions);
-    greet_again_ = LaggingTime::min();
-  }
-  for (Answer& answer : router_output_.answers) proposals_.answered(std::move(answer), effects_->completions);
-  std::move(router_output_.events.begin(), router_output_.events.end(), std::back_inserter(effects_->events));
-}
+namespace {
 
-void EngineImpl::checkpoint() {
-  const Position applied = router_.applied();
-  if (checkpoint_under_way_ || receiver_.installing() || applied.index > core_->durable() || !checkpoint_due()) return;
-  CheckpointBatch& batch = effects_->checkpoint.emplace();
-  if (repair_.whole_owed()) {
-    if (absl::Status status = router_.whole_checkpoint(batch); !status.ok()) return halt(std::move(status));
-    repair_.writing_whole();
-  } else {
-    router_.checkpoint(batch);
-  }
-  checkpoint_under_way_ = true;
-  bytes_since_checkpoint_ = 0;
-}
-
-bool EngineImpl::checkpoint_due() const {
-  if (repair_.whole_owed()) return true;
-  const Index applied = router_.applied().index;
-  if (applied <= checkpointed_) return false;
-  return applied - checkpointed_ >= options_.checkpoint_entries || bytes_since_checkpoint_ >= options_.checkpoint_bytes ||
-         repair_.checkpoint_wanted(checkpointed_, applied);
-}
-
-void EngineImpl::answer(Now now) {
-  reads_.collect(router_.applied().index, ready_);
-  std::reverse(ready_.begin(), ready_.end());
-  for (; !ready_.empty(); ready_.pop_back()) {
-    const Ask& ask = ready_.back();
-    absl::StatusOr<std::string> result = query(ask);
-    Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
-    if (ask.consistency == Consistency::Local) completion.age = age(now);
-    if (result.ok()) {
-      completion.bytes = *std::move(result);
-    } else {
-      completion.status = result.status();
-    }
-    effects_->completions.push_back(std::move(completion));
-  }
-  std::vector<AnsweredRenewal> renewed;
-  renewals_.answer(router_.applied().index, now.lagging, keeper_, renewed);
-  for (AnsweredRenewal& one : renewed) {
-    if (one.to == self()) {
-      effects_->renewals.push_back(std::move(one.reply));
-    } else {
-      effects_->sends.push_back({one.to, std::move(one.reply)});
-    }
-  }
-  const size_t answered = effects_->completions.size();
-  proposals_.expire(now.lagging, effects_->completions);
-  reads_.expire(now.lagging, effects_->completions);
-  change_.expire(now.lagging, effects_->completions);
-  transfer_.expire(now.lagging, effects_->completions);
-  explain_no_leader(answered);
-}
-
-// To whom nobody led in time is told who was missing.
-void EngineImpl::explain_no_leader(size_t first) {
-  if (!core_ || leadership_.leader) return;
+// A caller that found no leader in time reads which members were missing.
+void explain_no_leader(std::span<Completion> expired, absl::FunctionRef<std::string()> explanation) {
   std::string why;
-  for (size_t i = first; i < effects_->completions.size(); ++i) {
-    absl::Status& status = effects_->completions[i].status;
-    if (reason_of(status) != Reason::NoLeader) continue;
-    if (why.empty()) why = why_no_leader(core_->configuration(), missing());
-    status = make_error(Reason::NoLeader, outcome_of(status), std::string(sentence_of(status)) + " (" + why + ")");
+  for (Completion& one : expired) {
+    if (reason_of(one.status) != Reason::NoLeader) continue;
+    if (why.empty()) why = explanation();
+    one.status = make_error(Reason::NoLeader, outcome_of(one.status), std::string(sentence_of(one.status)) + " (" + why + ")");
   }
 }
 
-// A read changes nothing, so one that throws costs nobody but who asked.
-absl::StatusOr<std::string> EngineImpl::query(const Ask& ask) {
-  std::string why;
-  try {
-    absl::StatusOr<std::string> answer = router_.machine(ask.machine)->query(ask.request);
-    if (answer.ok()) return answer;
-    return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
-  } catch (const CheckFailure&) {
-    throw;  // one of our own facts, and the state is its subject
-  } catch (const std::exception& error) {
-    why = error.what();
-  } catch (...) {
-    why = "something that is no std::exception";
-  }
-  effects_->threw.push_back(make_error(Reason::HostThrew, Outcome::None,
-                                       "query() of machine " + std::to_string(ask.machine.value()) + " threw: " + why));
-  return effects_->threw.back();
+}  // namespace
+
+void EngineImpl::answer(Turn& turn) {
+  const LaggingTime now = turn.now.lagging;
+  std::vector<Completion>& completions = turn.effects.completions;
+  reads_.answer(state_.router(), expirations_, clock_.sleep(), turn);
+  const size_t answered = completions.size();
+  proposals_.calls().expire(now, completions);
+  reads_.expire(now, completions);
+  member_calls_.expire(now, turn.effects);
+  if (!core() || consensus_.leader()) return;
+  explain_no_leader(std::span(completions).subspan(answered), [this] {
+    const LaggingTime last = clock_.last() ? clock_.last()->lagging : LaggingTime();
+    return why_no_leader(core()->configuration(), clock_.last() ? peers_.missing(core(), last) : std::vector<MissingMember>());
+  });
 }
 
-std::optional<Duration> EngineImpl::age(Now now) const {
-  const std::optional<LaggingTime> fresh_at = core_ ? core_->fresh_at() : std::nullopt;
-  if (!fresh_at) return std::nullopt;
-  const Duration asleep = sleep_.since(*fresh_at);
-  return asleep == Duration::max() ? asleep : now.lagging - *fresh_at + asleep;
+void EngineImpl::fail_calls(Reason reason, const std::string& why, EngineEffects& effects) {
+  proposals_.calls().fail_all(reason, why, effects.completions);
+  reads_.fail_all(reason, why, effects.completions);
 }
+
+// ---- the end
 
 // Fail-stop: nothing more is sent or promised, every call ends, the host process lives.
-void EngineImpl::halt(absl::Status why) {
-  if (halted_) return;
+void EngineImpl::halt(absl::Status why, EngineEffects& effects) {
+  if (condition_.halted()) return;
   why = with_reason(std::move(why));
-  reason_ = std::string(sentence_of(why));
-  halted_ = why;
-  fall_silent(Reason::ReplicaFailed);
-  effects_->halted = std::move(why);
+  condition_.halt(std::string(sentence_of(why)));
+  fall_silent(Reason::ReplicaFailed, effects);
+  effects.halted = std::move(why);
 }
 
-void EngineImpl::fall_silent(Reason reason) {
-  effects_->sends.clear();
-  effects_->writes.clear();
-  effects_->renewals.clear();
-  effects_->log_reads.clear();
-  effects_->checkpoint.reset();  // a machine may have thrown half way through it
-  effects_->compact.reset();
-  effects_->peers.reset();
-  effects_->views.clear();
-  effects_->staging.clear();
-  effects_->restore.reset();
-  const raft::Leadership none{raft::Role::Follower, leadership_.term, ReplicaId()};
-  if (leadership_ != none) effects_->leadership = leadership_ = none;
-  proposals_.fail_all(reason, reason_, effects_->completions);
-  reads_.fail_all(reason, reason_, effects_->completions);
-  change_.fail(reason, reason_, effects_->completions);
-  transfer_.fail(reason, reason_, effects_->completions);
-  for (const Ask& ask : std::exchange(ready_, {})) {
-    effects_->completions.push_back({.ticket = ask.ticket, .status = make_error(reason, Outcome::None, reason_)});
-  }
-  renewals_.drop_all();
-  keeper_.follow();
-  outbox_.clear();
-  founding_write_.reset();
-  more_to_apply_ = false;
-  core_.reset();
+// Up, silent, not voting: its log may be sound, but it must not be believed any more.
+void EngineImpl::quarantine(std::string why, EngineEffects& effects) {
+  condition_.quarantine(std::move(why));
+  fall_silent(Reason::NotReady, effects);
+  states_.stop(effects);
+  for (const ReplicaId peer : peers_.present()) effects.sends.push_back({peer, condition_.stepped_aside()});
+}
+
+void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
+  effects.sends.clear();
+  effects.writes.clear();
+  effects.renewals.clear();
+  effects.log_reads.clear();
+  effects.checkpoint.reset();  // a machine may have thrown half way through it
+  effects.compact.reset();
+  effects.peers.reset();
+  effects.views.clear();
+  effects.staging.clear();
+  effects.restore.reset();
+  consensus_.stop(effects);
+  fail_calls(reason, condition_.reason(), effects);
+  member_calls_.fail(reason, condition_.reason(), effects);
+  reads_.stop();
+  expirations_.stop();
+  state_.stop();
 }
 
 LaggingTime EngineImpl::next_deadline() const {
-  if (!inbox_.empty() || !last_turn_) return LaggingTime::min();
-  if (halted_) return LaggingTime::max();
-  if (more_to_apply_) return LaggingTime::min();
-  LaggingTime next = std::min({proposals_.next_deadline(road()), reads_.next_deadline(knows_leader()),
-                               change_.next_deadline(knows_leader()), transfer_.next_deadline(knows_leader())});
-  if (!core_) return next_uninvited(next);
-  if (!gap_check_) next = std::min(next, std::max(fire_again_, keeper_.next_deadline()));
-  if (knows_leader()) next = std::min(next, divergence_.next_deadline());
-  next = std::min(next, attestation_.next_deadline());
-  return std::min({next, next_greeting(), core_->next_deadline(), sender_.next_deadline(), receiver_.next_deadline()});
+  if (!inbox_.empty() || !clock_.last()) return LaggingTime::min();
+  if (condition_.halted()) return LaggingTime::max();
+  if (state_.more_to_apply()) return LaggingTime::min();
+  const bool led = consensus_.knows_leader();
+  const Proposals::Road road = proposals_.road(consensus_, state_.router());
+  const LaggingTime calls =
+      std::min({proposals_.calls().next_deadline(road), reads_.next_deadline(led), member_calls_.next_deadline(led)});
+  if (!core()) {
+    const bool any = (proposals_.load() + reads_.load()).requests > 0;
+    return any ? std::min(calls, founding_.next_deadline()) : calls;
+  }
+  return std::min({calls, expirations_.next_deadline(), led ? state_.next_vote() : LaggingTime::max(), recall_.next_deadline(),
+                   peers_.next_deadline(consensus_, state_.router()), core()->next_deadline(), states_.next_deadline()});
 }
 
 }  // namespace coordkit::engine

@@ -32,7 +32,8 @@ void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
   if (offer.invited == self_) pending_ = offer.genesis;  // a leader says so: a quorum lives by this genesis
 }
 
-// Nobody is born into a cluster that its own list does not describe: two founders with different lists must not share a voter.
+// No replica is born into a cluster that its own list does not describe: two founders with different lists must not share a
+// voter.
 void Founding::offered_at_birth(ReplicaId from, const raft::Genesis& genesis) {
   const auto& voters = genesis.configuration.voters;
   const bool named = std::any_of(voters.begin(), voters.end(), [this](const raft::Member& member) {
@@ -74,6 +75,23 @@ void Founding::reconsider() {
     pending_ = std::move(genesis);
     reason_.clear();
   }
+}
+
+void Founding::found(WriteGate& writes, EngineEffects& effects) {
+  if (writes.founding()) return;
+  if (auto genesis = take_pending()) writes.found(options_.raft.group, *std::move(genesis), effects);
+}
+
+bool Founding::gives_up(LaggingTime now) {
+  if (!uninvited()) return false;
+  if (!uninvited_since_) uninvited_since_ = now;
+  if (now < *uninvited_since_ + 2 * options_.raft.election_timeout) return false;
+  return given_up_ = true;
+}
+
+LaggingTime Founding::next_deadline() const {
+  if (!uninvited() || !uninvited_since_ || given_up_) return LaggingTime::max();
+  return *uninvited_since_ + 2 * options_.raft.election_timeout;
 }
 
 std::optional<raft::Genesis> Founding::take_pending() {

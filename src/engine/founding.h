@@ -3,7 +3,7 @@
 // A blank replica neither votes nor campaigns. When every listed member has said hello and all are blank, the one with the
 // lowest id makes the genesis, syncs it, and offers it to the others; each syncs it before its first vote. A blank store
 // that is named in the genesis adopts it at the birth; later the leader invites the stores that its configuration in force
-// names (decisions/0007). Whoever is neither waits, and says what for.
+// names (decisions/0007). A store that is neither waits, and says what for.
 #pragma once
 
 #include <optional>
@@ -13,6 +13,7 @@
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
 #include "coordkit/raft/entry.h"
+#include "engine/write_gate.h"
 
 namespace coordkit::engine {
 
@@ -24,12 +25,19 @@ class Founding {
   void hello(const Hello& hello);
   void offered(ReplicaId from, const GenesisOffer& offer);
 
-  // The genesis to write as entry 1, once it is known; to be taken once.
+  // Writes the genesis as entry 1, once it is known.
+  void found(WriteGate& writes, EngineEffects& effects);
+  // The same, to be taken once.
   std::optional<raft::Genesis> take_pending();
 
   // Why nothing happens yet, as a sentence. Uninvited: a cluster exists, and waiting alone will not help.
   bool uninvited() const { return !pending_ && !taken_ && !cluster_name_.empty(); }
   const std::string& reason() const { return reason_; }
+  // Uninvited for so long that it is no matter of moments: at a birth, or right after a start, a cluster that exists and an
+  // invitation to it are some messages apart. From then on calls fail.
+  bool gives_up(LaggingTime now);
+  bool given_up() const { return given_up_; }
+  LaggingTime next_deadline() const;
 
  private:
   void reconsider();
@@ -43,6 +51,8 @@ class Founding {
   bool taken_ = false;
   std::string cluster_name_;  // of a listed member that belongs to a cluster already; empty: none is known to
   std::string reason_;
+  std::optional<LaggingTime> uninvited_since_;
+  bool given_up_ = false;
 };
 
 // The entry every cluster starts with: index 1, term 1, the same bytes everywhere.

@@ -1,17 +1,17 @@
-// Who may say what: the gate for messages between replicas (decisions/0018). Pure: the transport says whom a connection has
-// proven to be, the configuration says in what capacity that one stands, and one table says which messages are heard of it.
-// Whatever is not in the table is not heard, so a new kind of message is mute until somebody has thought about it.
+// Who may say what: the gate for messages between replicas (decisions/0018). Pure: the transport says which replica a
+// connection has proven to be, the configuration says in what capacity that one stands, and one table says which messages are
+// heard of it. Whatever is not in the table is not heard, so a new kind of message is mute until it is thought about.
 //
 //   what is said                         heard of
-//   a vote is asked for                  members; acquaintances, whom our log may not name yet or not any more
+//   a vote is asked for                  members; acquaintances, which our log may not name yet or not any more
 //   an append                            the same, and another directory of a member: its term shows that it leads
 //   all else that only a leader says     members; of the others only the one that we follow by its appends
 //   "you are removed"                    members and acquaintances: who was away knows none of those who remain
-//   answers of followers and voters      members: nobody else counts
+//   answers of followers and voters      members: no other counts
 //   commands, reads, renewals, changes   members, of the configuration in force or of the applied one
 //   "what do you remember of my disk?"   members and acquaintances: it is about the asker's own, and raises nothing
 //   what is remembered, "I am aside"     members
-//   an invitation                        nobody: blank replicas judge it by themselves (founding.h)
+//   an invitation                        none: blank replicas judge it by themselves (founding.h)
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace {
 
 using TransferEnd = raft::TransferFate::Kind;
 
-constexpr int kTransferPatience = 2;  // election timeouts in which somebody fit may appear
+constexpr int kTransferPatience = 2;  // election timeouts in which a fit voter may appear
 constexpr int kTransferAttempt = 2;   // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
 
 bool lists(const std::vector<raft::Member>& members, ReplicaId id) {

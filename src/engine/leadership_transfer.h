@@ -1,5 +1,5 @@
-// A wish to hand leadership over, as its caller's replica sees it through: asked of whoever leads until this replica has
-// applied the first entry of the new leader, or the deadline has passed (docs/semantics.md S-61). Asking twice is harmless.
+// A wish to hand leadership over, as its caller's replica sees it through: asked of the leader of the time until this replica
+// has applied the first entry of the new leader, or the deadline has passed (docs/semantics.md S-61). Asking twice is harmless.
 #pragma once
 
 #include <optional>

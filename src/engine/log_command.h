@@ -14,7 +14,7 @@
 
 namespace coordkit::engine {
 
-// A command of somebody who waits for the answer.
+// A command whose caller waits for the answer.
 struct Request {
   RequestId id;
   Sequence lowest_unanswered;  // of the same origin: answers below it may be forgotten. I: lowest_unanswered <= id.sequence

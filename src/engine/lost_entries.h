@@ -1,8 +1,8 @@
 // Entries that the disk of a log has lost below its durable mark, and what an open makes of such a log (FLT_D02, FLT_D06).
 //
-// Those that the checkpoint covers are needed no more: the log starts after it. Of the others nobody here knows what they were,
+// Those that the checkpoint covers are needed no more: the log starts after it. What the others were is not known here,
 // but peers may count on them. So the log ends before the first of them, and the disk keeps a mark of itself in which it says
-// how far it had come: the floor for votes (raft::Recovered::floor). The leader's appends replace the rest; whoever leads has
+// how far it had come: the floor for votes (raft::Recovered::floor). The leader's appends replace the rest; a leader has
 // all that was committed (docs/decisions/0024). The mark outlives restarts and goes when the log has reached the floor again.
 #pragma once
 

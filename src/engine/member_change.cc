@@ -107,7 +107,7 @@ void MemberChange::step_done(Index at, std::vector<Completion>& completions) {
   if (steps_.empty()) complete(absl::OkStatus(), at, completions);
 }
 
-// Somebody else's configuration: what was asked for an older one has no effect, now or ever.
+// Another caller's configuration: what was asked for an older one has no effect, now or ever.
 void MemberChange::rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   at_ = at;
   applied_ = configuration;
@@ -122,14 +122,14 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
                                std::to_string(call_->expected->value()) + ": look at the members again, and ask again"},
         completions);
   }
-  if (!applied_.outgoing.empty()) return;  // its end will be told
+  if (!applied_.outgoing.empty()) return;  // its end comes by itself
   if (!begun_) steps_.clear();
   if (const auto objection = judge_wishes(applied_, begun_ ? steps_.front() : call_->changes)) {
     refuse(begun_ ? explain(ChangeEnd::Conflict, {}) : *objection, completions);
   }
 }
 
-// A state took the place of the log: what lay between the configuration we knew and this one is not told.
+// A state took the place of the log: what lay between the configuration we knew and this one is not known.
 void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   if (!call_ || at == at_) return;
   const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
@@ -146,7 +146,7 @@ void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vecto
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
-  if (reply.fate == ChangeEnd::Unknown) return;  // likewise
+  if (reply.fate == ChangeEnd::Unknown) return;  // as above
   unanswered_ = false;
   refusal_ = reply;
   ask_at_ = now + options_.raft.heartbeat_interval;

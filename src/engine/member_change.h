@@ -33,7 +33,7 @@ class MemberChange {
   void state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions);
   void leadership_changed() { ask_at_ = LaggingTime::min(); }
-  // This replica was told that it is no member any more.
+  // This replica has heard that it is no member any more.
   void removed(std::vector<Completion>& completions);
   void expire(LaggingTime now, std::vector<Completion>& completions);
   void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
@@ -63,7 +63,7 @@ class MemberChange {
   std::deque<Wishes> steps_;     // the front one is at hand; empty before they are planned
   bool begun_ = false;           // an earlier step took effect
 
-  // Of the step at hand.
+  // The step at hand.
   std::optional<raft::Configuration> step_next_;  // what it makes of `applied_`, once asked
   bool leaving_ = false;                          // it is applied and joint: its end follows by itself
   bool unanswered_ = false;                       // the newest attempt

@@ -1,7 +1,7 @@
 // Who is connected, and in what capacity each of them is listened to (decisions/0007). The configuration in force decides, from
-// its append on, not the applied one: whoever votes or leads by it must be heard before anything of it is committed.
+// its append on, not the applied one: a peer that votes or leads by it must be heard before anything of it is committed.
 //
-// hearing.h says what a capacity is, and what may be said in it. That somebody belongs to the cluster is what its transport
+// hearing.h says what a capacity is, and what may be said in it. That a peer belongs to the cluster is what the transport
 // reports in Hello::cluster: the id of the cluster only if the other end has proven to know it.
 #pragma once
 
@@ -24,7 +24,7 @@ class Members {
   std::vector<Hello> follow(const raft::Configuration& configuration, ClusterId cluster);
 
   Standing standing(ReplicaId peer) const;
-  // `leader`: whom we follow; `applied`: the configuration that is committed, as far as it is known here.
+  // `leader`: the one that we follow; `applied`: the configuration that is committed, as far as it is known here.
   bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const;
   const Hello* hello_of(ReplicaId peer) const;
 

@@ -19,7 +19,7 @@ class PeerMarks {
   // The store was opened again. Starts that are not newer than the one known change nothing.
   void started(StoreId store, BootCounter boot, uint64_t start);
   void voted(StoreId store, Term term, ReplicaId candidate);
-  // Of the own disk, when entries were lost: in its term it had held a log up to `end`, whatever it lacks of it now. Until
+  // The own disk, when entries were lost: in its term it had held a log up to `end`, whatever it lacks of it now. Until
   // it is taken back.
   void lacks(StoreId own, Term term, Position end);
   void whole(StoreId own);

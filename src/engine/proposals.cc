@@ -11,7 +11,7 @@ namespace {
 constexpr LaggingTime kNow = LaggingTime::min();  // as soon as a leader is known
 constexpr uint8_t kHandingsDoubled = 5;           // then it waits for 32 election timeouts each time
 
-std::string_view sentence_of(Reason refusal) {
+std::string_view why_refused(Reason refusal) {
   switch (refusal) {
     case Reason::Fenced:
       return "the guard was not met when the command's turn came, so it was not executed; the lock has passed on: give up this "
@@ -152,7 +152,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
   Completion completion{
       .stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
-  if (answer.refused) completion.status = make_error(*answer.refused, sentence_of(*answer.refused));
+  if (answer.refused) completion.status = make_error(*answer.refused, why_refused(*answer.refused));
   if (const auto waiting = unanswered_.find(sequence); waiting != unanswered_.end()) {
     const auto call = calls_.find(waiting->second);
     if (!queued) return complete(call, std::move(completion), completions);

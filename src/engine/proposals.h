@@ -29,7 +29,7 @@ class Proposals {
   void submit(Submit submit, std::vector<Completion>& completions);
   void forget(Ticket ticket);
 
-  // Somebody new leads (or nobody): everything unanswered is handed over again.
+  // Another replica leads, or none: everything unanswered is handed over again.
   void leadership_changed();
   // The leader took it, or did not say: hand over again at `when`.
   void postpone(Sequence sequence, LaggingTime when);

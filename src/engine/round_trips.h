@@ -1,5 +1,5 @@
-// How long a question to a peer and its answer take, so that somebody is told where elections cannot work well: an election
-// timeout should last ten round trips (FLT_N13). Measured on heartbeats and, where nobody leads for that very reason, on
+// How long a question to a peer and its answer take, so that an operator hears where elections cannot work well: an election
+// timeout should last ten round trips (FLT_N13). Measured on heartbeats and, where none leads for that very reason, on
 // pre-votes; neither waits for a disk. The shortest of the last few counts: a busy moment is no distance.
 #pragma once
 

@@ -51,7 +51,7 @@ std::string where(MachineId machine, Index first, Index last) {
   return name_of(machine) + " threw at entries " + std::to_string(first.value()) + " to " + std::to_string(last.value()) + ": ";
 }
 
-// A machine must not throw. If it does, whoever repairs this needs to know where.
+// A machine must not throw. If it does, the one who repairs it needs to know where.
 template <typename Call>
 void run_machine(MachineId machine, Index first, Index last, Call call) try {
   call();
@@ -224,7 +224,7 @@ absl::Status Router::check_hosted(std::span<const raft::Entry> entries) const {
   return absl::OkStatus();
 }
 
-// Of two disks under one id only the one that still votes counts, so that they do not take each other's place in turns.
+// If two disks have one id, only the one that still votes counts, so that they do not take each other's place in turns.
 void Router::apply_registration(const RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
   const raft::Member* member = raft::member_of(configuration_, origin.replica);

@@ -40,7 +40,7 @@ class StateReceiver {
   void drop();
 
   enum class May : uint8_t { Wait, Install };  // Wait: a checkpoint is being written
-  // What is to be done now. `leader` is whom we follow in `term`; zero: nobody.
+  // What is to be done now. `leader` is the one that we follow in `term`; zero: none.
   void collect(ReplicaId leader, Term term, May may, LaggingTime now, std::vector<StagingOrder>& orders,
                std::vector<Outbound>& sends);
 

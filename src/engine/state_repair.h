@@ -73,7 +73,7 @@ class StateRepair {
   Index log_until_;  // entries up to here are rotten on this disk; zero: none
   std::string log_damage_;
   std::string waits_;
-  std::vector<std::string> mended_;  // until the next start, so that somebody hears of it
+  std::vector<std::string> mended_;  // until the next start, so that an operator hears of it
 };
 
 }  // namespace coordkit::engine

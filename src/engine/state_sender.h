@@ -1,11 +1,11 @@
 // The leader's side of sending states: who needs one, which view of the own store it is read from, what is asked of it.
 //
-// One view serves every peer. It is offered at a calm pace to whoever is behind and does not ask; a peer pulls range by range,
-// one at a time, so a slow one slows nobody but itself. A rate bounds what all of them together may take from life. A view
-// that nobody reads, that has become old, or whose next entries are gone is closed and another one opened at a newer position;
+// One view serves every peer. It is offered at a calm pace to each peer that is behind and does not ask; a peer pulls range by
+// range, one at a time, so a slow one slows only itself. A rate bounds what all of them together may take from life. A view
+// that no peer reads, that has become old, or whose next entries are gone is closed and another one opened at a newer position;
 // peers then tell by sums what they have already.
 // Invariants: at most one read per peer is under way; what is read was asked for in this reign; pinned() is not above any
-// position that somebody is fetching or loading.
+// position that a peer is fetching or loading.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class StateSender {
  public:
   explicit StateSender(const EngineOptions& options) : options_(options) {}
 
-  // Of the core, in every turn of a leader.
+  // The core's word, in every turn of a leader.
   void behind(const std::vector<ReplicaId>& peers, LaggingTime now);
   // What peers say. Nothing of another reign gets here.
   void asked(ReplicaId peer, StateRequest request, LaggingTime now);
@@ -34,7 +34,7 @@ class StateSender {
   // No longer leader.
   void stop(std::vector<ViewOrder>& orders);
 
-  Index pinned() const;  // entries after it will be asked for; zero: nobody is served
+  Index pinned() const;  // entries after it will be asked for; zero: no peer is served
   LaggingTime next_deadline() const;
 
  private:

@@ -184,12 +184,12 @@ void TimerKeeper::fire(const Key& key, Timer& timer, FireTimers& fired) {
   fired.timers.push_back({key.id, timer.generation});
 }
 
-// Walks one group whose bound has come up: nobody right after a takeover, the timers younger than the last renewal as long
-// as that holds, everybody only if the process is gone. A walk ends when the entry is full; the next goes on behind it.
+// Walks one group whose bound has come up: none right after a takeover, the timers younger than the last renewal as long
+// as that holds, all of it only if the process is gone. A walk ends when the entry is full; the next goes on behind it.
 void TimerKeeper::collect_group(Groups::iterator it, LaggingTime at, size_t max, FireTimers& fired) {
   Group& group = it->second;
   const Duration ttl = it->first.group.ttl;
-  if (const LaggingTime everybody = due(takeover_, ttl); everybody > at) return schedule(it, everybody);
+  if (const LaggingTime all = due(takeover_, ttl); all > at) return schedule(it, all);
   const LaggingTime covered = due(group.renewed, ttl);
   LaggingTime check = covered > at ? covered : LaggingTime::max();
   auto member = covered > at ? group.members.upper_bound(group.highest) : group.members.begin();

@@ -2,7 +2,7 @@
 // log decides whether it happens.
 //
 // Every replica keeps the timers, because each apply arms and disarms them; only the leader asks what is due. Deadlines are
-// lower bounds kept in ordered sets and looked at again when they come up, so that taking over (everybody gets a full
+// lower bounds kept in ordered sets and looked at again when they come up, so that taking over (every timer gets a full
 // duration from now) and renewing a group are O(1) however many timers there are.
 //
 // A group is all timers bound to one process and TTL class; none is shorter than group.ttl. Renewing it moves one number and
@@ -32,7 +32,7 @@ class TimerKeeper {
 
   // T5: this replica has applied its own first entry as leader. Every timer gets its full duration from now.
   void lead(LaggingTime now);
-  // Leadership is gone: nothing fires, and ends under way are somebody else's business.
+  // Leadership is gone: nothing fires, and ends under way are the next leader's business.
   void follow();
   bool leading() const { return leading_; }
 

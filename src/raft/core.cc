@@ -1,4 +1,4 @@
-// One step and one drain. The order within a step is fixed: what time alone decides, then the door, then the handler, then
+// One step and one drain. The order within a step is fixed: what time alone decides, then the gate, then the handler, then
 // what follows from it (timers, role, commit, answers).
 #include <algorithm>
 #include <utility>
@@ -11,231 +11,242 @@
 namespace coordkit::raft {
 namespace {
 
-// A log entry implies that its term was known; a genesis entry arrives before any hard state does.
-HardState known_hard_state(const HardState& recovered, Position last) {
-  return recovered.term >= last.term && !mutant(Mutant::VoteForgottenAtRestart) ? recovered : HardState{last.term, ReplicaId()};
-}
-
-// What is committed by definition: the checkpoint, and the genesis that every member stored before the first vote.
-Index known_commit(const Recovered& recovered) {
-  const bool genesis =
-      !recovered.base.index && !recovered.entries.empty() && recovered.entries.front().kind == EntryKind::Genesis;
-  return std::max({recovered.base.index, recovered.applied.index, genesis ? Index(1) : Index()});
-}
-
-// Up to where entries came without what they say (LogStore::checkpointed); zero: all are whole.
-Index left_out(const std::vector<Entry>& entries, Index applied) {
-  Index last;
-  for (const Entry& entry : entries) {
-    if (entry.index <= applied && entry.kind == EntryKind::Command && entry.payload.empty()) last = entry.index;
-  }
-  return last;
-}
+template <typename... Fs>
+struct Cases : Fs... {
+  using Fs::operator()...;
+};
+template <typename... Fs>
+Cases(Fs...) -> Cases<Fs...>;
 
 bool is_answer(const Message& message) {
   return std::holds_alternative<VoteReply>(message) || std::holds_alternative<AppendReply>(message) ||
          std::holds_alternative<HeartbeatReply>(message);
 }
 
-// INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy
-// but those a leader asked for, 3.10).
-bool allowed(Role from, Role to, Cause cause) {
-  switch (to) {
-    case Role::Follower: return true;
-    case Role::PreCandidate: return from != Role::Leader;
-    case Role::Candidate: return from == Role::PreCandidate || (from == Role::Follower && cause == Cause::Transfer);
-    case Role::Leader: return from == Role::Candidate;
-  }
-  return false;
+Term term_of(const Message& message) {
+  return std::visit([](const auto& value) { return value.term; }, message);
 }
 
 }  // namespace
 
 Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
-    : options_(options),
+    : options_(std::make_shared<const Options>(options)),
       now_(now),
-      random_(options.seed),
-      log_(recovered.base, std::move(recovered.configuration),
-           recovered.configuration_index ? recovered.configuration_index : recovered.base.index, recovered.entries),
-      disk_(recovered.log_replaced ? recovered.hard_state : known_hard_state(recovered.hard_state, log_.last()),
-            log_.last().index),
-      commit_(known_commit(recovered)),
-      applied_(std::max(recovered.applied.index, recovered.base.index)),
-      everyone_has_(recovered.base.index),
-      checkpoint_(recovered.applied),
-      retained_(recovered.base.index, options.log_retained_bytes),
-      pinnable_(recovered.base.index, options.log_pinned_bytes),
-      lag_(recovered.base.index, options.follower_lag_bytes_max),
-      leader_contact_(now),
-      attested_(recovered.attested),
-      floor_(recovered.floor),
-      told_commit_(commit_) {
-  COORDKIT_CHECK_MSG(commit_ <= log_.last().index, "INV_R10 the checkpoint is ahead of the recovered log");
-  vote_round_ = random_() >> 32;  // so that answers to an earlier incarnation are stale
-  for (const Entry& entry : recovered.entries) weigh(entry);
-  if (recovered.log_replaced) {
-    disk_.reset(recovered.base);
-    // The state may have been durable before the term it came in was.
-    if (term() < recovered.base.term) disk_.set_hard_state({recovered.base.term, ReplicaId()});
-  }
-  leadership_.term = told_leadership_.term = term();
-  log_.forget(left_out(recovered.entries, recovered.applied.index));
-  if (lacks_promised() && !recovered.log_replaced) disk_.cut_behind();
-  log_.evict(applied_, options_.cache_bytes_max);
-  arm_election_timer();
+      log_(*options_, std::move(recovered)),
+      reader_(*options_),
+      roles_(log_.term()),
+      election_timer_(*options_),
+      news_{.contact = now} {
+  outbox_.commit_reported = log_.commit();
+  election_timer_.arm(now_);
 }
 
+// Before the input a leader looks at the time, so that a process that slept through its reign does not act on old mail first.
 void Core::Impl::step(Input input, LaggingTime now) {
   now_ = std::max(now_, now);
-  watch_time_before_input();
+  const bool expired = leading_ && !mutant(Mutant::LeadsInSilence) && leading_->expired(log_, now_);
+  if (expired) roles_.step_down(log_.term());
   settle();
-  std::visit([this](auto& value) { on(value); }, input);
-  watch_time_after_input();
+  take(input);
+  watch_time();
   settle();
 }
 
-// Anything of a later term first makes us a follower in it; what belongs to a term that is over is told so by the handlers.
-// Until it is attested a disk keeps its term, to be compared with what peers remember.
+void Core::Impl::take(Input& input) {
+  const auto note_written = [&](const Written& written) {
+    log_.written(written.number);
+    if (leading_) leading_->match_changed();
+  };
+  const auto ask = [&](const Confirm& question) {
+    if (leading_) return leading_->ask(question.ticket, log_);
+    outbox_.confirmations.push_back({.ticket = question.ticket});
+  };
+  const auto read_back = [&](LogRead& read) {
+    if (!reader_.accepts(read, log_, now_)) return;
+    if (leading_) leading_->send_read_back(read.first, *read.entries, here());
+    reader_.keep_for_apply(read);
+  };
+  const auto connected = [&](const PeerUp& up) {
+    if (leading_) leading_->connected(up.peer, streams_, here());
+  };
+  std::visit(Cases{
+                 [](const Tick&) {},
+                 [&](Received& received) { on(received); },
+                 note_written,
+                 connected,
+                 [&](Propose& proposals) { on(proposals); },
+                 ask,
+                 [&](const Transfer& wish) { transfer_.ask(wish, leading(), log_, now_, outbox_); },
+                 [&](const ChangeMembership& change) { on(change); },
+                 read_back,
+                 [&](const Checkpointed& checkpoint) { log_.retention().checkpointed(checkpoint, log_.commit()); },
+                 [&](const Pin& pin) { log_.retention().pin(pin.after); },
+                 [&](const Installed& installed) { on(installed); },
+                 [&](const RollbackCheckPassed&) { log_.rollback_check_passed(); },
+             },
+             input);
+}
+
+// Anything of a later term first makes us a follower in it; what belongs to a term that is over gets that as its answer from
+// the handlers. Until it is checked for a rollback a disk keeps its term, to be compared with what peers remember.
 void Core::Impl::on(Received& received) {
-  if (!admissible(received.from, received.message)) return note_leap(received.from, received.message);
-  if (attested_ && begins_new_term(received.from, received.message)) {
-    const Term newer = std::visit([](const auto& message) { return message.term; }, received.message);
-    request({Role::Follower, newer, ReplicaId()});
-    settle();
-    if (is_answer(received.message)) return;  // to a question of a term that is over
+  const ReplicaId from = received.from;
+  Message& message = received.message;
+  if (!admission().admits(from, message)) {
+    if (!admission().within_reach(term_of(message))) leap_ = TermLeap{from, term_of(message), (leap_ ? leap_->count : 0) + 1};
+    return;
   }
-  std::visit([&](auto& message) { receive(received.from, message); }, received.message);
+  if (log_.rollback_checked() && voting().begins_new_term(from, message)) {
+    roles_.step_down(term_of(message));
+    settle();
+    if (is_answer(message)) return;  // to a question of a term that is over
+  }
+  std::visit(Cases{
+                 [&](auto& request) { receive(from, request); },
+                 [&](VoteReply& reply) {
+                   if (campaigning_) campaigning_->receive(from, reply);
+                 },
+                 [&](AppendReply& reply) { leading_->receive(from, reply, here()); },
+                 [&](HeartbeatReply& reply) { leading_->receive(from, reply, here()); },
+             },
+             message);
 }
 
-void Core::Impl::on(const Written& written) {
-  disk_.written(written.number);
-  matches_changed_ = true;
+// A follower looks at the time after the input: what it slept through may well have been a heartbeat.
+void Core::Impl::watch_time() {
+  if (leading_) {
+    if (!leading_->heartbeat_comes_due(now_)) return;
+    if (transfer_.leave_stalled_disk(*options_, *leading_, log_, now_)) roles_.step_down(log_.term());
+  } else if (now_ >= election_timer_.deadline()) {
+    election_timer_.arm(now_);
+    if (!voting().may_campaign()) return;
+    roles_.request({mutant(Mutant::CampaignsUnasked) ? Role::Candidate : Role::PreCandidate, log_.term()});
+  }
+}
+
+// What follows from a step.
+void Core::Impl::settle() {
+  const auto role_changes = [this] {
+    const bool won = !roles_.requested() && campaigning_ && campaigning_->won(log_);
+    if (won) roles_.request({roles_.role() == Role::PreCandidate ? Role::Candidate : Role::Leader, log_.term()});
+    return roles_.requested();
+  };
+  while (role_changes()) perform(roles_.take_request());
+  if (leading_) {
+    leading_->advance_commit(log_);
+    leading_->answer_questions(log_, outbox_);
+    decide_members();
+  }
+  transfer_.judge(roles_.now(), leading(), log_, now_, outbox_);
+  change_.judge(log_, outbox_);
+  log_.drop_reached_floor();
+}
+
+// ---- proposals
+
+// Commands only: members change by ChangeMembership.
+ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
+  using Kind = ProposalFate::Kind;
+  if (!leading_) return Kind::NotLeader;
+  if (transfer_.under_way()) return Kind::Transferring;
+  if (log_.full()) return Kind::NoRoom;
+  const size_t unsynced = log_.disk().unsynced_bytes();
+  if (unsynced > 0 && unsynced + proposal.payload.size() > options_->unsynced_bytes_max) return Kind::NoRoom;
+  return proposal.kind == EntryKind::Command ? Kind::Appended : Kind::NoRoom;
 }
 
 void Core::Impl::on(Propose& propose) {
   for (Proposal& proposal : propose.proposals) {
-    const ProposalFate::Kind kind = admit(proposal);
-    ProposalFate fate{.ticket = proposal.ticket, .kind = kind};
-    if (kind == ProposalFate::Kind::Appended) {
-      Entry entry{
-          .index = log_.last().index.next(), .term = term(), .kind = proposal.kind, .payload = std::move(proposal.payload)};
-      entry.content_sum = content_sum(options_.group, entry.term, entry.index, entry.kind, entry.payload.view());
-      fate.at = entry.position();
-      append(std::move(entry));
-    }
-    fates_.push_back(fate);
+    ProposalFate fate{.ticket = proposal.ticket, .kind = admit(proposal)};
+    if (fate.kind == ProposalFate::Kind::Appended) fate.at = append(proposal.kind, std::move(proposal.payload));
+    outbox_.fates.push_back(fate);
   }
 }
 
-// ---- roles
-
-// Of two requests within one step the later term wins, then the later request.
-void Core::Impl::request(const Transition& transition) {
-  if (!requested_ || transition.term >= requested_->term) requested_ = transition;
-}
-
-void Core::Impl::settle() {
-  for (count_votes(); requested_; count_votes()) perform(*std::exchange(requested_, std::nullopt));
-  if (leads()) {
-    advance_commit();
-    answer_questions();
-    leave_joint();
-    retire();
-  }
-  judge_transfer();
-  judge_change();
-  drop_reached_floor();
-}
-
-void Core::Impl::perform(const Transition& transition) {
-  COORDKIT_CHECK_MSG(allowed(leadership_.role, transition.role, cause_), "INV_R21 role");
-  COORDKIT_CHECK_MSG(transition.term >= term(), "INV_R03 term");
-  switch (transition.role) {
-    case Role::Follower: return become_follower(transition);
-    case Role::PreCandidate: return become_pre_candidate();
-    case Role::Candidate: return become_candidate();
-    case Role::Leader: return become_leader();
-  }
-}
-
-// ---- shared by the handlers
-
-void Core::Impl::send(ReplicaId to, WriteNumber after, Message message) {
-  COORDKIT_CHECK_MSG(after <= disk_.next_write(), "INV_R17 waits for a write that may never be");
-  sends_.push_back({to, after, std::move(message)});
-}
-
-void Core::Impl::append(Entry entry) {
-  disk_.appended(entry.bytes());
-  weigh(entry);
-  const bool changes_members = entry.kind == EntryKind::Configuration;
+// As leader.
+Position Core::Impl::append(EntryKind kind, SharedBytes payload) {
+  Entry entry{.index = log_.last().index.next(), .term = log_.term(), .kind = kind, .payload = std::move(payload)};
+  entry.content_sum = content_sum(options_->group, entry.term, entry.index, kind, entry.payload.view());
+  const Position at = entry.position();
   log_.append(std::move(entry));
-  matches_changed_ = true;
-  if (!changes_members) return;
-  everyone_has_ = log_.base().index;
-  quiet_ = false;
-  if (leads()) match_peers_to_configuration();
-}
-
-void Core::Impl::weigh(const Entry& entry) {
-  retained_.append(entry.index, entry.bytes());
-  pinnable_.append(entry.index, entry.bytes());
-  lag_.append(entry.index, entry.bytes());
-}
-
-void Core::Impl::raise_commit(Index to) {
-  if (to <= commit_) return;
-  COORDKIT_CHECK_MSG(to <= log_.last().index, "INV_R03 commit beyond the log");
-  commit_ = to;
+  leading_->match_changed();
+  if (kind == EntryKind::Configuration) {
+    news_.removed = false;
+    leading_->members_changed(log_, streams_, now_);
+  }
+  return at;
 }
 
 // ---- drain
 
 void Core::Impl::drain(Effects& effects) {
   effects.clear();
-  if (leads()) lead();
-  effects.compact = compact();
-  effects.behind = behind();
-  effects.write = disk_.take(log_);
-  effects.sends.swap(sends_);
-  effects.fates.swap(fates_);
-  effects.confirmations.swap(confirmations_);
-  effects.transfers.swap(transfers_);
-  effects.changes.swap(changes_);
-  effects.reads.swap(read_requests_);
-  if (leadership_ != told_leadership_) effects.leadership = told_leadership_ = leadership_;
-  COORDKIT_CHECK_MSG(commit_ >= told_commit_, "INV_R03 commit");
-  effects.commit = told_commit_ = commit_;
+  if (leading_) {
+    leading_->send_turn(here());
+    transfer_.send_order(*leading_, log_, outbox_);
+    effects.behind = leading_->behind(now_);
+  }
+  effects.compact = log_.compact(leading_ ? leading_->needed(log_, now_) : log_.needed_as_follower());
+  if (effects.compact) reader_.compacted(effects.compact->index);
+  effects.write = log_.take_write();
+  effects.reads.swap(reader_.requests());
+  effects.leadership = roles_.take_change();
+  outbox_.move_to(effects, log_);
 }
 
+void Core::Impl::applied(Index applied) {
+  log_.raise_applied(applied);
+  news_.freshness.applied(log_.applied());
+  log_.evict_applied();
+}
+
+// ---- looks
+
 LaggingTime Core::Impl::next_deadline() const {
-  const LaggingTime handover = handover_ ? handover_->deadline : LaggingTime::max();
-  if (leads()) return std::min({heartbeat_deadline_, quorum_contact() + options_.election_timeout, handover});
-  return electable() ? std::min(election_deadline_, handover) : handover;
+  const LaggingTime transfer = transfer_.deadline();
+  if (leading_) {
+    const LaggingTime end = leading_->quorum_contact(log_, now_) + options_->election_timeout;
+    return std::min({leading_->heartbeat_deadline(), end, transfer});
+  }
+  return voting().electable() ? std::min(election_timer_.deadline(), transfer) : transfer;
+}
+
+std::optional<Lease> Core::Impl::lease() const {
+  const bool handed_over = transfer_.lease_void() == log_.term() && !mutant(Mutant::LeaseOutlivesHandover);
+  if (!leading_ || handed_over) return std::nullopt;
+  const std::optional<LaggingTime> since = leading_->lease_start(log_, now_);
+  return since ? std::optional(Lease{*since, log_.commit()}) : std::nullopt;
+}
+
+// A leader knows of everything that was committed until its quorum last followed it, once an own entry is committed.
+std::optional<LaggingTime> Core::Impl::fresh_at() const {
+  if (!leading_) return news_.freshness.at();
+  if (!leading_->own_entry_committed(log_) || log_.applied() < log_.commit()) return std::nullopt;
+  return leading_->quorum_contact(log_, now_);
 }
 
 Status Core::Impl::status() const {
-  Status status{.leadership = leadership_,
-                .hard_state = disk_.hard_state(),
+  Status status{.leadership = roles_.now(),
+                .hard_state = log_.disk().hard_state(),
                 .base = log_.base(),
                 .last = log_.last(),
-                .commit = commit_,
-                .durable = disk_.durable(),
-                .leader_contact = leader_contact_,
-                .configuration = configuration(),
+                .commit = log_.commit(),
+                .durable = log_.durable(),
+                .leader_contact = news_.contact,
+                .configuration = log_.configuration(),
                 .configuration_index = log_.configuration_index(),
                 .leap = leap_,
-                .lease_void = lease_void_};
-  if (!leads()) return status;
-  status.quorum_contact = quorum_contact();
-  if (handover_) status.successor = handover_->target;
-  for (const Progress& peer : peers_) {
+                .lease_void = transfer_.lease_void()};
+  if (!leading_) return status;
+  status.quorum_contact = leading_->quorum_contact(log_, now_);
+  status.successor = transfer_.target();
+  for (const Progress& peer : leading_->peers()) {
     status.peers.push_back({peer.peer, peer.match, peer.next, peer.contact, peer.state == Progress::State::Behind});
   }
   return status;
 }
 
-// ---- the door
+// ---- door 3
 
 void Effects::clear() {
   write.reset();
@@ -267,18 +278,18 @@ Status Core::status() const { return impl_->status(); }
 const Leadership& Core::leadership() const { return impl_->leadership(); }
 std::optional<Lease> Core::lease() const { return impl_->lease(); }
 std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
-Index Core::commit() const { return impl_->commit(); }
-const Configuration& Core::configuration() const { return impl_->configuration(); }
-Position Core::configuration_position() const { return impl_->configuration_position(); }
-Index Core::leader_commit() const { return impl_->leader_commit(); }
+Index Core::commit() const { return impl_->log().commit(); }
+const Configuration& Core::configuration() const { return impl_->log().configuration(); }
+Position Core::configuration_position() const { return impl_->log().cache().configuration_position(); }
+Index Core::leader_commit() const { return std::max(impl_->news().commit, impl_->log().commit()); }
 bool Core::holds_back() const { return impl_->holds_back(); }
-bool Core::removed() const { return impl_->removed(); }
-Index Core::base() const { return impl_->base(); }
-Index Core::durable() const { return impl_->durable(); }
-Index Core::match(ReplicaId peer) const { return impl_->match(peer); }
-std::optional<Term> Core::term_at(Index index) const { return impl_->term_at(index); }
-const HardState& Core::hard_state() const { return impl_->hard_state(); }
-bool Core::attested() const { return impl_->attested(); }
-Position Core::floor() const { return impl_->floor(); }
+bool Core::removed() const { return impl_->news().removed; }
+Index Core::base() const { return impl_->log().base().index; }
+Index Core::durable() const { return impl_->log().durable(); }
+Index Core::match(ReplicaId peer) const { return impl_->leading() ? impl_->leading()->peers().match(peer) : Index(); }
+std::optional<Term> Core::term_at(Index index) const { return impl_->log().term_at(index); }
+const HardState& Core::hard_state() const { return impl_->log().disk().hard_state(); }
+bool Core::rollback_checked() const { return impl_->log().rollback_checked(); }
+Position Core::floor() const { return impl_->log().floor(); }
 
 }  // namespace coordkit::raft

@@ -83,27 +83,27 @@ class CoreTwin::Reader {
     log();
     disk();
     election();
-    if (core_.leads()) reign();
-    wishes();
+    if (core_.leading_) reign(*core_.leading_);
+    pending();
     reading();
   }
 
  private:
   bool drained() const {
-    return core_.sends_.empty() && core_.fates_.empty() && core_.confirmations_.empty() && core_.transfers_.empty() &&
-           core_.changes_.empty() && core_.read_requests_.empty() && !core_.requested_ &&
-           core_.told_leadership_ == core_.leadership_ && core_.told_commit_ == core_.commit_;
+    const Roles& roles = core_.roles_;
+    return core_.outbox_.empty() && core_.reader_.requests_.empty() && !roles.requested() && roles.reported_ == roles.now_ &&
+           core_.outbox_.commit_reported == core_.log_.commit();
   }
 
   // How long ago, or an election timeout if it is longer than that: nothing asks for more.
   void age(LaggingTime at) {
-    to_.add(static_cast<uint64_t>(std::min(core_.now_ - at, core_.options_.election_timeout).count()));
+    to_.add(static_cast<uint64_t>(std::min(core_.now_ - at, core_.options_->election_timeout).count()));
   }
   void ahead(LaggingTime at) { to_.add(static_cast<uint64_t>((at - core_.now_).count())); }
   void flag(bool value) { to_.add(value ? 1 : 0); }
 
   void log() {
-    const LogCache& log = core_.log_;
+    const LogCache& log = core_.log_.cache();
     to_.add(log.base());
     to_.add(log.configuration_at(log.base().index).at);
     to_.add(log.configuration_at(log.base().index).configuration);
@@ -113,22 +113,26 @@ class CoreTwin::Reader {
       to_.add(*log.term_at(index));
     }
     for (const Entry& entry : log.cached(log.first_cached(), log.last().index, ~size_t{0})) to_.add(entry);
-    to_.add(core_.commit_);
-    to_.add(core_.applied_);
-    to_.add(core_.checkpoint_);
+    const Retention& retention = core_.log_.retention();
+    to_.add(core_.log_.commit());
+    to_.add(core_.log_.applied());
+    to_.add(retention.checkpoint_);
     if (ignored_.compaction) return;
-    to_.add(core_.everyone_has_);
-    to_.add(core_.pinned_);
-    to_.add(core_.told_needed_);
-    for (const LogWeight* weight : {&core_.retained_, &core_.pinnable_}) {
+    to_.add(core_.log_.everyone_has());
+    to_.add(retention.pinned_);
+    to_.add(retention.needed_);
+    for (const LogWeight* weight : {&retention.retained_, &retention.pinnable_}) {
       to_.add(weight->marks_.size());
       for (const auto& mark : weight->marks_) to_.add(mark.last), to_.add(mark.total);
     }
   }
 
-  void write(WriteNumber number) { to_.add(number > core_.disk_.written_ ? number - core_.disk_.written_ : 0); }
+  void write(WriteNumber number) {
+    const WriteNumber written = core_.log_.disk().written_;
+    to_.add(number > written ? number - written : 0);
+  }
   void disk() {
-    const WriteQueue& disk = core_.disk_;
+    const WriteQueue& disk = core_.log_.disk();
     to_.add(disk.hard_state_);
     flag(disk.hard_state_changed_);
     write(disk.term_write_);
@@ -148,44 +152,50 @@ class CoreTwin::Reader {
   }
 
   void election() {
-    const Role role = core_.leadership_.role;
+    const Role role = core_.roles_.role();
     to_.add(static_cast<uint64_t>(role));
-    to_.add(core_.leadership_.term);
-    to_.add(core_.leadership_.leader);
-    to_.add(core_.verified_);
-    to_.add(core_.vote_round_);
-    flag(core_.quiet_);
-    flag(core_.attested_);
+    to_.add(core_.roles_.now().term);
+    to_.add(core_.roles_.leader());
+    to_.add(core_.news_.verified);
+    to_.add(core_.election_timer_.campaign_);
+    flag(core_.news_.removed);
+    flag(core_.log_.rollback_checked());
     if (role != Role::Leader && !ignored_.followers_clocks) follower();
-    if (role != Role::PreCandidate && role != Role::Candidate) return;
-    to_.add(static_cast<uint64_t>(core_.cause_));
+    if (!core_.campaigning_) return;
+    to_.add(static_cast<uint64_t>(core_.campaigning_->cause_));
     std::vector<uint64_t> votes;
-    for (const ReplicaId voter : core_.votes_.granted_) votes.push_back(to_.name_of(voter));
+    for (const ReplicaId voter : core_.campaigning_->votes_.granted_) votes.push_back(to_.name_of(voter));
     std::sort(votes.begin(), votes.end());
     to_.add(votes.size());
     for (const uint64_t vote : votes) to_.add(vote);
   }
 
   void follower() {
-    ahead(core_.election_deadline_);
-    if (core_.leadership_.leader || core_.options_.lease > Duration::zero()) age(core_.leader_contact_);
-    const Freshness& fresh = core_.freshness_;
+    ahead(core_.election_timer_.deadline());
+    if (core_.roles_.leader() || core_.options_->lease > Duration::zero()) age(core_.news_.contact);
+    const Freshness& fresh = core_.news_.freshness;
     to_.add(fresh.at_ ? static_cast<uint64_t>((core_.now_ - *fresh.at_).count()) + 1 : 0);
     flag(fresh.word_.has_value());
     if (fresh.word_) to_.add(fresh.word_->committed), to_.add(static_cast<uint64_t>((core_.now_ - fresh.word_->at).count()));
   }
 
-  void reign() {
-    to_.add(core_.leader_start_);
-    flag(core_.matches_changed_);
-    flag(core_.heartbeat_due_);
-    ahead(core_.heartbeat_deadline_);
-    to_.add(core_.round_);
-    to_.add(core_.confirmed_round_);
-    for (const auto& round : core_.rounds_) to_.add(core_.round_ - round.number), age(round.begun);
-    to_.add(core_.rounds_.size());
+  void reign(const Leading& leading) {
+    const Confirmations& confirmations = leading.confirmations_;
+    to_.add(leading.start_);
+    flag(leading.match_changed_);
+    flag(leading.heartbeat_due_);
+    ahead(leading.heartbeat_deadline_);
+    to_.add(confirmations.round_);
+    to_.add(confirmations.confirmed_);
+    for (const auto& round : confirmations.rounds_) to_.add(confirmations.round_ - round.number), age(round.begun);
+    to_.add(confirmations.rounds_.size());
+    to_.add(confirmations.questions_.size());
+    for (const auto& question : confirmations.questions_) {
+      to_.add(question.ticket), to_.add(question.round), to_.add(question.commit);
+    }
+    disk_lag(leading);
     std::vector<const Progress*> peers;
-    for (const Progress& peer : core_.peers_) peers.push_back(&peer);
+    for (const Progress& peer : leading.peers_) peers.push_back(&peer);
     std::sort(peers.begin(), peers.end(), [this](auto* a, auto* b) { return to_.name_of(a->peer) < to_.name_of(b->peer); });
     to_.add(peers.size());
     for (const Progress* one : peers) peer(*one);
@@ -204,54 +214,55 @@ class CoreTwin::Reader {
       to_.add(append.last);
       to_.add(append.bytes);
     }
-    to_.add(peer.told_commit);
+    to_.add(peer.commit_sent);
     to_.add(peer.answered_round);
     age(peer.contact);
     if (!ignored_.compaction)
-      to_.add(static_cast<uint64_t>(std::min(core_.now_ - peer.contact, core_.catch_up_grace()).count()));
-    flag(peer.vouched != LaggingTime());
-    age(peer.vouched);
+      to_.add(static_cast<uint64_t>(std::min(core_.now_ - peer.contact, catch_up_grace(*core_.options_)).count()));
+    flag(peer.lease_contact != LaggingTime());
+    age(peer.lease_contact);
     to_.add(peer.beat.round);
     age(peer.beat.sent);
     to_.add(peer.beat.round == 0 ? Index() : peer.beat.upto);
   }
 
-  void wishes() {
-    to_.add(core_.last_stream_);
-    to_.add(core_.lease_void_);
-    flag(core_.handover_.has_value());
-    if (const auto& handover = core_.handover_) {
-      to_.add(handover->ticket);
-      to_.add(handover->target);
-      ahead(handover->deadline);
-      to_.add(handover->term);
-      to_.add(handover->told_round);
-    }
-    flag(core_.disk_lag_.has_value());
-    if (const auto& lag = core_.disk_lag_) {
-      to_.add(lag->upto), ahead(lag->since), to_.add(lag->asked), ahead(lag->asked_at), flag(lag->refused);
+  void disk_lag(const Leading& leading) {
+    const DiskWatch& watch = leading.disk_watch_;
+    flag(watch.lag_.has_value());
+    if (const auto& lag = watch.lag_) {
+      to_.add(lag->upto), ahead(lag->since), to_.add(lag->asked), ahead(lag->asked_at), flag(lag->tried);
       for (const ReplicaId id : lag->prompt) to_.add(id);
     }
-    const bool watched = core_.leads() && core_.disk_lag_max() != Duration::max();
-    if (watched)
-      to_.add(static_cast<uint64_t>(std::min(core_.now_ - core_.led_since_, 10 * core_.options_.election_timeout).count()));
-    flag(core_.change_.has_value());
-    if (core_.change_) to_.add(core_.change_->ticket), to_.add(core_.change_->at);
-    to_.add(core_.questions_.size());
-    for (const auto& question : core_.questions_) {
-      to_.add(question.ticket), to_.add(question.round), to_.add(question.commit);
+    if (watch.off()) return;
+    to_.add(static_cast<uint64_t>(std::min(core_.now_ - leading.since_, 10 * core_.options_->election_timeout).count()));
+  }
+
+  void pending() {
+    to_.add(core_.streams_.last_);
+    to_.add(core_.transfer_.lease_void_);
+    flag(core_.transfer_.transfer_.has_value());
+    if (const auto& transfer = core_.transfer_.transfer_) {
+      to_.add(transfer->ticket);
+      to_.add(transfer->target);
+      ahead(transfer->deadline);
+      to_.add(transfer->term);
+      to_.add(transfer->ordered_round);
     }
+    const auto& change = core_.change_.change_;
+    flag(change.has_value());
+    if (change) to_.add(change->ticket), to_.add(change->at);
   }
 
   void reading() {
-    to_.add(core_.reads_.size());
-    for (const auto& read : core_.reads_) {
+    const LogReader& reader = core_.reader_;
+    to_.add(reader.reads_.size());
+    for (const auto& read : reader.reads_) {
       to_.add(read.first);
       flag(read.failed.has_value());
       if (read.failed) age(*read.failed);
     }
-    to_.add(core_.apply_wants_ ? core_.apply_wants_->value() + 1 : 0);
-    to_.add(core_.apply_window_);
+    to_.add(reader.apply_wants_ ? reader.apply_wants_->value() + 1 : 0);
+    to_.add(reader.apply_window_);
   }
 
   const Core::Impl& core_;
@@ -263,33 +274,30 @@ class CoreTwin::Reader {
 
 Core CoreTwin::copy(const Core& core) { return Core(std::make_unique<Core::Impl>(*core.impl_)); }
 void CoreTwin::digest(const Core& core, Digest& into, const Ignored& ignored) { Reader(*core.impl_, into, ignored).read(); }
-void CoreTwin::reseed(Core& core, uint64_t seed) { core.impl_->random_ = Random(seed); }
+void CoreTwin::reseed(Core& core, uint64_t seed) { core.impl_->election_timer_.random_ = Random(seed); }
 std::span<const Entry> CoreTwin::log(const Core& core) {
-  const LogCache& log = core.impl_->log_;
+  const LogCache& log = core.impl_->log_.cache();
   return log.cached(log.first_cached(), log.last().index, ~size_t{0});
 }
 LaggingTime CoreTwin::now(const Core& core) { return core.impl_->now_; }
-bool CoreTwin::hears_leader(const Core& core) { return core.impl_->hears_leader(); }
+bool CoreTwin::hears_leader(const Core& core) { return core.impl_->voting().hears_leader(); }
 bool CoreTwin::admissible(const Core& core, ReplicaId from, const Message& message) {
-  return core.impl_->admissible(from, message);
+  return core.impl_->admission().admits(from, message);
 }
 
-bool CoreTwin::vote_durable(const Core& core) { return core.impl_->disk_.hard_state_durable(); }
+bool CoreTwin::vote_durable(const Core& core) { return core.impl_->log_.disk().hard_state_durable(); }
 bool CoreTwin::overtaken(const Core& core, ReplicaId from, const AppendReply& reply) {
-  const Progress* peer = core.impl_->progress_of(from);
-  if (!peer || peer->stream != reply.stream || reply.term != core.impl_->term() || reply.round > peer->answered_round)
-    return false;
+  const Leading* leading = core.impl_->leading();
+  const Progress* peer = leading ? leading->peers().find(from) : nullptr;
+  if (!peer || peer->stream != reply.stream || reply.term != leading->term_ || reply.round > peer->answered_round) return false;
   return reply.verdict == AppendVerdict::Accepted ? reply.match < peer->match : reply.rejected <= peer->match;
 }
 
 void CoreTwin::commit_by_counting(Core& core) {
   Core::Impl& impl = *core.impl_;
-  if (!impl.leads()) return;
-  impl.raise_commit(Index(quorum_value(impl.configuration(), [&impl](ReplicaId id) {
-    if (impl.is_self(id)) return impl.disk_.durable().value();
-    const Progress* peer = impl.progress_of(id);
-    return peer ? peer->match.value() : 0;
-  })));
+  if (!impl.leading_) return;
+  const auto match_of = [&impl](ReplicaId id) { return impl.leading_->match_of(id, impl.log_); };
+  impl.log_.raise_commit(Index(quorum_value(impl.log_.configuration(), match_of)));
 }
 
 }  // namespace coordkit::raft

@@ -7,7 +7,7 @@
 //   jitter    not covered. It is a choice that the test makes afresh with reseed() before each step
 //   ids       under other names if asked, so that states that differ in who is who only are equal
 //
-// All else (terms, indexes, streams, rounds) counts as it is. Whoever adds a field to the core adds it here: ./dev explore
+// All else (terms, indexes, streams, rounds) counts as it is. A field that is added to the core is added here: ./dev explore
 // --twins and its tests run pairs with equal fingerprints side by side and find what was left out.
 #pragma once
 
@@ -63,7 +63,7 @@ struct Ignored {
 
 class CoreTwin {
  public:
-  // Of a core that has been drained.
+  // The core has been drained.
   static Core copy(const Core& core);
   static void digest(const Core& core, Digest& into, const Ignored& ignored = {});
   static void reseed(Core& core, uint64_t seed);

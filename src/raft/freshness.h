@@ -1,7 +1,7 @@
-// How old the applied state of a follower may be, as far as it was told. The leader's word "I have committed up to here" makes
+// How old the applied state of a follower may be, as far as it has heard. The leader's word "I have committed up to here" makes
 // the state as fresh as the moment the word came in, once it is applied. One such word is remembered at a time, so the
 // answer is at most a few heartbeats too old. It is no bound: neither the word's travel counts nor that the leader may
-// have been deposed unawares. Whoever needs certainty reads linearizably.
+// have been deposed unawares. A caller that needs certainty reads linearizably.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace coordkit::raft {
 
 class Freshness {
  public:
-  void told(Index committed, LaggingTime now, Index applied_so_far) {
+  void heard(Index committed, LaggingTime now, Index applied_so_far) {
     if (!word_) word_ = Word{committed, now};
     applied(applied_so_far);
   }

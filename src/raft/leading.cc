@@ -1,225 +1,157 @@
-// The leader's half of replication (thesis 3.5, 10.2.1) and the commit rule (3.6.2).
+// The reign (thesis 3.5, 3.6): what peers' answers prove, what they make committed, and how long a leader may rely on them.
+#include "raft/leading.h"
+
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
 #include "base/mutant.h"
-#include "raft/core_impl.h"
-#include "raft/membership.h"
+#include "raft/quorum.h"
 
 namespace coordkit::raft {
 
-Progress* Core::Impl::progress_of(ReplicaId id) {
-  const auto at = std::find_if(peers_.begin(), peers_.end(), [id](const Progress& peer) { return peer.peer == id; });
-  return at == peers_.end() ? nullptr : &*at;
-}
-const Progress* Core::Impl::progress_of(ReplicaId id) const { return const_cast<Impl*>(this)->progress_of(id); }
-
-Index Core::Impl::match(ReplicaId id) const {
-  const Progress* peer = progress_of(id);
-  return peer ? peer->match : Index();
-}
-
-// The set of streams follows the configuration in force, which changes on append (thesis 4.1).
-void Core::Impl::match_peers_to_configuration() {
-  std::erase_if(peers_, [this](const Progress& peer) {
-    const Member* member = member_of(configuration(), peer.peer);
-    if (!member || mutant(Mutant::OtherDiskCounts)) return !member;
-    return member->store != peer.store;  // another disk has acknowledged nothing (regression R47)
-  });
-  for (const auto* members : {&configuration().voters, &configuration().outgoing, &configuration().learners}) {
-    for (const Member& member : *members) {
-      if (is_self(member.id) || progress_of(member.id)) continue;
-      const AppendWindow empty(options_.append_messages_in_flight, options_.append_bytes_in_flight);
-      peers_.emplace_back(member.id, member.store, empty, log_.last().index.next(), now_).stream = ++last_stream_;
-    }
-  }
-  std::sort(peers_.begin(), peers_.end(), [](const Progress& a, const Progress& b) { return a.peer < b.peer; });
+Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams, LaggingTime now)
+    : options_(options),
+      term_(log.term()),
+      start_(log.last().index.next()),
+      since_(now),
+      peers_(options),
+      confirmations_(options),
+      disk_watch_(options),
+      heartbeat_deadline_(now + options.heartbeat_interval) {
+  members_changed(log, streams, now);
 }
 
-void Core::Impl::on(const PeerUp& up) {
-  if (Progress* peer = progress_of(up.peer)) {
-    peer->restart(++last_stream_);
-    peer->probe_from(std::max(peer->next, log_.base().index.next()));  // what it has now is not known
-    send_heartbeat(*peer);
-  }
-}
-
-// ---- proposals
-
-// Commands only: members change by ChangeMembership.
-ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
-  using Kind = ProposalFate::Kind;
-  if (!leads()) return Kind::NotLeader;
-  if (handover_) return Kind::Transferring;
-  if (log_.last().index.value() >= kCountMax) return Kind::NoRoom;
-  const size_t unsynced = disk_.unsynced_bytes();
-  if (unsynced > 0 && unsynced + proposal.payload.size() > options_.unsynced_bytes_max) return Kind::NoRoom;
-  return proposal.kind == EntryKind::Command ? Kind::Appended : Kind::NoRoom;
+void Leading::members_changed(const Log& log, StreamNumbers& streams, LaggingTime now) {
+  peers_.follow(log.configuration(), log.last().index.next(), streams, now);
 }
 
 // ---- answers
 
+void Leading::connected(ReplicaId id, StreamNumbers& streams, const Step& step) {
+  Progress* peer = peers_.find(id);
+  if (!peer) return;
+  peer->restart(streams.next());
+  peer->probe_from(std::max(peer->next, step.log.base().index.next()));  // what it has now is not known
+  send_heartbeat(*peer, step);
+}
+
+bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const {
+  const Progress* peer = peers_.find(from);
+  return peer && echoed == term_ && (stream == peer->stream || mutant(Mutant::StreamIgnored));
+}
+
 // An answer proves contact at the time its round was begun, not at the time of receipt: the network may have held it for
 // ever. It counts however many rounds were begun since, or peers that are slow but alive would be taken for gone.
-void Core::Impl::heard(Progress& peer, uint64_t round) {
+void Leading::heard(Progress& peer, uint64_t round, LaggingTime now) {
   peer.answered_round = std::max(peer.answered_round, round);
-  const auto later = std::find_if(rounds_.begin(), rounds_.end(), [round](const Round& one) { return one.number > round; });
-  if (later == rounds_.begin()) return;
-  const LaggingTime begun = (later - 1)->begun;
-  peer.contact = peer.vouched = std::max(peer.contact, mutant(Mutant::ContactFromReceipt) ? now_ : begun);
+  const std::optional<LaggingTime> begun = confirmations_.begun(round);
+  if (!begun) return;
+  peer.contact = peer.lease_contact = std::max(peer.contact, mutant(Mutant::ContactFromReceipt) ? now : *begun);
 }
 
-void Core::Impl::note_round() {
-  while (!rounds_.empty() && now_ - rounds_.front().begun > options_.election_timeout) rounds_.pop_front();
-  if (!rounds_.empty() && now_ - rounds_.back().begun < options_.heartbeat_interval / 2) return;
-  rounds_.push_back({round_, now_});
-}
-
-void Core::Impl::receive(ReplicaId from, const AppendReply& reply) {
-  Progress& peer = *progress_of(from);
-  heard(peer, reply.round);
+void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step) {
+  Progress& peer = *peers_.find(from);
+  heard(peer, reply.round, step.now);
   if (reply.verdict == AppendVerdict::Accepted) {
     peer.accepted(reply.match);
-    matches_changed_ = true;
+    match_changed_ = true;
   } else if (peer.current_rejection(reply.rejected)) {
-    const Position agreed = log_.last_not_above(reply.hint.index, reply.hint.term);
+    const Position agreed = step.log.cache().last_not_above(reply.hint.index, reply.hint.term);
     peer.probe_from(mutant(Mutant::StepsBackByOne) ? reply.rejected : std::min(agreed.index.next(), reply.rejected));
   }
 }
 
 // A heartbeat's answer says how far the stream got. If something sent before that heartbeat is still missing, it may be
 // lost or just on its way to the peer's disk; an empty append finds out at no cost (regression R56).
-void Core::Impl::receive(ReplicaId from, const HeartbeatReply& reply) {
-  Progress& peer = *progress_of(from);
-  heard(peer, reply.round);
+void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& step) {
+  Progress& peer = *peers_.find(from);
+  heard(peer, reply.round, step.now);
   if (reply.match > peer.match) {
     peer.accepted(reply.match);
-    matches_changed_ = true;
+    match_changed_ = true;
   }
   const bool probe_missing = peer.state == Progress::State::Probe && peer.probing && reply.round > peer.probe_round;
   const bool append_missing = peer.state == Progress::State::Stream && peer.beat.round != 0 && reply.round >= peer.beat.round &&
                               peer.match < peer.beat.upto;
   if (peer.beat.round != 0 && reply.round >= peer.beat.round) peer.beat = {};
-  if ((probe_missing || append_missing) && !mutant(Mutant::LostAppendForgotten)) probe(peer);
+  if ((probe_missing || append_missing) && !mutant(Mutant::LostAppendForgotten)) send_append(peer, {}, step);
 }
 
 // ---- commit
 
-// Thesis 3.6.2, fig. 3.7: only an entry of the own term is committed by counting (regression R01). The own match is what the
-// own disk has; the followers alone may be a quorum.
-void Core::Impl::advance_commit() {
-  if (!std::exchange(matches_changed_, false)) return;
-  const auto match_of = [this](ReplicaId id) {
-    if (is_self(id)) return (mutant(Mutant::LeaderCountsUnsynced) ? log_.last().index : disk_.durable()).value();
-    const Progress* peer = progress_of(id);
-    return peer ? peer->match.value() : 0;
-  };
-  const Index agreed(quorum_value(configuration(), match_of));
-  if (agreed > commit_ && (log_.term_at(agreed) == term() || mutant(Mutant::CommitsOlderTerms))) {
-    COORDKIT_CHECK_MSG(quorum_agrees(configuration(), [&](ReplicaId id) { return match_of(id) >= agreed.value(); }), "INV_R09");
-    raise_commit(agreed);
+uint64_t Leading::match_of(ReplicaId id, const Log& log) const {
+  if (id == options_.self) return (mutant(Mutant::LeaderCountsUnsynced) ? log.last().index : log.durable()).value();
+  return peers_.match(id).value();
+}
+
+// Only an entry of the own term is committed by counting (regression R01). The own match is what the own disk has; the
+// followers alone may be a quorum.
+void Leading::advance_commit(Log& log) {
+  if (!std::exchange(match_changed_, false)) return;
+  const auto match_of = [&](ReplicaId id) { return this->match_of(id, log); };
+  const Index agreed(quorum_value(log.configuration(), match_of));
+  if (agreed > log.commit() && (log.term_at(agreed) == term_ || mutant(Mutant::CommitsOlderTerms))) {
+    COORDKIT_CHECK_MSG(quorum_agrees(log.configuration(), [&](ReplicaId id) { return match_of(id) >= agreed.value(); }),
+                       "INV_R09");
+    log.raise_commit(agreed);
   }
-  everyone_has_ = std::max(everyone_has_, std::min(Index(member_minimum(configuration(), match_of)), commit_));
+  log.raise_everyone_has(Index(member_minimum(log.configuration(), match_of)));
 }
 
-LaggingTime Core::Impl::quorum_time(LaggingTime Progress::*of_peer) const {
-  const uint64_t time = quorum_value(configuration(), [&](ReplicaId id) {
-    const Progress* peer = progress_of(id);
-    const LaggingTime at = is_self(id) ? now_ : peer ? peer->*of_peer : LaggingTime();
-    return static_cast<uint64_t>(at.time_since_epoch().count());
-  });
-  return LaggingTime(Duration(static_cast<Duration::rep>(time)));
+// ---- time
+
+LaggingTime Leading::quorum_contact(const Log& log, LaggingTime now) const {
+  return peers_.quorum_time(log.configuration(), &Progress::contact, now);
 }
 
-// ---- the leader's messages of one turn
-
-// Heartbeats of a new round first, then appends, then the news of a commit to whoever did not get it with an append.
-void Core::Impl::lead() {
-  if (heartbeat_due_ || round_wanted()) begin_round();
-  for (Progress& peer : peers_) {
-    replicate(peer);
-    if (peer.told_commit < std::min(commit_, peer.match)) send_heartbeat(peer);
-  }
-  hand_over();
+// A leader stops at the latest when another one could have been elected: an election timeout after it sent the last
+// heartbeat that a quorum answered (thesis 6.2; regression R66).
+bool Leading::expired(const Log& log, LaggingTime now) const {
+  return now - quorum_contact(log, now) >= options_.election_timeout;
 }
 
-void Core::Impl::begin_round() {
-  heartbeat_due_ = false;
-  ask_in_round(++round_);
-  note_round();
-  told_needed_ = checkpoint_.index ? needed() : Index();
-  for (Progress& peer : peers_) {
-    const bool answer_overdue = now_ - peer.beat.sent >= options_.election_timeout / 2;
-    if (answer_overdue) peer.probing = false;  // who does not know us yet answers appends only
-    if (peer.beat.round == 0 || answer_overdue) {
-      peer.beat = {round_, now_, peer.next.previous()};
-      if (peer.state == Progress::State::Behind) greet(peer);
-    }
-    send_heartbeat(peer);
-  }
+bool Leading::heartbeat_comes_due(LaggingTime now) {
+  if (now < heartbeat_deadline_) return false;
+  heartbeat_due_ = true;
+  heartbeat_deadline_ = now + options_.heartbeat_interval;
+  return true;
 }
 
-void Core::Impl::send_heartbeat(Progress& peer) {
-  const Index commit = mutant(Mutant::CommitUnclamped) ? commit_ : std::min(commit_, peer.match);
-  peer.told_commit = std::max(peer.told_commit, commit);
-  send(peer.peer, mutant(Mutant::HeartbeatsWaitForDisk) ? disk_.covering(log_.last().index) : WriteNumber(),
-       Heartbeat{.term = term(),
-                 .stream = peer.stream,
-                 .commit = commit,
-                 .everyone_has = everyone_has_,
-                 .round = round_,
-                 .committed = commit_,
-                 .durable = durable_position(),
-                 .hold_back = holds_back(),
-                 .needed = told_needed_});
+// A peer that answered a round hears this leader for an election timeout and votes for no other until then, whatever term it
+// has moved to meanwhile; only the leader's own order to campaign is exempt, and that voids the lease first (thesis 6.4.1;
+// regression R61).
+std::optional<LaggingTime> Leading::lease_start(const Log& log, LaggingTime now) const {
+  if (options_.lease <= Duration::zero() || !own_entry_committed(log)) return std::nullopt;
+  const LaggingTime since = peers_.quorum_time(log.configuration(), &Progress::lease_contact, now);
+  return since == LaggingTime() ? std::nullopt : std::optional(since);
 }
 
-Position Core::Impl::durable_position() const {
-  const std::optional<Term> term = log_.term_at(disk_.durable());
-  return term ? Position{disk_.durable(), *term} : Position{};
+ReplicaId Leading::best_successor(const Log& log, LaggingTime now) const {
+  return peers_.best_successor(log.configuration(), now, [](ReplicaId) { return true; });
 }
 
-void Core::Impl::replicate(Progress& peer) {
-  const Index last = log_.last().index;
-  leave_behind(peer);
-  if (peer.state == Progress::State::Behind) return;
-  if (peer.state == Progress::State::Probe) {
-    if (!peer.probing) send_append(peer, log_.cached(peer.next, last, options_.append_bytes_max));
-    return;
-  }
-  while (peer.next <= last && !peer.window.full()) {
-    if (peer.next < log_.first_cached())
-      return request_read(peer.next, log_.first_cached().previous(), options_.append_bytes_max);
-    send_append(peer, log_.cached(peer.next, last, options_.append_bytes_max));
-  }
+// A stalled disk, after a while in office. If one attempt came to nothing and the prompt peers can elect one of them without
+// us, we make room: with such a disk we win no election.
+std::optional<ReplicaId> Leading::relief(const Log& log, LaggingTime now) const {
+  constexpr int kTimeoutsLedFirst = 10;
+  if (!disk_watch_.stalls(now) || now - since_ < kTimeoutsLedFirst * options_.election_timeout) return std::nullopt;
+  const auto prompt = [this](ReplicaId id) { return disk_watch_.prompt(id); };
+  if (disk_watch_.handed_over_in_vain() && quorum_agrees(log.configuration(), prompt)) return ReplicaId();
+  const ReplicaId successor = peers_.best_successor(log.configuration(), now, prompt);
+  return successor ? std::optional(successor) : std::nullopt;
 }
 
-void Core::Impl::probe(Progress& peer) { send_append(peer, {}); }
+// ---- questions
 
-// In a stream `next` runs ahead of the answers; a probe waits for its own.
-void Core::Impl::send_append(Progress& peer, std::span<const Entry> entries) {
-  const Index previous = peer.next.previous();
-  const std::optional<Term> previous_term = log_.term_at(previous);
-  if (!previous_term) return;
-  AppendRequest request{.term = term(),
-                        .stream = peer.stream,
-                        .previous = {previous, *previous_term},
-                        .entries = {entries.begin(), entries.end()},
-                        .commit = std::min(commit_, previous + entries.size()),
-                        .everyone_has = everyone_has_,
-                        .round = round_};
-  peer.told_commit = std::max(peer.told_commit, request.commit);
-  if (peer.state == Progress::State::Probe) {
-    peer.probing = true;
-    peer.probe_round = round_;
-  } else if (!entries.empty()) {
-    size_t bytes = 0;
-    for (const Entry& entry : entries) bytes += entry.bytes();
-    peer.next = peer.next + entries.size();
-    peer.window.sent(peer.next.previous(), bytes);
-  }
-  send(peer.peer, WriteNumber(), std::move(request));
+void Leading::ask(Ticket ticket, const Log& log) {
+  const bool alone = quorum_agrees(log.configuration(), [this](ReplicaId id) { return id == options_.self; });
+  confirmations_.ask(ticket, log.commit(), alone);
+}
+
+void Leading::answer_questions(const Log& log, Outbox& out) {
+  confirmations_.answer(
+      log.commit(), start_, [&] { return peers_.quorum_round(log.configuration(), round()); }, out);
 }
 
 }  // namespace coordkit::raft

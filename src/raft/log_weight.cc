@@ -30,7 +30,7 @@ bool LogWeight::reached_after(Index index) const {
   return from != marks_.end() && marks_.back().total - from->total >= budget_;
 }
 
-Index LogWeight::spared() const {
+Index LogWeight::beyond_budget() const {
   const uint64_t all = marks_.back().total;
   const auto within = std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return all - mark.total < budget_; });
   if (within == marks_.begin()) return marks_.front().last;

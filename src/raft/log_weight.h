@@ -20,7 +20,7 @@ class LogWeight {
   // Whether the entries after this one weigh at least the budget.
   bool reached_after(Index index) const;
   // The highest index such that the entries after it weigh at least the budget; the base if all together do not.
-  Index spared() const;
+  Index beyond_budget() const;
 
  private:
   friend class CoreTwin;

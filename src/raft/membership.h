@@ -16,7 +16,7 @@ Configuration leave(Configuration joint);
 
 // The member that may act under this id now: of two incarnations the one that still votes. Null: none.
 const Member* member_of(const Configuration& configuration, ReplicaId id);
-// Whose data directory this is, by the configuration. Null: nobody's, or no store at all.
+// The member whose data directory this is, by the configuration. Null: none has it, or no store at all.
 const Member* owner_of(const Configuration& configuration, StoreId store);
 
 }  // namespace coordkit::raft

@@ -9,11 +9,13 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "base/check.h"
 #include "base/mutant.h"
 #include "coordkit/clock.h"
+#include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
 
 namespace coordkit::raft {
@@ -70,10 +72,10 @@ struct Progress {
   uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
   bool probing = false;      // Probe: one is on its way
   AppendWindow window;
-  Index told_commit;  // highest commit index this stream has been told
+  Index commit_sent;  // highest commit index that went with this stream
   uint64_t answered_round = 0;
-  LaggingTime contact;  // a message sent at this time was answered; to begin with, the time we started to count
-  LaggingTime vouched;  // the same, but zero to begin with: what a lease may rest on
+  LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
+  LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
   Beat beat;
 
   Progress(ReplicaId id, StoreId its_store, const AppendWindow& empty, Index first_probe, LaggingTime now)
@@ -83,7 +85,7 @@ struct Progress {
   void restart(uint64_t new_stream) {
     stream = new_stream;
     next = match ? match.next() : next;
-    match = told_commit = Index();
+    match = commit_sent = Index();
     beat = {};
     answered_round = 0;
     probe_from(next);
@@ -104,6 +106,19 @@ struct Progress {
     state = State::Stream;
     probing = false;
     COORDKIT_CHECK_MSG(match < next, "INV_R18");
+  }
+
+  // An append left, in this confirmation round.
+  void sent(std::span<const Entry> entries, uint64_t round) {
+    if (state == State::Probe) {
+      probing = true;
+      probe_round = round;
+    } else if (!entries.empty()) {
+      size_t bytes = 0;
+      for (const Entry& entry : entries) bytes += entry.bytes();
+      next = next + entries.size();
+      window.sent(next.previous(), bytes);
+    }
   }
 
   void fall_behind() {

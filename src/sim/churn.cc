@@ -242,7 +242,7 @@ void Churn::exchange_set_back() {
     if (!nodes_[node]->up()) continue;
     const EngineStatus status = nodes_[node]->engine()->status();
     const raft::Core* core = nodes_[node]->engine()->core();
-    const bool silent = status.state != ReplicaState::Quarantine && (core == nullptr || !core->attested());
+    const bool silent = status.state != ReplicaState::Quarantine && (core == nullptr || !core->rollback_checked());
     const bool waits = calm_ && !log.stands_for(log.id()) && silent;
     if (waits && random_.chance(0.2)) {
       exchange(node);

@@ -134,7 +134,7 @@ bool Cluster::may_go_on(uint32_t node) {
   promises_.turned(node);
   SimLogStore& log = nodes_[node]->log();
   const raft::Core* core = nodes_[node]->engine()->core();
-  if (log.stands_for(log.id()) || core == nullptr || !core->attested()) return true;
+  if (log.stands_for(log.id()) || core == nullptr || !core->rollback_checked()) return true;
   const Promises::Verdict verdict = promises_.judge(node);
   if (verdict == Promises::Verdict::Told || churn_.mixed_up(node)) {
     throw Violation("INV_R23",

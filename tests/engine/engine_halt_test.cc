@@ -6,7 +6,7 @@
 namespace coordkit::engine {
 namespace {
 
-struct EngineHaltTest : testing::Test {
+struct EngineHaltTest : ::testing::Test {
   Cluster cluster{3};
   uint64_t leader = 0, follower = 0;
 

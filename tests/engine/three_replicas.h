@@ -7,7 +7,7 @@
 
 namespace coordkit::engine {
 
-struct ThreeReplicas : testing::Test {
+struct ThreeReplicas : ::testing::Test {
   Cluster cluster;
   uint64_t leader = 0, follower = 0, third = 0;
 

@@ -101,8 +101,8 @@ TEST(AdmissionTest, FLT_S08_TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLe
 
 // ---- a disk that may have been set back
 
-TEST(AttestedTest, FLT_P15_UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledges) {
-  Solo solo(Recovered{.hard_state = {Term(3), ReplicaId()}, .entries = log_of(3, {1, 2}), .attested = false});
+TEST(RollbackCheckedTest, FLT_P15_UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledges) {
+  Solo solo(Recovered{.hard_state = {Term(3), ReplicaId()}, .entries = log_of(3, {1, 2}), .rollback_checked = false});
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(solo.timeout().sends.empty());
   const auto silent = [&](Message message) {
     solo.receive(2, std::move(message));
@@ -113,13 +113,13 @@ TEST(AttestedTest, FLT_P15_UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledg
   EXPECT_TRUE(silent(AppendRequest{.term = Term(5), .stream = 1, .previous = {Index(3), Term(2)}}));
   EXPECT_TRUE(silent(Heartbeat{.term = Term(5), .stream = 1}));
   EXPECT_TRUE(silent(TimeoutNow{.term = Term(3)}));
-  solo.step(Attested{});
+  solo.step(RollbackCheckPassed{});
   solo.receive(2, VoteRequest{.kind = VoteKind::Real, .term = Term(5), .round = 1, .last = {Index(9), Term(4)}});
   EXPECT_EQ(solo.only<VoteReply>(2).granted, Answer::Yes);
 }
 
-TEST(AttestedTest, ItHearsThatItWasRemoved) {
-  Solo solo(Recovered{.entries = log_of(3, {1}), .attested = false});
+TEST(RollbackCheckedTest, ItHearsThatItWasRemoved) {
+  Solo solo(Recovered{.entries = log_of(3, {1}), .rollback_checked = false});
   solo.receive(2, Removed{Term(2), {Index(9), Term(2)}});
   EXPECT_TRUE(solo.core().removed());
   EXPECT_EQ(solo.term(), Term(1)) << "the disk is to be compared as it is";

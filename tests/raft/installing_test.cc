@@ -17,25 +17,25 @@ Installed state(uint64_t term, Position at, uint64_t configuration_index = 1) {
 
 TEST(LogWeightTest, SparesWhatTheBudgetCoversAndALittleMore) {
   LogWeight weight(Index(10), 1000);
-  EXPECT_EQ(weight.spared(), Index(10)) << "nothing to forget";
+  EXPECT_EQ(weight.beyond_budget(), Index(10)) << "nothing to forget";
   for (uint64_t i = 11; i <= 200; ++i) weight.append(Index(i), 100);
-  const Index spared = weight.spared();
-  EXPECT_LE(spared, Index(190));
-  EXPECT_GE(spared, Index(188));
-  weight.compact(spared);
-  EXPECT_EQ(weight.spared(), spared);
-  EXPECT_TRUE(weight.reached_after(spared));
+  const Index beyond = weight.beyond_budget();
+  EXPECT_LE(beyond, Index(190));
+  EXPECT_GE(beyond, Index(188));
+  weight.compact(beyond);
+  EXPECT_EQ(weight.beyond_budget(), beyond);
+  EXPECT_TRUE(weight.reached_after(beyond));
   EXPECT_FALSE(weight.reached_after(Index(192)));
   weight.truncate_after(Index(195));
-  EXPECT_LE(weight.spared(), Index(195));
+  EXPECT_LE(weight.beyond_budget(), Index(195));
   weight.reset(Index(500));
-  EXPECT_EQ(weight.spared(), Index(500));
+  EXPECT_EQ(weight.beyond_budget(), Index(500));
 }
 
 TEST(LogWeightTest, WithoutABudgetNothingIsSpared) {
   LogWeight weight(Index(0), 0);
   for (uint64_t i = 1; i <= 5; ++i) weight.append(Index(i), 10);
-  EXPECT_EQ(weight.spared(), Index(5));
+  EXPECT_EQ(weight.beyond_budget(), Index(5));
 }
 
 struct Leading : Solo {

@@ -144,11 +144,11 @@ struct Installed {
   Index configuration_index;    // of its entry
 };
 
-// A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::attested).
-struct Attested {};
+// A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::rollback_checked).
+struct RollbackCheckPassed {};
 
 using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed,
-                           Pin, Installed, Attested>;
+                           Pin, Installed, RollbackCheckPassed>;
 
 // ---- effects
 
@@ -235,9 +235,9 @@ struct Recovered {
   std::vector<Entry> entries;
   // The store's own log has nothing to do with base: an install was interrupted before the log was. The first write resets it.
   bool log_replaced = false;
-  // False: the disk may have been set back to an older state. Until Attested the core neither votes, campaigns nor
+  // False: the disk may have been set back to an older state. Until RollbackCheckPassed the core neither votes, campaigns nor
   // acknowledges; it hears nothing but that it was removed.
-  bool attested = true;
+  bool rollback_checked = true;
   // Zero, or the end of the log that this disk had held before entries of it were lost: `entries` ends before the first of
   // them, what the store has after it goes with the first write that appends. Until the log reaches this position again, only
   // a log that does gets a vote, and the core does not campaign (docs/decisions/0024).
@@ -327,7 +327,7 @@ class Core {
   Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing
   std::optional<Term> term_at(Index index) const;  // of the entry in the log; absent: before the base or beyond the end
   const HardState& hard_state() const;             // submitted, not always durable yet
-  bool attested() const;                           // false: until Attested it takes part in nothing
+  bool rollback_checked() const;                   // false: until RollbackCheckPassed it takes part in nothing
   Position floor() const;                          // Recovered::floor, until the durable log has reached it
   Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
 

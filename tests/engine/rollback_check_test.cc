@@ -1,5 +1,5 @@
 // Disks that were set back: who remembers, who asks, and what becomes of it.
-#include "engine/attestation.h"
+#include "engine/rollback_check.h"
 
 #include <gtest/gtest.h>
 
@@ -49,11 +49,11 @@ TEST(PeerMarksTest, AreSortedBoundedAndForgetStrangers) {
 
 // ---- what an answer means
 
-struct Asked : testing::Test {
+struct Asked : ::testing::Test {
   Asked() {
     options.start = 77;
-    attestation.emplace(options, Origin{ReplicaId(1), StoreId(101), BootCounter(5)});
-    attestation->begin(Attestation::Disk::WithLog);
+    check.emplace(options, Origin{ReplicaId(1), StoreId(101), BootCounter(5)});
+    check->begin(RollbackCheck::Disk::WithLog);
   }
   // The disk knows term 4 and gave its vote to replica 2; its log starts after entry 5, and from 15 on it is of term 3.
   std::optional<std::string> answer(PeerMark known) {
@@ -62,11 +62,11 @@ struct Asked : testing::Test {
       if (index < Index(5) || index > Index(20)) return std::nullopt;
       return index < Index(15) ? Term(2) : Term(3);
     };
-    const Attestation::Holds disk{{Term(4), ReplicaId(2)}, {Index(20), Term(3)}, term_at};
-    return attestation->answered(ReplicaId(2), {attestation->question(), known}, disk);
+    const RollbackCheck::Holds disk{{Term(4), ReplicaId(2)}, {Index(20), Term(3)}, term_at};
+    return check->answered(ReplicaId(2), {check->question(), known}, disk);
   }
   EngineOptions options;
-  std::optional<Attestation> attestation;
+  std::optional<RollbackCheck> check;
 };
 
 TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
@@ -78,7 +78,7 @@ TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
   EXPECT_FALSE(answer({.term = Term(4), .vote = ReplicaId(2), .match = {Index(14), Term(2)}}));
   EXPECT_FALSE(answer({.term = Term(4), .match = {Index(3), Term(1)}})) << "before the base: committed";
   EXPECT_FALSE(answer({.term = Term(4), .match = {Index(20), Term()}})) << "of a term that nobody knew";
-  EXPECT_TRUE(attestation->answered(ReplicaId(2)));
+  EXPECT_TRUE(check->answered(ReplicaId(2)));
 }
 
 TEST_F(Asked, FLT_P15_WhatTheDiskLacksIsSaidInASentence) {
@@ -90,7 +90,7 @@ TEST_F(Asked, FLT_P15_WhatTheDiskLacksIsSaidInASentence) {
             std::string::npos);
   EXPECT_NE(answer({.boot = BootCounter(6), .start = 1})->find("start 6, this is start 5"), std::string::npos);
   EXPECT_NE(answer({.boot = BootCounter(5), .start = 1})->find("for the second time"), std::string::npos);
-  EXPECT_FALSE(attestation->answered(ReplicaId(2)));
+  EXPECT_FALSE(check->answered(ReplicaId(2)));
 }
 
 TEST_F(Asked, StartsThatAreNotToldApartAreNotCompared) {
@@ -100,27 +100,27 @@ TEST_F(Asked, StartsThatAreNotToldApartAreNotCompared) {
 }
 
 TEST_F(Asked, AnswersToAnEarlierStartCountForNothing) {
-  RecallReply reply{attestation->question(), {}};
+  RecallReply reply{check->question(), {}};
   reply.asked.start = 76;
-  EXPECT_FALSE(attestation->answered(ReplicaId(2), reply, {{}, {}, [](Index) { return std::optional<Term>(); }}));
-  EXPECT_FALSE(attestation->answered(ReplicaId(2)));
+  EXPECT_FALSE(check->answered(ReplicaId(2), reply, {{}, {}, [](Index) { return std::optional<Term>(); }}));
+  EXPECT_FALSE(check->answered(ReplicaId(2)));
 }
 
 TEST_F(Asked, PeersAreAskedAgainUntilAMajorityHasAnsweredAndThenOnceForEachConnection) {
   const LaggingTime now(1s);
-  EXPECT_TRUE(attestation->due(now).empty());
-  attestation->connected(ReplicaId(2));
-  attestation->connected(ReplicaId(3));
-  EXPECT_EQ(attestation->due(now).size(), 2u);
-  EXPECT_TRUE(attestation->due(now).empty());
-  EXPECT_EQ(attestation->next_deadline(), now + options.raft.heartbeat_interval);
+  EXPECT_TRUE(check->due(now).empty());
+  check->connected(ReplicaId(2));
+  check->connected(ReplicaId(3));
+  EXPECT_EQ(check->due(now).size(), 2u);
+  EXPECT_TRUE(check->due(now).empty());
+  EXPECT_EQ(check->next_deadline(), now + options.raft.heartbeat_interval);
   EXPECT_FALSE(answer({}));
-  EXPECT_EQ(attestation->due(attestation->next_deadline()), std::vector<ReplicaId>{ReplicaId(3)});
-  attestation->passed();
-  EXPECT_EQ(attestation->due(now + 10s).size(), 1u);
-  EXPECT_EQ(attestation->next_deadline(), LaggingTime::max());
-  attestation->connected(ReplicaId(3));
-  EXPECT_EQ(attestation->due(now + 20s), std::vector<ReplicaId>{ReplicaId(3)});
+  EXPECT_EQ(check->due(check->next_deadline()), std::vector<ReplicaId>{ReplicaId(3)});
+  check->passed();
+  EXPECT_EQ(check->due(now + 10s).size(), 1u);
+  EXPECT_EQ(check->next_deadline(), LaggingTime::max());
+  check->connected(ReplicaId(3));
+  EXPECT_EQ(check->due(now + 20s), std::vector<ReplicaId>{ReplicaId(3)});
 }
 
 // ---- among replicas
@@ -334,7 +334,7 @@ TEST_F(SetBackTest, HonestRestartsOfOneOrAllPass) {
   }
 }
 
-TEST(AttestationTest, ALoneVoterNeedsNobody) {
+TEST(RollbackCheckTest, ALoneVoterNeedsNobody) {
   Cluster cluster(1);
   cluster.start(1);
   ASSERT_EQ(cluster.run(1, "add 1"), "1");

@@ -1,4 +1,4 @@
-#include "engine/attestation.h"
+#include "engine/rollback_check.h"
 
 #include "base/mutant.h"
 
@@ -13,7 +13,7 @@ std::string set_back(ReplicaId by, std::string what) {
 std::string named(const char* what, uint64_t number) { return std::string(what) + " " + std::to_string(number); }
 
 // What was said in the term that peer and disk both know is on the disk only if the vote is, and the entry itself.
-std::string lacking(const PeerMark& known, const Attestation::Holds& disk) {
+std::string lacking(const PeerMark& known, const RollbackCheck::Holds& disk) {
   const Term term = disk.hard_state.term;
   if (known.term > term) {
     return named("a vote or an acknowledgement in term", known.term.value()) + ", the disk knows " +
@@ -37,12 +37,12 @@ std::string lacking(const PeerMark& known, const Attestation::Holds& disk) {
 
 }  // namespace
 
-void Attestation::connected(ReplicaId peer) {
+void RollbackCheck::connected(ReplicaId peer) {
   connected_.insert(peer);
   again_ = LaggingTime::min();
 }
 
-std::vector<ReplicaId> Attestation::due(LaggingTime now) {
+std::vector<ReplicaId> RollbackCheck::due(LaggingTime now) {
   std::vector<ReplicaId> peers;
   if (now < next_deadline()) return peers;
   again_ = waiting_ ? now + options_.raft.heartbeat_interval : LaggingTime::max();
@@ -52,9 +52,9 @@ std::vector<ReplicaId> Attestation::due(LaggingTime now) {
   return peers;
 }
 
-LaggingTime Attestation::next_deadline() const { return begun_ ? again_ : LaggingTime::max(); }
+LaggingTime RollbackCheck::next_deadline() const { return begun_ ? again_ : LaggingTime::max(); }
 
-std::optional<std::string> Attestation::answered(ReplicaId from, const RecallReply& reply, const Holds& disk) {
+std::optional<std::string> RollbackCheck::answered(ReplicaId from, const RecallReply& reply, const Holds& disk) {
   if (!begun_ || reply.asked != question()) return std::nullopt;
   const PeerMark& known = reply.known;
   const bool another_start = known.boot == self_.boot && known.start != options_.start && known.start && options_.start;

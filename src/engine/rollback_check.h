@@ -1,8 +1,8 @@
 // Is the disk that this replica was started from the one it last had? A disk that was set back to an older state, or that lost
 // what it had called durable, has forgotten votes and acknowledgements that others rely on. So after a start from a log a
-// replica asks its peers what they remember of it, and the core keeps silent (raft::Recovered::attested) until a majority of
-// the members, itself counted, has answered. What a peer remembers and the disk does not hold ends in quarantine, also when
-// the answer is a late one.
+// replica asks its peers what they remember of it, and the core keeps silent (raft::Recovered::rollback_checked) until a
+// majority of the members, itself counted, has answered. What a peer remembers and the disk does not hold ends in quarantine,
+// also when the answer is a late one.
 //
 // A later term on the disk is proof by itself: whatever was said in an earlier one was on it before. Within one term it takes
 // the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and leave
@@ -20,11 +20,11 @@
 
 namespace coordkit::engine {
 
-class Attestation {
+class RollbackCheck {
  public:
-  Attestation(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
+  RollbackCheck(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
 
-  // From here on peers are asked, and so told of this start. A blank disk has promised nothing yet and waits for nobody.
+  // From here on peers are asked, and so hear of this start. A blank disk has promised nothing yet and waits for no answer.
   enum class Disk : uint8_t { Blank, WithLog };
   void begin(Disk disk) {
     begun_ = true;
@@ -37,7 +37,7 @@ class Attestation {
   void connected(ReplicaId peer);
   void lost(ReplicaId peer) { connected_.erase(peer); }
   RecallRequest question() const { return {self_.store, self_.boot, options_.start}; }
-  // Whom to ask now.
+  // The peers to ask now.
   std::vector<ReplicaId> due(LaggingTime now);
   LaggingTime next_deadline() const;
 

@@ -1,0 +1,51 @@
+// The applied state of this replica, and the comparison of its digests with those of the others (divergence.h).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/consensus.h"
+#include "engine/divergence.h"
+#include "engine/restored_state.h"
+#include "engine/router.h"
+
+namespace coordkit::engine {
+
+class AppliedState {
+ public:
+  AppliedState(const EngineOptions& options, std::vector<HostedMachine> machines)
+      : options_(options),
+        router_(std::move(machines), options.digest_entries),
+        divergence_(options.raft.self, options.raft.election_timeout) {}
+
+  Router& router() { return router_; }
+  const Router& router() const { return router_; }
+  Index index() const { return router_.applied().index; }
+
+  // Applies what is committed, a turn's share; null: there is nothing. Valid until the next call.
+  RouterOutput* apply(Consensus& consensus, size_t bytes_max);
+  size_t applied_bytes() const { return applied_bytes_; }  // by the last apply()
+  bool more_to_apply() const { return more_; }
+  void stop() { more_ = false; }
+  // Another state takes the place of ours.
+  void replace(RestoredState& restored);
+
+  // Before any answer of the entries of the last apply() leaves. A verdict of Self: this state is the one that is wrong.
+  void compare_digests(const Turn& turn);
+  void vote_digest(Turn& turn);
+  void leadership_changed() { divergence_.leadership_changed(); }
+  LaggingTime next_vote() const { return divergence_.next_deadline(); }
+  const std::string& warning() const { return divergence_.warning(); }
+
+ private:
+  const EngineOptions& options_;
+  Router router_;
+  RouterOutput output_;
+  size_t applied_bytes_ = 0;
+  bool more_ = false;
+  DivergenceWatch divergence_;
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,45 @@
+// When the applied state is written to its store, and what has to be written anew because the disk has lost it
+// (state_repair.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/consensus.h"
+#include "engine/router.h"
+#include "engine/state_repair.h"
+
+namespace coordkit::engine {
+
+class Checkpoints {
+ public:
+  explicit Checkpoints(const EngineOptions& options) : options_(options) {}
+
+  // A checkpoint at this position is durable without having been asked for: recovered, or installed.
+  void begin_at(Index applied);
+  void applied(size_t bytes) { bytes_since_ += bytes; }
+  // Whether a checkpoint was due, it is in the effects then. An error: a machine cannot write a whole one.
+  absl::Status collect(Router& router, Turn& turn);
+  bool under_way() const { return under_way_; }
+
+  // ---- the store's word
+  void done(const StateCheckpointed& checkpoint, Turn& turn);
+  void dropped() { under_way_ = false; }  // it has given up what was under way
+  // The applied state is in memory, whatever became of its copy on the disk.
+  void damaged(const absl::Status& why) { repair_.damaged(why); }
+  void waits(const absl::Status& why) { repair_.waits(why); }
+  // Entries of the log up to `last` are rotten.
+  void log_damaged(Index last, const absl::Status& why, Turn& turn);
+  void warnings(std::vector<std::string>& out) const { repair_.warnings(out); }
+
+ private:
+  bool due(Index applied) const;
+
+  const EngineOptions& options_;
+  Index checkpointed_;
+  bool under_way_ = false;
+  uint64_t bytes_since_ = 0;  // applied
+  StateRepair repair_;
+};
+
+}  // namespace coordkit::engine

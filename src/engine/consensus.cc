@@ -1,0 +1,68 @@
+#include "engine/consensus.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+
+namespace coordkit::engine {
+
+void Consensus::start(raft::Recovered recovered, LaggingTime now) {
+  core_.emplace(options_, std::move(recovered), now);
+  leadership_ = core_->leadership();
+}
+
+void Consensus::stop(EngineEffects& effects) {
+  const raft::Leadership none{raft::Role::Follower, leadership_.term, ReplicaId()};
+  if (leadership_ != none) effects.leadership = leadership_ = none;
+  writes_.clear();
+  core_.reset();
+}
+
+void Consensus::leadership_changed(const raft::Leadership& leadership) {
+  leadership_ = leadership;
+  forwarded_.clear();
+}
+
+void Consensus::tick(LaggingTime now) {
+  if (core_->next_deadline() <= now) core_->step(raft::Tick{}, now);
+}
+
+void Consensus::applied(Index through) {
+  core_->applied(through);
+  forwarded_.applied(through);
+}
+
+raft::Effects& Consensus::drain() {
+  core_->drain(drained_);
+  return drained_;
+}
+
+void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<bool(const LogCommand&)> wanted,
+                            LaggingTime now) {
+  raft::Propose propose;
+  for (SharedBytes& command : message.commands) {
+    const auto decoded = decode_command(command.view());
+    const bool fired = decoded.ok() && std::holds_alternative<FireTimers>(*decoded) && !mutant(Mutant::FollowersTimersCount);
+    if (!decoded.ok() || fired) continue;  // only a leader says what fired
+    const auto* vote = std::get_if<DigestVote>(&*decoded);
+    if (vote && vote->replica != from) continue;
+    const auto* request = std::get_if<Request>(&*decoded);
+    if (!wanted(*decoded)) continue;
+    const Ticket ticket = next_ticket();
+    if (request) forwarded_.proposed(ticket, request->id);
+    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(command)});
+  }
+  if (!propose.proposals.empty()) step(std::move(propose), now);
+}
+
+void Consensus::hand_over(SharedBytes command, Turn& turn) {
+  if (!leads()) {
+    turn.effects.sends.push_back({leader(), Forward{{std::move(command)}}});
+    return;
+  }
+  raft::Propose propose;
+  propose.proposals.push_back({Ticket(), raft::EntryKind::Command, std::move(command)});
+  step(std::move(propose), turn.now.lagging);
+}
+
+}  // namespace coordkit::engine

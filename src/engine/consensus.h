@@ -1,0 +1,70 @@
+// The core of this replica as the rest of the engine sees it: absent before the genesis, in quarantine and after a halt. Every
+// input of the core goes through here, with the tickets under which its answers come back.
+//
+// The one rule that orders I/O is kept here too: what the core sends leaves once the write that it depends on is durable.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "coordkit/raft/core.h"
+#include "engine/forwarded.h"
+#include "engine/log_command.h"
+#include "engine/turn.h"
+#include "engine/write_gate.h"
+
+namespace coordkit::engine {
+
+class Consensus {
+ public:
+  explicit Consensus(const raft::Options& options) : options_(options) {}
+
+  void start(raft::Recovered recovered, LaggingTime now);
+  void stop(EngineEffects& effects);
+  bool runs() const { return core_.has_value(); }
+  // Null: it does not run.
+  const raft::Core* core() const { return core_ ? &*core_ : nullptr; }
+
+  // ---- who leads, as of the last drain
+  const raft::Leadership& leadership() const { return leadership_; }
+  ReplicaId leader() const { return leadership_.leader; }
+  Term term() const { return leadership_.term; }
+  bool leads() const { return leadership_.role == raft::Role::Leader; }
+  bool knows_leader() const { return core_ && leadership_.leader; }
+  bool holds_back() const { return knows_leader() && core_->holds_back(); }
+  void leadership_changed(const raft::Leadership& leadership);
+
+  // ---- while it runs
+  Ticket next_ticket() { return std::exchange(next_ticket_, next_ticket_.next()); }
+  void step(raft::Input input, LaggingTime now) { core_->step(std::move(input), now); }
+  void tick(LaggingTime now);
+  std::span<const raft::Entry> committed(Index first, size_t bytes_max) { return core_->committed(first, bytes_max); }
+  void applied(Index through);
+  // What became due. Valid until the next call.
+  raft::Effects& drain();
+  const std::vector<ReplicaId>& behind() const { return drained_.behind; }  // as of then: who needs a state
+  void settled(const raft::ProposalFate& fate) { forwarded_.settled(fate); }
+
+  // Commands that another replica hands to this leader; those that are not `wanted` are passed over.
+  void propose_for(ReplicaId from, Forward& message, absl::FunctionRef<bool(const LogCommand&)> wanted, LaggingTime now);
+  bool under_way(const RequestId& request) const { return forwarded_.under_way(request); }
+  // A command of this replica that is proposed here or handed to the leader, and whose repetition is up to the caller.
+  void hand_over(SharedBytes command, Turn& turn);
+
+  WriteGate& writes() { return writes_; }
+  const WriteGate& writes() const { return writes_; }
+
+ private:
+  const raft::Options& options_;
+  std::optional<raft::Core> core_;
+  raft::Leadership leadership_;
+  raft::Effects drained_;
+  Ticket next_ticket_{1};
+  Forwarded forwarded_;
+  WriteGate writes_;
+};
+
+}  // namespace coordkit::engine

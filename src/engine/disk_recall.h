@@ -1,0 +1,62 @@
+// What replicas remember of each other's disks, and what this one hears of its own (docs/decisions/0009, 0017, 0024): the check
+// for a rollback after a start, the marks of peers that go with the writes of the log, and the entries that this disk has lost.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/consensus.h"
+#include "engine/lost_entries.h"
+#include "engine/peer_marks.h"
+#include "engine/rollback_check.h"
+
+namespace coordkit::engine {
+
+class DiskRecall {
+ public:
+  DiskRecall(const EngineOptions& options, const Origin& self) : self_(self), check_(options, self), marks_({}) {}
+
+  // ---- the start
+  // Takes what was lost out of the log, and the marks.
+  void recover(RecoveredLog& log, Position applied);
+  Position floor() const { return lost_.floor(); }
+  void begin(RollbackCheck::Disk disk) { check_.begin(disk); }
+
+  // ---- the own disk
+  void connected(ReplicaId peer) { check_.connected(peer); }
+  void lost(ReplicaId peer) { check_.lost(peer); }
+  bool waiting() const { return check_.waiting(); }
+  // Asks peers, and lets the core take part once a majority has answered.
+  void check(Turn& turn);
+  // A sentence: the disk lacks what the peer remembers.
+  std::optional<std::string> receive(ReplicaId from, const RecallReply& reply, const raft::Core& core);
+  void mend_log(Turn& turn);
+  LaggingTime next_deadline() const { return check_.next_deadline(); }
+
+  // ---- peers' disks. `member`: the hello of a peer that is heard as a member, else null
+  void receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member, EngineEffects& effects);
+  void turn_begins(const raft::Core* core);
+  struct Said {
+    enum class What : uint8_t { Nothing, Campaign, Vote, Acknowledgement, Durable } what = What::Nothing;
+    Term term;
+    Position durable;
+  };
+  static Said said_by(const raft::Message& message);
+  void note(ReplicaId from, const Hello* member, const Said& said, const raft::Core& core);
+  void forget_strangers(const raft::Configuration& in_force, const raft::Configuration& applied);
+  std::optional<std::vector<PeerMark>> take_changed() { return marks_.take_changed(); }
+
+  // ---- sentences
+  std::string why_waiting() const { return lost_.any() ? lost_.why_waiting() : std::string(); }
+  void warnings(std::vector<std::string>& out) const { lost_.warnings(out); }
+
+ private:
+  const Origin self_;
+  RollbackCheck check_;
+  PeerMarks marks_;
+  LostEntries lost_;
+  Term campaign_;  // that was under way when the turn began; zero: none
+};
+
+}  // namespace coordkit::engine

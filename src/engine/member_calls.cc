@@ -1,0 +1,133 @@
+#include "engine/member_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace coordkit::engine {
+
+// ---- the caller's side
+
+void MemberCalls::start(ChangeMembers call, const Router& router, Turn& turn) {
+  change_.start(std::move(call), router.configuration_at().index, router.configuration(), turn.effects.completions);
+}
+
+void MemberCalls::start(TransferLeadership call, const Router&, Turn& turn) {
+  const Consensus& consensus = turn.consensus;
+  transfer_.start(std::move(call), consensus.core()->configuration(), consensus.leadership(), turn.effects.completions);
+}
+
+void MemberCalls::forget(Ticket ticket) {
+  change_.forget(ticket);
+  transfer_.forget(ticket);
+}
+
+void MemberCalls::ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn) {
+  Consensus& consensus = turn.consensus;
+  if (!consensus.knows_leader()) return;
+  const auto put = [&](auto request) {
+    if (consensus.leads()) return receive(self(), std::move(request), turn);
+    turn.effects.sends.push_back({consensus.leader(), std::move(request)});
+  };
+  const LaggingTime now = turn.now.lagging;
+  if (auto request = change_.question(now, hello_of, turn.effects.completions)) put(*std::move(request));
+  if (auto request = transfer_.question(now, consensus.leader())) put(*request);
+}
+
+void MemberCalls::receive(const ChangeReply& reply, Turn& turn) {
+  change_.replied(reply, turn.now.lagging, turn.effects.completions);
+}
+
+void MemberCalls::receive(const TransferReply& reply, Turn& turn) {
+  transfer_.replied(reply, turn.now.lagging, turn.effects.completions);
+}
+
+void MemberCalls::configuration_applied(const RouterOutput::InForce& one, EngineEffects& effects) {
+  change_.applied(one.at, one.configuration, effects.completions);
+}
+
+void MemberCalls::leader_started(const raft::Leadership& leadership, Index at, EngineEffects& effects) {
+  transfer_.leader_started(leadership, at, effects.completions);
+}
+
+void MemberCalls::state_replaced(const Router& router, const raft::Leadership& leadership, EngineEffects& effects) {
+  change_.state_replaced(router.configuration_at().index, router.configuration(), effects.completions);
+  if (router.leader_term() == leadership.term) leader_started(leadership, router.applied().index, effects);
+}
+
+void MemberCalls::leadership_changed() {
+  change_.leadership_changed();
+  transfer_.leadership_changed();
+}
+
+void MemberCalls::removed(std::string_view why, EngineEffects& effects) {
+  change_.removed(effects.completions);
+  transfer_.fail(Reason::Removed, why, effects.completions);
+}
+
+void MemberCalls::expire(LaggingTime now, EngineEffects& effects) {
+  change_.expire(now, effects.completions);
+  transfer_.expire(now, effects.completions);
+}
+
+void MemberCalls::fail(Reason reason, std::string_view why, EngineEffects& effects) {
+  change_.fail(reason, why, effects.completions);
+  transfer_.fail(reason, why, effects.completions);
+}
+
+LaggingTime MemberCalls::next_deadline(bool leader_known) const {
+  return std::min(change_.next_deadline(leader_known), transfer_.next_deadline(leader_known));
+}
+
+// ---- the leader's side
+
+void MemberCalls::receive(ReplicaId from, ChangeRequest request, Turn& turn) {
+  const Ticket ticket = turn.consensus.next_ticket();
+  turn.consensus.step(raft::ChangeMembership{ticket, request.changes, request.expected}, turn.now.lagging);
+  asked_changes_.emplace(ticket, AskedChange{from, std::move(request)});
+}
+
+void MemberCalls::receive(ReplicaId from, const TransferRequest& request, Turn& turn) {
+  const Ticket ticket = turn.consensus.next_ticket();
+  const LaggingTime deadline = turn.now.lagging + request.time_left;
+  turn.consensus.step(raft::Transfer{ticket, request.target, deadline}, turn.now.lagging);
+  asked_transfers_.emplace(ticket, AskedTransfer{from, request.attempt});
+}
+
+void MemberCalls::settled(const raft::ChangeFate& fate, Turn& turn) {
+  const auto asked = asked_changes_.find(fate.ticket);
+  if (asked == asked_changes_.end()) return;
+  const AskedChange one = std::move(asked->second);
+  asked_changes_.erase(asked);
+  ChangeReply reply = reply_to(one.request, fate, turn);
+  if (one.from == self()) return receive(reply, turn);
+  turn.effects.sends.push_back({one.from, reply});
+}
+
+void MemberCalls::settled(const raft::TransferFate& fate, Turn& turn) {
+  const auto asked = asked_transfers_.find(fate.ticket);
+  if (asked == asked_transfers_.end()) return;
+  const AskedTransfer one = asked->second;
+  asked_transfers_.erase(asked);
+  const TransferReply reply{one.attempt, fate.kind};
+  if (one.from == self()) return receive(reply, turn);
+  turn.effects.sends.push_back({one.from, reply});
+}
+
+// Names the one that is furthest behind of those that are to vote.
+ChangeReply MemberCalls::reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, const Turn& turn) const {
+  ChangeReply reply{.attempt = request.attempt, .fate = fate.kind, .configuration = fate.configuration};
+  if (fate.kind != raft::ChangeFate::Kind::LearnerLags) return reply;
+  const raft::Status status = turn.consensus.core()->status();
+  for (const raft::MemberChange& change : request.changes) {
+    const bool votes = change.kind == raft::MemberChange::Kind::Promote || change.kind == raft::MemberChange::Kind::Replace;
+    for (const raft::PeerStatus& peer : status.peers) {
+      if (peer.peer != change.member.id || !votes) continue;
+      const uint64_t lag = status.last.index - std::min(peer.match, status.last.index);
+      const bool silent = !peer.match || turn.now.lagging - peer.last_heard >= options_.raft.election_timeout;
+      if (!reply.lagging || lag > reply.lag || silent) reply.lagging = peer.peer, reply.lag = lag;
+    }
+  }
+  return reply;
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,67 @@
+// Calls that change who belongs or who leads: the caller's side, which sees them through (member_change.h,
+// leadership_transfer.h), and the leader's, which puts them to its core.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "engine/consensus.h"
+#include "engine/leadership_transfer.h"
+#include "engine/member_change.h"
+#include "engine/router.h"
+
+namespace coordkit::engine {
+
+class MemberCalls {
+ public:
+  MemberCalls(const EngineOptions& options, const Origin& self)
+      : options_(options), change_(options, self.store, self.boot), transfer_(options, self.boot) {}
+
+  // ---- the caller's side
+  void start(ChangeMembers call, const Router& router, Turn& turn);
+  void start(TransferLeadership call, const Router& router, Turn& turn);
+  void forget(Ticket ticket);
+  // Puts what is due to the leader, be it this replica's own core.
+  void ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn);
+  void receive(const ChangeReply& reply, Turn& turn);
+  void receive(const TransferReply& reply, Turn& turn);
+  void configuration_applied(const RouterOutput::InForce& one, EngineEffects& effects);
+  void leader_started(const raft::Leadership& leadership, Index at, EngineEffects& effects);
+  void state_replaced(const Router& router, const raft::Leadership& leadership, EngineEffects& effects);
+  void leadership_changed();
+  void removed(std::string_view why, EngineEffects& effects);
+  void expire(LaggingTime now, EngineEffects& effects);
+  void fail(Reason reason, std::string_view why, EngineEffects& effects);
+  LaggingTime next_deadline(bool leader_known) const;
+
+  bool change_under_way() const { return change_.under_way(); }
+  std::string change_waits_for() const { return change_.waits_for(); }
+  std::vector<Peer> prospects() const { return change_.prospects(); }
+
+  // ---- the leader's side
+  void receive(ReplicaId from, ChangeRequest request, Turn& turn);
+  void receive(ReplicaId from, const TransferRequest& request, Turn& turn);
+  void settled(const raft::ChangeFate& fate, Turn& turn);
+  void settled(const raft::TransferFate& fate, Turn& turn);
+
+ private:
+  struct AskedChange {
+    ReplicaId from;
+    ChangeRequest request;
+  };
+  struct AskedTransfer {
+    ReplicaId from;
+    uint64_t attempt = 0;
+  };
+  ReplicaId self() const { return options_.raft.self; }
+  ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, const Turn& turn) const;
+
+  const EngineOptions& options_;
+  MemberChange change_;
+  LeadershipTransfer transfer_;
+  absl::btree_map<Ticket, AskedChange> asked_changes_;  // of the core
+  absl::btree_map<Ticket, AskedTransfer> asked_transfers_;
+};
+
+}  // namespace coordkit::engine

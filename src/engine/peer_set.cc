@@ -1,0 +1,142 @@
+#include "engine/peer_set.h"
+
+#include <utility>
+
+#include "raft/membership.h"
+#include "raft/quorum.h"
+
+namespace coordkit::engine {
+
+// ---- who is there
+
+void PeerSet::connected(const Hello& hello) {
+  attendance_.connected(hello);
+  members_.connected(hello);
+}
+
+void PeerSet::lost(ReplicaId peer, LaggingTime now) {
+  attendance_.lost(peer, now);
+  round_trips_.forget(peer);
+  members_.lost(peer);
+}
+
+bool PeerSet::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) {
+  const bool heard = members_.hears(from, message, leader, applied);
+  if (!heard) ++unheard_;
+  return heard;
+}
+
+const Hello* PeerSet::member(ReplicaId peer) const {
+  return members_.standing(peer) == Standing::Member ? members_.hello_of(peer) : nullptr;
+}
+
+void PeerSet::receive(ReplicaId from, const SteppedAside& message) {
+  if (member(from)) attendance_.stepped_aside(from, message.why);
+}
+
+std::optional<std::vector<Hello>> PeerSet::follow(const raft::Core& core, ClusterId cluster) {
+  const Position at = core.configuration_position();
+  if (at == followed_) return std::nullopt;
+  followed_ = at;
+  inform_soon();
+  return members_.follow(core.configuration(), cluster);
+}
+
+bool PeerSet::removes_us(const raft::Core& core, const Router& router, StoreId own) {
+  const auto names_us = [&](const raft::Configuration& configuration) {
+    const raft::Member* self = raft::member_of(configuration, options_.raft.self);
+    return self && self->store == own;
+  };
+  const bool named = names_us(core.configuration()) || names_us(router.configuration());
+  named_once_ = named_once_ || named;
+  return core.removed() || (named_once_ && !named);
+}
+
+// ---- who should be connected
+
+// The members in force and the committed ones, the operator's list as long as the log does not name us, and peers that a change
+// started here wants to meet.
+void PeerSet::tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
+                           EngineEffects& effects) {
+  const auto basis = std::tuple(followed_, router.configuration_at(), change_under_way);
+  if (std::exchange(basis_, basis) == basis) return;
+  absl::btree_map<ReplicaId, Peer> wanted;
+  const auto want = [&](const raft::Configuration& configuration) {
+    for (const auto* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
+      for (const raft::Member& member : *members) wanted.try_emplace(member.id, Peer{member.id, member.address, member.store});
+    }
+  };
+  if (core) want(core->configuration());
+  if (core) want(router.configuration());
+  const bool named = wanted.contains(options_.raft.self);
+  for (Peer& peer : prospects) wanted[peer.id] = std::move(peer);
+  if (!named) {
+    for (const Peer& peer : options_.members) wanted.try_emplace(peer.id, peer);
+  }
+  wanted.erase(options_.raft.self);
+  std::vector<Peer> peers;
+  for (auto& [id, peer] : wanted) peers.push_back(std::move(peer));
+  if (peers == targets_) return;
+  targets_ = peers;
+  effects.peers = std::move(peers);
+}
+
+// ---- what peers must hear
+
+// A named store that is blank is given the genesis: at the birth by any member, later by the leader, as an invitation. An
+// acquaintance that the committed configuration does not know hears that it is removed.
+void PeerSet::inform(const Router& router, Turn& turn) {
+  const Consensus& consensus = turn.consensus;
+  if (turn.now.lagging < next_deadline(consensus, router)) return;
+  inform_again_ = turn.now.lagging + options_.raft.election_timeout;
+  for (const ReplicaId peer : members_.uninitiated()) {
+    const StoreId invited = consensus.leads() ? members_.hello_of(peer)->store : StoreId();
+    turn.effects.sends.push_back({peer, GenesisOffer{*router.genesis(), invited}});
+  }
+  if (!consensus.leads()) return;
+  for (const ReplicaId peer : members_.of(Standing::Acquaintance)) {
+    if (raft::member_of(router.configuration(), peer)) continue;  // not decided yet
+    turn.effects.sends.push_back({peer, raft::Removed{consensus.term(), router.configuration_at()}});
+  }
+}
+
+LaggingTime PeerSet::next_deadline(const Consensus& consensus, const Router& router) const {
+  const bool mine = consensus.leads() || !consensus.leader();
+  const bool any = !members_.uninitiated().empty() || (consensus.leads() && !members_.of(Standing::Acquaintance).empty());
+  return mine && any && router.genesis() ? inform_again_ : LaggingTime::max();
+}
+
+void PeerSet::drop_for_blank(std::vector<Outbound>& sends) const {
+  std::erase_if(sends, [this](const Outbound& one) {
+    const Hello* hello = members_.hello_of(one.to);
+    return hello && !hello->cluster && !std::holds_alternative<GenesisOffer>(one.message);
+  });
+}
+
+// ---- for operators
+
+Duration PeerSet::patience() const { return kSilentTimeouts * options_.raft.election_timeout; }
+
+// Before the first turn: of those that it will be connected with.
+std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime now) const {
+  std::vector<Peer> peers = targets_;
+  if (!core) return attendance_.missing(peers, options_.raft.self, nullptr, now, patience());
+  std::erase_if(peers, [core](const Peer& peer) { return !raft::is_member(core->configuration(), peer.id); });  // only greeted
+  const raft::Status status = core->status();
+  return attendance_.missing(peers, options_.raft.self, &status, now, patience());
+}
+
+void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const {
+  out = attendance_.explanations();
+  for (const MissingMember& member : missing) {
+    if (attendance_.explained(member.id) || members_.standing(member.id) == Standing::Impostor) continue;
+    if (member.silence >= patience()) out.push_back(roll_call({member}));
+  }
+  for (std::string& slow : round_trips_.warnings()) out.push_back(std::move(slow));
+  for (const ReplicaId peer : members_.of(Standing::Impostor)) {
+    out.push_back("replica " + std::to_string(peer.value()) +
+                  " runs with another data directory than the cluster knows: restore that one, or replace the member");
+  }
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,83 @@
+// The other replicas as this one meets them: who is connected and in what capacity heard (members.h), who is missing or far
+// away (attendance.h, round_trips.h), which to be connected with, and what must be said to peers that no log reaches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/attendance.h"
+#include "engine/consensus.h"
+#include "engine/members.h"
+#include "engine/round_trips.h"
+#include "engine/router.h"
+
+namespace coordkit::engine {
+
+// Election timeouts after which silence, of a peer or of a disk, is no matter of moments.
+inline constexpr int kSilentTimeouts = 10;
+
+class PeerSet {
+ public:
+  explicit PeerSet(const EngineOptions& options) : options_(options), round_trips_(options.raft.election_timeout) {}
+
+  // ---- the transport's word
+  void turn_began(LaggingTime now) { attendance_.began(now); }
+  void connected(const Hello& hello);
+  void lost(ReplicaId peer, LaggingTime now);
+  void refused(ReplicaId peer, std::string why) { attendance_.refused(peer, std::move(why)); }
+  void unreachable(ReplicaId peer, std::string why) { attendance_.unreachable(peer, std::move(why)); }
+
+  // ---- messages
+  // One that is not heard is counted.
+  bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied);
+  const Hello* hello_of(ReplicaId peer) const { return members_.hello_of(peer); }
+  const Hello* member(ReplicaId peer) const;  // null: not heard as a member
+  void sent(const raft::Send& one, LaggingTime now) { round_trips_.sent(one.to, one.message, now); }
+  template <typename RaftMessage>
+  void received(ReplicaId from, const RaftMessage& message, LaggingTime now) {
+    round_trips_.received(from, message, now);
+  }
+  void receive(ReplicaId from, const SteppedAside& message);
+  std::vector<ReplicaId> present() const { return attendance_.present(); }
+
+  // ---- the configuration
+  // Another one is in force, on append or because its entry was cut off: who may speak as a member from here on. Absent: the
+  // same.
+  std::optional<std::vector<Hello>> follow(const raft::Core& core, ClusterId cluster);
+  // Whether this replica, on this store, is out: by what is committed, or by the word of a peer that knows what is
+  // (thesis 4.2.3). A leader's word ends it (R44).
+  bool removes_us(const raft::Core& core, const Router& router, StoreId own);
+  // The peers to be connected with, when that changed. `core`: null before the genesis.
+  void tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
+                    EngineEffects& effects);
+
+  // ---- what peers must hear that no log tells them, again and again until they have shown that they know
+  void inform(const Router& router, Turn& turn);
+  void inform_soon() { inform_again_ = LaggingTime::min(); }
+  LaggingTime next_deadline(const Consensus& consensus, const Router& router) const;
+  // A blank peer can only be invited; what else is on its way to it would be lost on it, and may be large.
+  void drop_for_blank(std::vector<Outbound>& sends) const;
+
+  // ---- for operators
+  std::vector<MissingMember> missing(const raft::Core* core, LaggingTime now) const;
+  void warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const;
+  uint64_t unheard() const { return unheard_; }
+
+ private:
+  Duration patience() const;
+
+  const EngineOptions& options_;
+  Members members_;
+  Attendance attendance_;
+  RoundTrips round_trips_;
+  Position followed_;                                          // the configuration in force that members_ knows
+  std::vector<Peer> targets_;                                  // as the transport has them
+  std::optional<std::tuple<Position, Position, bool>> basis_;  // what they were made from
+  bool named_once_ = false;                                    // the log has named this replica as a member
+  LaggingTime inform_again_ = LaggingTime::min();
+  uint64_t unheard_ = 0;  // messages of peers that may not say them
+};
+
+}  // namespace coordkit::engine

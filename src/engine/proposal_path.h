@@ -1,0 +1,39 @@
+// The way of this replica's commands into the log: to the core where it leads, in messages to the leader elsewhere.
+#pragma once
+
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "engine/condition.h"
+#include "engine/consensus.h"
+#include "engine/proposals.h"
+
+namespace coordkit::engine {
+
+class ProposalPath {
+ public:
+  ProposalPath(const EngineOptions& options, const Origin& origin) : options_(options), calls_(options, origin) {}
+
+  Proposals& calls() { return calls_; }
+  const Proposals& calls() const { return calls_; }
+  const Origin& origin() const { return calls_.origin(); }
+  Load load() const { return {calls_.size(), calls_.bytes()}; }
+
+  Proposals::Road road(const Consensus& consensus, const Router& applied) const;
+  void propose(const Router& applied, Turn& turn);
+  void settled(const raft::ProposalFate& fate, LaggingTime now);
+  void leadership_changed();
+
+ private:
+  void forward(std::vector<Proposals::Handover> handovers, Turn& turn) const;
+
+  struct Proposed {
+    Sequence sequence;
+    Proposals::Handing handing;
+  };
+  const EngineOptions& options_;
+  Proposals calls_;
+  absl::btree_map<Ticket, Proposed> proposed_;  // their place in the log is not known yet
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,64 @@
+#include "engine/write_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.h"
+#include "engine/founding.h"
+
+namespace coordkit::engine {
+
+void WriteGate::found(GroupId group, raft::Genesis genesis, EngineEffects& effects) {
+  before_core_ = 1;
+  effects.writes.push_back({.number = WriteNumber(1),
+                            .hard_state = raft::HardState{Term(1), ReplicaId()},
+                            .entries = {genesis_entry(group, genesis)}});
+  genesis_ = std::move(genesis);
+}
+
+void WriteGate::submit(LogWrite write, LaggingTime now, EngineEffects& effects) {
+  write.number = to_store(write.number);
+  submitted_ = write.number;
+  if (!since_) since_ = now;
+  effects.writes.push_back(std::move(write));
+}
+
+void WriteGate::written(WriteNumber number, LaggingTime now) {
+  durable_ = std::max(durable_, number);
+  since_ = durable_ < submitted_ ? std::optional(now) : std::nullopt;
+}
+
+WriteNumber WriteGate::durable_of_core() const {
+  return durable_.value() > before_core_ ? WriteNumber(durable_.value() - before_core_) : WriteNumber();
+}
+
+void WriteGate::send(raft::Send one, EngineEffects& effects) {
+  Outbound outbound{one.to, std::visit([](auto& message) { return Message(std::move(message)); }, one.message)};
+  const WriteNumber after = one.after ? to_store(one.after) : WriteNumber();
+  if (after <= durable_ || mutant(Mutant::SendsAtOnce)) {
+    effects.sends.push_back(std::move(outbound));
+  } else {
+    waiting_.emplace(after, std::move(outbound));
+  }
+}
+
+void WriteGate::release(EngineEffects& effects) {
+  while (!waiting_.empty() && waiting_.begin()->first <= durable_) {
+    effects.sends.push_back(std::move(waiting_.begin()->second));
+    waiting_.erase(waiting_.begin());
+  }
+}
+
+void WriteGate::clear() {
+  waiting_.clear();
+  genesis_.reset();
+}
+
+// A disk that never answers holds up no thread, so an operator must hear of it. A leader has handed over by then.
+std::string WriteGate::slow(LaggingTime now, Duration patience) const {
+  if (!since_ || now - *since_ < patience) return {};
+  return "the disk of the log has not answered for " + std::to_string((now - *since_) / std::chrono::seconds(1)) +
+         " s: look after it; what was sent here meanwhile is neither voted nor acknowledged";
+}
+
+}  // namespace coordkit::engine

@@ -1,0 +1,46 @@
+// The writes of the log store and the messages that wait for them. The core counts its own writes; that of the genesis comes
+// before them. A message leaves when `after <= durable` (ARCHITECTURE.md, "One rule orders disk and network").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "coordkit/engine.h"
+#include "coordkit/raft/core.h"
+
+namespace coordkit::engine {
+
+class WriteGate {
+ public:
+  // The genesis, as the first write of all.
+  void found(GroupId group, raft::Genesis genesis, EngineEffects& effects);
+  bool founding() const { return genesis_.has_value(); }
+  std::optional<raft::Genesis> take_founded() { return std::exchange(genesis_, std::nullopt); }
+
+  void submit(LogWrite write, LaggingTime now, EngineEffects& effects);
+  // The store's word.
+  void written(WriteNumber number, LaggingTime now);
+  // The newest durable one of the core's own writes, in its own numbers; zero: none.
+  WriteNumber durable_of_core() const;
+
+  void send(raft::Send one, EngineEffects& effects);
+  void release(EngineEffects& effects);
+  void clear();
+
+  // FLT_P11. A sentence once the store has owed an answer for longer than `patience`; empty: it does not.
+  std::string slow(LaggingTime now, Duration patience) const;
+
+ private:
+  WriteNumber to_store(WriteNumber core_number) const { return core_number + before_core_; }
+
+  uint64_t before_core_ = 0;
+  std::optional<raft::Genesis> genesis_;                 // its write is under way
+  absl::btree_multimap<WriteNumber, Outbound> waiting_;  // for a write to be durable
+  WriteNumber durable_;
+  WriteNumber submitted_;             // the newest write
+  std::optional<LaggingTime> since_;  // the store owes an answer since
+};
+
+}  // namespace coordkit::engine

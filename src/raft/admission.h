@@ -1,0 +1,39 @@
+// The gate for messages: one question. A message that fails it is dropped and nothing happens; after it, the handlers see only
+// what a correct member of this group could have sent. Whether a term is news is not judged here (Voting::begins_new_term).
+#pragma once
+
+#include "raft/campaigning.h"
+#include "raft/leading.h"
+
+namespace coordkit::raft {
+
+class Admission {
+ public:
+  // `leading`, `campaigning`: null if we do not.
+  Admission(const Options& options, const Log& log, const Leadership& leadership, const Leading* leading,
+            const Campaigning* campaigning)
+      : options_(options), log_(log), leadership_(leadership), leading_(leading), campaigning_(campaigning) {}
+
+  bool admits(ReplicaId from, const Message& message) const;
+  bool within_reach(Term claimed) const;
+
+ private:
+  bool well_formed(ReplicaId from, const VoteRequest& request) const;
+  bool well_formed(ReplicaId from, const VoteReply& reply) const;
+  bool well_formed(ReplicaId from, const AppendRequest& request) const;
+  bool well_formed(ReplicaId from, const AppendReply& reply) const;
+  bool well_formed(ReplicaId from, const Heartbeat& heartbeat) const;
+  bool well_formed(ReplicaId from, const HeartbeatReply& reply) const;
+  bool well_formed(ReplicaId from, const TimeoutNow& order) const;
+  bool well_formed(ReplicaId from, const Removed& news) const;
+  bool legitimate_leader(ReplicaId from, Term claimed) const;
+  bool heard_as_stranger(ReplicaId from, const Message& message) const;
+
+  const Options& options_;
+  const Log& log_;
+  const Leadership& leadership_;
+  const Leading* leading_;
+  const Campaigning* campaigning_;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,104 @@
+// The leader's messages of one turn (thesis 3.5, 10.2.1).
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.h"
+#include "raft/leading.h"
+
+namespace coordkit::raft {
+
+// Heartbeats of a new round first, then appends, then the news of a commit to each peer that did not get it with an append.
+void Leading::send_turn(const Step& step) {
+  if (heartbeat_due_ || confirmations_.round_wanted()) begin_round(step);
+  for (Progress& peer : peers_) {
+    replicate(peer, step);
+    if (peer.commit_sent < std::min(step.log.commit(), peer.match)) send_heartbeat(peer, step);
+  }
+}
+
+void Leading::begin_round(const Step& step) {
+  heartbeat_due_ = false;
+  confirmations_.begin_round(step.now);
+  Retention& retention = step.log.retention();
+  retention.needed_by_others(retention.checkpoint() ? needed(step.log, step.now) : Index());
+  for (Progress& peer : peers_) {
+    const bool answer_overdue = step.now - peer.beat.sent >= options_.election_timeout / 2;
+    if (answer_overdue) peer.probing = false;  // a peer that does not know us yet answers appends only
+    if (peer.beat.round == 0 || answer_overdue) {
+      peer.beat = {round(), step.now, peer.next.previous()};
+      if (peer.state == Progress::State::Behind) probe_at_base(peer, step);
+    }
+    send_heartbeat(peer, step);
+  }
+}
+
+void Leading::send_heartbeat(Progress& peer, const Step& step) {
+  const Log& log = step.log;
+  const Index commit = mutant(Mutant::CommitUnclamped) ? log.commit() : std::min(log.commit(), peer.match);
+  peer.commit_sent = std::max(peer.commit_sent, commit);
+  step.out.send(peer.peer, mutant(Mutant::HeartbeatsWaitForDisk) ? log.disk().covering(log.last().index) : WriteNumber(),
+                Heartbeat{.term = term_,
+                          .stream = peer.stream,
+                          .commit = commit,
+                          .everyone_has = log.everyone_has(),
+                          .round = round(),
+                          .committed = log.commit(),
+                          .durable = log.durable_position(),
+                          .hold_back = holds_back(log, step.now),
+                          .needed = log.retention().needed_by_others()});
+}
+
+void Leading::replicate(Progress& peer, const Step& step) {
+  const LogCache& cache = step.log.cache();
+  const Index last = cache.last().index;
+  if (peer.next <= cache.base().index) peer.fall_behind();  // it cannot be served from the log
+  if (peer.state == Progress::State::Behind) return;
+  if (peer.state == Progress::State::Probe) {
+    if (!peer.probing) send_append(peer, cache.cached(peer.next, last, options_.append_bytes_max), step);
+    return;
+  }
+  while (peer.next <= last && !peer.window.full()) {
+    if (peer.next < cache.first_cached())
+      return step.reader.request(peer.next, cache.first_cached().previous(), options_.append_bytes_max, step.now);
+    send_append(peer, cache.cached(peer.next, last, options_.append_bytes_max), step);
+  }
+}
+
+void Leading::send_read_back(Index first, std::span<const Entry> entries, const Step& step) {
+  for (Progress& peer : peers_) {
+    const bool waits = peer.state == Progress::State::Stream && peer.next == first && !peer.window.full();
+    if (waits) send_append(peer, entries, step);
+  }
+}
+
+// In a stream `next` runs ahead of the answers; a probe waits for its own.
+void Leading::send_append(Progress& peer, std::span<const Entry> entries, const Step& step) {
+  const Index previous = peer.next.previous();
+  const std::optional<Term> previous_term = step.log.term_at(previous);
+  if (!previous_term) return;
+  AppendRequest request{.term = term_,
+                        .stream = peer.stream,
+                        .previous = {previous, *previous_term},
+                        .entries = {entries.begin(), entries.end()},
+                        .commit = std::min(step.log.commit(), previous + entries.size()),
+                        .everyone_has = step.log.everyone_has(),
+                        .round = round()};
+  peer.commit_sent = std::max(peer.commit_sent, request.commit);
+  peer.sent(entries, round());
+  step.out.send(peer.peer, WriteNumber(), std::move(request));
+}
+
+// With each heartbeat that is watched an empty append at our base. It shows a peer that does not follow us yet who leads, and
+// finds out what the peer has got elsewhere or kept over a restart; a Conflict says nothing new.
+void Leading::probe_at_base(const Progress& peer, const Step& step) {
+  const Position base = step.log.base();
+  step.out.send(peer.peer, WriteNumber(),
+                AppendRequest{.term = term_,
+                              .stream = peer.stream,
+                              .previous = base,
+                              .commit = base.index,
+                              .everyone_has = step.log.everyone_has(),
+                              .round = round()});
+}
+
+}  // namespace coordkit::raft

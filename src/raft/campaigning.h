@@ -1,0 +1,34 @@
+// One campaign of a (pre-)candidate (thesis 3.4, 9.6): it exists from its vote requests until it is won, lost or given up, so
+// that no vote of one campaign counts for another.
+#pragma once
+
+#include "raft/log.h"
+#include "raft/outbox.h"
+#include "raft/quorum.h"
+
+namespace coordkit::raft {
+
+class Campaigning {
+ public:
+  // `round` names this campaign; answers to an older one are stale.
+  Campaigning(ReplicaId self, VoteKind kind, Cause cause, uint64_t round)
+      : self_(self), kind_(kind), cause_(cause), round_(round) {}
+
+  // Asks for `term`; not before the write `after` is durable.
+  void ask_for_votes(Term term, WriteNumber after, const Log& log, Outbox& out) const;
+  // The answer to this campaign. A pre-vote's carries the voter's own term, whatever it is.
+  bool answered_by(const VoteReply& reply, Term term) const;
+  void receive(ReplicaId from, const VoteReply& reply);
+  // The own vote counts only once the write that stores it is durable (regression R13).
+  bool won(const Log& log) const;
+
+ private:
+  friend class CoreTwin;
+  ReplicaId self_;
+  VoteKind kind_;
+  Cause cause_;
+  uint64_t round_;
+  VoteSet votes_;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,42 @@
+// Whether a leader's own disk stalls while followers store promptly (faults P10, P11). It can lead for ever without its disk
+// (thesis 10.2.1), but one more failure would then cost more than a disk. Where every disk is slow, stepping aside would send
+// leadership round and round, so what counts is who stored promptly what the own disk did not.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "raft/peers.h"
+
+namespace coordkit::raft {
+
+class DiskWatch {
+ public:
+  explicit DiskWatch(const Options& options) : options_(options) {}
+
+  // With each heartbeat: what was in the log when the lag began is either durable, which ends it, or it shows who is prompt.
+  void look(Index last, Index durable, const Peers& peers, LaggingTime now);
+  bool stalls(LaggingTime now) const;
+  bool prompt(ReplicaId id) const;  // it kept up all the time
+  // Tried for one timeout, then left alone for another.
+  void handing_over(LaggingTime until);
+  bool handed_over_in_vain() const { return lag_->tried; }
+
+ private:
+  friend class CoreTwin;
+  Duration lag_max() const;
+  bool off() const { return lag_max() == Duration::max(); }
+
+  const Options& options_;
+  struct Lag {
+    Index upto;  // in the log at `since`, not yet durable here
+    LaggingTime since;
+    Index asked;  // in the log at `asked_at`: a peer that has it half an election timeout later is prompt
+    LaggingTime asked_at;
+    std::vector<ReplicaId> prompt;
+    bool tried = false;
+  };
+  std::optional<Lag> lag_;
+};
+
+}  // namespace coordkit::raft

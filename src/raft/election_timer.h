@@ -1,0 +1,36 @@
+// When a replica that hears of no leader campaigns next, and how its campaigns are named.
+#pragma once
+
+#include "base/mutant.h"
+#include "base/random.h"
+#include "coordkit/raft/core.h"
+
+namespace coordkit::raft {
+
+class ElectionTimer {
+ public:
+  // Campaign numbers begin at random, so that answers to an earlier incarnation are stale.
+  explicit ElectionTimer(const Options& options)
+      : timeout_(options.election_timeout), random_(options.seed), campaign_(random_() >> 32) {}
+
+  // A random time in [timeout, 2 * timeout) from now (thesis 3.4).
+  void arm(LaggingTime now) {
+    const auto jitter = static_cast<Duration::rep>(random_.below(static_cast<uint64_t>(timeout_.count())));
+    deadline_ = now + timeout_ + Duration(jitter);
+  }
+  LaggingTime deadline() const { return deadline_; }
+
+  uint64_t next_campaign(VoteKind kind) {
+    if (kind == VoteKind::Pre || !mutant(Mutant::LatePreVoteCounts)) ++campaign_;
+    return campaign_;
+  }
+
+ private:
+  friend class CoreTwin;
+  Duration timeout_;
+  Random random_;
+  uint64_t campaign_;
+  LaggingTime deadline_;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,31 @@
+// What a replica has heard of the leaders of the time. It outlives roles and terms: a lease or a question may rest on it.
+#pragma once
+
+#include <algorithm>
+
+#include "coordkit/raft/core.h"
+#include "raft/freshness.h"
+
+namespace coordkit::raft {
+
+struct LeaderNews {
+  LaggingTime contact;     // when a legitimate leader was last heard; with leases also when we started
+  Index verified;          // our log is equal to this term's leader's up to here
+  Index commit;            // the highest that any leader has named
+  bool hold_back = false;  // the leader that is followed asks for it
+  bool removed = false;    // by a peer's word: no campaign until a leader speaks or a configuration comes
+  Freshness freshness;
+
+  void heard(LaggingTime now) {
+    contact = now;
+    removed = false;
+  }
+  void matches_through(Index index) { verified = std::max(verified, index); }
+  void receive(const Heartbeat& heartbeat, LaggingTime now, Index applied) {
+    freshness.heard(heartbeat.committed, now, applied);
+    commit = std::max(commit, heartbeat.committed);
+    hold_back = heartbeat.hold_back;
+  }
+};
+
+}  // namespace coordkit::raft

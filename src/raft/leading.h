@@ -1,0 +1,105 @@
+// What a replica is and does only while it leads: it exists from its election to the end of the reign, so that nothing of one
+// reign can be taken for another's.
+//
+//   leading.cc     the reign: peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
+//   appending.cc   the messages of a turn (thesis 3.5, 10.2.1)
+//   catching_up.cc what peers lack: entries that must stay, states that are to be sent (thesis 5)
+//   members.cc     which changes of members are taken, and when one is over (thesis 4)
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "raft/confirmations.h"
+#include "raft/disk_watch.h"
+#include "raft/log.h"
+#include "raft/log_reader.h"
+#include "raft/outbox.h"
+#include "raft/peers.h"
+
+namespace coordkit::raft {
+
+// A peer heard so lately may be at work on what it lacks: a broken connection has come back by then, a new leader has heard
+// from all.
+Duration catch_up_grace(const Options& options);
+
+class Leading {
+ public:
+  // The log is that of the newly elected leader, before its first entry of the term.
+  Leading(const Options& options, const Log& log, StreamNumbers& streams, LaggingTime now);
+
+  // ---- what happens to the log
+  void match_changed() { match_changed_ = true; }  // the own disk, or the end of the log
+  void members_changed(const Log& log, StreamNumbers& streams, LaggingTime now);
+  // Thesis 3.6.2, fig. 3.7.
+  void advance_commit(Log& log);
+  bool own_entry_committed(const Log& log) const { return log.commit() >= start_; }
+
+  // ---- what peers say
+  void connected(ReplicaId peer, StreamNumbers& streams, const Step& step);
+  void receive(ReplicaId from, const AppendReply& reply, const Step& step);
+  void receive(ReplicaId from, const HeartbeatReply& reply, const Step& step);
+  bool current_stream(ReplicaId from, Term echoed, uint64_t stream) const;
+  const Peers& peers() const { return peers_; }
+
+  // ---- time
+  LaggingTime quorum_contact(const Log& log, LaggingTime now) const;
+  LaggingTime heartbeat_deadline() const { return heartbeat_deadline_; }
+  bool heartbeat_comes_due(LaggingTime now);
+  bool expired(const Log& log, LaggingTime now) const;
+  // The time since which a quorum has followed us, for a lease.
+  std::optional<LaggingTime> lease_start(const Log& log, LaggingTime now) const;
+
+  // ---- questions whether we lead
+  uint64_t round() const { return confirmations_.round(); }
+  void ask(Ticket ticket, const Log& log);
+  void answer_questions(const Log& log, Outbox& out);
+  void refuse_questions(Outbox& out) { confirmations_.refuse(out); }
+
+  // ---- messages
+  void send_turn(const Step& step);
+  void send_read_back(Index first, std::span<const Entry> entries, const Step& step);
+
+  // ---- members
+  std::optional<ChangeFate::Kind> refuses_change(Index expected, const Log& log) const;
+  std::optional<ChangeFate::Kind> endangered_by(const Configuration& next, const Log& log, LaggingTime now) const;
+  bool change_decided(const Log& log) const;
+
+  // ---- who could lead instead (thesis 3.10)
+  ReplicaId self() const { return options_.self; }
+  bool may_succeed(ReplicaId id, const Log& log) const { return peers_.find(id) && votes_on(log.configuration(), id); }
+  ReplicaId best_successor(const Log& log, LaggingTime now) const;
+  // The own disk stalls: the peer that should lead instead. Zero: none can be named, but we should make room. Nothing: stay.
+  std::optional<ReplicaId> relief(const Log& log, LaggingTime now) const;
+  DiskWatch& disk_watch() { return disk_watch_; }
+
+  // ---- who lags
+  Index needed(const Log& log, LaggingTime now) const;
+  bool holds_back(const Log& log, LaggingTime now) const;
+  std::vector<ReplicaId> behind(LaggingTime now) const;
+
+ private:
+  friend class CoreTwin;
+  uint64_t match_of(ReplicaId id, const Log& log) const;
+  void heard(Progress& peer, uint64_t round, LaggingTime now);
+  bool catches_up(const Progress& peer, LaggingTime now) const { return now - peer.contact < catch_up_grace(options_); }
+
+  void begin_round(const Step& step);
+  void replicate(Progress& peer, const Step& step);
+  void probe_at_base(const Progress& peer, const Step& step);
+  void send_append(Progress& peer, std::span<const Entry> entries, const Step& step);
+  void send_heartbeat(Progress& peer, const Step& step);
+
+  const Options& options_;
+  const Term term_;
+  const Index start_;  // our first entry of this term
+  const LaggingTime since_;
+  Peers peers_;
+  Confirmations confirmations_;
+  DiskWatch disk_watch_;
+  bool match_changed_ = true;  // the commit rule has something to look at
+  bool heartbeat_due_ = true;
+  LaggingTime heartbeat_deadline_;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,154 @@
+#include "raft/log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/mutant.h"
+
+namespace coordkit::raft {
+namespace {
+
+// A log entry implies that its term was known; a genesis entry arrives before any hard state does.
+HardState known_hard_state(const HardState& recovered, Position last) {
+  return recovered.term >= last.term && !mutant(Mutant::VoteForgottenAtRestart) ? recovered : HardState{last.term, ReplicaId()};
+}
+
+// What is committed by definition: the checkpoint, and the genesis that every member stored before the first vote.
+Index known_commit(const Recovered& recovered) {
+  const bool genesis =
+      !recovered.base.index && !recovered.entries.empty() && recovered.entries.front().kind == EntryKind::Genesis;
+  return std::max({recovered.base.index, recovered.applied.index, genesis ? Index(1) : Index()});
+}
+
+// Up to where entries came without what they say (LogStore::checkpointed); zero: all are whole.
+Index left_out(const std::vector<Entry>& entries, Index applied) {
+  Index last;
+  for (const Entry& entry : entries) {
+    if (entry.index <= applied && entry.kind == EntryKind::Command && entry.payload.empty()) last = entry.index;
+  }
+  return last;
+}
+
+}  // namespace
+
+Log::Log(const Options& options, Recovered recovered)
+    : options_(options),
+      cache_(recovered.base, std::move(recovered.configuration),
+             recovered.configuration_index ? recovered.configuration_index : recovered.base.index, recovered.entries),
+      disk_(recovered.log_replaced ? recovered.hard_state : known_hard_state(recovered.hard_state, cache_.last()),
+            cache_.last().index),
+      retention_(options, recovered.base.index, recovered.applied),
+      commit_(known_commit(recovered)),
+      applied_(std::max(recovered.applied.index, recovered.base.index)),
+      everyone_has_(recovered.base.index),
+      rollback_checked_(recovered.rollback_checked),
+      floor_(recovered.floor) {
+  COORDKIT_CHECK_MSG(commit_ <= last().index, "INV_R10 the checkpoint is ahead of the recovered log");
+  for (const Entry& entry : recovered.entries) retention_.append(entry.index, entry.bytes());
+  if (recovered.log_replaced) {
+    disk_.reset(recovered.base);
+    // The state may have been durable before the term it came in was.
+    if (term() < recovered.base.term) disk_.set_hard_state({recovered.base.term, ReplicaId()});
+  }
+  cache_.forget(left_out(recovered.entries, recovered.applied.index));
+  if (lacks_promised() && !recovered.log_replaced) disk_.cut_behind();
+  cache_.evict(applied_, options_.cache_bytes_max);
+}
+
+const Configuration& Log::configuration() const {
+  return mutant(Mutant::MembersFromCommit) ? cache_.configuration_at(commit_).configuration : cache_.configuration();
+}
+
+void Log::append(Entry entry) {
+  disk_.appended(entry.bytes());
+  retention_.append(entry.index, entry.bytes());
+  if (entry.kind == EntryKind::Configuration) everyone_has_ = base().index;
+  cache_.append(std::move(entry));
+}
+
+void Log::truncate_after(Index index) {
+  COORDKIT_CHECK_MSG(index >= commit_, "INV_R10 truncation of committed entries");
+  cache_.truncate_after(index);
+  retention_.truncate_after(index);
+  disk_.truncated_after(index);
+}
+
+// Log matching (thesis 3.5): one equal position means an equal prefix. Up to our commit index the logs are equal anyway,
+// because a leader has everything committed (3.6.3); this also covers what lies before our base (regression R21).
+bool Log::agrees(Position previous) const {
+  if (previous.index < commit_) return true;
+  const std::optional<Term> own = term_at(previous.index);
+  return own == previous.term || (own && mutant(Mutant::AgreesByIndex));
+}
+
+// Keeps what is equal, truncates at the first real conflict only (regression R19), appends the rest.
+bool Log::adopt(std::vector<Entry>& entries) {
+  bool members_changed = false;
+  for (Entry& entry : entries) {
+    if (entry.index <= base().index) continue;
+    const std::optional<Term> own = term_at(entry.index);
+    if (own == entry.term && !mutant(Mutant::TruncatesAlways)) continue;
+    if (own) truncate_after(entry.index.previous());
+    members_changed = members_changed || entry.kind == EntryKind::Configuration;
+    append(std::move(entry));
+  }
+  return members_changed;
+}
+
+void Log::start_after(const Installed& installed) {
+  cache_.reset(installed.at, installed.configuration, installed.configuration_index);
+  disk_.reset(installed.at);
+  retention_.reset(installed.at.index);
+  everyone_has_ = installed.at.index;
+}
+
+// Nothing goes that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
+std::optional<Position> Log::compact(Index needed) {
+  const Index checkpointed = mutant(Mutant::CompactsAhead) ? applied_ : retention_.checkpoint();
+  const Index through = std::min({checkpointed, retention_.removable(everyone_has_, needed), durable(), commit_});
+  const std::optional<Term> through_term = term_at(through);
+  if (through <= base().index || !through_term) return std::nullopt;
+  cache_.compact(through);
+  retention_.compact(through);
+  return Position{through, *through_term};
+}
+
+void Log::raise_commit(Index to) {
+  if (to <= commit_) return;
+  COORDKIT_CHECK_MSG(to <= last().index, "INV_R03 commit beyond the log");
+  commit_ = to;
+}
+
+void Log::raise_applied(Index to) { applied_ = std::max(applied_, std::min(to, commit_)); }
+void Log::raise_everyone_has(Index to) { everyone_has_ = std::max(everyone_has_, std::min(to, commit_)); }
+void Log::evict_applied() { cache_.evict(std::min(applied_, durable()), options_.cache_bytes_max); }
+
+Index Log::needed_as_follower() const {
+  const Index own = retention_.pinned() ? retention_.pinned() : last().index;
+  const Index others = retention_.needed_by_others();
+  return others ? std::min(own, others) : own;
+}
+
+Position Log::durable_position() const {
+  const std::optional<Term> term = term_at(durable());
+  return term ? Position{durable(), *term} : Position{};
+}
+
+bool Log::lacks_promised() const { return newer(floor_, last()) && !mutant(Mutant::FloorIgnored); }
+
+bool Log::reached_by(Position last) const {
+  if (mutant(Mutant::ComparesIndexesOnly)) return last.index >= this->last().index;
+  if (lacks_promised() && newer(floor_, last)) return false;
+  return !newer(this->last(), last);
+}
+
+// A durable log that goes as far as the lost one did holds all that was acknowledged with it: of the same term it is the same
+// log up to there, and a leader of a later term had all of it before its own first entry (docs/safety.md, lemma D4).
+void Log::drop_reached_floor() {
+  if (!floor_.index) return;
+  const Position durable_end{durable(), term_at(durable()).value_or(Term())};
+  if (!newer(floor_, durable_end)) floor_ = {};
+}
+
+}  // namespace coordkit::raft

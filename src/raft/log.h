@@ -1,0 +1,92 @@
+// The replica's own log and hard state: what is in it, what of it is durable, committed and applied, and what of it may go.
+//
+//   base <= checkpoint <= applied <= commit <= last        durable <= last
+//
+// Every change of the log goes through here, so that the cache, the writes and the weights always speak of the same entries.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coordkit/raft/core.h"
+#include "raft/log_cache.h"
+#include "raft/retention.h"
+#include "raft/write_queue.h"
+
+namespace coordkit::raft {
+
+// Nothing counts this far in the life of a cluster; the room above keeps `+ 1` and batch arithmetic from wrapping.
+inline constexpr uint64_t kCountMax = ~uint64_t{0} - (uint64_t{1} << 32);
+
+// Thesis 3.6.1: the later term wins, then the higher index (regression R15).
+constexpr bool newer(Position a, Position b) { return a.term != b.term ? a.term > b.term : a.index > b.index; }
+
+class Log {
+ public:
+  Log(const Options& options, Recovered recovered);
+
+  // ---- entries
+  Position base() const { return cache_.base(); }
+  Position last() const { return cache_.last(); }
+  bool full() const { return last().index.value() >= kCountMax; }
+  std::optional<Term> term_at(Index index) const { return cache_.term_at(index); }
+  const LogCache& cache() const { return cache_; }
+  const Configuration& configuration() const;
+  Index configuration_index() const { return cache_.configuration_index(); }
+  const LogCache::InForce& committed_configuration() const { return cache_.configuration_at(commit_); }
+
+  void append(Entry entry);  // right after last()
+  void truncate_after(Index index);
+  // What follows a position at which the logs agree. True: the members changed.
+  bool adopt(std::vector<Entry>& entries);
+  bool agrees(Position previous) const;
+  void start_after(const Installed& installed);
+  // Forgets what need not stay: entries after `needed` are wanted by others. Nothing: none went.
+  std::optional<Position> compact(Index needed);
+
+  // ---- how far it got
+  Index commit() const { return commit_; }
+  Index applied() const { return applied_; }
+  Index everyone_has() const { return everyone_has_; }
+  void raise_commit(Index to);
+  void raise_applied(Index to);
+  void raise_everyone_has(Index to);
+  void evict_applied();
+  Retention& retention() { return retention_; }
+  const Retention& retention() const { return retention_; }
+  // Entries after this are needed by others, as far as a follower knows.
+  Index needed_as_follower() const;
+
+  // ---- its disk
+  Term term() const { return disk_.hard_state().term; }
+  const WriteQueue& disk() const { return disk_; }
+  Index durable() const { return disk_.durable(); }
+  Position durable_position() const;  // zero: its term is not known any more
+  void set_hard_state(const HardState& next) { disk_.set_hard_state(next); }
+  std::optional<LogWrite> take_write() { return disk_.take(cache_); }
+  void written(WriteNumber number) { disk_.written(number); }
+
+  // ---- what this disk has lost
+  // False: the disk may have been set back to an older state. Until it is checked it neither votes, campaigns nor acknowledges.
+  bool rollback_checked() const { return rollback_checked_; }
+  void rollback_check_passed() { rollback_checked_ = true; }
+  Position floor() const { return floor_; }
+  bool lacks_promised() const;
+  bool reached_by(Position last) const;  // a log that ends there goes at least as far as ours, and as what ours has lost
+  void drop_reached_floor();
+
+ private:
+  friend class CoreTwin;
+  const Options& options_;
+  LogCache cache_;
+  WriteQueue disk_;
+  Retention retention_;
+  Index commit_;        // INV_R03: never falls
+  Index applied_;       // the cache may drop entries up to here
+  Index everyone_has_;  // every member has these durably: stays true until another configuration has other members
+  bool rollback_checked_;
+  Position floor_;  // held once, and beyond the end of the log; zero: nothing is lacking
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,21 @@
+#include "raft/outbox.h"
+
+#include "base/check.h"
+#include "raft/log.h"
+
+namespace coordkit::raft {
+
+void Outbox::move_to(Effects& effects, const Log& log) {
+  for (const Send& one : sends) {
+    COORDKIT_CHECK_MSG(one.after < log.disk().next_write(), "INV_R17 waits for a write that may never be");
+  }
+  effects.sends.swap(sends);
+  effects.fates.swap(fates);
+  effects.confirmations.swap(confirmations);
+  effects.transfers.swap(transfers);
+  effects.changes.swap(changes);
+  COORDKIT_CHECK_MSG(log.commit() >= commit_reported, "INV_R03 commit");
+  effects.commit = commit_reported = log.commit();
+}
+
+}  // namespace coordkit::raft

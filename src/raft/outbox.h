@@ -1,0 +1,34 @@
+// What the steps since the last drain have brought for the host, and what a part of the core works with during a step.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "coordkit/raft/core.h"
+
+namespace coordkit::raft {
+
+class Log;
+class LogReader;
+
+struct Outbox {
+  std::vector<Send> sends;
+  std::vector<ProposalFate> fates;
+  std::vector<Confirmation> confirmations;
+  std::vector<TransferFate> transfers;
+  std::vector<ChangeFate> changes;
+  Index commit_reported;
+
+  bool empty() const { return sends.empty() && fates.empty() && confirmations.empty() && transfers.empty() && changes.empty(); }
+  void send(ReplicaId to, WriteNumber after, Message message) { sends.push_back({to, after, std::move(message)}); }
+  void move_to(Effects& effects, const Log& log);
+};
+
+struct Step {
+  Log& log;
+  LogReader& reader;
+  Outbox& out;
+  LaggingTime now;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,56 @@
+// What a leader knows of its peers together: one Progress for each member of the configuration in force but itself, and what
+// quorums of them have reached.
+#pragma once
+
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "coordkit/raft/core.h"
+#include "raft/progress.h"
+
+namespace coordkit::raft {
+
+// Names append streams, in whatever term: an answer that comes in a later one must not fit (regression R03).
+class StreamNumbers {
+ public:
+  uint64_t next() { return ++last_; }
+
+ private:
+  friend class CoreTwin;
+  uint64_t last_ = 0;
+};
+
+class Peers {
+ public:
+  explicit Peers(const Options& options) : options_(options) {}
+
+  // The set of streams follows the configuration in force, which changes on append (thesis 4.1). New ones look first at `next`.
+  void follow(const Configuration& configuration, Index next, StreamNumbers& streams, LaggingTime now);
+
+  Progress* find(ReplicaId id);
+  const Progress* find(ReplicaId id) const;
+  Index match(ReplicaId id) const;  // zero: nothing, or no peer
+  auto begin() { return peers_.begin(); }
+  auto end() { return peers_.end(); }
+  auto begin() const { return peers_.begin(); }
+  auto end() const { return peers_.end(); }
+
+  // The latest time that a majority has reached; our own is `now`.
+  LaggingTime quorum_time(const Configuration& configuration, LaggingTime Progress::*of_peer, LaggingTime now) const;
+  uint64_t quorum_round(const Configuration& configuration, uint64_t own) const;
+
+  bool answers(const Progress& peer, LaggingTime now) const;
+  // The one with the most of our log among those who answer, suit and vote after a change that is under way as well; of equals
+  // the lowest id. Zero: none.
+  ReplicaId best_successor(const Configuration& configuration, LaggingTime now, absl::FunctionRef<bool(ReplicaId)> suits) const;
+
+ private:
+  friend class CoreTwin;
+  const Options& options_;
+  std::vector<Progress> peers_;  // by id
+};
+
+// Votes now and after a change that is under way.
+bool votes_on(const Configuration& configuration, ReplicaId id);
+
+}  // namespace coordkit::raft

@@ -1,0 +1,55 @@
+#include "raft/pending_transfer.h"
+
+namespace coordkit::raft {
+
+void PendingTransfer::ask(const Transfer& wish, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
+  using Kind = TransferFate::Kind;
+  const auto answer = [&](Kind kind) { out.transfers.push_back({wish.ticket, kind}); };
+  if (!leading) return answer(Kind::NotLeader);
+  if (transfer_) return answer(Kind::InProgress);
+  const ReplicaId target = wish.target ? wish.target : leading->best_successor(log, now);
+  if (target == leading->self()) return answer(Kind::Done);
+  if (!leading->may_succeed(target, log)) return answer(Kind::Unfit);
+  transfer_ = UnderWay{wish.ticket, target, wish.deadline, log.term()};
+}
+
+bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now) {
+  leading.disk_watch().look(log.last().index, log.durable(), leading.peers(), now);
+  const std::optional<ReplicaId> successor = transfer_ ? std::nullopt : leading.relief(log, now);
+  if (!successor) return false;
+  if (!*successor) return true;
+  transfer_ = UnderWay{Ticket(), *successor, now + options.election_timeout, log.term()};
+  leading.disk_watch().handing_over(transfer_->deadline);
+  return false;
+}
+
+// Once its log is ours to the last entry, it wins if a majority answers. From here on leases are void (6.4.1).
+void PendingTransfer::send_order(const Leading& leading, const Log& log, Outbox& out) {
+  if (!transfer_ || transfer_->ordered_round == leading.round()) return;
+  const Progress* target = leading.peers().find(transfer_->target);
+  if (!target || target->match != log.last().index) return;
+  transfer_->ordered_round = leading.round();
+  send_last_order(target->peer, log.term(), out);
+}
+
+void PendingTransfer::send_last_order(ReplicaId successor, Term term, Outbox& out) {
+  lease_void_ = term;
+  out.send(successor, WriteNumber(), TimeoutNow{term});
+}
+
+void PendingTransfer::judge(const Leadership& leadership, const Leading* leading, const Log& log, LaggingTime now,
+                            Outbox& out) {
+  using Kind = TransferFate::Kind;
+  if (!transfer_) return;
+  const bool decided = leadership.term > transfer_->term && leadership.leader;
+  if (decided) return end(leadership.leader == transfer_->target ? Kind::Done : Kind::Lost, out);
+  if (now >= transfer_->deadline) return end(Kind::Expired, out);
+  if (leading && !leading->may_succeed(transfer_->target, log)) end(Kind::Unfit, out);
+}
+
+void PendingTransfer::end(TransferFate::Kind kind, Outbox& out) {
+  if (transfer_->ticket) out.transfers.push_back({transfer_->ticket, kind});
+  transfer_.reset();
+}
+
+}  // namespace coordkit::raft

@@ -1,0 +1,46 @@
+// Which entries of the log must stay on the disk: those that no checkpoint covers, and behind it what others still lack, up to
+// two budgets of bytes (docs/decisions/0023).
+#pragma once
+
+#include "coordkit/raft/core.h"
+#include "raft/log_weight.h"
+
+namespace coordkit::raft {
+
+class Retention {
+ public:
+  Retention(const Options& options, Index base, Position checkpoint);
+
+  // The log as it changes.
+  void append(Index index, size_t bytes);
+  void truncate_after(Index index);
+  void compact(Index through);
+  void reset(Index base);
+
+  // The host's word; `commit` of the log.
+  void checkpointed(const Checkpointed& checkpoint, Index commit);
+  void installed(Position at);
+  void pin(Index after) { pinned_ = after; }
+
+  // As the leader of the time has said with its last heartbeats, to itself as well; zero: nothing.
+  void needed_by_others(Index after) { needed_ = after; }
+  Index needed_by_others() const { return needed_; }
+
+  Index pinned() const { return pinned_; }
+  Index checkpoint() const { return checkpoint_.index; }
+  bool lag_exceeded_after(Index index) const { return lag_.reached_after(index); }
+  // Entries up to here need not stay: `everyone_has` them, or they are beyond the budgets. `needed`: those after it are wanted.
+  Index removable(Index everyone_has, Index needed) const;
+
+ private:
+  friend class CoreTwin;
+  Position checkpoint_;
+  LogWeight retained_;  // against log_retained_bytes
+  LogWeight pinnable_;  // against log_pinned_bytes
+  LogWeight lag_;       // against follower_lag_bytes_max
+  Index unreadable_;    // entries up to here are rotten on the own disk; zero: none
+  Index pinned_;        // entries after it will be asked for by those who are sent a state; zero: no peer is
+  Index needed_;
+};
+
+}  // namespace coordkit::raft

@@ -1,0 +1,77 @@
+// What outlives a reign: a handover, a change of members.
+#include <gtest/gtest.h>
+
+#include "raft/pending_change.h"
+#include "raft/pending_transfer.h"
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+class PendingTransferTest : public ::testing::Test {
+ protected:
+  PendingTransferTest() { leading_.emplace(options_, log_, streams_, now_); }
+  void ask() { transfer_.ask({Ticket(4), ReplicaId(2), now_ + std::chrono::seconds(1)}, &*leading_, log_, now_, out_); }
+  void judge(const Leadership& leadership, LaggingTime now) { transfer_.judge(leadership, nullptr, log_, now, out_); }
+
+  const Options options_{.self = ReplicaId(1)};
+  LaggingTime now_{std::chrono::seconds(10)};
+  Log log_{options_, Recovered{.hard_state = {Term(3), ReplicaId(1)}, .entries = log_of(3, {2, 3})}};
+  StreamNumbers streams_;
+  std::optional<Leading> leading_;
+  PendingTransfer transfer_;
+  Outbox out_;
+};
+
+TEST_F(PendingTransferTest, IsDoneWhenTheTargetLeadsALaterTerm) {
+  ask();
+  judge({Role::Follower, Term(4), ReplicaId()}, now_);
+  EXPECT_TRUE(transfer_.under_way()) << "nothing is decided yet";
+  judge({Role::Follower, Term(4), ReplicaId(2)}, now_);
+  ASSERT_EQ(out_.transfers.size(), 1u);
+  EXPECT_EQ(out_.transfers.front(), (TransferFate{Ticket(4), TransferFate::Kind::Done}));
+}
+
+TEST_F(PendingTransferTest, IsLostToAnotherLeaderAndExpires) {
+  ask();
+  judge({Role::Follower, Term(5), ReplicaId(3)}, now_);
+  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::Lost);
+  ask();
+  judge({Role::Follower, Term(3), ReplicaId()}, now_ + std::chrono::seconds(1));
+  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::Expired);
+  EXPECT_FALSE(transfer_.under_way());
+}
+
+TEST_F(PendingTransferTest, OneAtATimeToAVoterAndByALeaderOnly) {
+  transfer_.ask({Ticket(1), ReplicaId(2), now_}, nullptr, log_, now_, out_);
+  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::NotLeader);
+  transfer_.ask({Ticket(2), ReplicaId(9), now_}, &*leading_, log_, now_, out_);
+  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::Unfit);
+  ask();
+  ask();
+  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::InProgress);
+}
+
+TEST_F(PendingTransferTest, NoOrderLeavesBeforeTheTargetHasTheWholeLog) {
+  ask();
+  transfer_.send_order(*leading_, log_, out_);
+  EXPECT_TRUE(out_.sends.empty());
+  EXPECT_EQ(transfer_.lease_void(), Term());
+}
+
+TEST(PendingChangeTest, REG_R45_ItsOutcomeIsInTheLogWhetherItStillLeadsOrNot) {
+  const Options options{.self = ReplicaId(1)};
+  Log log(options, Recovered{.hard_state = {Term(3), ReplicaId()}, .entries = log_of(3, {2, 3})});
+  Outbox out;
+  PendingChange change;
+  change.begin(Ticket(1), at(3, 3));
+  change.judge(log, out);
+  EXPECT_TRUE(out.changes.empty());
+  log.truncate_after(Index(2));
+  change.judge(log, out);
+  ASSERT_EQ(out.changes.size(), 1u);
+  EXPECT_EQ(out.changes.front().kind, ChangeFate::Kind::Overwritten);
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing
