@@ -16,15 +16,13 @@ CallId Client::clear_delay(std::string name, DoneCallback done, CallDeadline dea
 }
 
 CallId Client::locks_of(SessionId session, Token after, Callback<SessionLocks> done, CallDeadline deadline) {
-  return impl_->ask<SessionLocks>(
-      {.bytes = machine::encode(machine::Query(machine::LocksOfQuery{.session = session, .after = after})),
-       .deadline = deadline,
+  return impl_->read<SessionLocks>(
+      {.deadline = deadline,
        .door = session ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named; give its id")},
-      std::move(done), [](const Completion& completion) -> absl::StatusOr<SessionLocks> {
-        auto reply = machine::decode_locks_of(completion.bytes);
-        if (!reply.ok()) return client::unreadable();
-        SessionLocks out{.locks = {}, .more = reply->more, .as_of = completion.index};
-        for (machine::HeldLock& lock : reply->locks) {
+      std::move(done), [session, after](const machine::Reads& state, const Completion& completion) {
+        machine::HeldLocks held = state.locks_of(session, after);
+        SessionLocks out{.locks = {}, .more = held.more, .as_of = completion.index};
+        for (machine::HeldLock& lock : held.locks) {
           out.locks.push_back(
               {std::move(lock.name), std::move(lock.owner_tag), lock.token, lock.since, lock.request, lock.mode, lock.count});
         }

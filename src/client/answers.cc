@@ -342,9 +342,9 @@ bool was_executed(const machine::Result& result) {
   }
 }
 
-std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply) {
-  if (reply.holders.empty() || reply.holders.front().mode != LockMode::Exclusive) return std::nullopt;
-  const machine::HolderInfo& holder = reply.holders.front();
+std::optional<LeaderInfo> leader_of(const machine::Holders& held) {
+  if (held.holders.empty() || held.holders.front().mode != LockMode::Exclusive) return std::nullopt;
+  const machine::HolderInfo& holder = held.holders.front();
   return LeaderInfo{holder.session, holder.owner_tag, holder.token, holder.since, holder.value};
 }
 

@@ -8,7 +8,7 @@
 #include "coordkit/client/coordination.h"
 #include "coordkit/engine.h"
 #include "machine/command.h"
-#include "machine/query.h"
+#include "machine/reads.h"
 #include "machine/result.h"
 
 namespace coordkit::client {
@@ -45,6 +45,6 @@ absl::Status unreadable(Outcome outcome = Outcome::None);
 bool was_executed(const machine::Result& result);
 
 // Who leads an election, by the holders of its lock. Whoever shares a lock leads nothing.
-std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply);
+std::optional<LeaderInfo> leader_of(const machine::Holders& held);
 
 }  // namespace coordkit::client

@@ -15,13 +15,13 @@ using client::held_if;
 using client::Looked;
 using coordination::Kind;
 using machine::CoordinationCommand;
-using machine::ObjectReply;
+using machine::ObjectView;
 
 Index entry_of(const Executed& executed) { return executed.result.id; }
 
 Foresight of_item(const LockWait& wait) {
   if (wait.kind != LockWait::Kind::None) return {};
-  return {Kind::Queue, [](const ObjectReply& now) { return held_if(now.number == 0); }};
+  return {Kind::Queue, [](const ObjectView& now) { return held_if(now.number == 0); }};
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ CallId CoordinationCalls::acknowledge(const HoldRef& claim, DoneCallback done, C
 }
 
 CallId CoordinationCalls::item_queue(std::string name, uint64_t limit, Callback<ItemQueueInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Queue, std::move(name), limit}, deadline,
+  return client_->impl_->look(Kind::Queue, std::move(name), limit, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
+                                const ObjectView& now = looked.reply;
                                 ItemQueueInfo info{.length = static_cast<uint64_t>(now.number),
                                                    .claimed = now.taken,
                                                    .waiters = now.waiters,

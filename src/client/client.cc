@@ -20,7 +20,10 @@ Client::Impl::Impl(Engine& engine, ClientOptions options)
       observers_(deliveries_, [this](coordination::Kind kind, const std::string& name,
                                      bool wanted) { engine_.observe(kCoordination, machine::subject_of(kind, name), wanted); }),
       compactor_(options_.compaction),
-      watches_(deliveries_, [this](const machine::ChangesQuery& query) { return look(query, machine::decode_changes); }) {
+      watches_(deliveries_, [this](const machine::ChangesAfter& place) {
+        const machine::Reads* state = reads();
+        return state ? std::optional(state->changes(place)) : std::nullopt;
+      }) {
   COORDKIT_CHECK(options_.validate().ok());
 }
 
@@ -360,6 +363,17 @@ void Client::Impl::complete(const Completion& completion, Now now) {
   node.mapped()(completion, now);
   const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
   if (once_more) tickets_.insert(std::move(node));
+}
+
+const machine::Reads* Client::Impl::reads() const {
+  const StateMachine* machine = engine_.machine(kCoordination);
+  return machine == nullptr ? nullptr : machine->reads();
+}
+
+absl::StatusOr<const machine::Reads*> Client::Impl::readable(const Completion& completion) const {
+  if (!completion.status.ok()) return completion.status;
+  if (const machine::Reads* state = reads()) return state;
+  return make_error(Reason::Unsupported, "this engine does not host coordkit's own machine; give it one");
 }
 
 void Client::Impl::run_later(LaggingTime at, absl::AnyInvocable<void(Now)> run) {

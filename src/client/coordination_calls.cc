@@ -132,33 +132,26 @@ std::optional<machine::ResultCode> Client::Impl::foreseen(const Session& session
   for (const client::PendingRelease& release : session.releases) {
     if (release.name == name) return std::nullopt;
   }
-  const StateMachine* machine = engine_.machine(kCoordination);
-  if (machine == nullptr) return std::nullopt;
-  const auto bytes = machine->query(machine::encode(machine::Query(machine::ObjectQuery{foresight.kind, name, 1})));
-  const auto reply = bytes.ok() ? machine::decode_object(*bytes) : absl::StatusOr<machine::ObjectReply>(bytes.status());
-  return reply.ok() ? foresight.judge(*reply) : std::nullopt;
+  const machine::Reads* state = reads();
+  return state ? foresight.judge(state->object(foresight.kind, name, 1)) : std::nullopt;
 }
 
 void Client::Impl::confirm(CallId id, Flight flight, machine::CoordinationCommand body, client::Foresight foresight) {
   Call& call = *find(id);
-  std::string query = machine::encode(machine::Query(machine::ObjectQuery{foresight.kind, flight.name, 1}));
-  call.ticket = ask_engine({.request = std::move(query), .deadline = call.deadline},
-                           [this, id, flight = std::move(flight), body = std::move(body), foresight = std::move(foresight)](
-                               const Completion& completion, Now) mutable {
-                             if (find(id) == nullptr) return;
-                             if (!completion.status.ok()) {
-                               fail(id, completion.status);
-                               return;
-                             }
-                             const auto reply = machine::decode_object(completion.bytes);
-                             const auto code = reply.ok() ? foresight.judge(*reply) : std::nullopt;
-                             if (!code) return submit_flight(std::move(flight), std::move(body));
-                             if (*code == machine::ResultCode::Ok) {
-                               answer<Executed>(id, Executed{{}, completion.index, nullptr});
-                             } else {
-                               fail(id, client::status_of({.code = *code}, flight.name));
-                             }
-                           });
+  call.ticket =
+      ask_engine({.deadline = call.deadline}, [this, id, flight = std::move(flight), body = std::move(body),
+                                               foresight = std::move(foresight)](const Completion& completion, Now) mutable {
+        if (find(id) == nullptr) return;
+        const auto state = readable(completion);
+        if (!state.ok()) return static_cast<void>(fail(id, state.status()));
+        const auto code = foresight.judge((*state)->object(foresight.kind, flight.name, 1));
+        if (!code) return submit_flight(std::move(flight), std::move(body));
+        if (*code == machine::ResultCode::Ok) {
+          answer<Executed>(id, Executed{{}, completion.index, nullptr});
+        } else {
+          fail(id, client::status_of({.code = *code}, flight.name));
+        }
+      });
 }
 
 // The place is not valid from here on. If it is not known that it was left, it is, without a wait, for as long as it takes.
@@ -233,27 +226,21 @@ void Client::Impl::end_hold(const HoldRef& hold) {
 
 // ---- questions
 
-CallId Client::Impl::look(machine::ObjectQuery query, CallDeadline deadline, Callback<Looked> done) {
-  absl::Status door = client::check_lock_name(query.name);
-  return ask<Looked>({.bytes = machine::encode(machine::Query(std::move(query))), .deadline = deadline, .door = door},
-                     std::move(done), [](const Completion& completion) -> absl::StatusOr<Looked> {
-                       auto reply = machine::decode_object(completion.bytes);
-                       if (!reply.ok()) return client::unreadable();
-                       return Looked{*std::move(reply), completion.index};
-                     });
+CallId Client::Impl::look(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline,
+                          Callback<Looked> done) {
+  absl::Status door = client::check_lock_name(name);
+  return read<Looked>({.deadline = deadline, .door = std::move(door)}, std::move(done),
+                      [kind, name = std::move(name), limit](const machine::Reads& state, const Completion& completion) {
+                        return Looked{state.object(kind, name, limit), completion.index};
+                      });
 }
 
 CallId Client::Impl::leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline) {
   absl::Status door = client::check_lock_name(name);
-  return ask<std::optional<LeaderInfo>>(
-      {.bytes = machine::encode(machine::Query(machine::HoldersQuery{.name = std::move(name)})),
-       .deadline = deadline,
-       .door = door},
-      std::move(done), [](const Completion& completion) -> absl::StatusOr<std::optional<LeaderInfo>> {
-        const auto reply = machine::decode_holders(completion.bytes);
-        if (!reply.ok()) return client::unreadable();
-        return client::leader_of(*reply);
-      });
+  return read<std::optional<LeaderInfo>>({.deadline = deadline, .door = std::move(door)}, std::move(done),
+                                         [name = std::move(name)](const machine::Reads& state, const Completion&) {
+                                           return client::leader_of(state.holders_of(name));
+                                         });
 }
 
 // ---- observers
@@ -264,15 +251,14 @@ ObserverId Client::Impl::observe(client::Observers::Target target) {
 
 // One linearizable question each. Those that failed are asked again at the pace of all retries.
 void Client::Impl::ask_for_observers(Now now) {
-  for (client::Observers::Question& question : observers_.to_ask()) {
-    ask_engine({.request = question.bytes, .deadline = now.lagging + options_.call_timeout},
-               [this, question](const Completion& completion, Now) {
-                 if (completion.status.ok()) {
-                   observers_.answered(question, completion.bytes, completion.index);
-                 } else {
-                   observers_.failed(question);
-                 }
-               });
+  for (const client::Observers::Question& question : observers_.to_ask()) {
+    ask_engine({.deadline = now.lagging + options_.call_timeout}, [this, question](const Completion& completion, Now) {
+      if (const auto state = readable(completion); state.ok()) {
+        observers_.answered(question, **state, completion.index);
+      } else {
+        observers_.failed(question);
+      }
+    });
   }
   if (!observers_.any_to_retry() || retrying_observers_ || halted_) return;
   retrying_observers_ = true;

@@ -52,7 +52,7 @@ CallId CoordinationCalls::delete_counter(std::string name, DoneCallback done, Ca
 }
 
 CallId CoordinationCalls::counter(std::string name, Callback<int64_t> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Counter, std::move(name), 0}, deadline,
+  return client_->impl_->look(Kind::Counter, std::move(name), 0, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) { return looked.reply.number; }));
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "coordkit/client/handles.h"
-#include "machine/coordination_query.h"
+#include "machine/objects.h"
 #include "machine/result.h"
 
 namespace coordkit::client {
@@ -17,7 +17,7 @@ struct Executed {
 };
 
 struct Looked {
-  machine::ObjectReply reply;
+  machine::ObjectView reply;
   Index as_of;
 };
 
@@ -25,7 +25,7 @@ struct Looked {
 // (docs/semantics.md section 11). Without `judge` it cannot.
 struct Foresight {
   coordination::Kind kind = coordination::Kind::Semaphore;
-  std::function<std::optional<machine::ResultCode>(const machine::ObjectReply&)> judge;
+  std::function<std::optional<machine::ResultCode>(const machine::ObjectView&)> judge;
 };
 
 }  // namespace coordkit::client

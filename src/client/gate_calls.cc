@@ -16,18 +16,18 @@ using client::hold_of;
 using client::Looked;
 using coordination::Kind;
 using machine::CoordinationCommand;
-using machine::ObjectReply;
+using machine::ObjectView;
 using machine::ResultCode;
 
 Foresight of_latch(const LockWait& wait) {
-  return {Kind::Latch, [tries = wait.kind == LockWait::Kind::None](const ObjectReply& now) -> std::optional<ResultCode> {
+  return {Kind::Latch, [tries = wait.kind == LockWait::Kind::None](const ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return ResultCode::NotFound;
             return now.number == 0 ? std::optional(ResultCode::Ok) : held_if(tries);
           }};
 }
 
 Foresight of_barrier(const LockWait& wait) {
-  return {Kind::Barrier, [tries = wait.kind == LockWait::Kind::None](const ObjectReply& now) -> std::optional<ResultCode> {
+  return {Kind::Barrier, [tries = wait.kind == LockWait::Kind::None](const ObjectView& now) -> std::optional<ResultCode> {
             return now.exists ? held_if(tries) : std::optional(ResultCode::Ok);
           }};
 }
@@ -66,9 +66,9 @@ CallId CoordinationCalls::delete_latch(const SessionRef& session, std::string na
 }
 
 CallId CoordinationCalls::latch(std::string name, Callback<LatchInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Latch, std::move(name), 0}, deadline,
+  return client_->impl_->look(Kind::Latch, std::move(name), 0, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
+                                const ObjectView& now = looked.reply;
                                 return LatchInfo{now.exists, static_cast<uint64_t>(now.number), now.waiters, looked.as_of};
                               }));
 }
@@ -97,7 +97,7 @@ CallId CoordinationCalls::await_barrier(const SessionRef& session, std::string n
 }
 
 CallId CoordinationCalls::barrier(std::string name, Callback<BarrierInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Barrier, std::move(name), 0}, deadline,
+  return client_->impl_->look(Kind::Barrier, std::move(name), 0, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) {
                                 return BarrierInfo{looked.reply.exists, looked.reply.waiters, looked.as_of};
                               }));
@@ -121,9 +121,9 @@ CallId CoordinationCalls::leave(const HoldRef& place, LockWait wait, DoneCallbac
 }
 
 CallId CoordinationCalls::double_barrier(std::string name, Callback<DoubleBarrierInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::DoubleBarrier, std::move(name), 0}, deadline,
+  return client_->impl_->look(Kind::DoubleBarrier, std::move(name), 0, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
+                                const ObjectView& now = looked.reply;
                                 return DoubleBarrierInfo{now.exists, now.limit, now.taken, now.waiters, looked.as_of};
                               }));
 }

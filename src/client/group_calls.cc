@@ -43,7 +43,7 @@ CallId CoordinationCalls::leave_group(const SessionRef& session, std::string gro
 }
 
 CallId CoordinationCalls::members(std::string group, Callback<GroupInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Group, std::move(group), 0}, deadline,
+  return client_->impl_->look(Kind::Group, std::move(group), 0, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) {
                                 GroupInfo info{.members = {}, .more = looked.reply.more, .as_of = looked.as_of};
                                 for (const auto& row : looked.reply.rows) info.members.push_back(client::member_of(row));

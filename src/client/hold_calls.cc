@@ -108,21 +108,19 @@ void Client::Impl::conversion_lost(CallId id, const HoldRef& hold, absl::Status 
 void Client::Impl::reclaim(const HoldRef& hold, Now now) {
   Session* session = halted_ ? nullptr : same_life(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) return;
-  const machine::Query query = machine::HoldersQuery{.name = hold->name()};
-  ask_engine({.request = machine::encode(query), .deadline = retry_time(now)},
-             [this, hold](const Completion& completion, Now later) {
-               const auto reply = machine::decode_holders(completion.bytes);
-               Session* owner = same_life(hold->session());
-               if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
-               if (!completion.status.ok() || !reply.ok()) {
-                 run_later(retry_time(later), [this, hold](Now again) { reclaim(hold, again); });
-                 return;
-               }
-               for (const machine::HolderInfo& holder : reply->holders) {
-                 const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
-                 if (ours) give_back(*owner, hold->name(), holder.token, hold->terms().counted);
-               }
-             });
+  ask_engine({.deadline = retry_time(now)}, [this, hold](const Completion& completion, Now later) {
+    Session* owner = same_life(hold->session());
+    if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
+    const auto state = readable(completion);
+    if (!state.ok()) {
+      run_later(retry_time(later), [this, hold](Now again) { reclaim(hold, again); });
+      return;
+    }
+    for (const machine::HolderInfo& holder : (*state)->holders_of(hold->name()).holders) {
+      const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
+      if (ours) give_back(*owner, hold->name(), holder.token, hold->terms().counted);
+    }
+  });
 }
 
 CallId Client::Impl::update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline) {

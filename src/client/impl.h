@@ -26,7 +26,7 @@
 #include "client/under_way.h"
 #include "client/watches.h"
 #include "coordkit/client.h"
-#include "machine/query.h"
+#include "machine/reads.h"
 
 namespace coordkit {
 
@@ -57,16 +57,17 @@ class Client::Impl {
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
   void release_later(const HoldRef& hold);
 
-  struct Question {
-    MachineId machine = kCoordination;
-    std::string bytes;
+  struct Reading {
     ReadOptions options;
     CallDeadline deadline;
     absl::Status door;  // why it is refused
   };
-  // One question to the machine; `read` turns the completed question into what the caller gets.
+  // One read of coordkit's own machine; `read` makes what the caller gets.
   template <typename T>
-  CallId ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read);
+  using ReadAs = absl::AnyInvocable<absl::StatusOr<T>(const machine::Reads&, const Completion&)>;
+  template <typename T>
+  CallId read(Reading reading, Callback<T> done, ReadAs<T> read);
+  CallId query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline, ReadOptions options);
   // One command without a session.
   struct Write {
     MachineId machine = kCoordination;
@@ -104,7 +105,7 @@ class Client::Impl {
                CallDeadline deadline, client::Foresight foresight, Callback<Executed> done);
   CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline);
   CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline);
-  CallId look(machine::ObjectQuery query, CallDeadline deadline, Callback<Looked> done);
+  CallId look(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<Looked> done);
   CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline);
   ObserverId observe(client::Observers::Target target);
   void end_observation(ObserverId id) { observers_.remove(id); }
@@ -152,6 +153,9 @@ class Client::Impl {
   Ticket post_submit(Submit submit, OnCompletion on_completion);
   Ticket ask_engine(Ask ask, OnCompletion on_completion);
   void complete(const Completion& completion, Now now);
+  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit's.
+  const machine::Reads* reads() const;
+  absl::StatusOr<const machine::Reads*> readable(const Completion& completion) const;
   void run_later(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   LaggingTime retry_time(Now now) const { return now.lagging + options_.election_timeout; }
   void notice_gap(Now now);
@@ -171,8 +175,7 @@ class Client::Impl {
   void machine_event(const MachineEvent& event, const coordination::Change& change);
   void machine_event(const MachineEvent& event, const machine::DelegationAsked& asked);
   void question(SessionId id, Now now);
-  void answered(Session& session, const machine::SessionReply& reply);
-  void answered(Session& lease, const machine::LeasesReply& reply);
+  void look_at(Session& session, const machine::Reads& reads);
   void question_all(Now now);
   void lose_all(SessionEvent why);
   static bool cut_off(const EngineEffects& effects);
@@ -184,9 +187,6 @@ class Client::Impl {
   void adopt_objects(Session& session, ResumedSession& resumed);
   void settle(SessionId id, Index at, Now now);
   CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
-  // By this replica's own state, at once.
-  template <typename Reply>
-  std::optional<Reply> look(const machine::Query& query, absl::StatusOr<Reply> (*decode)(std::string_view)) const;
 
   // ---- longest holds (max_hold.cc)
   void limit_hold(const HoldRef& hold);
@@ -269,7 +269,7 @@ class Client::Impl {
   void retry_watches(Now now);
 
   // ---- leases of keys (lease_calls.cc)
-  CallId read_leases(machine::Query first, Done done, CallDeadline deadline);
+  CallId read_leases(ReadingRef reading, Done done, CallDeadline deadline);
   void granted_lease(CallId id, const SessionRef& life, LeaseId lease);
   void ask_leases(CallId id, const ReadingRef& reading);
   void leases_answered(CallId id, const ReadingRef& reading, const Completion& completion, Now now);
@@ -304,7 +304,7 @@ class Client::Impl {
   client::Observers observers_;
   client::Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
-  std::optional<std::pair<Index, machine::KeySpaceReply>> key_space_;  // as it was after that entry
+  std::optional<std::pair<Index, machine::KeySpace>> key_space_;  // as it was after that entry
   client::Watches watches_;
   client::Statistics statistics_;
 
@@ -339,16 +339,6 @@ class Client::Impl {
   bool stopped_ = false;
 };
 
-template <typename Reply>
-std::optional<Reply> Client::Impl::look(const machine::Query& query, absl::StatusOr<Reply> (*decode)(std::string_view)) const {
-  const StateMachine* machine = engine_.machine(kCoordination);
-  if (machine == nullptr) return std::nullopt;
-  const auto bytes = machine->query(machine::encode(query));
-  if (!bytes.ok()) return std::nullopt;
-  auto reply = decode(*bytes);
-  return reply.ok() ? std::optional<Reply>(*std::move(reply)) : std::nullopt;
-}
-
 template <typename T>
 bool Client::Impl::answer(CallId id, absl::StatusOr<T> value) {
   std::optional<Done> done = remove(id);
@@ -359,21 +349,17 @@ bool Client::Impl::answer(CallId id, absl::StatusOr<T> value) {
 }
 
 template <typename T>
-CallId Client::Impl::ask(Question question, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
-  if (!question.door.ok()) return refuse(std::move(done), question.door);
-  const CallDeadline deadline = question.deadline;
-  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
-               [this, question = std::move(question), read = std::move(read)](CallId id, Now) mutable {
+CallId Client::Impl::read(Reading reading, Callback<T> done, ReadAs<T> read) {
+  if (!reading.door.ok()) return refuse(std::move(done), reading.door);
+  return enter(std::move(done), Fate::Forget, reading.deadline, options_.call_timeout,
+               [this, options = reading.options, read = std::move(read)](CallId id, Now) mutable {
                  Call& call = *find(id);
-                 call.ticket = ask_engine(
-                     {.machine = question.machine,
-                      .request = std::move(question.bytes),
-                      .consistency = question.options.consistency,
-                      .at_least = question.options.at_least,
-                      .deadline = call.deadline},
-                     [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
-                       answer<T>(id, completion.status.ok() ? read(completion) : absl::StatusOr<T>(completion.status));
-                     });
+                 call.ticket =
+                     ask_engine({.consistency = options.consistency, .at_least = options.at_least, .deadline = call.deadline},
+                                [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
+                                  const auto state = readable(completion);
+                                  answer<T>(id, state.ok() ? read(**state, completion) : absl::StatusOr<T>(state.status()));
+                                });
                });
 }
 

@@ -21,50 +21,15 @@ SessionInfo info_of(machine::SessionInfo session) {
           .ending = session.ending};
 }
 
-absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
-  auto reply = machine::decode_holders(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  LockInfo out{.waiters = reply->waiters, .delayed = reply->delayed, .as_of = completion.index};
-  for (machine::HolderInfo& holder : reply->holders) {
-    out.holders.push_back({.session = holder.session,
-                           .owner_tag = std::move(holder.owner_tag),
-                           .token = holder.token,
-                           .since = holder.since,
-                           .request = holder.request,
-                           .value = std::move(holder.value),
-                           .mode = holder.mode,
-                           .count = holder.count});
-  }
-  return out;
-}
-
-absl::StatusOr<QueueInfo> read_queue(const Completion& completion) {
-  auto reply = machine::decode_queue(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  return QueueInfo{.waiters = std::move(reply->waiters), .more = reply->more, .as_of = completion.index};
-}
-
-absl::StatusOr<SessionInfo> read_session(const Completion& completion) {
-  auto reply = machine::decode_session(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  if (!reply->session) return make_error(Reason::SessionNotFound, "the session has ended or never existed");
-  return info_of(*std::move(reply->session));
-}
-
-absl::StatusOr<SessionList> read_sessions(const Completion& completion) {
-  auto reply = machine::decode_sessions(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  SessionList out{.more = reply->more, .as_of = completion.index};
-  for (machine::SessionInfo& session : reply->sessions) out.sessions.push_back(info_of(std::move(session)));
-  return out;
-}
-
-absl::StatusOr<GetResult> read_key(const Completion& completion) {
-  auto reply = machine::decode_keys(completion.bytes);
-  if (!reply.ok() || reply->keys.size() > 1) return client::unreadable();
-  GetResult out{.revision = reply->revision, .as_of = completion.index, .age = completion.age};
-  if (!reply->keys.empty()) out.entry = std::move(reply->keys.front());
-  return out;
+HolderInfo info_of(machine::HolderInfo holder) {
+  return {.session = holder.session,
+          .owner_tag = std::move(holder.owner_tag),
+          .token = holder.token,
+          .since = holder.since,
+          .request = holder.request,
+          .value = std::move(holder.value),
+          .mode = holder.mode,
+          .count = holder.count};
 }
 
 // coordkit's own machine has calls of its own; raw commands of it would go behind the back of sessions and locks.
@@ -155,49 +120,60 @@ void Client::Impl::token_refuted(const HoldRef& hold) {
 }
 
 CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
-  Impl::Question question{.deadline = deadline};
+  Impl::Reading reading{.deadline = deadline};
   if (hold == nullptr) {
-    question.door = make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
-  } else {
-    question.bytes =
-        machine::encode(machine::Query(machine::TokenStillHeldQuery{.name = hold->name(), .token = hold->token()}));
+    reading.door = make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
   }
-  return impl_->ask<bool>(std::move(question), std::move(done),
-                          [impl = impl_.get(), hold](const Completion& completion) -> absl::StatusOr<bool> {
-                            const auto reply = machine::decode_token_still_held(completion.bytes);
-                            if (!reply.ok()) return client::unreadable();
-                            if (!reply->held) impl->token_refuted(hold);
-                            return reply->held;
-                          });
+  return impl_->read<bool>(std::move(reading), std::move(done),
+                           [impl = impl_.get(), hold](const machine::Reads& state, const Completion&) {
+                             const bool held = state.still_held(hold->name(), hold->token());
+                             if (!held) impl->token_refuted(hold);
+                             return held;
+                           });
 }
 
 CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline deadline) {
   absl::Status door = client::check_lock_name(name);
-  return impl_->ask<LockInfo>({.bytes = machine::encode(machine::Query(machine::HoldersQuery{.name = std::move(name)})),
-                               .deadline = deadline,
-                               .door = door},
-                              std::move(done), read_holders);
+  return impl_->read<LockInfo>({.deadline = deadline, .door = std::move(door)}, std::move(done),
+                               [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
+                                 machine::Holders now = state.holders_of(name);
+                                 LockInfo out{.waiters = now.waiters, .delayed = now.delayed, .as_of = completion.index};
+                                 for (machine::HolderInfo& holder : now.holders)
+                                   out.holders.push_back(info_of(std::move(holder)));
+                                 return out;
+                               });
 }
 
 CallId Client::queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline) {
   absl::Status door = client::check_lock_name(name);
-  return impl_->ask<QueueInfo>({.bytes = machine::encode(machine::Query(machine::QueueQuery{.name = std::move(name)})),
-                                .deadline = deadline,
-                                .door = door},
-                               std::move(done), read_queue);
+  return impl_->read<QueueInfo>({.deadline = deadline, .door = std::move(door)}, std::move(done),
+                                [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
+                                  machine::LockQueue now = state.queue_of(name, 0);
+                                  return QueueInfo{
+                                      .waiters = std::move(now.waiters), .more = now.more, .as_of = completion.index};
+                                });
 }
 
 CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline) {
-  return impl_->ask<SessionInfo>(
-      {.bytes = machine::encode(machine::Query(machine::SessionQuery{.session = session})), .deadline = deadline},
-      std::move(done), read_session);
+  return impl_->read<SessionInfo>({.deadline = deadline}, std::move(done),
+                                  [session](const machine::Reads& state, const Completion&) -> absl::StatusOr<SessionInfo> {
+                                    std::optional<machine::SessionInfo> now = state.session(session);
+                                    if (!now)
+                                      return make_error(Reason::SessionNotFound, "the session has ended or never existed");
+                                    return info_of(*std::move(now));
+                                  });
 }
 
 CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline) {
-  const uint64_t rows = limit == 0 ? machine::kQueryRowsMax : limit;
-  return impl_->ask<SessionList>(
-      {.bytes = machine::encode(machine::Query(machine::SessionsQuery{.after = after, .limit = rows})), .deadline = deadline},
-      std::move(done), read_sessions);
+  return impl_->read<SessionList>({.deadline = deadline}, std::move(done),
+                                  [after, limit](const machine::Reads& state, const Completion& completion) {
+                                    machine::Sessions now = state.sessions_after(after, limit);
+                                    SessionList out{.more = now.more, .as_of = completion.index};
+                                    for (machine::SessionInfo& session : now.sessions) {
+                                      out.sessions.push_back(info_of(std::move(session)));
+                                    }
+                                    return out;
+                                  });
 }
 
 CallId Client::put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options) {
@@ -206,11 +182,13 @@ CallId Client::put(std::string key, std::string value, Callback<PutResult> done,
 
 CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
   absl::Status door = client::check_key(key);
-  return impl_->ask<GetResult>({.bytes = machine::encode(machine::Query(machine::GetQuery{.key = std::move(key)})),
-                                .options = options,
-                                .deadline = deadline,
-                                .door = door},
-                               std::move(done), read_key);
+  return impl_->read<GetResult>(
+      {.options = options, .deadline = deadline, .door = std::move(door)}, std::move(done),
+      [key = std::move(key)](const machine::Reads& state, const Completion& completion) {
+        machine::Entry now = state.entry(key);
+        return GetResult{
+            .entry = std::move(now.entry), .revision = now.revision, .as_of = completion.index, .age = completion.age};
+      });
 }
 
 CallId Client::erase(std::string key, Callback<EraseResult> done, WriteOptions options) {
@@ -227,15 +205,26 @@ CallId Client::propose(MachineId machine, std::string command, Callback<ProposeR
 
 CallId Client::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,
                      ReadOptions options) {
-  return impl_->ask<QueryResult>({.machine = machine,
-                                  .bytes = std::move(question),
-                                  .options = options,
-                                  .deadline = deadline,
-                                  .door = check_machine(machine)},
-                                 std::move(done), [](const Completion& completion) -> absl::StatusOr<QueryResult> {
-                                   return QueryResult{
-                                       .bytes = completion.bytes, .as_of = completion.index, .age = completion.age};
-                                 });
+  return impl_->query(machine, std::move(question), std::move(done), deadline, options);
+}
+
+CallId Client::Impl::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,
+                           ReadOptions options) {
+  if (absl::Status door = check_machine(machine); !door.ok()) return refuse(std::move(done), door);
+  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
+               [this, machine, question = std::move(question), options](CallId id, Now) mutable {
+                 Call& call = *find(id);
+                 call.ticket =
+                     ask_engine({.machine = machine,
+                                 .question = std::move(question),
+                                 .consistency = options.consistency,
+                                 .at_least = options.at_least,
+                                 .deadline = call.deadline},
+                                [this, id](const Completion& completion, Now) {
+                                  if (!completion.status.ok()) return static_cast<void>(fail(id, completion.status));
+                                  answer<QueryResult>(id, QueryResult{completion.bytes, completion.index, completion.age});
+                                });
+               });
 }
 
 }  // namespace coordkit

@@ -71,40 +71,37 @@ CallId Client::Impl::range(RangeOperation range, CallDeadline deadline, ReadOpti
 
 void Client::Impl::ask_page(CallId id, std::shared_ptr<Paging> paging) {
   Call& call = *find(id);
-  const machine::Query query =
-      paging->begun ? machine::Query(machine::RangePageQuery{paging->range}) : machine::Query(paging->range);
-  call.ticket = ask_engine({.machine = kCoordination,
-                            .request = machine::encode(query),
-                            .consistency = paging->options.consistency,
-                            .at_least = paging->options.at_least,
-                            .deadline = call.deadline},
-                           [this, id, paging](const Completion& completion, Now) { page_answered(id, paging, completion); });
+  call.ticket =
+      ask_engine({.consistency = paging->options.consistency, .at_least = paging->options.at_least, .deadline = call.deadline},
+                 [this, id, paging](const Completion& completion, Now) { page_answered(id, paging, completion); });
 }
 
 // The first answer fixes the revision. The rest is read there from this replica's own state, which can only be younger.
 void Client::Impl::page_answered(CallId id, const std::shared_ptr<Paging>& paging, const Completion& completion) {
   if (find(id) == nullptr) return;
-  const auto result = client::done_of(completion, client::Nameless{"range"});
-  auto reply = result.ok() ? reply_of<RangeReply>(*result, Outcome::None) : absl::StatusOr<RangeReply>(result.status());
-  if (!reply.ok()) {
-    answer<RangeResult>(id, reply.status());
+  const auto state = readable(completion);
+  if (!state.ok()) return static_cast<void>(fail(id, state.status()));
+  auto page = paging->begun ? (*state)->rest_of_range(paging->range) : (*state)->range(paging->range);
+  if (absl::Status why = client::status_of(page.refusal(), client::Nameless{"range"}); !why.ok()) {
+    fail(id, std::move(why));
     return;
   }
+  RangeReply& reply = page.reply;
   RangeOperation& range = paging->range;
   RangeResult& so_far = paging->so_far;
   if (!std::exchange(paging->begun, true)) {
-    so_far.count = reply->count;
-    so_far.revision = result->revision;
+    so_far.count = reply.count;
+    so_far.revision = page.revision;
     so_far.as_of = completion.index;
     so_far.age = completion.age;
-    if (!range.revision) range.revision = result->revision;
+    if (!range.revision) range.revision = page.revision;
     paging->options = {Consistency::Local, completion.index};
   }
-  const auto taken = static_cast<int64_t>(reply->entries.size());
+  const auto taken = static_cast<int64_t>(reply.entries.size());
   const bool full = range.limit != 0 && taken == range.limit;
-  std::ranges::move(reply->entries, std::back_inserter(so_far.entries));
-  if (!reply->more || full || taken == 0) {
-    so_far.more = reply->more;
+  std::ranges::move(reply.entries, std::back_inserter(so_far.entries));
+  if (!reply.more || full || taken == 0) {
+    so_far.more = reply.more;
     answer<RangeResult>(id, std::move(so_far));
     return;
   }
@@ -119,11 +116,11 @@ void Client::Impl::page_answered(CallId id, const std::shared_ptr<Paging>& pagin
 absl::Status Client::Impl::room_for(uint64_t growth) {
   if (growth == 0) return absl::OkStatus();
   if (!key_space_ || key_space_->first != engine_.applied()) {
-    const auto seen = look(machine::Query(machine::KeySpaceQuery()), machine::decode_key_space);
-    if (!seen) return absl::OkStatus();
-    key_space_.emplace(engine_.applied(), *seen);
+    const machine::Reads* state = reads();
+    if (state == nullptr) return absl::OkStatus();
+    key_space_.emplace(engine_.applied(), state->key_space());
   }
-  const machine::KeySpaceReply& space = key_space_->second;
+  const machine::KeySpace& space = key_space_->second;
   if (space.fits(growth) || space.sweeping) return absl::OkStatus();
   return client::status_of(Result{.code = ResultCode::NoSpace}, client::Nameless{"keys"});
 }
@@ -134,10 +131,10 @@ void Client::Impl::compact_keys(Now now) {
   if (!compactor_.on() || halted_ || now.lagging < next_compaction_) return;
   next_compaction_ = now.lagging + compactor_.interval();
   if (engine_.leadership().role != raft::Role::Leader) return compactor_.forget();
-  const RangeOperation nothing{.key = "compaction", .count_only = true};  // for what any answer says of the revisions
-  const std::optional<Result> keys = look(machine::Query(nothing), machine::decode_result);
-  if (!keys) return;
-  const Revision at = compactor_.due(now.lagging, keys->revision, keys->compacted);
+  const machine::Reads* state = reads();
+  if (state == nullptr) return;
+  const machine::KeySpace keys = state->key_space();
+  const Revision at = compactor_.due(now.lagging, keys.revision, keys.compacted);
   if (!at) return;
   const machine::Request request{.body = machine::Compact{at}};
   // Whatever comes of it: what is left is looked at again.
@@ -177,11 +174,15 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
         {.bytes = machine::encode(request), .options = std::move(options), .door = std::move(door)}, std::move(done),
         read_transaction);
   }
-  return client_->impl_->ask<TransactionResult>({.bytes = machine::encode(machine::Query(std::get<Transaction>(request.body))),
-                                                 .options = read,
-                                                 .deadline = options.deadline,
-                                                 .door = std::move(door)},
-                                                std::move(done), read_transaction);
+  return client_->impl_->read<TransactionResult>(
+      {.options = read, .deadline = options.deadline, .door = std::move(door)}, std::move(done),
+      [transaction = std::get<Transaction>(request.body)](const machine::Reads& state,
+                                                          const Completion& completion) -> absl::StatusOr<TransactionResult> {
+        auto now = state.read(transaction);
+        absl::Status why = client::status_of(now.refusal(), client::Nameless{"transaction"});
+        if (!why.ok()) return why;
+        return TransactionResult{now.reply.succeeded, std::move(now.reply.replies), now.revision, completion.index};
+      });
 }
 
 CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOptions options) {
@@ -196,14 +197,12 @@ CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOpti
 }
 
 CallId KeyCalls::space(Callback<KeySpaceInfo> done, CallDeadline deadline, ReadOptions options) {
-  return client_->impl_->ask<KeySpaceInfo>(
-      {.bytes = machine::encode(machine::Query(machine::KeySpaceQuery())), .options = options, .deadline = deadline},
-      std::move(done), [](const Completion& completion) -> absl::StatusOr<KeySpaceInfo> {
-        const auto reply = machine::decode_key_space(completion.bytes);
-        if (!reply.ok()) return client::unreadable();
-        return KeySpaceInfo{reply->weight,   reply->quota,     reply->keys,     reply->changes,
-                            reply->revision, reply->compacted, reply->sweeping, completion.index};
-      });
+  return client_->impl_->read<KeySpaceInfo>({.options = options, .deadline = deadline}, std::move(done),
+                                            [](const machine::Reads& state, const Completion& completion) {
+                                              const machine::KeySpace now = state.key_space();
+                                              return KeySpaceInfo{now.weight,   now.quota,     now.keys,     now.changes,
+                                                                  now.revision, now.compacted, now.sweeping, completion.index};
+                                            });
 }
 
 CallId KeyCalls::compact(Revision at, Callback<CompactResult> done, WriteOptions options) {

@@ -70,61 +70,48 @@ CallId Client::Impl::write_lease(const machine::Request& request, Callback<Grant
 // ---- looks
 
 CallId Client::Impl::time_to_live(LeaseId id, bool keys, Callback<LeaseDetails> done, CallDeadline deadline) {
-  return read_leases(machine::LeaseQuery{.id = id, .keys = keys}, std::move(done), deadline);
+  auto reading = std::make_shared<client::LeaseReading>();
+  reading->one = id;
+  reading->with_keys = keys;
+  return read_leases(std::move(reading), std::move(done), deadline);
 }
 
 CallId Client::Impl::list_leases(Callback<LeaseList> done, CallDeadline deadline) {
-  return read_leases(machine::LeasesQuery{}, std::move(done), deadline);
+  return read_leases(std::make_shared<client::LeaseReading>(), std::move(done), deadline);
 }
 
-CallId Client::Impl::read_leases(machine::Query first, Done done, CallDeadline deadline) {
-  auto reading = std::make_shared<client::LeaseReading>();
-  reading->next = std::move(first);
+CallId Client::Impl::read_leases(ReadingRef reading, Done done, CallDeadline deadline) {
   return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
-               [this, reading](CallId id, Now) { ask_leases(id, reading); });
+               [this, reading = std::move(reading)](CallId id, Now) { ask_leases(id, reading); });
 }
 
 void Client::Impl::ask_leases(CallId id, const ReadingRef& reading) {
   Call& call = *find(id);
-  call.ticket =
-      ask_engine({.request = machine::encode(reading->next),
-                  .consistency = reading->options.consistency,
-                  .at_least = reading->options.at_least,
-                  .deadline = call.deadline},
-                 [this, id, reading](const Completion& completion, Now now) { leases_answered(id, reading, completion, now); });
+  call.ticket = ask_engine(
+      {.consistency = reading->options.consistency, .at_least = reading->options.at_least, .deadline = call.deadline},
+      [this, id, reading](const Completion& completion, Now now) { leases_answered(id, reading, completion, now); });
 }
 
 // The first answer is linearizable; the rest is read from this replica's own state, which can only be younger.
 void Client::Impl::leases_answered(CallId id, const ReadingRef& reading, const Completion& completion, Now now) {
   if (find(id) == nullptr) return;
-  auto reply = completion.status.ok() ? machine::decode_leases(completion.bytes)
-                                      : absl::StatusOr<machine::LeasesReply>(completion.status);
-  if (!reply.ok()) {
-    fail(id, completion.status.ok() ? client::unreadable() : completion.status);
-    return;
-  }
-  auto* one = std::get_if<machine::LeaseQuery>(&reading->next);
-  const bool gone = reply->leases.empty() || (reading->begun && reply->leases.front() != reading->rows.front());
-  if (one != nullptr && gone) return static_cast<void>(fail(id, no_lease()));
+  const auto state = readable(completion);
+  if (!state.ok()) return static_cast<void>(fail(id, state.status()));
+  machine::Leases page = reading->page(**state);
+  const bool gone = page.leases.empty() || (reading->begun && page.leases.front() != reading->rows.front());
+  if (reading->one && gone) return static_cast<void>(fail(id, no_lease()));
   if (!std::exchange(reading->begun, true)) {
-    reading->revision = reply->revision;
+    reading->revision = page.revision;
     reading->as_of = completion.index;
     reading->options = {Consistency::Local, completion.index};
-  } else if (one != nullptr) {
-    reply->leases.clear();  // known
+  } else if (reading->one) {
+    page.leases.clear();  // known
   }
-  std::ranges::move(reply->leases, std::back_inserter(reading->rows));
-  std::ranges::move(reply->keys, std::back_inserter(reading->keys));
-  if (!reply->more) {
-    std::ranges::sort(reading->rows, {}, &machine::LeaseRow::number);
-    return look_at_timers(id, reading, now);
-  }
-  if (one != nullptr) {
-    one->after = reading->keys.back();
-  } else {
-    std::get<machine::LeasesQuery>(reading->next).after = reading->rows.back().id;
-  }
-  ask_leases(id, reading);
+  std::ranges::move(page.leases, std::back_inserter(reading->rows));
+  std::ranges::move(page.keys, std::back_inserter(reading->keys));
+  if (page.more) return ask_leases(id, reading);
+  std::ranges::sort(reading->rows, {}, &machine::LeaseRow::number);
+  look_at_timers(id, reading, now);
 }
 
 void Client::Impl::look_at_timers(CallId id, const ReadingRef& reading, Now now) {
@@ -169,7 +156,7 @@ void Client::Impl::leases_read(CallId id, const client::LeaseReading& reading) {
     if (rest == reading.rests.end()) continue;
     leases.push_back({.id = row.id, .ttl = row.ttl, .remaining = rest->second, .keeper = row.node});
   }
-  if (std::holds_alternative<machine::LeasesQuery>(reading.next)) {
+  if (!reading.one) {
     std::ranges::sort(leases, {}, [](const LeaseInfo& lease) { return std::pair(lease.remaining, lease.id); });
     answer<LeaseList>(id, LeaseList{std::move(leases), reading.as_of});
     return;

@@ -35,17 +35,6 @@ uint64_t flags_of(const AcquireOptions& options) {
   return (options.reentrant ? machine::kReentrant : 0) | (options.no_deadlock_check ? machine::kNoDeadlockCheck : 0);
 }
 
-// S-36: what a try like this would be refused with, by the state that answered; nothing: it is worth an entry.
-std::optional<machine::Result> refusal_in(std::string_view answer) {
-  const auto result = machine::decode_result(answer);
-  if (!result.ok() || result->code == machine::ResultCode::Ok) return std::nullopt;
-  return *result;
-}
-
-std::string try_query(const auto& body) {
-  return machine::encode(machine::Query(machine::TryQuery{machine::encode(machine::Request{.body = body})}));
-}
-
 }  // namespace
 
 CallId Client::Impl::acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done) {
@@ -134,33 +123,32 @@ bool Client::Impl::seems_held(const Session& session, const Body& body) const {
   for (const client::PendingRelease& release : session.releases) {
     if (names(body, release.name)) return false;
   }
-  const StateMachine* machine = engine_.machine(kCoordination);
-  if (machine == nullptr || mutant(Mutant::RefusedTryLogged)) return false;
-  const auto answer = machine->query(try_query(body));
-  return answer.ok() && refusal_in(*answer).has_value();
+  const machine::Reads* state = reads();
+  if (state == nullptr || mutant(Mutant::RefusedTryLogged)) return false;
+  return state->refusal_of(body).has_value();
 }
 
 // A failed try costs no log entry: one confirmed look is as good (S-48).
 template <typename Body>
 void Client::Impl::confirm_held(CallId id, Body body) {
   Call& call = *find(id);
-  std::string query = try_query(body);
-  call.ticket = ask_engine({.request = std::move(query), .deadline = call.deadline},
-                           [this, id, body = std::move(body)](const Completion& completion, Now) mutable {
-                             if (find(id) == nullptr) return;
-                             if (!completion.status.ok()) {
-                               fail(id, completion.status);
-                             } else if (const auto refusal = refusal_in(completion.bytes)) {
-                               if (refusal->code == machine::ResultCode::AlreadyHeld && find(id)->proclaims) {
-                                 const SessionRef of = find(id)->session;
-                                 proclaim_instead(id, of, name_of(body), refusal->token, body.value);
-                               } else {
-                                 not_granted(id, *refusal, name_of(body));
-                               }
-                             } else {
-                               submit_acquire(id, std::move(body));
-                             }
-                           });
+  call.ticket =
+      ask_engine({.deadline = call.deadline}, [this, id, body = std::move(body)](const Completion& completion, Now) mutable {
+        if (find(id) == nullptr) return;
+        const auto state = readable(completion);
+        if (!state.ok()) {
+          fail(id, state.status());
+        } else if (const auto refusal = (*state)->refusal_of(body)) {
+          if (refusal->code == machine::ResultCode::AlreadyHeld && find(id)->proclaims) {
+            const SessionRef of = find(id)->session;
+            proclaim_instead(id, of, name_of(body), refusal->token, body.value);
+          } else {
+            not_granted(id, *refusal, name_of(body));
+          }
+        } else {
+          submit_acquire(id, std::move(body));
+        }
+      });
 }
 
 template <typename Body>

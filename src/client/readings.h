@@ -2,13 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/client/options.h"
-#include "machine/query.h"
+#include "machine/reads.h"
 
 namespace coordkit::client {
 
@@ -20,9 +21,15 @@ struct Paging {
   bool begun = false;
 };
 
-// A lease with its keys, or all leases; and what the leader says of their timers.
+// A lease with or without its keys, or all leases; and what the leader says of their timers.
 struct LeaseReading {
-  machine::Query next;  // what is still to be read
+  std::optional<LeaseId> one;  // absent: all of them
+  bool with_keys = false;
+  machine::Leases page(const machine::Reads& state) const {
+    if (one) return state.lease(*one, with_keys, keys.empty() ? "" : keys.back());
+    return state.leases_after(rows.empty() ? LeaseId() : rows.back().id, 0);
+  }
+
   ReadOptions options;
   std::vector<machine::LeaseRow> rows;
   std::vector<std::string> keys;

@@ -68,17 +68,17 @@ void Client::Impl::resumed(CallId id, uint64_t open, const machine::ResumeSessio
     fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine resumed a session that is in use"));
     return;
   }
-  const auto info = look<machine::SessionReply>(machine::SessionQuery{.session = body.id}, machine::decode_session);
-  Session& session =
-      sessions_.add({.state = std::make_shared<SessionState>(
-                         body.id, result->ttl, info && info->session ? info->session->metadata : "", std::move(wish.secret)),
-                     .group = own_group(result->ttl),
-                     .first_attempt = renewals_.next_attempt(),
-                     .on_phase = std::move(wish.on_phase),
-                     .give_up = wish.give_up,
-                     .settling = !result->former_gone,
-                     .bound_at = completion.index},
-                    now.leading);
+  const machine::Reads* state = reads();
+  const auto info = state ? state->session(body.id) : std::nullopt;
+  Session& session = sessions_.add(
+      {.state = std::make_shared<SessionState>(body.id, result->ttl, info ? info->metadata : "", std::move(wish.secret)),
+       .group = own_group(result->ttl),
+       .first_attempt = renewals_.next_attempt(),
+       .on_phase = std::move(wish.on_phase),
+       .give_up = wish.give_up,
+       .settling = !result->former_gone,
+       .bound_at = completion.index},
+      now.leading);
   renewals_.add(session, LeadingTime::min());
   if (session.settling) {
     run_later(client::later(now.lagging, result->ttl),
@@ -93,26 +93,26 @@ void Client::Impl::resumed(CallId id, uint64_t open, const machine::ResumeSessio
 // a hold away: a look at it is exact. An end shows as an event right after this.
 std::vector<HoldRef> Client::Impl::adopt_holds(Session& session) {
   std::vector<HoldRef> holds;
+  const machine::Reads* state = reads();
+  if (state == nullptr) return holds;
   for (Token after;;) {
-    const auto page =
-        look<machine::LocksOfReply>(machine::LocksOfQuery{.session = session.id(), .after = after}, machine::decode_locks_of);
-    if (!page) return holds;
-    for (size_t i = 0; i < page->locks.size(); ++i) {
-      const machine::HeldLock& lock = page->locks[i];
+    const machine::HeldLocks page = state->locks_of(session.id(), after);
+    for (size_t i = 0; i < page.locks.size(); ++i) {
+      const machine::HeldLock& lock = page.locks[i];
       if (lock.last) {
         holds.push_back(adopt_delegation(session, lock));
         continue;
       }
       HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
-      for (; i + 1 < page->locks.size() && page->locks[i + 1].token == lock.token; ++i) {
-        terms.others.push_back({page->locks[i + 1].name, page->locks[i + 1].mode});
+      for (; i + 1 < page.locks.size() && page.locks[i + 1].token == lock.token; ++i) {
+        terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
       }
       // One handle stands for all counts, and it may be counted up again: its release is numbered as the last so far.
       session.releases_counted[lock.token] = lock.releases + lock.count - 1;
       holds.push_back(sessions_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
     }
-    if (!page->more || page->locks.empty()) return holds;
-    after = page->locks.back().token;
+    if (!page.more || page.locks.empty()) return holds;
+    after = page.locks.back().token;
   }
 }
 
@@ -121,11 +121,13 @@ void Client::Impl::adopt_objects(Session& session, ResumedSession& resumed) {
   const auto adopt = [&](machine::OwnedObject& object) {
     return sessions_.adopt(session, std::move(object.name), {}, object.token, object.since, {});
   };
-  for (machine::OwnedObjectsQuery next{.session = session.id()};;) {
-    auto page = look<machine::OwnedObjectsReply>(next, machine::decode_owned_objects);
-    if (!page || page->rows.empty()) return;
-    next = machine::after(next.session, page->rows.back());
-    for (machine::OwnedObject& object : page->rows) {
+  const machine::Reads* state = reads();
+  if (state == nullptr) return;
+  for (machine::OwnedObjects::Place after;;) {
+    machine::OwnedObjects page = state->objects_of(session.id(), after);
+    if (page.rows.empty()) return;
+    after = page.last();
+    for (machine::OwnedObject& object : page.rows) {
       switch (object.kind) {
         case coordination::Kind::Semaphore: resumed.permits.push_back({adopt(object), object.count}); break;
         case coordination::Kind::DoubleBarrier: resumed.places.push_back(adopt(object)); break;
@@ -138,7 +140,7 @@ void Client::Impl::adopt_objects(Session& session, ResumedSession& resumed) {
         default: break;
       }
     }
-    if (!page->more) return;
+    if (!page.more) return;
   }
 }
 

@@ -16,14 +16,14 @@ using client::hold_of;
 using client::Looked;
 using coordination::Kind;
 using machine::CoordinationCommand;
-using machine::ObjectReply;
+using machine::ObjectView;
 using machine::ResultCode;
 
 // Without an entry it is told only to who would not wait.
 Foresight of_permits(uint64_t count, const PermitOptions& options) {
   if (options.wait.kind != LockWait::Kind::None) return {};
   return {Kind::Semaphore,
-          [count, makes = options.initial_limit.has_value()](const ObjectReply& now) -> std::optional<ResultCode> {
+          [count, makes = options.initial_limit.has_value()](const ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return makes ? std::nullopt : std::optional(ResultCode::NotFound);
             return held_if(now.waiters != 0 || now.taken > now.limit || count > now.limit - now.taken);
           }};
@@ -57,9 +57,9 @@ CallId CoordinationCalls::delete_semaphore(const SessionRef& session, std::strin
 }
 
 CallId CoordinationCalls::semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Semaphore, std::move(name), 0}, deadline,
+  return client_->impl_->look(Kind::Semaphore, std::move(name), 0, deadline,
                               giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
+                                const ObjectView& now = looked.reply;
                                 SemaphoreInfo info{.exists = now.exists,
                                                    .limit = now.limit,
                                                    .held = now.taken,

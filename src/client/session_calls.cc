@@ -138,8 +138,8 @@ void Client::Impl::ended(SessionId id) {
 // A command was answered Lost: the session has ended or belongs to another process, or it is ending and still to be closed. The
 // state of this replica is at least that of the answer.
 void Client::Impl::told_lost(Session& session) {
-  const auto reply = look<machine::SessionReply>(machine::SessionQuery{.session = session.id()}, machine::decode_session);
-  reply ? answered(session, *reply) : ended(session.id());
+  const machine::Reads* state = reads();
+  state ? look_at(session, *state) : ended(session.id());
 }
 
 void Client::Impl::machine_event(const MachineEvent& event) {
@@ -181,35 +181,27 @@ void Client::Impl::question(SessionId id, Now now) {
   Session* session = sessions_.find(id);
   if (session == nullptr || session->questioned) return;
   session->questioned = true;
-  machine::Query query = machine::SessionQuery{.session = id};
-  if (session->lease) query = machine::LeaseQuery{.id = session->lease};
-  ask_engine({.request = machine::encode(query), .deadline = now.lagging + 2 * options_.election_timeout},
+  ask_engine({.deadline = now.lagging + 2 * options_.election_timeout},
              [this, state = session->state](const Completion& completion, Now) {
                Session* asked = same_life(state);
                if (asked == nullptr) return;
                asked->questioned = false;
-               if (!completion.status.ok()) return;
-               if (asked->lease) {
-                 const auto reply = machine::decode_leases(completion.bytes);
-                 if (reply.ok()) answered(*asked, *reply);
-               } else {
-                 const auto reply = machine::decode_session(completion.bytes);
-                 if (reply.ok()) answered(*asked, *reply);
-               }
+               if (const auto readable_state = readable(completion); readable_state.ok()) look_at(*asked, **readable_state);
              });
 }
 
-// A lease stays with who it was granted to; another one of its id has another number.
-void Client::Impl::answered(Session& lease, const machine::LeasesReply& reply) {
-  if (reply.leases.empty() || reply.leases.front().number != lease.id()) ended(lease.id());
-}
-
-void Client::Impl::answered(Session& session, const machine::SessionReply& reply) {
-  if (!reply.session) return ended(session.id());
-  const machine::SessionInfo& info = *reply.session;
-  const TimerGroup binding{info.node, info.boot, info.incarnation, info.ttl};
+// A lease stays with its first keeper; another one of its id has another number.
+void Client::Impl::look_at(Session& session, const machine::Reads& reads) {
+  if (session.lease) {
+    const machine::Leases now = reads.lease(session.lease, false, "");
+    if (now.leases.empty() || now.leases.front().number != session.id()) ended(session.id());
+    return;
+  }
+  const std::optional<machine::SessionInfo> info = reads.session(session.id());
+  if (!info) return ended(session.id());
+  const TimerGroup binding{info->node, info->boot, info->incarnation, info->ttl};
   if (binding != session.group) return ended(session.id());
-  if (info.ending) sessions_.lose(session, SessionEvent::Ended);
+  if (info->ending) sessions_.lose(session, SessionEvent::Ended);
 }
 
 void Client::Impl::lose_all(SessionEvent why) {

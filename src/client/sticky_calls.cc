@@ -287,9 +287,10 @@ void Client::Impl::refill(Session& session, const std::string& name) {
 
 // By this replica's own state: somebody may have asked before it was known here that there is something to ask for.
 bool Client::Impl::asked_in_log(const Session& session, const std::string& name, Token token) const {
-  const auto reply = look<machine::HoldersReply>(machine::HoldersQuery{.name = name}, machine::decode_holders);
-  if (!reply || reply->holders.empty()) return false;
-  const machine::HolderInfo& holder = reply->holders.front();
+  const machine::Reads* state = reads();
+  const machine::Holders held = state ? state->holders_of(name) : machine::Holders();
+  if (held.holders.empty()) return false;
+  const machine::HolderInfo& holder = held.holders.front();
   return holder.session == session.id() && holder.token == token && holder.asked;
 }
 

@@ -33,14 +33,11 @@ void Client::Impl::end_watch(WatchId id, DoneCallback done) {
 // One local question each: which revision is the newest here, and is this replica ready to say so.
 void Client::Impl::make_watches(Now now) {
   for (const WatchId id : watches_.to_make()) {
-    ask_engine({.request = machine::encode(machine::Query(machine::ChangesQuery{.from = Revision(UINT64_MAX)})),
-                .consistency = Consistency::Local,
-                .deadline = now.lagging + options_.call_timeout},
+    ask_engine({.consistency = Consistency::Local, .deadline = now.lagging + options_.call_timeout},
                [this, id](const Completion& completion, Now later) {
-                 const auto state = completion.status.ok() ? machine::decode_changes(completion.bytes)
-                                                           : absl::StatusOr<machine::ChangesReply>(completion.status);
+                 const auto state = readable(completion);
                  if (!state.ok()) return watches_.not_made(id);
-                 watches_.made(id, *state, later.lagging);
+                 watches_.made(id, (*state)->key_space(), later.lagging);
                  watches_have_more_ = true;  // perhaps: it may start in the past
                });
   }

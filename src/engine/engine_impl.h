@@ -200,7 +200,7 @@ class EngineImpl final : public Engine {
 
   std::optional<Index> lease(Now now) const;
   std::optional<Duration> age(Now now) const;
-  absl::StatusOr<std::string> query(const Ask& ask);
+  void query(const Ask& ask, Completion& completion);
   bool leads() const { return leadership_.role == raft::Role::Leader; }
   bool knows_leader() const { return core_ && leadership_.leader; }
   Proposals::Road road() const;

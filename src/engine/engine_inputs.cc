@@ -155,7 +155,7 @@ void EngineImpl::take(Submit& input, Now) {
 
 void EngineImpl::take(Ask& input, Now now) {
   const bool local = input.consistency == Consistency::Local;
-  absl::Status refusal = refusal_at_door(Urgency::Normal, input.request.size());
+  absl::Status refusal = refusal_at_door(Urgency::Normal, input.question ? input.question->size() : 0);
   if (refusal.ok() && !router_.machine(input.machine)) {
     refusal = make_error(Reason::Unsupported,
                          "no machine with this id is hosted here; list it in ReplicaOptions::machines of every replica");

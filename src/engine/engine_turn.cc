@@ -313,14 +313,9 @@ void EngineImpl::answer(Now now) {
   std::reverse(ready_.begin(), ready_.end());
   for (; !ready_.empty(); ready_.pop_back()) {
     const Ask& ask = ready_.back();
-    absl::StatusOr<std::string> result = query(ask);
     Completion completion{.ticket = ask.ticket, .index = router_.applied().index};
     if (ask.consistency == Consistency::Local) completion.age = age(now);
-    if (result.ok()) {
-      completion.bytes = *std::move(result);
-    } else {
-      completion.status = result.status();
-    }
+    if (ask.question) query(ask, completion);
     effects_->completions.push_back(std::move(completion));
   }
   std::vector<AnsweredRenewal> renewed;
@@ -353,12 +348,16 @@ void EngineImpl::explain_no_leader(size_t first) {
 }
 
 // A read changes nothing, so one that throws costs nobody but who asked.
-absl::StatusOr<std::string> EngineImpl::query(const Ask& ask) {
+void EngineImpl::query(const Ask& ask, Completion& completion) {
   std::string why;
   try {
-    absl::StatusOr<std::string> answer = router_.machine(ask.machine)->query(ask.request);
-    if (answer.ok()) return answer;
-    return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
+    absl::StatusOr<std::string> answer = router_.machine(ask.machine)->query(*ask.question);
+    if (answer.ok()) {
+      completion.bytes = *std::move(answer);
+    } else {
+      completion.status = make_error(Reason::InvalidArgument, sentence_of(answer.status()));
+    }
+    return;
   } catch (const CheckFailure&) {
     throw;  // one of our own facts, and the state is its subject
   } catch (const std::exception& error) {
@@ -368,7 +367,7 @@ absl::StatusOr<std::string> EngineImpl::query(const Ask& ask) {
   }
   effects_->threw.push_back(make_error(Reason::HostThrew, Outcome::None,
                                        "query() of machine " + std::to_string(ask.machine.value()) + " threw: " + why));
-  return effects_->threw.back();
+  completion.status = effects_->threw.back();
 }
 
 std::optional<Duration> EngineImpl::age(Now now) const {

@@ -1,9 +1,7 @@
-#include "machine/changes_query.h"
+#include "machine/changes.h"
 
 #include <algorithm>
 
-#include "machine/changes.h"
-#include "machine/record_codec.h"
 #include "mvcc/store.h"
 
 namespace coordkit::machine {
@@ -28,18 +26,18 @@ void add_previous(const mvcc::Store& store, const mvcc::Version& version, Change
 
 }  // namespace
 
-ChangesReply changes_of(const mvcc::Store& store, const ChangesQuery& query) {
-  ChangesReply reply{.revision = store.revision(), .compacted = store.compacted()};
-  if (query.from < store.swept()) {
+Changes changes_of(const mvcc::Store& store, const ChangesAfter& place) {
+  Changes reply{.revision = store.revision(), .compacted = store.compacted()};
+  if (place.from < store.swept()) {
     reply.gone = true;
     return reply;
   }
-  const mvcc::Interval interval = mvcc::Interval::of(query.key, query.key.empty() && query.end.empty() ? kNoEnd : query.end);
-  reply.next = std::max(query.from, Revision(store.revision().value() + 1));
+  const mvcc::Interval interval = mvcc::Interval::of(place.key, place.key.empty() && place.end.empty() ? kNoEnd : place.end);
+  reply.next = std::max(place.from, Revision(store.revision().value() + 1));
   uint64_t looked = 0;
   uint64_t bytes = 0;
-  store.changes(query.from, [&](const mvcc::Version& version) {
-    if (version.mod == query.from && version.sub < query.sub) return true;
+  store.changes(place.from, [&](const mvcc::Version& version) {
+    if (version.mod == place.from && version.sub < place.sub) return true;
     if (looked == kChangesMax || bytes >= kChangesBytesMax) {
       reply.next = version.mod;
       reply.next_sub = version.sub;
@@ -48,16 +46,11 @@ ChangesReply changes_of(const mvcc::Store& store, const ChangesQuery& query) {
     ++looked;
     if (!interval.contains(version.key())) return true;
     ChangeRow& row = reply.changes.emplace_back(ChangeRow{entry_of(version), {}});
-    if (query.previous) add_previous(store, version, row);
+    if (place.previous) add_previous(store, version, row);
     bytes += row.entry.key.size() + row.entry.value.size() + (row.previous.empty() ? 0 : row.previous[0].value.size());
     return true;
   });
   return reply;
-}
-
-std::string encode(const ChangesReply& reply) { return fields::encode_record(reply); }
-absl::StatusOr<ChangesReply> decode_changes(std::string_view bytes) {
-  return fields::decode_record<ChangesReply>(bytes, "changes");
 }
 
 }  // namespace coordkit::machine
