@@ -1,4 +1,4 @@
-// Claim queues, with the caller's types around commands, waits and questions (coordination_calls.cc).
+// Claim queues, with the caller's types around commands, waits and questions (objects.h).
 #include <utility>
 
 #include "client/impl.h"
@@ -9,19 +9,17 @@ namespace coordkit {
 namespace {
 
 using client::Executed;
-using client::Foresight;
 using client::giving;
 using client::held_if;
-using client::Looked;
+using client::OutcomeOfView;
 using coordination::Kind;
 using machine::CoordinationCommand;
-using machine::ObjectView;
 
 Index entry_of(const Executed& executed) { return executed.result.id; }
 
-Foresight of_item(const LockWait& wait) {
+OutcomeOfView of_item(const LockWait& wait) {
   if (wait.kind != LockWait::Kind::None) return {};
-  return {Kind::Queue, [](const ObjectView& now) { return held_if(now.number == 0); }};
+  return {Kind::Queue, [](const machine::ObjectView& now) { return held_if(now.number == 0); }};
 }
 
 }  // namespace
@@ -29,14 +27,14 @@ Foresight of_item(const LockWait& wait) {
 CallId CoordinationCalls::enqueue(std::string name, std::string value, int64_t priority, Callback<Index> done,
                                   CallDeadline deadline) {
   machine::Enqueue body{.name = name, .priority = priority, .value = std::move(value)};
-  return client_->impl_->command(nullptr, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving<Executed>(std::move(done), entry_of));
+  return client_->impl_->objects.command(nullptr, CoordinationCommand(std::move(body)), std::move(name), deadline,
+                                         giving<Executed>(std::move(done), entry_of));
 }
 
 CallId CoordinationCalls::claim(const SessionRef& session, std::string name, ClaimOptions options, Callback<ClaimedItem> done) {
   machine::ClaimItem body{
       .session = client::id_of(session), .name = name, .wait = client::wait_of(options.wait), .term = options.term};
-  return client_->impl_->await(
+  return client_->impl_->objects.await(
       session, std::move(body), std::move(name), options.wait, options.deadline, of_item(options.wait),
       giving<Executed>(std::move(done), [](const Executed& executed) {
         const machine::Result& result = executed.result;
@@ -45,24 +43,23 @@ CallId CoordinationCalls::claim(const SessionRef& session, std::string name, Cla
 }
 
 CallId CoordinationCalls::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline) {
-  return client_->impl_->acknowledge(claim, std::move(done), deadline);
+  return client_->impl_->objects.acknowledge(claim, std::move(done), deadline);
 }
 
 CallId CoordinationCalls::item_queue(std::string name, uint64_t limit, Callback<ItemQueueInfo> done, CallDeadline deadline) {
-  return client_->impl_->look(Kind::Queue, std::move(name), limit, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectView& now = looked.reply;
-                                ItemQueueInfo info{.length = static_cast<uint64_t>(now.number),
-                                                   .claimed = now.taken,
-                                                   .waiters = now.waiters,
-                                                   .next = {},
-                                                   .more = now.more,
-                                                   .as_of = looked.as_of};
-                                for (const auto& row : now.rows) {
-                                  info.next.push_back({row.id, row.priority, row.count, row.value});
-                                }
-                                return info;
-                              }));
+  return client_->impl_->objects.look(Kind::Queue, std::move(name), limit, deadline, std::move(done),
+                                      [](const machine::ObjectView& now, Index as_of) {
+                                        ItemQueueInfo info{.length = static_cast<uint64_t>(now.number),
+                                                           .claimed = now.taken,
+                                                           .waiters = now.waiters,
+                                                           .next = {},
+                                                           .more = now.more,
+                                                           .as_of = as_of};
+                                        for (const auto& row : now.rows) {
+                                          info.next.push_back({row.id, row.priority, row.count, row.value});
+                                        }
+                                        return info;
+                                      });
 }
 
 }  // namespace coordkit

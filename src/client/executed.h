@@ -1,4 +1,4 @@
-// What the commands and questions of coordination come to before they get the caller's types.
+// What the commands of semaphores, barriers and the like come to before they get the caller's types.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,9 @@ struct Executed {
   HoldRef hold;  // of a grant
 };
 
-struct Looked {
-  machine::ObjectView reply;
-  Index as_of;
-};
-
 // Can the outcome of a command be told from the state of its object alone? Then one confirmed look is as good as an entry
 // (docs/semantics.md section 11). Without `judge` it cannot.
-struct Foresight {
+struct OutcomeOfView {
   coordination::Kind kind = coordination::Kind::Semaphore;
   std::function<std::optional<machine::ResultCode>(const machine::ObjectView&)> judge;
 };

@@ -46,7 +46,7 @@ ObserverId CoordinationCalls::observe_leader(std::string name, Observer<LeaderSe
     }
     return tell(std::move(seen));
   };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_counter(std::string name, Observer<CounterSeen> observer, ObserveOptions options) {
@@ -56,7 +56,7 @@ ObserverId CoordinationCalls::observe_counter(std::string name, Observer<Counter
     return tell({how, index, state.object(Kind::Counter, name, 0).number});
   };
   target.change = [tell](const Change& change, Index index) { return tell({Seen::Change, index, change.number}); };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_latch(std::string name, Observer<LatchSeen> observer, ObserveOptions options) {
@@ -72,7 +72,7 @@ ObserverId CoordinationCalls::observe_latch(std::string name, Observer<LatchSeen
   target.change = [tell, seen](const Change& change, Index index) {
     return tell(seen(Seen::Change, index, change.what == Change::What::Set, change.number));
   };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_group(std::string name, Observer<GroupSeen> observer, ObserveOptions options) {
@@ -89,9 +89,9 @@ ObserverId CoordinationCalls::observe_group(std::string name, Observer<GroupSeen
                  .members = {{change.member, change.session, change.owner, change.value}},
                  .what = GroupSeen::What(static_cast<uint8_t>(change.what))});
   };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
-void CoordinationCalls::end_observation(ObserverId observer) { client_->impl_->end_observation(observer); }
+void CoordinationCalls::end_observation(ObserverId observer) { client_->impl_->observations.observers().remove(observer); }
 
 }  // namespace coordkit

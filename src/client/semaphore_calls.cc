@@ -1,4 +1,4 @@
-// Semaphores, with the caller's types around commands, waits and questions (coordination_calls.cc).
+// Semaphores, with the caller's types around commands, waits and questions (objects.h).
 #include <utility>
 
 #include "client/impl.h"
@@ -9,21 +9,19 @@ namespace coordkit {
 namespace {
 
 using client::Executed;
-using client::Foresight;
 using client::giving;
 using client::held_if;
 using client::hold_of;
-using client::Looked;
+using client::OutcomeOfView;
 using coordination::Kind;
 using machine::CoordinationCommand;
-using machine::ObjectView;
 using machine::ResultCode;
 
 // Without an entry it is told only to who would not wait.
-Foresight of_permits(uint64_t count, const PermitOptions& options) {
+OutcomeOfView of_permits(uint64_t count, const PermitOptions& options) {
   if (options.wait.kind != LockWait::Kind::None) return {};
   return {Kind::Semaphore,
-          [count, makes = options.initial_limit.has_value()](const ObjectView& now) -> std::optional<ResultCode> {
+          [count, makes = options.initial_limit.has_value()](const machine::ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return makes ? std::nullopt : std::optional(ResultCode::NotFound);
             return held_if(now.waiters != 0 || now.taken > now.limit || count > now.limit - now.taken);
           }};
@@ -34,8 +32,8 @@ Foresight of_permits(uint64_t count, const PermitOptions& options) {
 CallId CoordinationCalls::set_limit(const SessionRef& session, std::string name, uint64_t limit, DoneCallback done,
                                     CallDeadline deadline) {
   machine::SetSemaphoreLimit body{.session = client::id_of(session), .name = name, .limit = limit};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  return client_->impl_->objects.command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
+                                         giving(std::move(done)));
 }
 
 CallId CoordinationCalls::acquire_permits(const SessionRef& session, std::string name, uint64_t count, PermitOptions options,
@@ -45,32 +43,27 @@ CallId CoordinationCalls::acquire_permits(const SessionRef& session, std::string
                                .wait = client::wait_of(options.wait),
                                .count = count,
                                .initial_limit = options.initial_limit};
-  return client_->impl_->await(session, std::move(body), std::move(name), options.wait, options.deadline,
-                               of_permits(count, options), giving<Executed>(std::move(done), hold_of));
+  return client_->impl_->objects.await(session, std::move(body), std::move(name), options.wait, options.deadline,
+                                       of_permits(count, options), giving<Executed>(std::move(done), hold_of));
 }
 
 CallId CoordinationCalls::delete_semaphore(const SessionRef& session, std::string name, DoneCallback done,
                                            CallDeadline deadline) {
   machine::DeleteSemaphore body{.session = client::id_of(session), .name = name};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  return client_->impl_->objects.command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
+                                         giving(std::move(done)));
 }
 
 CallId CoordinationCalls::semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline) {
-  return client_->impl_->look(Kind::Semaphore, std::move(name), 0, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectView& now = looked.reply;
-                                SemaphoreInfo info{.exists = now.exists,
-                                                   .limit = now.limit,
-                                                   .held = now.taken,
-                                                   .waiters = now.waiters,
-                                                   .holders = {},
-                                                   .as_of = looked.as_of};
-                                for (const auto& row : now.rows) {
-                                  info.holders.push_back({row.token, row.session, row.count, row.id});
-                                }
-                                return info;
-                              }));
+  return client_->impl_->objects.look(
+      Kind::Semaphore, std::move(name), 0, deadline, std::move(done), [](const machine::ObjectView& now, Index as_of) {
+        SemaphoreInfo info{
+            .exists = now.exists, .limit = now.limit, .held = now.taken, .waiters = now.waiters, .holders = {}, .as_of = as_of};
+        for (const auto& row : now.rows) {
+          info.holders.push_back({row.token, row.session, row.count, row.id});
+        }
+        return info;
+      });
 }
 
 }  // namespace coordkit

@@ -1,5 +1,4 @@
-// What the typed calls of semaphores, barriers and the like share: an answer of coordination_calls.cc becomes the caller's
-// type.
+// What the typed calls of semaphores, barriers and the like share: what a command came to becomes the caller's type.
 #pragma once
 
 #include <optional>
