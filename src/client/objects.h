@@ -9,6 +9,8 @@
 #include "client/answers.h"
 #include "client/executed.h"
 #include "client/read_calls.h"
+#include "client/typed_answers.h"
+#include "client/waits.h"
 
 namespace coordkit::client {
 
@@ -33,6 +35,34 @@ class Objects {
                CallDeadline deadline, OutcomeOfView outcome, Callback<Executed> done);
   CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline);
   CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline);
+
+  // ---- the same for a command that names its object, and its session if it has one; `of(executed)` makes what the caller gets
+  template <typename Body, typename T, typename Of>
+  CallId command(const SessionRef& session, Body body, CallDeadline deadline, Callback<T> done, Of of) {
+    body.session = id_of(session);
+    return command(&session, machine::CoordinationCommand(body), body.name, deadline, giving<Executed>(std::move(done), of));
+  }
+  template <typename Body>
+  CallId command(const SessionRef& session, Body body, CallDeadline deadline, DoneCallback done) {
+    body.session = id_of(session);
+    return command(&session, machine::CoordinationCommand(body), body.name, deadline, giving(std::move(done)));
+  }
+  template <typename Body, typename T, typename Of>
+  CallId command(Body body, CallDeadline deadline, Callback<T> done, Of of) {
+    return command(nullptr, machine::CoordinationCommand(body), body.name, deadline, giving<Executed>(std::move(done), of));
+  }
+  template <typename Body, typename T, typename Of>
+  CallId await(const SessionRef& session, Body body, LockWait wait, CallDeadline deadline, OutcomeOfView outcome,
+               Callback<T> done, Of of) {
+    return await(session, waiting(session, body, wait), body.name, wait, deadline, std::move(outcome),
+                 giving<Executed>(std::move(done), of));
+  }
+  template <typename Body>
+  CallId await(const SessionRef& session, Body body, LockWait wait, CallDeadline deadline, OutcomeOfView outcome,
+               DoneCallback done) {
+    return await(session, waiting(session, body, wait), body.name, wait, deadline, std::move(outcome), giving(std::move(done)));
+  }
+
   // `of(view, as_of)` makes what the caller gets.
   template <typename T, typename Of>
   CallId look(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<T> done, Of of) {
@@ -44,6 +74,13 @@ class Objects {
   }
 
  private:
+  template <typename Body>
+  static machine::CoordinationCommand waiting(const SessionRef& session, Body body, const LockWait& wait) {
+    body.session = id_of(session);
+    body.wait = wait_of(wait);
+    return body;
+  }
+
   struct Waiting {
     machine::CoordinationCommand body;
     std::string name;

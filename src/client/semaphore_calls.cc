@@ -1,23 +1,17 @@
-// Semaphores, with the caller's types around commands, waits and questions (objects.h).
+// Semaphores, with the caller's types around commands, waits and reads (objects.h).
 #include <utility>
 
 #include "client/impl.h"
-#include "client/typed_answers.h"
-#include "client/waits.h"
 
 namespace coordkit {
 namespace {
 
-using client::Executed;
-using client::giving;
 using client::held_if;
-using client::hold_of;
 using client::OutcomeOfView;
 using coordination::Kind;
-using machine::CoordinationCommand;
 using machine::ResultCode;
 
-// Without an entry it is told only to who would not wait.
+// Told without an entry only to those who would not wait.
 OutcomeOfView of_permits(uint64_t count, const PermitOptions& options) {
   if (options.wait.kind != LockWait::Kind::None) return {};
   return {Kind::Semaphore,
@@ -31,27 +25,21 @@ OutcomeOfView of_permits(uint64_t count, const PermitOptions& options) {
 
 CallId CoordinationCalls::set_limit(const SessionRef& session, std::string name, uint64_t limit, DoneCallback done,
                                     CallDeadline deadline) {
-  machine::SetSemaphoreLimit body{.session = client::id_of(session), .name = name, .limit = limit};
-  return client_->impl_->objects.command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                         giving(std::move(done)));
+  machine::SetSemaphoreLimit body{.name = std::move(name), .limit = limit};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::acquire_permits(const SessionRef& session, std::string name, uint64_t count, PermitOptions options,
                                           Callback<HoldRef> done) {
-  machine::AcquirePermits body{.session = client::id_of(session),
-                               .name = name,
-                               .wait = client::wait_of(options.wait),
-                               .count = count,
-                               .initial_limit = options.initial_limit};
-  return client_->impl_->objects.await(session, std::move(body), std::move(name), options.wait, options.deadline,
-                                       of_permits(count, options), giving<Executed>(std::move(done), hold_of));
+  machine::AcquirePermits body{.name = std::move(name), .count = count, .initial_limit = options.initial_limit};
+  return client_->impl_->objects.await(session, std::move(body), options.wait, options.deadline, of_permits(count, options),
+                                       std::move(done), client::hold_of);
 }
 
 CallId CoordinationCalls::delete_semaphore(const SessionRef& session, std::string name, DoneCallback done,
                                            CallDeadline deadline) {
-  machine::DeleteSemaphore body{.session = client::id_of(session), .name = name};
-  return client_->impl_->objects.command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                         giving(std::move(done)));
+  machine::DeleteSemaphore body{.name = std::move(name)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline) {

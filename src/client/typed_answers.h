@@ -27,6 +27,7 @@ inline Callback<Executed> giving(DoneCallback done) {
 }
 
 inline HoldRef hold_of(const Executed& executed) { return executed.hold; }
+inline Index id_made(const Executed& executed) { return executed.result.id; }  // of an item, of a member
 
 // The command is refused later where there is none.
 inline SessionId id_of(const SessionRef& session) { return session ? session->id() : SessionId(); }
