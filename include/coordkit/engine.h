@@ -166,10 +166,12 @@ constexpr std::string_view name_of(Consistency consistency) {
   return "?";
 }
 
+// Asks for the moment in which a machine's state may be read. Completes in a turn whose applied state serves, and between that
+// turn and the next the asker may read the machine itself (Engine::machine).
 struct Ask {
   Ticket ticket;
   MachineId machine = kCoordination;
-  std::string request;
+  std::optional<std::string> question = {};  // present: put to the machine's query() in that turn; Completion::bytes answers it
   Consistency consistency = Consistency::Linearizable;
   Index at_least = {};  // Local: a state at or beyond this entry, waited for until the deadline
   LaggingTime deadline = {};
@@ -234,7 +236,8 @@ struct Outbound {
 };
 
 // The answer to a Submit or Ask. With stage Queued the command was accepted and waits in the state; the same ticket
-// completes once more. `status` covers what the engine knows; results of the machine itself are in `bytes`.
+// completes once more. `status` covers what the engine knows; results of the machine itself are in `bytes`, which an Ask
+// without a question leaves empty.
 struct Completion {
   Ticket ticket;
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;

@@ -29,6 +29,10 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+namespace machine {
+class Reads;  // src/machine/reads.h
+}
+
 // One committed request. The bytes are the caller's and live as long as the call.
 struct Command {
   Index index;
@@ -159,6 +163,8 @@ class StateMachine {
   virtual void timers(std::vector<TimerOp>& out) const = 0;
   // A hash of the whole logical state, kept incrementally; equal on all replicas at equal applied index.
   virtual uint64_t digest() const = 0;
+  // How coordkit's client reads coordkit's own machine. Null: any other machine, which is asked by query().
+  virtual const machine::Reads* reads() const { return nullptr; }
 };
 
 }  // namespace coordkit

@@ -325,6 +325,16 @@ absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless s
   return result;
 }
 
+absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given; open one first"); }
+absl::Status session_over() { return make_error(Reason::Lost, "the session has ended; open a new one"); }
+absl::Status lost_while_acquiring() {
+  return make_error(Reason::Lost, "the session ended while the acquire was under way; open a new one");
+}
+absl::Status no_grant() {
+  return make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
+}
+absl::Status hold_lost() { return make_error(Reason::Lost, "the session ended before, and the hold with it; open a new one"); }
+
 absl::Status unreadable(Outcome outcome) {
   return make_error(Reason::Corrupt, outcome, "the machine's answer cannot be read; is this replica too old?");
 }
@@ -342,9 +352,9 @@ bool was_executed(const machine::Result& result) {
   }
 }
 
-std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply) {
-  if (reply.holders.empty() || reply.holders.front().mode != LockMode::Exclusive) return std::nullopt;
-  const machine::HolderInfo& holder = reply.holders.front();
+std::optional<LeaderInfo> leader_of(const machine::Holders& held) {
+  if (held.holders.empty() || held.holders.front().mode != LockMode::Exclusive) return std::nullopt;
+  const machine::HolderInfo& holder = held.holders.front();
   return LeaderInfo{holder.session, holder.owner_tag, holder.token, holder.since, holder.value};
 }
 

@@ -8,7 +8,7 @@
 #include "coordkit/client/coordination.h"
 #include "coordkit/engine.h"
 #include "machine/command.h"
-#include "machine/query.h"
+#include "machine/reads.h"
 #include "machine/result.h"
 
 namespace coordkit::client {
@@ -37,6 +37,13 @@ absl::StatusOr<machine::Result> result_of(const Completion& completion);
 // The same, but every other code than Ok is the status of `subject`.
 absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless subject);
 
+// What calls of several kinds are refused with, or end with.
+absl::Status no_session();            // none was given
+absl::Status session_over();          // before the call
+absl::Status lost_while_acquiring();  // the session, since
+absl::Status no_grant();              // none was given
+absl::Status hold_lost();             // with its session, before the call
+
 // Of an answer that makes no sense: Corrupt.
 absl::Status unreadable(Outcome outcome = Outcome::None);
 
@@ -45,6 +52,6 @@ absl::Status unreadable(Outcome outcome = Outcome::None);
 bool was_executed(const machine::Result& result);
 
 // Who leads an election, by the holders of its lock. Whoever shares a lock leads nothing.
-std::optional<LeaderInfo> leader_of(const machine::HoldersReply& reply);
+std::optional<LeaderInfo> leader_of(const machine::Holders& held);
 
 }  // namespace coordkit::client

@@ -1,72 +1,77 @@
-// A call of a client from its entry until its answer.
-//
-// A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
-// gone, while its ticket lives on until its fate is known, so that nothing it brings about stays behind unknown.
+// A call of a client from its entry until its answer (calls.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
-#include "client/executed.h"
-#include "client/session_table.h"
-#include "coordkit/client.h"
+#include "client/any_callback.h"
+#include "coordkit/client/handles.h"
+#include "coordkit/client/options.h"
 
 namespace coordkit::client {
 
-using Done = std::variant<DoneCallback, Callback<SessionRef>, Callback<ResumedSession>, Callback<SessionId>, Callback<HoldRef>,
-                          Callback<bool>, Callback<LockInfo>, Callback<QueueInfo>, Callback<SessionInfo>, Callback<SessionList>,
-                          Callback<SessionLocks>, Callback<PutResult>, Callback<GetResult>, Callback<EraseResult>,
-                          Callback<ProposeResult>, Callback<QueryResult>, Callback<RangeResult>, Callback<TransactionResult>,
-                          Callback<CompactResult>, Callback<KeyLeaseRef>, Callback<GrantedLease>, Callback<RevokedLease>,
-                          Callback<LeaseDetails>, Callback<LeaseList>, Callback<KeySpaceInfo>, Callback<QuotaResult>,
-                          Callback<Executed>, Callback<Looked>, Callback<std::optional<LeaderInfo>>>;
-
-// What happens to the engine's ticket when nobody listens any more.
-enum class Fate : uint8_t {
+// What becomes of the engine's ticket when the caller stops listening.
+enum class OnAbandon : uint8_t {
   Forget,   // a read or a write: whatever comes of it is the caller's business
   Pursue,   // open, acquire: kept until known, then undone
   Persist,  // release, close: goes on until done
 };
 
-// An acquire from its submission until its final answer, which may outlive the call.
-struct Flight {
-  CallId call;
-  SessionRef session;
-  std::string name;
-  std::string owner_tag;
+struct Call;
+
+// Made a call, and may have to see to it when it ends early.
+class CallOwner {
+ public:
+  // True: the log decides whether it ends, and the call is answered then.
+  virtual bool cancel(Call& call) {
+    static_cast<void>(call);
+    return false;
+  }
+  virtual void abandoned(const Call& call) { static_cast<void>(call); }
+  // True: what is under way for the call is pursued by its owner.
+  virtual bool pursues(const Call& call) {
+    static_cast<void>(call);
+    return false;
+  }
+  virtual void ended(CallId id, const Call& call) = 0;  // answered or not; its slot goes
+
+ protected:
+  ~CallOwner() = default;
+};
+
+struct PendingAcquire;
+
+// What an acquire is besides a call.
+struct AcquireCall {
   Duration max_hold{};
-  HoldTerms terms;
-  uint64_t block = 0;                    // of a sticky one: size of the block it asked for
-  Duration delay{};                      // likewise
-  bool in_line = false;                  // its line waits for it
-  bool of_lock = false;                  // else of permits, an item or the like
-  std::optional<std::string> proclaims;  // shown instead, if its owner has the lock already
-  RequestId request;                     // zero sequence until the engine tells
-  bool cancel_posted = false;
-  bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can tell
+  bool proclaims = false;                  // content with the hold that its owner has
+  SessionRef session = {};                 // once taken up
+  LaggingTime began{};                     // when it was
+  bool waited = false;                     // it stood in line
+  std::string line = {};                   // that it waits in (S-58); empty: none
+  std::shared_ptr<PendingAcquire> in_log;  // once submitted
+
+  std::optional<Duration> time_in_line(LaggingTime now) const { return waited ? std::optional(now - began) : std::nullopt; }
 };
 
 struct Call {
-  Done done;
-  Fate fate = Fate::Forget;
-  CallDeadline asked;                           // as given
-  Duration patience{};                          // default, from the take-up
-  LaggingTime deadline = LaggingTime::max();    // valid once taken up
-  absl::AnyInvocable<void(CallId, Now)> start;  // until taken up
-  Ticket ticket;                                // under way in the engine; zero: none
-  bool submitted = false;                       // ever handed to the log
-  bool cancelled = false;                       // the caller wants it to end
-  Duration max_hold{};                          // of an acquire
-  LaggingTime began{};                          // likewise: taken up
-  bool waited = false;                          // likewise: it stood in line
-  bool proclaims = false;                       // likewise: content with the hold that its owner has
-  SessionRef session;                           // of an acquire
-  std::shared_ptr<Flight> flight;               // of a submitted acquire
-  HoldRef suspends;                             // of a downgrade: valid again if this ends before it is sent
-  std::string line;                             // that it waits in (S-58); empty: none
+  using Start = absl::AnyInvocable<void(CallId, Now)>;
+
+  AnyCallback callback;
+  OnAbandon on_abandon = OnAbandon::Forget;
+  CallDeadline asked = {};  // as given
+  Duration timeout{};
+  Start start = {};                           // until taken up
+  LaggingTime deadline = LaggingTime::max();  // valid once taken up
+  Ticket ticket = {};                         // under way in the engine; zero: none
+  bool submitted = false;                     // ever handed to the log
+  bool cancelled = false;                     // the caller wants it to end
+  CallOwner* owner = nullptr;                 // none: there is nothing to see to
+  std::optional<AcquireCall> acquire = {};
 };
 
 }  // namespace coordkit::client

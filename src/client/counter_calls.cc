@@ -1,59 +1,54 @@
-// Counters, with the caller's types around commands and questions (coordination_calls.cc).
+// Counters, with the caller's types around commands and reads (objects.h).
 #include <utility>
 
 #include "client/impl.h"
-#include "client/typed_answers.h"
 
 namespace coordkit {
 namespace {
 
 using client::Executed;
-using client::giving;
-using client::Looked;
-using coordination::Kind;
-using machine::ChangeCounter;
-using machine::CoordinationCommand;
+using CounterChange = machine::ChangeCounter::Operation;
 
 int64_t number_of(const Executed& executed) { return executed.result.number; }
 
-CoordinationCommand change_of(const std::string& name, ChangeCounter::Operation operation, int64_t operand,
-                              int64_t expected = 0) {
-  return ChangeCounter{.name = name, .operation = operation, .operand = operand, .expected = expected};
+machine::ChangeCounter change_of(std::string name, CounterChange operation, int64_t operand, int64_t expected = 0) {
+  return {.name = std::move(name), .operation = operation, .operand = operand, .expected = expected};
 }
 
 }  // namespace
 
 CallId CoordinationCalls::add(std::string name, int64_t by, Callback<int64_t> done, CallDeadline deadline) {
-  return client_->impl_->command(nullptr, change_of(name, ChangeCounter::Operation::Add, by), name, deadline,
-                                 giving<Executed>(std::move(done), number_of));
+  auto body = change_of(std::move(name), CounterChange::Add, by);
+  return client_->impl_->objects.command(std::move(body), deadline, std::move(done), number_of);
 }
 
 CallId CoordinationCalls::set(std::string name, int64_t value, Callback<int64_t> done, CallDeadline deadline) {
-  return client_->impl_->command(nullptr, change_of(name, ChangeCounter::Operation::Set, value), name, deadline,
-                                 giving<Executed>(std::move(done), number_of));
+  auto body = change_of(std::move(name), CounterChange::Set, value);
+  return client_->impl_->objects.command(std::move(body), deadline, std::move(done), number_of);
 }
 
 CallId CoordinationCalls::compare_and_set(std::string name, int64_t expected, int64_t value, Callback<SwapResult> done,
                                           CallDeadline deadline) {
-  return client_->impl_->command(nullptr, change_of(name, ChangeCounter::Operation::CompareAndSet, value, expected), name,
-                                 deadline, giving<Executed>(std::move(done), [](const Executed& executed) {
-                                   return SwapResult{executed.result.swapped, executed.result.number};
-                                 }));
+  auto body = change_of(std::move(name), CounterChange::CompareAndSet, value, expected);
+  return client_->impl_->objects.command(std::move(body), deadline, std::move(done), [](const Executed& executed) {
+    return SwapResult{executed.result.swapped, executed.result.number};
+  });
 }
 
 CallId CoordinationCalls::allocate(std::string name, int64_t count, Callback<int64_t> done, CallDeadline deadline) {
-  return client_->impl_->command(nullptr, change_of(name, ChangeCounter::Operation::Allocate, count), name, deadline,
-                                 giving<Executed>(std::move(done), number_of));
+  auto body = change_of(std::move(name), CounterChange::Allocate, count);
+  return client_->impl_->objects.command(std::move(body), deadline, std::move(done), number_of);
 }
 
 CallId CoordinationCalls::delete_counter(std::string name, DoneCallback done, CallDeadline deadline) {
-  return client_->impl_->command(nullptr, change_of(name, ChangeCounter::Operation::Delete, 0), name, deadline,
-                                 giving(std::move(done)));
+  auto body = change_of(name, CounterChange::Delete, 0);
+  return client_->impl_->objects.command(nullptr, machine::CoordinationCommand(std::move(body)), std::move(name), deadline,
+                                         client::giving(std::move(done)));
 }
 
 CallId CoordinationCalls::counter(std::string name, Callback<int64_t> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Counter, std::move(name), 0}, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) { return looked.reply.number; }));
+  return client_->impl_->objects.look(coordination::Kind::Counter, std::move(name), 0, deadline, std::move(done),
+                                      [](const machine::ObjectView& now, Index) { return now.number; });
 }
 
 }  // namespace coordkit

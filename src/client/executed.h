@@ -1,11 +1,11 @@
-// What the commands and questions of coordination come to before they get the caller's types.
+// What the commands of semaphores, barriers and the like come to before they get the caller's types.
 #pragma once
 
 #include <functional>
 #include <optional>
 
 #include "coordkit/client/handles.h"
-#include "machine/coordination_query.h"
+#include "machine/objects.h"
 #include "machine/result.h"
 
 namespace coordkit::client {
@@ -16,16 +16,11 @@ struct Executed {
   HoldRef hold;  // of a grant
 };
 
-struct Looked {
-  machine::ObjectReply reply;
-  Index as_of;
-};
-
 // Can the outcome of a command be told from the state of its object alone? Then one confirmed look is as good as an entry
 // (docs/semantics.md section 11). Without `judge` it cannot.
-struct Foresight {
+struct OutcomeOfView {
   coordination::Kind kind = coordination::Kind::Semaphore;
-  std::function<std::optional<machine::ResultCode>(const machine::ObjectReply&)> judge;
+  std::function<std::optional<machine::ResultCode>(const machine::ObjectView&)> judge;
 };
 
 }  // namespace coordkit::client

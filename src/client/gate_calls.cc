@@ -1,33 +1,27 @@
-// Latches, barriers and double barriers: whoever waits does so until something is opened (coordination_calls.cc).
+// Latches, barriers and double barriers: those who wait do so until something is opened (objects.h).
 #include <utility>
 
 #include "client/impl.h"
-#include "client/typed_answers.h"
-#include "client/waits.h"
 
 namespace coordkit {
 namespace {
 
 using client::Executed;
-using client::Foresight;
-using client::giving;
 using client::held_if;
-using client::hold_of;
-using client::Looked;
+using client::OutcomeOfView;
 using coordination::Kind;
-using machine::CoordinationCommand;
-using machine::ObjectReply;
+using machine::ObjectView;
 using machine::ResultCode;
 
-Foresight of_latch(const LockWait& wait) {
-  return {Kind::Latch, [tries = wait.kind == LockWait::Kind::None](const ObjectReply& now) -> std::optional<ResultCode> {
+OutcomeOfView of_latch(const LockWait& wait) {
+  return {Kind::Latch, [tries = wait.kind == LockWait::Kind::None](const ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return ResultCode::NotFound;
             return now.number == 0 ? std::optional(ResultCode::Ok) : held_if(tries);
           }};
 }
 
-Foresight of_barrier(const LockWait& wait) {
-  return {Kind::Barrier, [tries = wait.kind == LockWait::Kind::None](const ObjectReply& now) -> std::optional<ResultCode> {
+OutcomeOfView of_barrier(const LockWait& wait) {
+  return {Kind::Barrier, [tries = wait.kind == LockWait::Kind::None](const ObjectView& now) -> std::optional<ResultCode> {
             return now.exists ? held_if(tries) : std::optional(ResultCode::Ok);
           }};
 }
@@ -38,94 +32,80 @@ Foresight of_barrier(const LockWait& wait) {
 
 CallId CoordinationCalls::create_latch(const SessionRef& session, std::string name, uint64_t count, DoneCallback done,
                                        CallDeadline deadline) {
-  machine::CreateLatch body{.session = client::id_of(session), .name = name, .count = count};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  machine::CreateLatch body{.name = std::move(name), .count = count};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::count_down(const SessionRef& session, std::string name, uint64_t by, Callback<uint64_t> done,
                                      CallDeadline deadline) {
-  machine::CountDown body{.session = client::id_of(session), .name = name, .by = by};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving<Executed>(std::move(done), [](const Executed& executed) {
-                                   return static_cast<uint64_t>(executed.result.number);
-                                 }));
+  machine::CountDown body{.name = std::move(name), .by = by};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done), [](const Executed& executed) {
+    return static_cast<uint64_t>(executed.result.number);
+  });
 }
 
 CallId CoordinationCalls::await_latch(const SessionRef& session, std::string name, LockWait wait, DoneCallback done,
                                       CallDeadline deadline) {
-  machine::AwaitLatch body{.session = client::id_of(session), .name = name, .wait = client::wait_of(wait)};
-  return client_->impl_->await(session, std::move(body), std::move(name), wait, deadline, of_latch(wait),
-                               giving(std::move(done)));
+  machine::AwaitLatch body{.name = std::move(name)};
+  return client_->impl_->objects.await(session, std::move(body), wait, deadline, of_latch(wait), std::move(done));
 }
 
 CallId CoordinationCalls::delete_latch(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline) {
-  machine::DeleteLatch body{.session = client::id_of(session), .name = name};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  machine::DeleteLatch body{.name = std::move(name)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::latch(std::string name, Callback<LatchInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Latch, std::move(name), 0}, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
-                                return LatchInfo{now.exists, static_cast<uint64_t>(now.number), now.waiters, looked.as_of};
-                              }));
+  return client_->impl_->objects.look(Kind::Latch, std::move(name), 0, deadline, std::move(done),
+                                      [](const ObjectView& now, Index as_of) {
+                                        return LatchInfo{now.exists, static_cast<uint64_t>(now.number), now.waiters, as_of};
+                                      });
 }
 
 // ---- barriers
 
 CallId CoordinationCalls::close_barrier(const SessionRef& session, std::string name, BarrierAtSessionEnd at_end,
                                         DoneCallback done, CallDeadline deadline) {
-  machine::CloseBarrier body{
-      .session = client::id_of(session), .name = name, .at_end = machine::AtSessionEnd(static_cast<uint8_t>(at_end))};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  machine::CloseBarrier body{.name = std::move(name), .at_end = machine::AtSessionEnd(static_cast<uint8_t>(at_end))};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::open_barrier(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline) {
-  machine::OpenBarrier body{.session = client::id_of(session), .name = name};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  machine::OpenBarrier body{.name = std::move(name)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::await_barrier(const SessionRef& session, std::string name, LockWait wait, DoneCallback done,
                                         CallDeadline deadline) {
-  machine::AwaitBarrier body{.session = client::id_of(session), .name = name, .wait = client::wait_of(wait)};
-  return client_->impl_->await(session, std::move(body), std::move(name), wait, deadline, of_barrier(wait),
-                               giving(std::move(done)));
+  machine::AwaitBarrier body{.name = std::move(name)};
+  return client_->impl_->objects.await(session, std::move(body), wait, deadline, of_barrier(wait), std::move(done));
 }
 
 CallId CoordinationCalls::barrier(std::string name, Callback<BarrierInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Barrier, std::move(name), 0}, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                return BarrierInfo{looked.reply.exists, looked.reply.waiters, looked.as_of};
-                              }));
+  return client_->impl_->objects.look(Kind::Barrier, std::move(name), 0, deadline, std::move(done),
+                                      [](const ObjectView& now, Index as_of) {
+                                        return BarrierInfo{now.exists, now.waiters, as_of};
+                                      });
 }
 
 // ---- double barriers
 
 CallId CoordinationCalls::enter(const SessionRef& session, std::string name, uint64_t parties, PartyAtSessionEnd at_end,
                                 LockWait wait, Callback<HoldRef> done, CallDeadline deadline) {
-  machine::EnterBarrier body{.session = client::id_of(session),
-                             .name = name,
-                             .wait = client::wait_of(wait),
-                             .parties = parties,
-                             .at_end = machine::AtPartyEnd(static_cast<uint8_t>(at_end))};
-  return client_->impl_->await(session, std::move(body), std::move(name), wait, deadline, {},
-                               giving<Executed>(std::move(done), hold_of));
+  machine::EnterBarrier body{
+      .name = std::move(name), .parties = parties, .at_end = machine::AtPartyEnd(static_cast<uint8_t>(at_end))};
+  return client_->impl_->objects.await(session, std::move(body), wait, deadline, {}, std::move(done), client::hold_of);
 }
 
 CallId CoordinationCalls::leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline) {
-  return client_->impl_->leave(place, wait, std::move(done), deadline);
+  return client_->impl_->objects.leave(place, wait, std::move(done), deadline);
 }
 
 CallId CoordinationCalls::double_barrier(std::string name, Callback<DoubleBarrierInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::DoubleBarrier, std::move(name), 0}, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
-                                return DoubleBarrierInfo{now.exists, now.limit, now.taken, now.waiters, looked.as_of};
-                              }));
+  return client_->impl_->objects.look(Kind::DoubleBarrier, std::move(name), 0, deadline, std::move(done),
+                                      [](const ObjectView& now, Index as_of) {
+                                        return DoubleBarrierInfo{now.exists, now.limit, now.taken, now.waiters, as_of};
+                                      });
 }
 
 }  // namespace coordkit

@@ -1,78 +1,66 @@
-// Groups and elections: who belongs, and who leads (coordination_calls.cc). A campaign is an acquire.
+// Groups and elections: who belongs, and who leads (objects.h). A campaign is an acquire.
 #include <utility>
 
+#include "client/answers.h"
 #include "client/impl.h"
-#include "client/typed_answers.h"
 
 namespace coordkit {
-namespace {
-
-using client::Executed;
-using client::giving;
-using client::Looked;
-using coordination::Kind;
-using machine::CoordinationCommand;
-
-Index place_of(const Executed& executed) { return executed.result.id; }
-
-}  // namespace
 
 // ---- groups
 
 CallId CoordinationCalls::join(const SessionRef& session, std::string group, std::string owner, std::string value,
                                Callback<Index> done, CallDeadline deadline) {
-  machine::JoinGroup body{
-      .session = client::id_of(session), .owner_tag = std::move(owner), .name = group, .value = std::move(value)};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(group), deadline,
-                                 giving<Executed>(std::move(done), place_of));
+  machine::JoinGroup body{.owner_tag = std::move(owner), .name = std::move(group), .value = std::move(value)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done), client::id_made);
 }
 
 CallId CoordinationCalls::update(const SessionRef& session, std::string group, std::string owner, std::string value,
                                  DoneCallback done, CallDeadline deadline) {
-  machine::UpdateMember body{
-      .session = client::id_of(session), .owner_tag = std::move(owner), .name = group, .value = std::move(value)};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(group), deadline,
-                                 giving(std::move(done)));
+  machine::UpdateMember body{.owner_tag = std::move(owner), .name = std::move(group), .value = std::move(value)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::leave_group(const SessionRef& session, std::string group, std::string owner, DoneCallback done,
                                       CallDeadline deadline) {
-  machine::LeaveGroup body{.session = client::id_of(session), .owner_tag = std::move(owner), .name = group};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(group), deadline,
-                                 giving(std::move(done)));
+  machine::LeaveGroup body{.owner_tag = std::move(owner), .name = std::move(group)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::members(std::string group, Callback<GroupInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Group, std::move(group), 0}, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                GroupInfo info{.members = {}, .more = looked.reply.more, .as_of = looked.as_of};
-                                for (const auto& row : looked.reply.rows) info.members.push_back(client::member_of(row));
-                                return info;
-                              }));
+  return client_->impl_->objects.look(coordination::Kind::Group, std::move(group), 0, deadline, std::move(done),
+                                      [](const machine::ObjectView& now, Index as_of) {
+                                        GroupInfo info{.members = {}, .more = now.more, .as_of = as_of};
+                                        for (const auto& row : now.rows) info.members.push_back(client::member_of(row));
+                                        return info;
+                                      });
 }
 
 // ---- elections
 
 CallId CoordinationCalls::campaign(const SessionRef& session, std::string name, CampaignOptions options,
                                    Callback<HoldRef> done) {
-  return client_->impl_->campaign(session, std::move(name), std::move(options), std::move(done));
+  return client_->impl_->locks.acquiring().campaign(session, std::move(name), std::move(options), std::move(done));
 }
 
 CallId CoordinationCalls::proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline) {
   const SessionRef session = leadership ? leadership->session() : nullptr;
-  machine::UpdateValue body;
+  machine::UpdateValue body{.value = std::move(value)};
   if (leadership) {
     body.session = session->id();
     body.name = leadership->name();
     body.token = leadership->token();
   }
-  body.value = std::move(value);
-  return client_->impl_->command(&session, std::move(body), leadership ? leadership->name() : "", deadline,
-                                 giving(std::move(done)));
+  return client_->impl_->objects.command(&session, std::move(body), leadership ? leadership->name() : "", deadline,
+                                         client::giving(std::move(done)));
 }
 
 CallId CoordinationCalls::leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline) {
-  return client_->impl_->leader(std::move(name), std::move(done), deadline);
+  absl::Status refusal = client::check_lock_name(name);
+  return client_->impl_->reads.read<std::optional<LeaderInfo>>(
+      {.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
+      [name = std::move(name)](const machine::Reads& state, const Completion&) {
+        return client::leader_of(state.holders_of(name));
+      });
 }
 
 }  // namespace coordkit

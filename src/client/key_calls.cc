@@ -1,70 +1,58 @@
-// Calls that need no session: looking at locks and sessions, the keys, and the host's own machines.
+// The keys and the host's own machines as the public faces have them.
 #include <string>
+#include <utility>
 
-#include "base/mutant.h"
-#include "client/delegations.h"
+#include "client/answers.h"
 #include "client/impl.h"
 #include "coordkit/error.h"
-#include "machine/guard.h"
+#include "machine/kv_codec.h"
 
 namespace coordkit {
 namespace {
 
-SessionInfo info_of(machine::SessionInfo session) {
-  return {.session = session.session,
-          .ttl = session.ttl,
-          .node = session.node,
-          .boot = session.boot,
-          .holds = session.holds,
-          .waiters = session.waiters,
-          .metadata = std::move(session.metadata),
-          .ending = session.ending};
+using client::WriteCalls;
+using machine::Result;
+using machine::ResultCode;
+
+// What an operation came to; `Kind` is what its reply must be. No reply: it had nothing to say.
+template <typename Kind>
+absl::StatusOr<Kind> reply_of(const Result& result, Outcome outcome) {
+  if (result.reply.empty()) return Kind();
+  auto reply = machine::decode_operation_reply(result.reply);
+  if (!reply.ok() || !std::holds_alternative<Kind>(reply->body)) return client::unreadable(outcome);
+  return std::get<Kind>(std::move(reply->body));
 }
 
-absl::StatusOr<LockInfo> read_holders(const Completion& completion) {
-  auto reply = machine::decode_holders(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  LockInfo out{.waiters = reply->waiters, .delayed = reply->delayed, .as_of = completion.index};
-  for (machine::HolderInfo& holder : reply->holders) {
-    out.holders.push_back({.session = holder.session,
-                           .owner_tag = std::move(holder.owner_tag),
-                           .token = holder.token,
-                           .since = holder.since,
-                           .request = holder.request,
-                           .value = std::move(holder.value),
-                           .mode = holder.mode,
-                           .count = holder.count});
-  }
-  return out;
+absl::StatusOr<PutResult> read_put(const Completion& completion) {
+  const auto result = client::done_of(completion, client::Nameless{"key"});
+  if (!result.ok()) return result.status();
+  auto reply = reply_of<PutReply>(*result, Outcome::Done);
+  if (!reply.ok()) return reply.status();
+  return PutResult{result->revision, completion.index, std::move(reply->key), std::move(reply->previous)};
 }
 
-absl::StatusOr<QueueInfo> read_queue(const Completion& completion) {
-  auto reply = machine::decode_queue(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  return QueueInfo{.waiters = std::move(reply->waiters), .more = reply->more, .as_of = completion.index};
+absl::StatusOr<EraseResult> read_erase(const Completion& completion) {
+  const auto result = client::done_of(completion, client::Nameless{"key"});
+  if (!result.ok()) return result.status();
+  auto reply = reply_of<DeleteReply>(*result, Outcome::Done);
+  if (!reply.ok()) return reply.status();
+  return EraseResult{result->deleted, result->revision, completion.index, std::move(reply->previous)};
 }
 
-absl::StatusOr<SessionInfo> read_session(const Completion& completion) {
-  auto reply = machine::decode_session(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  if (!reply->session) return make_error(Reason::SessionNotFound, "the session has ended or never existed");
-  return info_of(*std::move(reply->session));
+absl::StatusOr<TransactionResult> read_transaction(const Completion& completion) {
+  const auto result = client::done_of(completion, client::Nameless{"transaction"});
+  if (!result.ok()) return result.status();
+  auto nested = reply_of<std::vector<TransactionReply>>(*result, Outcome::Done);
+  if (!nested.ok()) return nested.status();
+  if (nested->size() != 1) return client::unreadable(Outcome::Done);
+  TransactionReply& reply = nested->front();
+  return TransactionResult{reply.succeeded, std::move(reply.replies), result->revision, completion.index};
 }
 
-absl::StatusOr<SessionList> read_sessions(const Completion& completion) {
-  auto reply = machine::decode_sessions(completion.bytes);
-  if (!reply.ok()) return client::unreadable();
-  SessionList out{.more = reply->more, .as_of = completion.index};
-  for (machine::SessionInfo& session : reply->sessions) out.sessions.push_back(info_of(std::move(session)));
-  return out;
-}
-
-absl::StatusOr<GetResult> read_key(const Completion& completion) {
-  auto reply = machine::decode_keys(completion.bytes);
-  if (!reply.ok() || reply->keys.size() > 1) return client::unreadable();
-  GetResult out{.revision = reply->revision, .as_of = completion.index, .age = completion.age};
-  if (!reply->keys.empty()) out.entry = std::move(reply->keys.front());
-  return out;
+absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
+  const auto result = client::done_of(completion, client::Nameless{"compaction"});
+  if (!result.ok()) return result.status();
+  return CompactResult{result->revision, completion.index};
 }
 
 // coordkit's own machine has calls of its own; raw commands of it would go behind the back of sessions and locks.
@@ -72,29 +60,6 @@ absl::Status check_machine(MachineId machine) {
   if (machine >= kFirstHostMachine) return absl::OkStatus();
   return make_error(Reason::InvalidArgument, "machine ids below " + std::to_string(kFirstHostMachine.value()) +
                                                  " are coordkit's own; name one of the host's machines");
-}
-
-absl::Status check_fence(const std::optional<Fence>& fence) {
-  if (!fence) return absl::OkStatus();
-  if (!fence->token && fence->wants != Fence::Wants::Free) {
-    return make_error(Reason::InvalidArgument, "the fence names no hold: make it from a grant that was acquired");
-  }
-  return client::check_lock_name(fence->lock);
-}
-
-// S-58: to the log any token of a block is current until a newer one was shown there; the process that lends the lock knows.
-bool over_here(const std::optional<Fence>& fence) {
-  if (!fence || !fence->hold || !fence->hold->delegation() || mutant(Mutant::LocalFenceUnasked)) return false;
-  return !fence->hold->session()->delegations()->current(*fence->hold);
-}
-
-std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
-  if (!fence) return std::nullopt;
-  if (fence->wants == Fence::Wants::Free) {
-    return Guard{kCoordination, machine::encode(machine::Guard(machine::LockFree{fence->lock}))};
-  }
-  const bool exclusive = fence->wants == Fence::Wants::HeldExclusively;
-  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token, exclusive}))};
 }
 
 }  // namespace
@@ -105,99 +70,72 @@ Fence fenced_by(const HoldRef& hold) {
 
 Fence while_free(std::string lock) { return {.lock = std::move(lock), .token = {}, .wants = Fence::Wants::Free}; }
 
-// A command that its machine has queued is answered by its second completion.
-template <typename T>
-CallId Client::Impl::write(Write write, Callback<T> done, absl::AnyInvocable<absl::StatusOr<T>(const Completion&)> read) {
-  if (write.door.ok()) write.door = check_fence(write.options.fence);
-  if (!write.door.ok()) return refuse(std::move(done), write.door);
-  const CallDeadline deadline = write.options.deadline;
-  return enter(std::move(done), Fate::Forget, deadline, options_.call_timeout,
-               [this, write = std::move(write), read = std::move(read)](CallId id, Now) mutable {
-                 if (over_here(write.options.fence)) {
-                   fail(id, make_error(Reason::Fenced, "the sticky hold of this fence is over: acquire the lock again"));
-                   return;
-                 }
-                 Call& call = *find(id);
-                 call.submitted = true;
-                 call.ticket = post_submit({.machine = write.machine,
-                                            .command = SharedBytes(std::move(write.bytes)),
-                                            .deadline = call.deadline,
-                                            .guard = guard_of(write.options.fence)},
-                                           [this, id, read = std::move(read)](const Completion& completion, Now) mutable {
-                                             const bool ok = completion.status.ok();
-                                             if (ok && completion.stage == ApplyOutput::Stage::Queued) return;
-                                             answer<T>(id, ok ? read(completion) : absl::StatusOr<T>(completion.status));
-                                           });
-               });
+// ---- keys
+
+CallId KeyCalls::put(PutOperation put, Callback<PutResult> done, WriteOptions options) {
+  const uint64_t growth = machine::growth(put, nullptr);
+  const machine::Request request{.body = std::move(put)};
+  WriteCalls::Write write = WriteCalls::command(request, std::move(options));
+  if (write.refusal.ok()) write.refusal = client_->impl_->keys.room_for(growth);
+  return client_->impl_->writes.write<PutResult>(std::move(write), std::move(done), read_put);
 }
 
-// Whatever else writes with it (kv_calls.cc, lease_calls.cc).
-template CallId Client::Impl::write(Write, Callback<PutResult>,
-                                    absl::AnyInvocable<absl::StatusOr<PutResult>(const Completion&)>);
-template CallId Client::Impl::write(Write, Callback<EraseResult>,
-                                    absl::AnyInvocable<absl::StatusOr<EraseResult>(const Completion&)>);
-template CallId Client::Impl::write(Write, Callback<TransactionResult>,
-                                    absl::AnyInvocable<absl::StatusOr<TransactionResult>(const Completion&)>);
-template CallId Client::Impl::write(Write, Callback<CompactResult>,
-                                    absl::AnyInvocable<absl::StatusOr<CompactResult>(const Completion&)>);
-template CallId Client::Impl::write(Write, Callback<QuotaResult>,
-                                    absl::AnyInvocable<absl::StatusOr<QuotaResult>(const Completion&)>);
-template CallId Client::Impl::write(Write, Callback<GrantedLease>,
-                                    absl::AnyInvocable<absl::StatusOr<GrantedLease>(const Completion&)>);
-template CallId Client::Impl::write(Write, Callback<RevokedLease>,
-                                    absl::AnyInvocable<absl::StatusOr<RevokedLease>(const Completion&)>);
-
-void Client::Impl::token_refuted(const HoldRef& hold) {
-  Session* session = same_life(hold->session());
-  if (session == nullptr) return;
-  if (!hold->delegation()) return sessions_.lose(*session, hold->token());
-  if (session->state->delegations()->current(*hold)) lose_locally(*session, hold);
+CallId KeyCalls::erase(DeleteOperation erase, Callback<EraseResult> done, WriteOptions options) {
+  const machine::Request request{.body = std::move(erase)};
+  return client_->impl_->writes.write<EraseResult>(WriteCalls::command(request, std::move(options)), std::move(done),
+                                                   read_erase);
 }
 
-CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
-  Impl::Question question{.deadline = deadline};
-  if (hold == nullptr) {
-    question.door = make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
-  } else {
-    question.bytes =
-        machine::encode(machine::Query(machine::TokenStillHeldQuery{.name = hold->name(), .token = hold->token()}));
+CallId KeyCalls::range(RangeOperation range, Callback<RangeResult> done, CallDeadline deadline, ReadOptions options) {
+  return client_->impl_->keys.range(std::move(range), deadline, options, std::move(done));
+}
+
+CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options, ReadOptions read) {
+  const bool logged = machine::writes(transaction) || options.fence.has_value();
+  const uint64_t growth = machine::growth(transaction, nullptr);
+  machine::Request request{.body = std::move(transaction)};
+  absl::Status refusal = client::check_request(request);
+  if (refusal.ok()) refusal = client_->impl_->keys.room_for(growth);
+  if (logged) {
+    return client_->impl_->writes.write<TransactionResult>(
+        {.bytes = machine::encode(request), .options = std::move(options), .refusal = std::move(refusal)}, std::move(done),
+        read_transaction);
   }
-  return impl_->ask<bool>(std::move(question), std::move(done),
-                          [impl = impl_.get(), hold](const Completion& completion) -> absl::StatusOr<bool> {
-                            const auto reply = machine::decode_token_still_held(completion.bytes);
-                            if (!reply.ok()) return client::unreadable();
-                            if (!reply->held) impl->token_refuted(hold);
-                            return reply->held;
-                          });
+  return client_->impl_->reads.read<TransactionResult>(
+      {.options = read, .deadline = options.deadline, .refusal = std::move(refusal)}, std::move(done),
+      [transaction = std::get<Transaction>(std::move(request.body))](
+          const machine::Reads& state, const Completion& completion) -> absl::StatusOr<TransactionResult> {
+        auto now = state.read(transaction);
+        absl::Status why = client::status_of(now.refusal(), client::Nameless{"transaction"});
+        if (!why.ok()) return why;
+        return TransactionResult{now.reply.succeeded, std::move(now.reply.replies), now.revision, completion.index};
+      });
 }
 
-CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline deadline) {
-  absl::Status door = client::check_lock_name(name);
-  return impl_->ask<LockInfo>({.bytes = machine::encode(machine::Query(machine::HoldersQuery{.name = std::move(name)})),
-                               .deadline = deadline,
-                               .door = door},
-                              std::move(done), read_holders);
+CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOptions options) {
+  const machine::Request request{.body = machine::SetKeyQuota{bytes}};
+  return client_->impl_->writes.write<QuotaResult>(WriteCalls::command(request, std::move(options)), std::move(done),
+                                                   [](const Completion& completion) -> absl::StatusOr<QuotaResult> {
+                                                     const auto result = client::done_of(completion, client::Nameless{"quota"});
+                                                     if (!result.ok()) return result.status();
+                                                     return QuotaResult{result->revision, completion.index};
+                                                   });
 }
 
-CallId Client::queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline) {
-  absl::Status door = client::check_lock_name(name);
-  return impl_->ask<QueueInfo>({.bytes = machine::encode(machine::Query(machine::QueueQuery{.name = std::move(name)})),
-                                .deadline = deadline,
-                                .door = door},
-                               std::move(done), read_queue);
+CallId KeyCalls::space(Callback<KeySpaceInfo> done, CallDeadline deadline, ReadOptions options) {
+  return client_->impl_->reads.read<KeySpaceInfo>({.options = options, .deadline = deadline}, std::move(done),
+                                                  [](const machine::Reads& state, const Completion& completion) {
+                                                    const machine::KeySpace now = state.key_space();
+                                                    return KeySpaceInfo{now.weight,   now.quota,       now.keys,
+                                                                        now.changes,  now.revision,    now.compacted,
+                                                                        now.sweeping, completion.index};
+                                                  });
 }
 
-CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline) {
-  return impl_->ask<SessionInfo>(
-      {.bytes = machine::encode(machine::Query(machine::SessionQuery{.session = session})), .deadline = deadline},
-      std::move(done), read_session);
-}
-
-CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline) {
-  const uint64_t rows = limit == 0 ? machine::kQueryRowsMax : limit;
-  return impl_->ask<SessionList>(
-      {.bytes = machine::encode(machine::Query(machine::SessionsQuery{.after = after, .limit = rows})), .deadline = deadline},
-      std::move(done), read_sessions);
+CallId KeyCalls::compact(Revision at, Callback<CompactResult> done, WriteOptions options) {
+  const machine::Request request{.body = machine::Compact{at}};
+  return client_->impl_->writes.write<CompactResult>(WriteCalls::command(request, std::move(options)), std::move(done),
+                                                     read_compact);
 }
 
 CallId Client::put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options) {
@@ -205,37 +143,33 @@ CallId Client::put(std::string key, std::string value, Callback<PutResult> done,
 }
 
 CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
-  absl::Status door = client::check_key(key);
-  return impl_->ask<GetResult>({.bytes = machine::encode(machine::Query(machine::GetQuery{.key = std::move(key)})),
-                                .options = options,
-                                .deadline = deadline,
-                                .door = door},
-                               std::move(done), read_key);
+  absl::Status refusal = client::check_key(key);
+  return impl_->reads.read<GetResult>(
+      {.options = options, .deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
+      [key = std::move(key)](const machine::Reads& state, const Completion& completion) {
+        machine::Entry now = state.entry(key);
+        return GetResult{
+            .entry = std::move(now.entry), .revision = now.revision, .as_of = completion.index, .age = completion.age};
+      });
 }
 
 CallId Client::erase(std::string key, Callback<EraseResult> done, WriteOptions options) {
   return keys().erase({.key = std::move(key)}, std::move(done), std::move(options));
 }
 
+// ---- machines of the host
+
 CallId Client::propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options) {
-  return impl_->write<ProposeResult>(
-      {.machine = machine, .bytes = std::move(command), .options = std::move(options), .door = check_machine(machine)},
-      std::move(done), [](const Completion& completion) -> absl::StatusOr<ProposeResult> {
-        return ProposeResult{.bytes = completion.bytes, .index = completion.index};
-      });
+  return impl_->writes.write<ProposeResult>(
+      {.machine = machine, .bytes = std::move(command), .options = std::move(options), .refusal = check_machine(machine)},
+      std::move(done),
+      [](const Completion& completion) { return ProposeResult{.bytes = completion.bytes, .index = completion.index}; });
 }
 
 CallId Client::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,
                      ReadOptions options) {
-  return impl_->ask<QueryResult>({.machine = machine,
-                                  .bytes = std::move(question),
-                                  .options = options,
-                                  .deadline = deadline,
-                                  .door = check_machine(machine)},
-                                 std::move(done), [](const Completion& completion) -> absl::StatusOr<QueryResult> {
-                                   return QueryResult{
-                                       .bytes = completion.bytes, .as_of = completion.index, .age = completion.age};
-                                 });
+  return impl_->reads.query(machine, std::move(question),
+                            {.options = options, .deadline = deadline, .refusal = check_machine(machine)}, std::move(done));
 }
 
 }  // namespace coordkit

@@ -1,5 +1,5 @@
 // A lock of S-58 as one session has it: who of its owners wants it here, and how it comes and goes in the log
-// (sticky_calls.cc). Exists while the session has the delegation or somebody is in line for it. Touched by the client's owner
+// (sticky_lines.h). Exists while the session has the delegation or a call is in line for it. Touched by the client's owner
 // thread alone; what other threads see of it is a Delegation.
 #pragma once
 

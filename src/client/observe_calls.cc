@@ -10,7 +10,6 @@ namespace {
 using client::Observers;
 using coordination::Change;
 using coordination::Kind;
-using machine::ObjectReply;
 
 using Task = absl::AnyInvocable<void()>;
 
@@ -27,26 +26,17 @@ class Teller {
   std::shared_ptr<Observer<T>> observer_;
 };
 
-// A state that cannot be read (this replica is too old for it) reads as empty.
-ObjectReply object_of(std::string_view bytes) { return machine::decode_object(bytes).value_or(ObjectReply()); }
-
 Observers::Target target_of(Kind kind, const std::string& name, const ObserveOptions& options) {
-  return {.kind = kind,
-          .name = name,
-          .question = machine::encode(machine::Query(machine::ObjectQuery{kind, name, 0})),
-          .waiting_max = std::max<size_t>(options.waiting_max, 1),
-          .snapshot = {},
-          .change = {}};
+  return {.kind = kind, .name = name, .waiting_max = std::max<size_t>(options.waiting_max, 1), .snapshot = {}, .change = {}};
 }
 
 }  // namespace
 
 ObserverId CoordinationCalls::observe_leader(std::string name, Observer<LeaderSeen> observer, ObserveOptions options) {
   Observers::Target target = target_of(Kind::Lock, name, options);
-  target.question = machine::encode(machine::Query(machine::HoldersQuery{.name = name}));
   const Teller<LeaderSeen> tell(std::move(observer));
-  target.snapshot = [tell](std::string_view bytes, Seen how, Index index) {
-    return tell({how, index, client::leader_of(machine::decode_holders(bytes).value_or(machine::HoldersReply()))});
+  target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
+    return tell({how, index, client::leader_of(state.holders_of(name))});
   };
   target.change = [tell](const Change& change, Index index) {
     LeaderSeen seen{Seen::Change, index, std::nullopt};
@@ -56,17 +46,17 @@ ObserverId CoordinationCalls::observe_leader(std::string name, Observer<LeaderSe
     }
     return tell(std::move(seen));
   };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_counter(std::string name, Observer<CounterSeen> observer, ObserveOptions options) {
   Observers::Target target = target_of(Kind::Counter, name, options);
   const Teller<CounterSeen> tell(std::move(observer));
-  target.snapshot = [tell](std::string_view bytes, Seen how, Index index) {
-    return tell({how, index, object_of(bytes).number});
+  target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
+    return tell({how, index, state.object(Kind::Counter, name, 0).number});
   };
   target.change = [tell](const Change& change, Index index) { return tell({Seen::Change, index, change.number}); };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_latch(std::string name, Observer<LatchSeen> observer, ObserveOptions options) {
@@ -75,22 +65,22 @@ ObserverId CoordinationCalls::observe_latch(std::string name, Observer<LatchSeen
   const auto seen = [](Seen how, Index index, bool exists, int64_t count) {
     return LatchSeen{how, index, exists ? std::optional(static_cast<uint64_t>(count)) : std::nullopt};
   };
-  target.snapshot = [tell, seen](std::string_view bytes, Seen how, Index index) {
-    const ObjectReply now = object_of(bytes);
+  target.snapshot = [tell, seen, name](const machine::Reads& state, Seen how, Index index) {
+    const machine::ObjectView now = state.object(Kind::Latch, name, 0);
     return tell(seen(how, index, now.exists, now.number));
   };
   target.change = [tell, seen](const Change& change, Index index) {
     return tell(seen(Seen::Change, index, change.what == Change::What::Set, change.number));
   };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_group(std::string name, Observer<GroupSeen> observer, ObserveOptions options) {
   Observers::Target target = target_of(Kind::Group, name, options);
   const Teller<GroupSeen> tell(std::move(observer));
-  target.snapshot = [tell](std::string_view bytes, Seen how, Index index) {
+  target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
     GroupSeen seen{.how = how, .index = index};
-    for (const auto& row : object_of(bytes).rows) seen.members.push_back(client::member_of(row));
+    for (const auto& row : state.object(Kind::Group, name, 0).rows) seen.members.push_back(client::member_of(row));
     return tell(std::move(seen));
   };
   target.change = [tell](const Change& change, Index index) {
@@ -99,9 +89,9 @@ ObserverId CoordinationCalls::observe_group(std::string name, Observer<GroupSeen
                  .members = {{change.member, change.session, change.owner, change.value}},
                  .what = GroupSeen::What(static_cast<uint8_t>(change.what))});
   };
-  return client_->impl_->observe(std::move(target));
+  return client_->impl_->observations.observe(std::move(target));
 }
 
-void CoordinationCalls::end_observation(ObserverId observer) { client_->impl_->end_observation(observer); }
+void CoordinationCalls::end_observation(ObserverId observer) { client_->impl_->observations.observers().remove(observer); }
 
 }  // namespace coordkit

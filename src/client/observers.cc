@@ -43,18 +43,18 @@ std::vector<Observers::Question> Observers::to_ask() {
   for (const ObserverId id : std::exchange(wanting_, {})) {
     One& one = all_.find(id)->second;
     one.state = State::Asking;
-    out.push_back({id, ++one.round, one.target.question});
+    out.push_back({id, ++one.round});
   }
   return out;
 }
 
 // The state that answered is the one after `index`, so what happens above it is still to be told, and nothing else is.
-void Observers::answered(const Question& question, std::string_view bytes, Index index) {
+void Observers::answered(const Question& question, const machine::Reads& state, Index index) {
   One* one = asking(question);
   if (one == nullptr) return;
   one->state = State::Following;
   one->index = index;
-  deliver(*one, one->target.snapshot(bytes, std::exchange(one->seen, true) ? Seen::Resync : Seen::Snapshot, index));
+  deliver(*one, one->target.snapshot(state, std::exchange(one->seen, true) ? Seen::Resync : Seen::Snapshot, index));
 }
 
 void Observers::failed(const Question& question) {

@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,24 +19,23 @@
 #include "client/deliveries.h"
 #include "coordination/step.h"
 #include "coordkit/client/coordination.h"
+#include "machine/reads.h"
 
 namespace coordkit::client {
 
-// What an observer is told of, by kind: a snapshot's bytes as the machine answered them, or a change.
+// What an observer is told of, by kind: a snapshot of the machine's state, or a change.
 struct ObserverTarget {
   coordination::Kind kind = coordination::Kind::Counter;
   std::string name;
-  std::string question;  // to the machine, for a snapshot
   size_t waiting_max = 1;
   // Each gives the task that runs the observer's own code.
-  std::function<absl::AnyInvocable<void()>(std::string_view answer, Seen how, Index index)> snapshot;
+  std::function<absl::AnyInvocable<void()>(const machine::Reads& state, Seen how, Index index)> snapshot;
   std::function<absl::AnyInvocable<void()>(const coordination::Change& change, Index index)> change;
 };
 
 struct SnapshotQuestion {
   ObserverId id;
   uint64_t round = 0;  // an answer to an earlier one is of no account
-  std::string bytes;
 };
 
 class Observers {
@@ -55,7 +53,7 @@ class Observers {
   // Those that want a snapshot; they count as asking from here on.
   std::vector<Question> to_ask();
   bool any_to_ask() const { return !wanting_.empty(); }
-  void answered(const Question& question, std::string_view bytes, Index index);
+  void answered(const Question& question, const machine::Reads& state, Index index);
   void failed(const Question& question);  // no snapshot: it is asked for again by retry()
   void changed(const coordination::Change& change, Index index);
   void skipped(Index upto);  // entries were applied that no event told of

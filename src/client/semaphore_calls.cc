@@ -1,29 +1,21 @@
-// Semaphores, with the caller's types around commands, waits and questions (coordination_calls.cc).
+// Semaphores, with the caller's types around commands, waits and reads (objects.h).
 #include <utility>
 
 #include "client/impl.h"
-#include "client/typed_answers.h"
-#include "client/waits.h"
 
 namespace coordkit {
 namespace {
 
-using client::Executed;
-using client::Foresight;
-using client::giving;
 using client::held_if;
-using client::hold_of;
-using client::Looked;
+using client::OutcomeOfView;
 using coordination::Kind;
-using machine::CoordinationCommand;
-using machine::ObjectReply;
 using machine::ResultCode;
 
-// Without an entry it is told only to who would not wait.
-Foresight of_permits(uint64_t count, const PermitOptions& options) {
+// Told without an entry only to those who would not wait.
+OutcomeOfView of_permits(uint64_t count, const PermitOptions& options) {
   if (options.wait.kind != LockWait::Kind::None) return {};
   return {Kind::Semaphore,
-          [count, makes = options.initial_limit.has_value()](const ObjectReply& now) -> std::optional<ResultCode> {
+          [count, makes = options.initial_limit.has_value()](const machine::ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return makes ? std::nullopt : std::optional(ResultCode::NotFound);
             return held_if(now.waiters != 0 || now.taken > now.limit || count > now.limit - now.taken);
           }};
@@ -33,44 +25,33 @@ Foresight of_permits(uint64_t count, const PermitOptions& options) {
 
 CallId CoordinationCalls::set_limit(const SessionRef& session, std::string name, uint64_t limit, DoneCallback done,
                                     CallDeadline deadline) {
-  machine::SetSemaphoreLimit body{.session = client::id_of(session), .name = name, .limit = limit};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  machine::SetSemaphoreLimit body{.name = std::move(name), .limit = limit};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::acquire_permits(const SessionRef& session, std::string name, uint64_t count, PermitOptions options,
                                           Callback<HoldRef> done) {
-  machine::AcquirePermits body{.session = client::id_of(session),
-                               .name = name,
-                               .wait = client::wait_of(options.wait),
-                               .count = count,
-                               .initial_limit = options.initial_limit};
-  return client_->impl_->await(session, std::move(body), std::move(name), options.wait, options.deadline,
-                               of_permits(count, options), giving<Executed>(std::move(done), hold_of));
+  machine::AcquirePermits body{.name = std::move(name), .count = count, .initial_limit = options.initial_limit};
+  return client_->impl_->objects.await(session, std::move(body), options.wait, options.deadline, of_permits(count, options),
+                                       std::move(done), client::hold_of);
 }
 
 CallId CoordinationCalls::delete_semaphore(const SessionRef& session, std::string name, DoneCallback done,
                                            CallDeadline deadline) {
-  machine::DeleteSemaphore body{.session = client::id_of(session), .name = name};
-  return client_->impl_->command(&session, CoordinationCommand(std::move(body)), std::move(name), deadline,
-                                 giving(std::move(done)));
+  machine::DeleteSemaphore body{.name = std::move(name)};
+  return client_->impl_->objects.command(session, std::move(body), deadline, std::move(done));
 }
 
 CallId CoordinationCalls::semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline) {
-  return client_->impl_->look({Kind::Semaphore, std::move(name), 0}, deadline,
-                              giving<Looked>(std::move(done), [](const Looked& looked) {
-                                const ObjectReply& now = looked.reply;
-                                SemaphoreInfo info{.exists = now.exists,
-                                                   .limit = now.limit,
-                                                   .held = now.taken,
-                                                   .waiters = now.waiters,
-                                                   .holders = {},
-                                                   .as_of = looked.as_of};
-                                for (const auto& row : now.rows) {
-                                  info.holders.push_back({row.token, row.session, row.count, row.id});
-                                }
-                                return info;
-                              }));
+  return client_->impl_->objects.look(
+      Kind::Semaphore, std::move(name), 0, deadline, std::move(done), [](const machine::ObjectView& now, Index as_of) {
+        SemaphoreInfo info{
+            .exists = now.exists, .limit = now.limit, .held = now.taken, .waiters = now.waiters, .holders = {}, .as_of = as_of};
+        for (const auto& row : now.rows) {
+          info.holders.push_back({row.token, row.session, row.count, row.id});
+        }
+        return info;
+      });
 }
 
 }  // namespace coordkit

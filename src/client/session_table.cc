@@ -34,7 +34,7 @@ Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
   session.first_attempt = newcomer.first_attempt;
   session.on_phase = std::move(newcomer.on_phase);
   session.give_up = newcomer.give_up;
-  session.settling = newcomer.settling;
+  session.former_trusts = newcomer.former_trusts;
   session.lease = newcomer.lease;
   session.bound_at = newcomer.bound_at;
   if (newcomer.reference != LeadingTime::min()) session.deadline = later(newcomer.reference, validity_of(session.ttl()));
@@ -51,6 +51,11 @@ Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
 Session* SessionTable::find(SessionId id) {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+Session* SessionTable::find(const SessionRef& state) {
+  Session* session = find(state->id());
+  return session != nullptr && (session->state == state || mutant(Mutant::OtherLifeIsHeard)) ? session : nullptr;
 }
 
 void SessionTable::erase(SessionId id) {
@@ -70,7 +75,7 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
   const LeadingTime deadline = later(mutant(Mutant::DeadlineFromReceipt) ? now : sent, validity_of(session.ttl()));
   if (deadline <= now || session.phase == SessionPhase::Lost) return;
   session.deadline = std::max(session.deadline, deadline);
-  if (session.settling && !mutant(Mutant::ResumedAtOnce)) return;
+  if (session.former_trusts && !mutant(Mutant::ResumedAtOnce)) return;
   raise(session, SessionEvent::RenewalConfirmed, now);
   const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline);
   if (published == SessionPhase::Jeopardy && session.phase == SessionPhase::Valid) {
@@ -81,8 +86,8 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
 }
 
 // S-45: what was confirmed meanwhile counts now.
-void SessionTable::settled(Session& session, LeadingTime now) {
-  session.settling = false;
+void SessionTable::former_over(Session& session, LeadingTime now) {
+  session.former_trusts = false;
   if (session.phase == SessionPhase::Lost) return;
   if (session.deadline > now) {
     raise(session, SessionEvent::RenewalConfirmed, now);
@@ -215,7 +220,7 @@ LeadingTime SessionTable::timer_of(const Session& session) const {
   switch (session.phase) {
     case SessionPhase::Valid: return session.deadline;
     case SessionPhase::Jeopardy:
-      if (session.settling) return LeadingTime::max();
+      if (session.former_trusts) return LeadingTime::max();
       return later(session.jeopardy_since,
                    session.give_up > Duration::zero() ? session.give_up : give_up_after(session.ttl(), options_));
     case SessionPhase::Lost: return LeadingTime::max();

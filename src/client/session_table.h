@@ -51,10 +51,10 @@ struct Session {
   std::vector<PendingRelease> releases;               // in the order of their releases
   absl::btree_set<CallId> acquires;                   // pending calls, ended with Lost if the session is lost
   std::vector<CallId> closing;                        // callers of close
-  bool questioned = false;                            // a SessionQuery is under way, because a renewal did not cover it
+  bool questioned = false;                            // it is looked at, because a renewal did not cover it
   Duration give_up{};                                 // longest time in jeopardy; zero: the default
   // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
-  bool settling = false;
+  bool former_trusts = false;
   LeaseId lease;                             // it is no session but the life of this lease of keys; zero: a session
   Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
   absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
@@ -78,15 +78,18 @@ class SessionTable {
     uint64_t first_attempt = 0;
     std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
     Duration give_up{};
-    bool settling = false;
+    bool former_trusts = false;
     LeaseId lease = {};
     Index bound_at;
   };
   Session& add(Newcomer newcomer, LeadingTime now);
   // The former process of a resumed session trusts nothing any more.
-  void settled(Session& session, LeadingTime now);
+  void former_over(Session& session, LeadingTime now);
   // Null: never known here, or ended.
   Session* find(SessionId id);
+  // The same session as long as this client has had it without a break: one that went to another process and came back has
+  // other handles, and what was asked before says nothing of it.
+  Session* find(const SessionRef& state);
   const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
   // The session is over in the log: forgets it. Must be Lost.
   void erase(SessionId id);

@@ -1,5 +1,4 @@
-// What the typed calls of semaphores, barriers and the like share: an answer of coordination_calls.cc becomes the caller's
-// type.
+// What the typed calls of semaphores, barriers and the like share: what a command came to becomes the caller's type.
 #pragma once
 
 #include <optional>
@@ -28,6 +27,7 @@ inline Callback<Executed> giving(DoneCallback done) {
 }
 
 inline HoldRef hold_of(const Executed& executed) { return executed.hold; }
+inline Index id_made(const Executed& executed) { return executed.result.id; }  // of an item, of a member
 
 // The command is refused later where there is none.
 inline SessionId id_of(const SessionRef& session) { return session ? session->id() : SessionId(); }

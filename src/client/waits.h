@@ -16,7 +16,7 @@ inline machine::Wait wait_of(const LockWait& wait) {
 }
 
 // How long a call without a deadline may last.
-inline Duration patience_of(const LockWait& wait, const ClientOptions& options) {
+inline Duration timeout_of(const LockWait& wait, const ClientOptions& options) {
   if (wait.kind == LockWait::Kind::Forever) return Duration::max();
   if (wait.kind == LockWait::Kind::None) return options.call_timeout;
   const Duration grace = 2 * options.election_timeout;

@@ -120,7 +120,7 @@ std::vector<WatchId> Watches::to_make() {
   return out;
 }
 
-void Watches::made(WatchId id, const machine::ChangesReply& state, LaggingTime now) {
+void Watches::made(WatchId id, const machine::KeySpace& state, LaggingTime now) {
   const auto found = all_.find(id);
   if (found == all_.end() || found->second->state != State::Asked) return;
   One& one = *found->second;

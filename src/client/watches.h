@@ -1,7 +1,7 @@
 // Who watches what, and how far each has been told: pure, so that the rules of watches stand in one place (docs/semantics.md
 // S-21 to S-28).
 //
-// History is read in pieces (machine/changes_query.h). The front reads for all watches that are Live: each change once, decoded
+// History is read in pieces (machine/changes.h). The front reads for all watches that are Live: each change once, decoded
 // once, and told to whom it concerns. A watch that starts in the past, or had no room, reads for itself until it has caught up.
 // How far somebody has read is a place in the history, and nothing else is kept for him; so a slow watch costs nothing but
 // its own reading, and what happens to this replica's state between two reads does not matter.
@@ -20,7 +20,8 @@
 #include "client/deliveries.h"
 #include "client/watch_index.h"
 #include "coordkit/clock.h"
-#include "machine/changes_query.h"
+#include "machine/changes.h"
+#include "machine/key_space.h"
 
 namespace coordkit::client {
 
@@ -29,7 +30,7 @@ absl::Status check_watch(const WatchOptions& options);
 class Watches {
  public:
   // A piece of this replica's own history; nothing: it cannot be read now.
-  using Read = std::function<std::optional<machine::ChangesReply>(const machine::ChangesQuery&)>;
+  using Read = std::function<std::optional<machine::Changes>(const machine::ChangesAfter&)>;
   Watches(Deliveries& deliveries, Read read) : deliveries_(deliveries), read_(std::move(read)) {}
 
   // The options have passed check_watch().
@@ -41,7 +42,7 @@ class Watches {
   // Those that are to be made; they count as asked for from here on.
   std::vector<WatchId> to_make();
   bool any_to_make() const { return !wanting_.empty(); }
-  void made(WatchId id, const machine::ChangesReply& state, LaggingTime now);
+  void made(WatchId id, const machine::KeySpace& state, LaggingTime now);
   void not_made(WatchId id);
 
   void restored();  // this replica's state was replaced by a later one

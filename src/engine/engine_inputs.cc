@@ -196,7 +196,7 @@ void EngineImpl::Inputs::operator()(Submit& call) {
 }
 
 void EngineImpl::Inputs::operator()(Ask& call) {
-  absl::Status why = refusal(Urgency::Normal, call.request.size());
+  absl::Status why = refusal(Urgency::Normal, call.question ? call.question->size() : 0);
   if (why.ok() && !engine_.machine(call.machine)) why = not_hosted();
   if (why.ok() && call.consistency == Consistency::Local && !engine_.core()) {
     why = make_error(Reason::NotReady, "this replica has no state yet: " + engine_.founding_.reason());

@@ -14,9 +14,10 @@ namespace {
 
 // A read changes nothing, so one that throws costs only the caller who asked.
 absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEffects& effects) {
+  if (!ask.question) return std::string();
   std::string why;
   try {
-    absl::StatusOr<std::string> answer = router.machine(ask.machine)->query(ask.request);
+    absl::StatusOr<std::string> answer = router.machine(ask.machine)->query(*ask.question);
     if (answer.ok()) return answer;
     return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
   } catch (const CheckFailure&) {

@@ -18,12 +18,14 @@ absl::Status not_reached(Index index) {
                         " by the deadline of the call; allow more time, or ask another replica");
 }
 
+size_t bytes_of(const Ask& ask) { return ask.question ? ask.question->size() : 0; }
+
 }  // namespace
 
 void Reads::ask(Ask ask) {
   if (newest_ == asked_) ++newest_;
   const Ticket ticket = ask.ticket;
-  bytes_ += ask.request.size();
+  bytes_ += bytes_of(ask);
   deadlines_.insert({ask.deadline, ticket});
   unconfirmed_.insert({newest_, ticket});
   reads_.emplace(ticket, Read{.ask = std::move(ask), .batch = newest_});
@@ -31,7 +33,7 @@ void Reads::ask(Ask ask) {
 
 void Reads::await(Index index, Ask ask) {
   const Ticket ticket = ask.ticket;
-  bytes_ += ask.request.size();
+  bytes_ += bytes_of(ask);
   deadlines_.insert({ask.deadline, ticket});
   confirmed_.insert({index, ticket});
   reads_.emplace(ticket, Read{.ask = std::move(ask), .index = index});
@@ -41,7 +43,7 @@ Ask Reads::take(Ticket ticket) {
   const auto it = reads_.find(ticket);
   Read read = std::move(it->second);
   reads_.erase(it);
-  bytes_ -= read.ask.request.size();
+  bytes_ -= bytes_of(read.ask);
   if (mutant(Mutant::EndedReadsStay)) reads_.emplace(ticket, Read{});
   deadlines_.erase({read.ask.deadline, ticket});
   if (read.index) {

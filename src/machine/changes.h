@@ -1,7 +1,11 @@
-// The answer to a ChangesQuery out of a store.
+// A piece of the history of the keys, for those who watch them: changes from a place on, in order.
 #pragma once
 
-#include "machine/changes_query.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "coordkit/types.h"
 
 namespace coordkit::mvcc {
 class Store;
@@ -9,6 +13,46 @@ class Store;
 
 namespace coordkit::machine {
 
-ChangesReply changes_of(const mvcc::Store& store, const ChangesQuery& query);
+// How much one answer looks at; each of them lets at least one change through.
+inline constexpr uint64_t kChangesMax = 1000;           // changes, of whatever key
+inline constexpr uint64_t kChangesBytesMax = 4u << 20;  // of keys and values that are answered
+
+struct ChangesAfter {
+  Revision from;  // changes of this revision from `sub` on, and those of later ones
+  uint64_t sub = 0;
+  std::string key;  // of the interval [key, end); both empty: of every key
+  std::string end;
+  bool previous = false;
+};
+
+// A key as a change left it, or as it was before; version zero: deleted.
+struct EntryRow {
+  std::string key;  // not repeated in `previous`
+  std::string value;
+  Revision create;
+  Revision mod;
+  uint64_t version = 0;
+  LeaseId lease;
+  friend bool operator==(const EntryRow&, const EntryRow&) = default;
+};
+
+struct ChangeRow {
+  EntryRow entry;
+  std::vector<EntryRow> previous;  // one, or none: there was no key, or that is compacted
+  friend bool operator==(const ChangeRow&, const ChangeRow&) = default;
+};
+
+struct Changes {
+  Revision revision;   // the newest
+  Revision compacted;  // reads below it are refused
+  bool gone = false;   // part of what was asked for is not kept any more; nothing else is answered then
+  std::vector<ChangeRow> changes;
+  // Where to go on. Everything before was looked at; `sub` zero: with all of the revision before.
+  Revision next;
+  uint64_t next_sub = 0;
+  friend bool operator==(const Changes&, const Changes&) = default;
+};
+
+Changes changes_of(const mvcc::Store& store, const ChangesAfter& place);
 
 }  // namespace coordkit::machine

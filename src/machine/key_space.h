@@ -4,7 +4,6 @@
 
 #include <tuple>
 
-#include "absl/status/statusor.h"
 #include "coordkit/key_operations.h"
 #include "coordkit/types.h"
 #include "machine/result.h"
@@ -24,10 +23,7 @@ struct SetKeyQuota {
   friend bool operator==(const SetKeyQuota&, const SetKeyQuota&) = default;
 };
 
-struct KeySpaceQuery {
-  friend bool operator==(const KeySpaceQuery&, const KeySpaceQuery&) = default;
-};
-struct KeySpaceReply {
+struct KeySpace {
   uint64_t weight = 0;
   uint64_t quota = 0;
   uint64_t keys = 0;
@@ -35,16 +31,10 @@ struct KeySpaceReply {
   Revision revision;
   Revision compacted;
   bool sweeping = false;  // part of what was compacted away still counts
-  static constexpr auto fields() {
-    using R = KeySpaceReply;
-    return std::tuple(&R::weight, &R::quota, &R::keys, &R::changes, &R::revision, &R::compacted, &R::sweeping);
-  }
-  friend bool operator==(const KeySpaceReply&, const KeySpaceReply&) = default;
+  friend bool operator==(const KeySpace&, const KeySpace&) = default;
 
   bool fits(uint64_t growth) const { return growth == 0 || quota == 0 || (growth <= quota && weight <= quota - growth); }
 };
-std::string encode(const KeySpaceReply& reply);
-absl::StatusOr<KeySpaceReply> decode_key_space(std::string_view bytes);  // kDataLoss: malformed
 
 // What a command may add to the weight at most. `store` null: as far as that can be told without the state. Of a transaction
 // it is that of its heavier branch; what only deletes adds nothing that counts, because that must always be possible.

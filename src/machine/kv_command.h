@@ -15,14 +15,6 @@ using mvcc::kKeyBytesMax;
 using mvcc::kValueBytesMax;
 using mvcc::writes;
 
-using RangeQuery = RangeOperation;  // a question, but inside of a transaction
-
-// The rest of a range, once its first answer was full: the same without the count, which would go over all of it again.
-struct RangePageQuery {
-  RangeOperation range;
-  friend bool operator==(const RangePageQuery&, const RangePageQuery&) = default;
-};
-
 // Reads below this revision are refused from here on (S-19).
 struct Compact {
   Revision at;

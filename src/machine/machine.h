@@ -32,7 +32,7 @@
 #include "lock/table.h"
 #include "machine/cancel_marks.h"
 #include "machine/command.h"
-#include "machine/query.h"
+#include "machine/reads.h"
 #include "machine/result.h"
 #include "machine/rows.h"
 #include "mvcc/store.h"
@@ -44,7 +44,7 @@ constexpr TimerId session_timer(SessionId session) { return TimerId(session.valu
 constexpr TimerId delay_timer(uint64_t id) { return TimerId(id); }
 constexpr TimerId wait_timer(Index queued) { return TimerId(queued.value() | kWaitTimerBit); }
 
-class Machine final : public StateMachine {
+class Machine final : public StateMachine, public Reads {
  public:
   // All checkpoint rows start with `row_prefix`, at most 48 bytes.
   explicit Machine(std::string row_prefix = {});
@@ -61,6 +61,27 @@ class Machine final : public StateMachine {
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
+  const Reads* reads() const override { return this; }
+
+  // ---- Reads
+  Holders holders_of(std::string_view name) const override;
+  LockQueue queue_of(std::string_view name, uint64_t limit) const override;
+  std::optional<SessionInfo> session(SessionId id) const override;
+  Sessions sessions_after(SessionId id, uint64_t limit) const override;
+  HeldLocks locks_of(SessionId session, Token after) const override;
+  OwnedObjects objects_of(SessionId session, const OwnedObjects::Place& after) const override;
+  bool still_held(std::string_view name, Token token) const override;
+  std::optional<Result> refusal_of(const Acquire& acquire) const override;
+  std::optional<Result> refusal_of(const AcquireAll& acquire) const override;
+  ObjectView object(coordination::Kind kind, std::string_view name, uint64_t limit) const override;
+  Entry entry(std::string_view key) const override;
+  KeysRead<RangeReply> range(const RangeOperation& range) const override;
+  KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const override;
+  KeysRead<TransactionReply> read(const Transaction& transaction) const override;
+  Changes changes(const ChangesAfter& place) const override;
+  KeySpace key_space() const override;
+  Leases lease(LeaseId id, bool keys, std::string_view after) const override;
+  Leases leases_after(LeaseId id, uint64_t limit) const override;
 
   // ---- for tests and tools
   uint64_t recomputed_digest() const;  // the same from all records, O(n)
@@ -162,31 +183,16 @@ class Machine final : public StateMachine {
   void end_lease(SessionId number, SessionEnded::Reason reason, Step& step);
 
   // ---- room of the keys (machine_key_space.cc)
-  KeySpaceReply key_space() const;
   bool has_room(uint64_t growth);
 
-  std::string range_answer(const RangeOperation& range, const mvcc::RangeRoom& room) const;
-  std::string key_answer(mvcc::Refusal refusal, const OperationReply& reply) const;
+  KeysRead<RangeReply> range_in(const mvcc::RangeRoom& room, const RangeOperation& range) const;
+  template <typename Reply>
+  KeysRead<Reply> keys_read(mvcc::Refusal refusal, Reply reply) const;
+  template <typename Body>
+  std::optional<Result> refusal_of_try(const Body& acquire) const;
 
   rows::Counters counters() const;
   static SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks);
-  std::string answer_to(const HoldersQuery& query) const;
-  std::string answer_to(const QueueQuery& query) const;
-  std::string answer_to(const SessionQuery& query) const;
-  std::string answer_to(const SessionsQuery& query) const;
-  std::string answer_to(const LocksOfQuery& query) const;
-  std::string answer_to(const TokenStillHeldQuery& query) const;
-  std::string answer_to(const TryQuery& query) const;
-  std::string answer_to(const GetQuery& query) const;
-  std::string answer_to(const RangeQuery& range) const;
-  std::string answer_to(const RangePageQuery& page) const;
-  std::string answer_to(const Transaction& transaction) const;
-  std::string answer_to(const ChangesQuery& changes) const;
-  std::string answer_to(const ObjectQuery& query) const;
-  std::string answer_to(const OwnedObjectsQuery& query) const;
-  std::string answer_to(const LeaseQuery& query) const;
-  std::string answer_to(const LeasesQuery& query) const;
-  std::string answer_to(const KeySpaceQuery& query) const;
 
   std::string prefix_;
   absl::flat_hash_set<std::string> observed_;  // here; not replicated

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "machine/coordination_query.h"
 #include "machine/machine.h"
 #include "machine/record_codec.h"
 
@@ -258,7 +257,7 @@ void Machine::coordination_timers(std::vector<TimerOp>& out) const {
       });
 }
 
-// ---- queries
+// ---- reads
 
 namespace {
 
@@ -267,8 +266,7 @@ using coordination::Kind;
 // Fills rows until there is no room.
 class RowsOfReply {
  public:
-  RowsOfReply(ObjectReply& reply, uint64_t limit)
-      : reply_(reply), left_(limit == 0 ? kQueryRowsMax : std::min(limit, kQueryRowsMax)) {}
+  RowsOfReply(ObjectView& reply, uint64_t limit) : reply_(reply), left_(limit == 0 ? kRowsMax : std::min(limit, kRowsMax)) {}
   bool add(ObjectRow row) {
     const size_t size = row.owner.size() + row.value.size() + 1;
     if (left_ == 0 || bytes_ + size > kBytesMax) {
@@ -283,12 +281,12 @@ class RowsOfReply {
 
  private:
   static constexpr size_t kBytesMax = 4 << 20;
-  ObjectReply& reply_;
+  ObjectView& reply_;
   uint64_t left_;
   size_t bytes_ = 0;
 };
 
-void describe(const Coordination& state, Index id, const coordination::Semaphore& semaphore, ObjectReply& reply,
+void describe(const Coordination& state, Index id, const coordination::Semaphore& semaphore, ObjectView& reply,
               RowsOfReply rows) {
   reply.limit = semaphore.limit;
   reply.taken = state.semaphores.held(id);
@@ -297,16 +295,15 @@ void describe(const Coordination& state, Index id, const coordination::Semaphore
     if (!rows.add({.id = permits.since, .token = token, .session = permits.session, .count = permits.count})) return;
   }
 }
-void describe(const Coordination&, Index, const coordination::Latch& latch, ObjectReply& reply, RowsOfReply) {
+void describe(const Coordination&, Index, const coordination::Latch& latch, ObjectView& reply, RowsOfReply) {
   reply.number = static_cast<int64_t>(latch.count);
 }
-void describe(const Coordination&, Index, const coordination::Barrier&, ObjectReply&, RowsOfReply) {}
-void describe(const Coordination& state, Index id, const coordination::DoubleBarrier& barrier, ObjectReply& reply,
-              RowsOfReply) {
+void describe(const Coordination&, Index, const coordination::Barrier&, ObjectView&, RowsOfReply) {}
+void describe(const Coordination& state, Index id, const coordination::DoubleBarrier& barrier, ObjectView& reply, RowsOfReply) {
   reply.limit = barrier.parties;
   reply.taken = state.double_barriers.places().of_object(id).size();
 }
-void describe(const Coordination& state, Index id, const coordination::Queue&, ObjectReply& reply, RowsOfReply rows) {
+void describe(const Coordination& state, Index id, const coordination::Queue&, ObjectView& reply, RowsOfReply rows) {
   const size_t ready = state.queues.length(id);
   reply.number = static_cast<int64_t>(ready);
   reply.taken = state.queues.items().of_object(id).size() - ready;
@@ -314,10 +311,10 @@ void describe(const Coordination& state, Index id, const coordination::Queue&, O
     return rows.add({.id = item, .count = row.deliveries, .priority = row.priority, .value = row.value});
   });
 }
-void describe(const Coordination&, Index, const coordination::Counter& counter, ObjectReply& reply, RowsOfReply) {
+void describe(const Coordination&, Index, const coordination::Counter& counter, ObjectView& reply, RowsOfReply) {
   reply.number = counter.value;
 }
-void describe(const Coordination& state, Index id, const coordination::Group&, ObjectReply& reply, RowsOfReply rows) {
+void describe(const Coordination& state, Index id, const coordination::Group&, ObjectView& reply, RowsOfReply rows) {
   const auto& members = state.groups.members();
   reply.number = static_cast<int64_t>(members.of_object(id).size());
   for (const Index member : members.of_object(id)) {
@@ -327,36 +324,32 @@ void describe(const Coordination& state, Index id, const coordination::Group&, O
 }
 
 template <typename Row>
-ObjectReply look(const Coordination& state, const coordination::Rows<Row>& objects, const ObjectQuery& query) {
-  ObjectReply reply;
-  const std::optional<Index> id = objects.named(query.name);
+ObjectView look(const Coordination& state, const coordination::Rows<Row>& objects, std::string_view name, uint64_t limit) {
+  ObjectView reply;
+  const std::optional<Index> id = objects.named(name);
   if (!id) return reply;
   reply.exists = true;
   reply.waiters = state.waits.line(*id);
-  describe(state, *id, objects.at(*id), reply, RowsOfReply(reply, query.limit));
+  describe(state, *id, objects.at(*id), reply, RowsOfReply(reply, limit));
   return reply;
-}
-
-ObjectReply look(const Coordination& state, const ObjectQuery& query) {
-  switch (query.kind) {
-    case Kind::Semaphore: return look(state, state.semaphores.semaphores(), query);
-    case Kind::Latch: return look(state, state.latches.latches(), query);
-    case Kind::Barrier: return look(state, state.barriers.barriers(), query);
-    case Kind::DoubleBarrier: return look(state, state.double_barriers.barriers(), query);
-    case Kind::Queue: return look(state, state.queues.queues(), query);
-    case Kind::Counter: return look(state, state.counters.counters(), query);
-    case Kind::Group: return look(state, state.groups.groups(), query);
-    case Kind::Lock: break;  // HoldersQuery
-  }
-  return {};
 }
 
 }  // namespace
 
-std::string Machine::answer_to(const ObjectQuery& query) const { return encode(look(state_.coordination, query)); }
-
-std::string encode(const ObjectReply& reply) { return fields::encode_record(reply); }
-
-absl::StatusOr<ObjectReply> decode_object(std::string_view bytes) { return fields::decode_record<ObjectReply>(bytes, "reply"); }
+ObjectView Machine::object(Kind kind, std::string_view name, uint64_t limit) const {
+  const Coordination& state = state_.coordination;
+  const auto view = [&](const auto& objects) { return look(state, objects, name, limit); };
+  switch (kind) {
+    case Kind::Semaphore: return view(state.semaphores.semaphores());
+    case Kind::Latch: return view(state.latches.latches());
+    case Kind::Barrier: return view(state.barriers.barriers());
+    case Kind::DoubleBarrier: return view(state.double_barriers.barriers());
+    case Kind::Queue: return view(state.queues.queues());
+    case Kind::Counter: return view(state.counters.counters());
+    case Kind::Group: return view(state.groups.groups());
+    case Kind::Lock: break;  // holders_of()
+  }
+  return {};
+}
 
 }  // namespace coordkit::machine

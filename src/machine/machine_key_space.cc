@@ -4,7 +4,6 @@
 
 #include "base/mutant.h"
 #include "machine/machine.h"
-#include "machine/record_codec.h"
 
 namespace coordkit::machine {
 namespace {
@@ -36,7 +35,7 @@ uint64_t growth(const Transaction& transaction, const mvcc::Store* store) {
   return std::max(of_branch(transaction.then), of_branch(transaction.otherwise));
 }
 
-KeySpaceReply Machine::key_space() const {
+KeySpace Machine::key_space() const {
   const mvcc::Store& keys = state_.keys;
   return {.weight = keys.weight(),
           .quota = state_.key_quota,
@@ -59,14 +58,6 @@ bool Machine::has_room(uint64_t growth) {
 Machine::Answer Machine::execute(SetKeyQuota& set, Step&) {
   state_.key_quota = set.bytes;
   return Result{};
-}
-
-std::string Machine::answer_to(const KeySpaceQuery&) const { return encode(key_space()); }
-
-std::string encode(const KeySpaceReply& reply) { return fields::encode_record(reply); }
-
-absl::StatusOr<KeySpaceReply> decode_key_space(std::string_view bytes) {
-  return fields::decode_record<KeySpaceReply>(bytes, "reply of the key space");
 }
 
 }  // namespace coordkit::machine

@@ -91,25 +91,25 @@ void Machine::end_attached(LeaseId lease) {
   }
 }
 
-std::string Machine::answer_to(const RangeQuery& range) const {
-  return range_answer(range, {.entries = kQueryRowsMax, .bytes = kReplyBytesMax});
+KeysRead<RangeReply> Machine::range(const RangeOperation& range) const {
+  return range_in({.entries = kRowsMax, .bytes = kReplyBytesMax}, range);
 }
 
-std::string Machine::answer_to(const RangePageQuery& page) const {
-  return range_answer(page.range, {.entries = kQueryRowsMax, .bytes = kReplyBytesMax, .counts = false});
+KeysRead<RangeReply> Machine::rest_of_range(const RangeOperation& range) const {
+  return range_in({.entries = kRowsMax, .bytes = kReplyBytesMax, .counts = false}, range);
 }
 
-std::string Machine::range_answer(const RangeOperation& range, const mvcc::RangeRoom& room) const {
+KeysRead<RangeReply> Machine::range_in(const mvcc::RangeRoom& room, const RangeOperation& range) const {
   mvcc::Selection selection;
   mvcc::Refusal refusal = mvcc::check(range);
   if (refusal == mvcc::Refusal::None) {
     refusal = mvcc::select(state_.keys, range, room, selection);
   }
   if (refusal == mvcc::Refusal::None && selection.cut && !mvcc::in_key_order(range)) refusal = mvcc::Refusal::LimitExceeded;
-  return key_answer(refusal, {std::move(selection.reply)});
+  return keys_read(refusal, std::move(selection.reply));
 }
 
-std::string Machine::answer_to(const Transaction& transaction) const {
+KeysRead<TransactionReply> Machine::read(const Transaction& transaction) const {
   const auto held = [this](std::string_view name, Token token, bool exclusive) { return lock_held(name, token, exclusive); };
   TransactionReply reply;
   mvcc::Refusal refusal = mvcc::check(transaction);
@@ -117,17 +117,21 @@ std::string Machine::answer_to(const Transaction& transaction) const {
   if (refusal == mvcc::Refusal::None) {
     refusal = with_surroundings(held, [&](const auto& around) { return mvcc::read(state_.keys, transaction, around, reply); });
   }
-  return key_answer(refusal, {std::vector<TransactionReply>{std::move(reply)}});
+  return keys_read(refusal, std::move(reply));
 }
 
-std::string Machine::answer_to(const ChangesQuery& changes) const { return encode(changes_of(state_.keys, changes)); }
-
-std::string Machine::key_answer(mvcc::Refusal refusal, const OperationReply& reply) const {
+template <typename Reply>
+KeysRead<Reply> Machine::keys_read(mvcc::Refusal refusal, Reply reply) const {
   const bool done = refusal == mvcc::Refusal::None;
-  return encode(Result{.code = code_of(refusal),
-                       .revision = state_.keys.revision(),
-                       .reply = done ? encode(reply) : std::string(),
-                       .compacted = state_.keys.compacted()});
+  return {code_of(refusal), state_.keys.revision(), state_.keys.compacted(), done ? std::move(reply) : Reply()};
+}
+
+Changes Machine::changes(const ChangesAfter& place) const { return changes_of(state_.keys, place); }
+
+Entry Machine::entry(std::string_view key) const {
+  Entry out{.entry = std::nullopt, .revision = state_.keys.revision()};
+  if (const mvcc::Version* found = state_.keys.find(key)) out.entry = found->entry();
+  return out;
 }
 
 }  // namespace coordkit::machine

@@ -80,32 +80,32 @@ LeaseRow row_of(SessionId number, const lease::Session& lease) {
 
 }  // namespace
 
-std::string Machine::answer_to(const LeaseQuery& query) const {
-  LeasesReply reply{.revision = state_.keys.revision()};
-  const std::optional<SessionId> number = state_.leases.named(query.id);
-  if (!number) return encode(reply);
+Leases Machine::lease(LeaseId id, bool keys, std::string_view after) const {
+  Leases reply{.leases = {}, .keys = {}, .more = false, .revision = state_.keys.revision()};
+  const std::optional<SessionId> number = state_.leases.named(id);
+  if (!number) return reply;
   reply.leases.push_back(row_of(*number, *state_.leases.find(*number)));
-  if (!query.keys) return encode(reply);
+  if (!keys) return reply;
   size_t bytes = 0;
-  state_.keys.attached(query.id, query.after, [&](std::string_view key) {
-    reply.more = reply.keys.size() == kQueryRowsMax || (bytes != 0 && bytes + key.size() > kNamesBytesMax);
+  state_.keys.attached(id, after, [&](std::string_view key) {
+    reply.more = reply.keys.size() == kRowsMax || (bytes != 0 && bytes + key.size() > kNamesBytesMax);
     if (reply.more) return false;
     bytes += key.size();
     reply.keys.emplace_back(key);
     return true;
   });
-  return encode(reply);
+  return reply;
 }
 
-std::string Machine::answer_to(const LeasesQuery& query) const {
-  LeasesReply reply{.revision = state_.keys.revision()};
-  const uint64_t limit = query.limit == 0 ? kQueryRowsMax : std::min(query.limit, kQueryRowsMax);
-  state_.leases.each_named_after(query.after, [&](SessionId number, const lease::Session& lease) {
-    reply.more = reply.leases.size() == limit;
+Leases Machine::leases_after(LeaseId id, uint64_t limit) const {
+  Leases reply{.leases = {}, .keys = {}, .more = false, .revision = state_.keys.revision()};
+  const uint64_t most = limit == 0 ? kRowsMax : std::min(limit, kRowsMax);
+  state_.leases.each_named_after(id, [&](SessionId number, const lease::Session& lease) {
+    reply.more = reply.leases.size() == most;
     if (!reply.more) reply.leases.push_back(row_of(number, lease));
     return !reply.more;
   });
-  return encode(reply);
+  return reply;
 }
 
 }  // namespace coordkit::machine

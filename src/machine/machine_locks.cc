@@ -145,30 +145,20 @@ Machine::Answer Machine::execute(RefillBlock& refill, Step&) {
   return first ? Result{.code = ResultCode::Granted, .token = *first} : Result{.code = ResultCode::NotOwner};
 }
 
-// S-36: a try that would be refused needs no entry, unless it is the first to want a delegation (S-58). Ok: it is worth one,
-// and whatever it asks for is for apply to decide.
-std::string Machine::answer_to(const TryQuery& query) const {
-  const absl::StatusOr<Request> request = decode_request(query.request);
-  Result result{.code = ResultCode::Ok, .revision = state_.keys.revision()};
-  const auto judge = [&](const auto& acquire) {
-    const auto names = names_of(acquire);
-    const lock::Attempt attempt = attempt_of(acquire, names);
-    if (const auto refusal = state_.locks.refusal(attempt); refusal && !state_.locks.would_ask(attempt)) {
-      const Revision revision = std::exchange(result, answer_of(*refusal)).revision;
-      result.revision = revision;
-    }
-  };
-  if (!request.ok() || validate(*request) != ResultCode::Ok) {
-    result.code = ResultCode::InvalidArgument;
-  } else if (const auto* acquire = std::get_if<Acquire>(&request->body)) {
-    judge(*acquire);
-  } else if (const auto* all = std::get_if<AcquireAll>(&request->body)) {
-    judge(*all);
-  } else {
-    result.code = ResultCode::Unsupported;
-  }
-  return encode(result);
+// S-36: a try that would be refused needs no entry, unless it is the first to want a delegation (S-58).
+template <typename Body>
+std::optional<Result> Machine::refusal_of_try(const Body& acquire) const {
+  const auto names = names_of(acquire);
+  const lock::Attempt attempt = attempt_of(acquire, names);
+  const auto refusal = state_.locks.refusal(attempt);
+  if (!refusal || state_.locks.would_ask(attempt)) return std::nullopt;
+  Result result = answer_of(*refusal);
+  result.revision = state_.keys.revision();
+  return result;
 }
+
+std::optional<Result> Machine::refusal_of(const Acquire& acquire) const { return refusal_of_try(acquire); }
+std::optional<Result> Machine::refusal_of(const AcquireAll& acquire) const { return refusal_of_try(acquire); }
 
 namespace {
 

@@ -1,9 +1,7 @@
-#include "machine/owned_objects.h"
-
+// Machine: what a session has besides locks.
 #include <utility>
 
 #include "machine/machine.h"
-#include "machine/record_codec.h"
 
 namespace coordkit::machine {
 namespace {
@@ -14,20 +12,20 @@ using coordination::Kind;
 // One page of an answer.
 class Page {
  public:
-  explicit Page(const OwnedObjectsQuery& query) : query_(query) {}
+  Page(SessionId session, const OwnedObjects::Place& after) : session_(session), after_(after) {}
 
   // `describe(key, row)`: the object of one row of this kind.
   template <typename Row, typename Describe>
   void add(Kind kind, const coordination::Rows<Row>& rows, Describe describe) {
-    for (const auto key : rows.of_session(query_.session)) {
-      if (std::pair(kind, key.value()) <= std::pair(query_.after_kind, query_.after)) continue;
+    for (const auto key : rows.of_session(session_)) {
+      if (std::pair(kind, key.value()) <= std::pair(after_.kind, after_.number)) continue;
       if (reply_.more) return;
       OwnedObject object = describe(key, rows.at(key));
       object.kind = kind;
       take(std::move(object));
     }
   }
-  OwnedObjectsReply done() && { return std::move(reply_); }
+  OwnedObjects done() && { return std::move(reply_); }
 
  private:
   static constexpr size_t kBytesMax = 4 << 20;
@@ -35,7 +33,7 @@ class Page {
   // The first one always fits.
   void take(OwnedObject object) {
     const size_t size = object.name.size() + object.owner.size() + object.value.size() + 1;
-    if (reply_.rows.size() == kQueryRowsMax || (bytes_ != 0 && bytes_ + size > kBytesMax)) {
+    if (reply_.rows.size() == kRowsMax || (bytes_ != 0 && bytes_ + size > kBytesMax)) {
       reply_.more = true;
       return;
     }
@@ -43,13 +41,17 @@ class Page {
     reply_.rows.push_back(std::move(object));
   }
 
-  const OwnedObjectsQuery& query_;
-  OwnedObjectsReply reply_;
+  SessionId session_;
+  OwnedObjects::Place after_;
+  OwnedObjects reply_;
   size_t bytes_ = 0;
 };
 
-OwnedObjectsReply look(const Coordination& state, const OwnedObjectsQuery& query) {
-  Page page(query);
+}  // namespace
+
+OwnedObjects Machine::objects_of(SessionId session, const OwnedObjects::Place& after) const {
+  const Coordination& state = state_.coordination;
+  Page page(session, after);
   page.add(Kind::Semaphore, state.semaphores.permits(), [&](Token token, const coordination::Permits& permits) {
     return OwnedObject{.name = state.semaphores.semaphores().at(permits.object).name,
                        .token = token,
@@ -73,16 +75,6 @@ OwnedObjectsReply look(const Coordination& state, const OwnedObjectsQuery& query
         .name = state.groups.groups().at(member.object).name, .id = number, .owner = member.owner, .value = member.value};
   });
   return std::move(page).done();
-}
-
-}  // namespace
-
-std::string Machine::answer_to(const OwnedObjectsQuery& query) const { return encode(look(state_.coordination, query)); }
-
-std::string encode(const OwnedObjectsReply& reply) { return fields::encode_record(reply); }
-
-absl::StatusOr<OwnedObjectsReply> decode_owned_objects(std::string_view bytes) {
-  return fields::decode_record<OwnedObjectsReply>(bytes, "reply");
 }
 
 }  // namespace coordkit::machine

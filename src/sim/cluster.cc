@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/query.h"
+#include "machine/reads.h"
 #include "sim/defects.h"
 #include "sim/recorder.h"
 #include "sim/streams.h"
@@ -288,29 +288,26 @@ std::string requests_of(const auto& waiters) {
 
 // INV_L01, L05, L06, L07: what this replica would answer equals the model, lock by lock.
 void Cluster::compare_with_model(uint32_t node) {
-  const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
+  const machine::Reads& reads = *nodes_[node]->engine()->machine(kCoordination)->reads();
   for (uint32_t i = 0; i < plan_.work.locks; ++i) {
     const std::string name = fmt::format("lock-{}", i);
-    const auto holders_bytes = machine->query(machine::encode(machine::Query(machine::HoldersQuery{name})));
-    const auto queue_bytes = machine->query(machine::encode(machine::Query(machine::QueueQuery{name, 0})));
-    if (!holders_bytes.ok() || !queue_bytes.ok()) throw Violation("INV_K1", "a look at a lock fails");
-    const auto holders = machine::decode_holders(*holders_bytes);
-    const auto queue = machine::decode_queue(*queue_bytes);
+    const machine::Holders holders = reads.holders_of(name);
+    const machine::LockQueue queue = reads.queue_of(name, 0);
     const auto same_hold = [](const machine::HolderInfo& told, const LockModel::Claim& hold) {
       return told.token == hold.token && told.count == hold.count;
     };
-    if (!std::ranges::equal(holders->holders, model_.locks().holds(name), same_hold)) {
+    if (!std::ranges::equal(holders.holders, model_.locks().holds(name), same_hold)) {
       throw Violation(
           "INV_L01",
           fmt::format("n{}: the holder of {} after {} differs from the log's", node + 1, name, model_.applied().value()),
           {.index = model_.applied(), .lock = name});
     }
     const auto same_wait = [](const WaiterInfo& told, const LockModel::Claim& wait) { return told.request == wait.request; };
-    if (!std::ranges::equal(queue->waiters, model_.locks().queue(name), same_wait)) {
+    if (!std::ranges::equal(queue.waiters, model_.locks().queue(name), same_wait)) {
       throw Violation(
           "INV_L05",
           fmt::format("n{}: the queue of {} after {} is {}, by the log it is {}", node + 1, name, model_.applied().value(),
-                      requests_of(queue->waiters), requests_of(model_.locks().queue(name))),
+                      requests_of(queue.waiters), requests_of(model_.locks().queue(name))),
           {.index = model_.applied(), .lock = name});
     }
   }
@@ -321,14 +318,11 @@ void Cluster::compare_with_model(uint32_t node) {
 void Cluster::compare_objects(uint32_t node) const {
   using coordination::Kind;
   if (plan_.work.coordination_share == 0) return;
-  const StateMachine* machine = nodes_[node]->engine()->machine(kCoordination);
+  const machine::Reads& reads = *nodes_[node]->engine()->machine(kCoordination)->reads();
   for (const Kind kind :
        {Kind::Semaphore, Kind::Latch, Kind::Barrier, Kind::DoubleBarrier, Kind::Queue, Kind::Counter, Kind::Group}) {
     for (const std::string name : {"object-0", "object-1"}) {
-      const auto bytes = machine->query(machine::encode(machine::Query(machine::ObjectQuery{kind, name, 0})));
-      const auto reply = bytes.ok() ? machine::decode_object(*bytes) : absl::StatusOr<machine::ObjectReply>(bytes.status());
-      if (!reply.ok()) throw Violation("INV_K1", "a look at an object fails");
-      if (*reply == model_.coordination().look({kind, name})) continue;
+      if (reads.object(kind, name, 0) == model_.coordination().look({kind, name})) continue;
       throw Violation("INV_L01",
                       fmt::format("n{}: {} of kind {} after {} differs from the log's", node + 1, name, static_cast<int>(kind),
                                   model_.applied().value()),

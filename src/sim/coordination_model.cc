@@ -210,9 +210,9 @@ void CoordinationModel::settle(Index index, std::vector<Ended>& ended) {
 
 // ---- looks
 
-machine::ObjectReply CoordinationModel::look(const Object& object) const {
+machine::ObjectView CoordinationModel::look(const Object& object) const {
   const auto& [kind, name] = object;
-  machine::ObjectReply reply{.waiters = line(kind, name)};
+  machine::ObjectView reply{.waiters = line(kind, name)};
   if (kind == Kind::Semaphore && semaphores_.contains(name)) {
     reply.exists = true;
     reply.limit = semaphores_.at(name);

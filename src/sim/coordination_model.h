@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "machine/command.h"
-#include "machine/coordination_query.h"
+#include "machine/objects.h"
 #include "machine/result.h"
 #include "sim/lock_model.h"
 
@@ -41,7 +41,7 @@ class CoordinationModel {
 
   void begin_entry() { touched_.clear(); }
   const std::set<Object>& touched() const { return touched_; }
-  machine::ObjectReply look(const Object& object) const;
+  machine::ObjectView look(const Object& object) const;
   bool held(const std::string& name, Token token) const;
   bool anything_of_sessions() const;
 

@@ -33,6 +33,7 @@ class WrappedMachine : public StateMachine {
   absl::Status restore(const CheckpointView& view) override { return inner_->restore(view); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
   uint64_t digest() const override { return inner_->digest(); }
+  const machine::Reads* reads() const override { return inner_->reads(); }
 
  private:
   std::unique_ptr<StateMachine> inner_;
@@ -107,6 +108,7 @@ class ExcessiveMachine final : public StateMachine {
   std::optional<ApplyOutput::Result> standing(const Command& queued) const override { return inner_->standing(queued); }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
   uint64_t digest() const override { return inner_->digest(); }
+  const machine::Reads* reads() const override { return inner_->reads(); }
 
  private:
   std::unique_ptr<StateMachine> inner_;

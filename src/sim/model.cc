@@ -384,11 +384,11 @@ Model::LockLook Model::lock_at(const std::string& name, Index at) const {
   return found ? *found : LockLook{};
 }
 
-machine::ObjectReply Model::object_at(const CoordinationModel::Object& object, Index at) const {
+machine::ObjectView Model::object_at(const CoordinationModel::Object& object, Index at) const {
   const auto history = object_history_.find(object);
   if (history == object_history_.end()) return {};
-  const machine::ObjectReply* found = look(history->second, at);
-  return found ? *found : machine::ObjectReply{};
+  const machine::ObjectView* found = look(history->second, at);
+  return found ? *found : machine::ObjectView{};
 }
 
 template <typename T>
@@ -400,9 +400,9 @@ bool Model::was(const History<T>* history, Index from, const std::function<bool(
 }
 
 bool Model::object_was(const CoordinationModel::Object& object, Index from,
-                       const std::function<bool(const machine::ObjectReply&)>& like_this) const {
+                       const std::function<bool(const machine::ObjectView&)>& like_this) const {
   const auto history = object_history_.find(object);
-  return was<machine::ObjectReply>(history == object_history_.end() ? nullptr : &history->second, from, like_this);
+  return was<machine::ObjectView>(history == object_history_.end() ? nullptr : &history->second, from, like_this);
 }
 
 bool Model::lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const {

@@ -97,10 +97,10 @@ class Model {
     bool delayed = false;
   };
   LockLook lock_at(const std::string& name, Index at) const;
-  machine::ObjectReply object_at(const CoordinationModel::Object& object, Index at) const;
+  machine::ObjectView object_at(const CoordinationModel::Object& object, Index at) const;
   // Whether it was like this after some entry from `from` on.
   bool object_was(const CoordinationModel::Object& object, Index from,
-                  const std::function<bool(const machine::ObjectReply&)>& like_this) const;
+                  const std::function<bool(const machine::ObjectView&)>& like_this) const;
   bool lock_was(const std::string& name, Index from, const std::function<bool(const LockLook&)>& like_this) const;
   // The entries after `from` that touched it, ascending.
   std::vector<Index> object_changes(const CoordinationModel::Object& object, Index from) const;
@@ -191,7 +191,7 @@ class Model {
   std::map<RequestId, std::pair<std::string, size_t>> executing_;  // where in these
   std::map<Index, machine::Result> answers_;
   std::map<std::string, History<LockLook>> lock_history_;
-  std::map<CoordinationModel::Object, History<machine::ObjectReply>> object_history_;
+  std::map<CoordinationModel::Object, History<machine::ObjectView>> object_history_;
   History<Revision> revision_history_;
   History<Revision> compaction_history_;
   struct Life {

@@ -129,7 +129,7 @@ Picture Streams::picture_at(const StreamObserver& observer, Index at) const {
     }
     return picture;
   }
-  const machine::ObjectReply object = model_.object_at({observer.kind, observer.name}, at);
+  const machine::ObjectView object = model_.object_at({observer.kind, observer.name}, at);
   if (observer.kind == Kind::Counter || (observer.kind == Kind::Latch && object.exists)) picture.number = object.number;
   if (observer.kind != Kind::Group) return picture;
   for (const machine::ObjectRow& row : object.rows) picture.members[row.id] = {row.id, row.session, row.owner, row.value};

@@ -73,7 +73,7 @@ class Witness {
   void executed(CallNumber call, const absl::Status& answer, const Told& told);
   void awaited(CallNumber call, const absl::Status& answer, const Object& object);  // a latch or a barrier
   void object_seen(CallNumber call, const absl::Status& answer, const Object& object, Index as_of,
-                   const machine::ObjectReply& told);
+                   const machine::ObjectView& told);
   void counter_seen(CallNumber call, const absl::StatusOr<int64_t>& answer, const std::string& name);
   void leader_seen(CallNumber call, const absl::StatusOr<std::optional<LeaderInfo>>& answer);
   void resumed(CallNumber call, SessionId session, const absl::StatusOr<ResumedSession>& answer);

@@ -45,14 +45,14 @@ void Witness::awaited(CallNumber number, const absl::Status& answer, const Objec
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer);
   if (match(call, [](const machine::Result& result) { return result.code == machine::ResultCode::Ok; })) return;
-  const auto open = [&object](const machine::ObjectReply& now) {
+  const auto open = [&object](const machine::ObjectView& now) {
     return object.first == coordination::Kind::Latch ? now.exists && now.number == 0 : !now.exists;
   };
   if (!model_.object_was(object, call.floor, open)) fail("INV_K1", call, "told that it is open, which it never was");
 }
 
 void Witness::object_seen(CallNumber number, const absl::Status& answer, const Object& object, Index as_of,
-                          const machine::ObjectReply& told) {
+                          const machine::ObjectView& told) {
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer);
@@ -66,7 +66,7 @@ void Witness::counter_seen(CallNumber number, const absl::StatusOr<int64_t>& ans
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const auto same = [&](const machine::ObjectReply& now) { return now.number == *answer; };
+  const auto same = [&](const machine::ObjectView& now) { return now.number == *answer; };
   if (!model_.object_was({coordination::Kind::Counter, name}, call.floor, same)) {
     fail("INV_K1", call, fmt::format("told {}, which it never was since it was asked", *answer));
   }

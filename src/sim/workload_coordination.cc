@@ -274,7 +274,7 @@ void Workload::give_back(Worker& worker) {
 }
 
 void Workload::look_at_object(Worker& worker) {
-  using machine::ObjectReply;
+  using machine::ObjectView;
   CoordinationCalls calls = client(worker).coordination();
   const std::string name = object_name(worker.random);
   const CallDeadline by = call_deadline(worker);
@@ -296,7 +296,7 @@ void Workload::look_at_object(Worker& worker) {
     return then(worker, [this, call, name, kind, reply_of](auto& answer) {
       const bool ok = answer.ok();
       witness_.object_seen(call, answer.status(), {kind, name}, ok ? answer->as_of : Index(),
-                           ok ? reply_of(*answer) : ObjectReply{});
+                           ok ? reply_of(*answer) : ObjectView{});
     });
   };
   switch (which) {
@@ -305,7 +305,7 @@ void Workload::look_at_object(Worker& worker) {
           name,
           seen(Kind::Semaphore,
                [](const SemaphoreInfo& info) {
-                 ObjectReply reply{.exists = info.exists, .limit = info.limit, .taken = info.held, .waiters = info.waiters};
+                 ObjectView reply{.exists = info.exists, .limit = info.limit, .taken = info.held, .waiters = info.waiters};
                  for (const PermitsInfo& one : info.holders) {
                    reply.rows.push_back({.id = one.since, .token = one.token, .session = one.session, .count = one.count});
                  }
@@ -317,7 +317,7 @@ void Workload::look_at_object(Worker& worker) {
       calls.latch(name,
                   seen(Kind::Latch,
                        [](const LatchInfo& info) {
-                         return ObjectReply{
+                         return ObjectView{
                              .exists = info.exists, .number = static_cast<int64_t>(info.count), .waiters = info.waiters};
                        }),
                   by);
@@ -325,7 +325,7 @@ void Workload::look_at_object(Worker& worker) {
     case 2:
       calls.barrier(name,
                     seen(Kind::Barrier,
-                         [](const BarrierInfo& info) { return ObjectReply{.exists = info.closed, .waiters = info.waiters}; }),
+                         [](const BarrierInfo& info) { return ObjectView{.exists = info.closed, .waiters = info.waiters}; }),
                     by);
       return;
     case 3:
@@ -333,8 +333,7 @@ void Workload::look_at_object(Worker& worker) {
           name,
           seen(Kind::DoubleBarrier,
                [](const DoubleBarrierInfo& info) {
-                 return ObjectReply{
-                     .exists = info.exists, .limit = info.parties, .taken = info.inside, .waiters = info.waiters};
+                 return ObjectView{.exists = info.exists, .limit = info.parties, .taken = info.inside, .waiters = info.waiters};
                }),
           by);
       return;
@@ -343,10 +342,10 @@ void Workload::look_at_object(Worker& worker) {
           name, 0,
           seen(Kind::Queue,
                [](const ItemQueueInfo& info) {
-                 ObjectReply reply{.exists = info.length + info.claimed + info.waiters != 0,
-                                   .number = static_cast<int64_t>(info.length),
-                                   .taken = info.claimed,
-                                   .waiters = info.waiters};
+                 ObjectView reply{.exists = info.length + info.claimed + info.waiters != 0,
+                                  .number = static_cast<int64_t>(info.length),
+                                  .taken = info.claimed,
+                                  .waiters = info.waiters};
                  for (const QueuedItem& item : info.next) {
                    reply.rows.push_back(
                        {.id = item.item, .count = item.deliveries, .priority = item.priority, .value = item.value});
@@ -360,7 +359,7 @@ void Workload::look_at_object(Worker& worker) {
           name,
           seen(Kind::Group,
                [](const GroupInfo& info) {
-                 ObjectReply reply{.exists = !info.members.empty(), .number = static_cast<int64_t>(info.members.size())};
+                 ObjectView reply{.exists = !info.members.empty(), .number = static_cast<int64_t>(info.members.size())};
                  for (const GroupMember& one : info.members) {
                    reply.rows.push_back({.id = one.number, .session = one.session, .owner = one.owner, .value = one.value});
                  }

@@ -231,10 +231,12 @@ TEST_F(CallTest, KeysAndLooksReturnWhatTheMachineAnswers) {
   const auto asks = engine.take<Ask>();
   ASSERT_THAT(asks, SizeIs(3));
   EXPECT_EQ(asks[1].consistency, Consistency::Local);
-  engine.complete_bytes(asks[0].ticket, machine::encode(machine::KeysReply{.keys = {{"k", "v", Revision(2), Revision(2), 1}},
-                                                                           .revision = Revision(2)}));
-  engine.complete_bytes(asks[1].ticket, machine::encode(machine::KeysReply{.revision = Revision(2)}));
-  engine.complete_bytes(asks[2].ticket, machine::encode(machine::SessionReply{}));
+  FakeReads state;
+  state.one_entry = {KeyValue{"k", "v", Revision(2), Revision(2), 1}, Revision(2)};
+  for (const Ask& ask : asks) {
+    EXPECT_FALSE(ask.question.has_value()) << "nothing is put into bytes";
+    engine.let_read(ask.ticket, state);
+  }
   turn();
   EXPECT_EQ((*put).revision, Revision(2));
   EXPECT_EQ((*put).index, Index(1));
@@ -245,17 +247,22 @@ TEST_F(CallTest, KeysAndLooksReturnWhatTheMachineAnswers) {
 }
 
 TEST_F(CallTest, UnreadableAnswersAreCorruptAndNeverTrusted) {
-  Answer<GetResult> got;
   Answer<PutResult> put;
-  client.get("k", got.callback());
   client.put("k", "v", put.callback());
   turn();
-  engine.complete_bytes(engine.take<Ask>().at(0).ticket, "\xff\xff\xff");
   engine.complete_bytes(engine.take<Submit>().at(0).ticket, "\xff\xff\xff");
   turn();
-  EXPECT_EQ(got.reason(), Reason::Corrupt);
   EXPECT_EQ(put.reason(), Reason::Corrupt);
   EXPECT_EQ(put.outcome(), Outcome::Unknown);
+}
+
+TEST_F(CallTest, AReadOfAnEngineWithoutCoordkitsMachineIsUnsupported) {
+  Answer<GetResult> got;
+  client.get("k", got.callback());
+  turn();
+  engine.complete_bytes(engine.take<Ask>().at(0).ticket, "");
+  turn();
+  EXPECT_EQ(got.reason(), Reason::Unsupported);
 }
 
 TEST_F(CallTest, AnswersToTicketsOfOthersAreIgnored) {
@@ -295,7 +302,8 @@ TEST_F(CallTest, REG_R79_FLT_A01_ACallbackMayCallAnythingAgain) {
   EXPECT_THAT(order, ElementsAre("put", "refused"));
   EXPECT_EQ(client.next_turn(now), 0ns);
   turn();
-  engine.complete_bytes(engine.take<Ask>().at(0).ticket, machine::encode(machine::KeysReply{}));
+  const FakeReads state;
+  engine.let_read(engine.take<Ask>().at(0).ticket, state);
   engine.complete(engine.take_commands<machine::CloseSession>().at(0).first.ticket, {});
   turn();
   EXPECT_THAT(order, ElementsAre("put", "refused", "get", "closed"));
@@ -445,7 +453,7 @@ TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsSt
         if (std::holds_alternative<machine::Acquire>(request->body)) result = {.code = ResultCode::Granted, .token = Token(5)};
         engine.complete(submit.ticket, result);
       }
-      for (const Ask& ask : engine.take<Ask>()) engine.complete_bytes(ask.ticket, machine::encode(machine::KeysReply{}));
+      for (const Ask& ask : engine.take<Ask>()) engine.complete_bytes(ask.ticket, "");
     };
     client->open_session({.ttl = 1s}, [&, done = count()](auto answer) mutable {
       if (answer.ok()) session = *answer;

@@ -178,9 +178,7 @@ class FakeNode : public Engine {
   }
   void answer(EngineEffects& effects) {
     for (const Ask& ask : std::exchange(asks_, {})) {
-      auto bytes = cluster_.machine.query(ask.request);
-      effects.completions.push_back(
-          {.ticket = ask.ticket, .status = bytes.status(), .bytes = bytes.value_or(""), .index = Index(cluster_.index)});
+      effects.completions.push_back({.ticket = ask.ticket, .index = Index(cluster_.index)});
     }
   }
   void expire(Now now, EngineEffects& effects) {

@@ -13,10 +13,41 @@
 
 #include "coordkit/engine.h"
 #include "machine/command.h"
-#include "machine/query.h"
+#include "machine/reads.h"
 #include "machine/result.h"
 
 namespace coordkit::test {
+
+// A state of which only what a test sets is there.
+class FakeReads final : public machine::Reads {
+ public:
+  machine::Holders holders;
+  std::optional<machine::SessionInfo> one_session;
+  bool held = false;
+  machine::Entry one_entry;
+
+  machine::Holders holders_of(std::string_view) const override { return holders; }
+  machine::LockQueue queue_of(std::string_view, uint64_t) const override { return {}; }
+  std::optional<machine::SessionInfo> session(SessionId) const override { return one_session; }
+  machine::Sessions sessions_after(SessionId, uint64_t) const override { return {}; }
+  machine::HeldLocks locks_of(SessionId, Token) const override { return {}; }
+  machine::OwnedObjects objects_of(SessionId, const machine::OwnedObjects::Place&) const override { return {}; }
+  bool still_held(std::string_view, Token) const override { return held; }
+  std::optional<machine::Result> refusal_of(const machine::Acquire&) const override { return std::nullopt; }
+  std::optional<machine::Result> refusal_of(const machine::AcquireAll&) const override { return std::nullopt; }
+  machine::ObjectView object(coordination::Kind, std::string_view, uint64_t) const override { return {}; }
+  machine::Entry entry(std::string_view key) const override {
+    const bool there = one_entry.entry && one_entry.entry->key == key;
+    return {.entry = there ? one_entry.entry : std::nullopt, .revision = one_entry.revision};
+  }
+  machine::KeysRead<RangeReply> range(const RangeOperation&) const override { return {}; }
+  machine::KeysRead<RangeReply> rest_of_range(const RangeOperation&) const override { return {}; }
+  machine::KeysRead<TransactionReply> read(const Transaction&) const override { return {}; }
+  machine::Changes changes(const machine::ChangesAfter&) const override { return {}; }
+  machine::KeySpace key_space() const override { return {}; }
+  machine::Leases lease(LeaseId, bool, std::string_view) const override { return {}; }
+  machine::Leases leases_after(LeaseId, uint64_t) const override { return {}; }
+};
 
 class FakeEngine : public Engine {
  public:
@@ -29,7 +60,7 @@ class FakeEngine : public Engine {
   ReplicaId self() const override { return ReplicaId(3); }
   StoreId store() const override { return StoreId(70); }
   BootCounter boot() const override { return BootCounter(7); }
-  const StateMachine* machine(MachineId) const override { return nullptr; }
+  const StateMachine* machine(MachineId) const override { return state == nullptr ? nullptr : &machine_; }
   void observe(MachineId, std::string_view, bool) override {}
   const raft::Core* core() const override { return nullptr; }
 
@@ -69,6 +100,11 @@ class FakeEngine : public Engine {
   void complete_bytes(Ticket ticket, std::string bytes) {
     next.completions.push_back({.ticket = ticket, .bytes = std::move(bytes), .index = Index(index)});
   }
+  // What was asked for may be read now, for a turn, as `seen` says.
+  void let_read(Ticket ticket, const machine::Reads& seen) {
+    state = &seen;
+    next.completions.push_back({.ticket = ticket, .index = Index(index)});
+  }
   enum class Sent { No, Yes };
   void fail(Ticket ticket, absl::Status status, Sent sent = Sent::No) {
     next.completions.push_back(
@@ -87,9 +123,29 @@ class FakeEngine : public Engine {
   std::vector<EngineInput> posted;
   EngineEffects next;
   uint64_t index = 0;
+  const machine::Reads* state = nullptr;  // null: no machine of coordkit's
 
  protected:
   raft::Leadership leadership_;
+
+ private:
+  class ReadOnlyMachine final : public StateMachine {
+   public:
+    explicit ReadOnlyMachine(const FakeEngine& engine) : engine_(engine) {}
+    void found(ClusterId, uint64_t) override {}
+    void apply(std::span<const Command>, ApplyOutput&) override {}
+    void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+    absl::StatusOr<std::string> query(std::string_view) const override { return absl::InvalidArgumentError("no bytes"); }
+    void checkpoint(CheckpointBatch&) override {}
+    absl::Status restore(const CheckpointView&) override { return absl::OkStatus(); }
+    void timers(std::vector<TimerOp>&) const override {}
+    uint64_t digest() const override { return 0; }
+    const machine::Reads* reads() const override { return engine_.state; }
+
+   private:
+    const FakeEngine& engine_;
+  };
+  ReadOnlyMachine machine_{*this};
 };
 
 }  // namespace coordkit::test

@@ -55,7 +55,7 @@ TEST_F(HostMachineTest, S60_AQuestionReachesItsMachineAndSaysWhatItReads) {
   const auto asks = engine.take<Ask>();
   ASSERT_EQ(asks.size(), 1u);
   EXPECT_EQ(asks[0].machine, kLedger);
-  EXPECT_EQ(asks[0].request, "balance");
+  EXPECT_EQ(asks[0].question, "balance");
   EXPECT_EQ(asks[0].consistency, Consistency::Local);
   engine.next.completions.push_back({.ticket = asks[0].ticket, .bytes = "5", .index = Index(9)});
   turn();

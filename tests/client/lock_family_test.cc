@@ -183,9 +183,9 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownFateIsLookedForAndGivenBack) {
   EXPECT_TRUE(reader->lost()) << "not to be trusted";
   const auto asks = engine.take<Ask>();
   ASSERT_THAT(asks, SizeIs(1));
-  machine::HoldersReply reply;
-  reply.holders = {{.session = SessionId(7), .token = Token(79)}, {.session = session->id(), .token = Token(80)}};
-  engine.complete_bytes(asks[0].ticket, machine::encode(reply));
+  FakeReads state;
+  state.holders.holders = {{.session = SessionId(7), .token = Token(79)}, {.session = session->id(), .token = Token(80)}};
+  engine.let_read(asks[0].ticket, state);
   turn();
   turn();
   const auto releases = engine.take_commands<machine::Release>();

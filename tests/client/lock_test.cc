@@ -455,7 +455,9 @@ TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
     const auto asks = engine.take<Ask>();
     ASSERT_THAT(asks, SizeIs(1));
     EXPECT_EQ(asks[0].consistency, Consistency::Linearizable);
-    engine.complete_bytes(asks[0].ticket, machine::encode(machine::TokenStillHeldReply{held}));
+    FakeReads state;
+    state.held = held;
+    engine.let_read(asks[0].ticket, state);
     turn();
     ASSERT_TRUE(answer.ok());
     EXPECT_EQ(*answer, held);

@@ -90,9 +90,7 @@ class ResumeTest : public ::testing::Test {
   bool valid(const SessionRef& session) const { return session->valid(Process::at(truth).leading); }
   Token holder(const std::string& name) const {
     Token token;
-    const auto bytes = cluster.machine.query(machine::encode(machine::Query(machine::HoldersQuery{name})));
-    const auto reply = machine::decode_holders(bytes.value());
-    for (const auto& hold : reply->holders) token = hold.token;
+    for (const auto& hold : cluster.machine.holders_of(name).holders) token = hold.token;
     return token;
   }
 };

@@ -517,7 +517,8 @@ TEST_F(SessionTest, S45_ASessionThatNoRenewalCoversIsAskedForAndLostIfItHasEnded
   const auto asks = engine.take<Ask>();
   ASSERT_EQ(asks.size(), 1u);
   EXPECT_EQ(asks[0].consistency, Consistency::Linearizable);
-  engine.complete_bytes(asks[0].ticket, machine::encode(machine::SessionReply{}));
+  const FakeReads state;
+  engine.let_read(asks[0].ticket, state);
   turn();
   EXPECT_EQ(session->phase(), Lost);
   EXPECT_EQ(client.status().sessions, 1u);

@@ -62,7 +62,7 @@ class WatchesTest : public testing::Test {
   void make() {
     for (const WatchId id : watches.to_make()) watches.made(id, state(), now);
   }
-  machine::ChangesReply state() const { return machine::changes_of(store, {.from = Revision(UINT64_MAX)}); }
+  machine::KeySpace state() const { return {.revision = store.revision(), .compacted = store.compacted()}; }
   Revision put(std::string_view key, std::string_view value) {
     mvcc::Store::Change change;
     store.put(change, key, value);
@@ -94,10 +94,10 @@ class WatchesTest : public testing::Test {
   std::vector<WatchBatch> kept;
   std::vector<absl::AnyInvocable<void()>> queue;
   Deliveries deliveries{[this](absl::AnyInvocable<void()> task) { queue.push_back(std::move(task)); }};
-  Watches watches{deliveries, [this](const machine::ChangesQuery& query) -> std::optional<machine::ChangesReply> {
+  Watches watches{deliveries, [this](const machine::ChangesAfter& place) -> std::optional<machine::Changes> {
                     ++reads;
                     if (!readable) return std::nullopt;
-                    return machine::decode_changes(encode(machine::changes_of(store, query))).value();
+                    return machine::changes_of(store, place);
                   }};
   std::map<WatchId, std::vector<std::string>> told;
   LaggingTime now{1h};

@@ -151,7 +151,7 @@ Ticket Cluster::submit(uint64_t id, std::string words, Duration timeout, Urgency
 Ticket Cluster::ask(uint64_t id, std::string question, Consistency consistency, Duration timeout, Index at_least) {
   const Ticket ticket = std::exchange(next_ticket_, next_ticket_.next());
   post(id, Ask{.ticket = ticket,
-               .request = std::move(question),
+               .question = std::move(question),
                .consistency = consistency,
                .at_least = at_least,
                .deadline = clock_of(node(id)) + timeout});

@@ -3,7 +3,6 @@
 #include "base/random.h"
 #include "machine/command.h"
 #include "machine/kv_codec.h"
-#include "machine/query.h"
 
 namespace coordkit::machine {
 namespace {
@@ -112,36 +111,11 @@ OperationReply every_reply() {
   return {std::vector<TransactionReply>{reply}};
 }
 
-std::vector<Query> queries() {
-  return {HoldersQuery{"n"},
-          QueueQuery{"n", 3},
-          SessionQuery{SessionId(5)},
-          SessionsQuery{{}, 7},
-          LocksOfQuery{SessionId(5)},
-          LocksOfQuery{SessionId(5), Token(6)},
-          TokenStillHeldQuery{"n", Token(6)},
-          TryQuery{encode(requests().front())},
-          GetQuery{"k"},
-          every_option(),
-          RangeQuery{},
-          RangePageQuery{every_option()},
-          Transaction{},
-          Transaction{{Compare::exists("a")}, {RangeOperation::of("a")}, {Transaction{}}},
-          ObjectQuery{coordination::Kind::Semaphore, "s", 0},
-          ObjectQuery{coordination::Kind::Group, "g", 7},
-          OwnedObjectsQuery{SessionId(5)},
-          OwnedObjectsQuery{SessionId(5), coordination::Kind::Queue, 9}};
-}
-
 TEST(CodecTest, EveryRequestSurvivesTheRoundTripAndIsValid) {
   for (const Request& request : requests()) {
     EXPECT_EQ(decode_request(encode(request)).value(), request);
     EXPECT_EQ(validate(request), ResultCode::Ok) << request.body.index();
   }
-}
-
-TEST(CodecTest, EveryQuerySurvivesTheRoundTrip) {
-  for (const Query& query : queries()) EXPECT_EQ(decode_query(encode(query)).value(), query);
 }
 
 TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
@@ -158,60 +132,26 @@ TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   const Event change = coordination::Change{
       coordination::Kind::Group, coordination::Change::What::Left, "g", -2, Index(3), SessionId(4), "owner", "value"};
   EXPECT_EQ(decode_event(encode(change)).value(), change);
-  const ObjectReply object{true, -1, 2, 3, 4, true, {{Index(1), Token(2), SessionId(3), "o", 4, -5, "v"}, {}}};
-  EXPECT_EQ(decode_object(encode(object)).value(), object);
-  const OwnedObjectsReply owned{{{coordination::Kind::Queue, "q", Token(2), Index(3), Index(4), 5, "", "v"},
-                                 {coordination::Kind::Group, "g", {}, {}, Index(6), 0, "o", ""}},
-                                true};
-  EXPECT_EQ(decode_owned_objects(encode(owned)).value(), owned);
-  const HoldersReply holders{
-      {{SessionId(1), "t", Token(2), 7, Index(3), kSomeRequest, "v", LockMode::Shared},
-       {SessionId(1), "t", Token(2), 1, Index(3), kSomeRequest, "", LockMode::Exclusive, Token(9), true}},
-      5,
-      true};
-  EXPECT_EQ(decode_holders(encode(holders)).value(), holders);
-  const QueueReply queue{
-      {{0, SessionId(1), "t", Index(3), kSomeRequest}, {1, SessionId(2), "", Index(4), {}, LockMode::Shared}}, true};
-  EXPECT_EQ(decode_queue(encode(queue)).value(), queue);
-  const SessionInfo info{SessionId(1), 5s, ReplicaId(1), BootCounter(1), 2, Generation(3), 4, 5, "m", true};
-  EXPECT_EQ(decode_session(encode(SessionReply{info})).value(), SessionReply{info});
-  EXPECT_EQ(decode_session(encode(SessionReply{})).value(), SessionReply{});
-  const SessionsReply sessions{{info, info}, true};
-  EXPECT_EQ(decode_sessions(encode(sessions)).value(), sessions);
-  const LocksOfReply locks{{{"n", "t", Token(4), kSomeRequest, Index(7), LockMode::Shared, 3, 2},
-                            {"s", "", Token(5), kSomeRequest, Index(8), LockMode::Exclusive, 1, 0, Token(9), true}},
-                           false};
-  EXPECT_EQ(decode_locks_of(encode(locks)).value(), locks);
-  EXPECT_EQ(decode_token_still_held(encode(TokenStillHeldReply{true})).value(), TokenStillHeldReply{true});
   const Result refused{.code = ResultCode::Compacted, .reply = encode(every_reply()), .compacted = Revision(8)};
   EXPECT_EQ(decode_result(encode(refused)).value(), refused);
   EXPECT_EQ(decode_operation_reply(encode(every_reply())).value(), every_reply());
-  const KeysReply keys{{{"k", "v", Revision(2), Revision(3), 2}}, true, Revision(9)};
-  EXPECT_EQ(decode_keys(encode(keys)).value(), keys);
 }
 
-TEST(CodecTest, NoTruncationOrFlippedByteOfARequestOrQueryCrashes) {
+TEST(CodecTest, NoTruncationOrFlippedByteOfARequestCrashes) {
   std::vector<std::string> encoded;
   for (const Request& request : requests()) encoded.push_back(encode(request));
-  for (const Query& query : queries()) encoded.push_back(encode(query));
   Random random(1);
   for (const std::string& bytes : encoded) {
     for (size_t length = 0; length < bytes.size(); ++length) {
       (void)decode_request(std::string_view(bytes).substr(0, length));
-      (void)decode_query(std::string_view(bytes).substr(0, length));
     }
     for (int i = 0; i < 2000; ++i) {
       std::string damaged = bytes;
       damaged[random.below(damaged.size())] = static_cast<char>(random());
       if (const auto request = decode_request(damaged); request.ok()) (void)validate(*request);
-      (void)decode_query(damaged);
       (void)decode_result(damaged);
       (void)decode_event(damaged);
-      (void)decode_holders(damaged);
-      (void)decode_object(damaged);
-      (void)decode_owned_objects(damaged);
       (void)decode_operation_reply(damaged);
-      (void)decode_keys(damaged);
     }
   }
 }
@@ -360,15 +300,14 @@ TEST(CodecTest, BytesOfTheCommandsOfKeysArePinned) {
                                             {Put{"k", "w"}, Delete{"d"}},
                                             {RangeOperation::of("k"), Transaction{}}}})),
             "8205280a0a0a016b18042003320176120812060a016b12017712051a030a01641a050a030a016b1a022200");
-  EXPECT_EQ(hex(encode(Query(every_option()))), "82051a0a01611201621803200828043002380140014805500658076008");
+  EXPECT_EQ(hex(encode({.body = Transaction{{}, {every_option()}, {}}})),
+            "82051e121c0a1a0a01611201621803200828043002380140014805500658076008");
 }
 
 TEST(CodecTest, ATransactionNestedBeyondReasonIsMalformedAndUsesNoStack) {
-  std::string bytes = encode(Query(Transaction{}));
   Transaction deep;
   for (int i = 0; i < 16; ++i) deep = Transaction{{}, {std::move(deep)}, {}};
   EXPECT_EQ(decode_request(encode({.body = deep})).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(decode_query(encode(Query(deep))).status().code(), absl::StatusCode::kInvalidArgument);
   deep = Transaction();
   for (int i = 0; i < 15; ++i) deep = Transaction{{}, {std::move(deep)}, {}};
   EXPECT_EQ(validate(decode_request(encode({.body = deep})).value()), ResultCode::TooManyOps);

@@ -15,9 +15,7 @@ using coordination::Kind;
 
 class CoordinationCommandsTest : public testing::Test {
  protected:
-  ObjectReply look(Kind kind, std::string name) {
-    return decode_object(driver.machine.query(encode(Query(ObjectQuery{kind, std::move(name), 0}))).value()).value();
-  }
+  ObjectView look(Kind kind, const std::string& name) { return driver.machine.object(kind, name, 0); }
   RequestId request(Sequence sequence) const { return {kOrigin, sequence}; }
   Result acquire(SessionId session, uint64_t count, Wait wait = Wait::forever()) {
     return driver.submit(AcquirePermits{session, "s", wait, count, 2});
@@ -40,7 +38,7 @@ TEST_F(CoordinationCommandsTest, S50_PermitsAreGrantedLaterUnderTheRequestThatWa
   EXPECT_EQ(granted.code, Code::Granted);
   EXPECT_GT(granted.token, held.token);
   EXPECT_EQ(granted.since, driver.index);
-  const ObjectReply now = look(Kind::Semaphore, "s");
+  const ObjectView now = look(Kind::Semaphore, "s");
   EXPECT_EQ(now.limit, 2u);
   EXPECT_EQ(now.taken, 1u);
   ASSERT_EQ(now.rows.size(), 1u);
@@ -49,10 +47,10 @@ TEST_F(CoordinationCommandsTest, S50_PermitsAreGrantedLaterUnderTheRequestThatWa
 }
 
 TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAndInPages) {
-  const auto list = [&](const OwnedObjectsQuery& query) {
-    return decode_owned_objects(driver.machine.query(encode(Query(query))).value()).value();
+  const auto list = [&](SessionId session, OwnedObjects::Place after = {}) {
+    return driver.machine.objects_of(session, after);
   };
-  EXPECT_TRUE(list({a}).rows.empty());
+  EXPECT_TRUE(list(a).rows.empty());
   const Result first = acquire(a, 1), second = acquire(a, 1);
   driver.submit(JoinGroup{a, "me", "g", "here"});
   const uint64_t number = driver.index.value();
@@ -62,7 +60,7 @@ TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAn
     driver.submit(Enqueue{"q", 0, large});
     driver.submit(ClaimItem{a, "q", Wait::none(), {}});
   }
-  const OwnedObjectsReply page = list({a});
+  const OwnedObjects page = list(a);
   ASSERT_GT(page.rows.size(), 3u);
   EXPECT_EQ(page.rows[0],
             (OwnedObject{.kind = Kind::Semaphore, .name = "s", .token = first.token, .since = first.since, .count = 1}));
@@ -70,13 +68,13 @@ TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAn
   EXPECT_EQ(page.rows[2].kind, Kind::Queue);
   EXPECT_EQ(page.rows[2].value, large);
   EXPECT_TRUE(page.more) << "4 MiB are enough for one answer";
-  const OwnedObjectsReply rest = list(after(a, page.rows.back()));
+  const OwnedObjects rest = list(a, page.last());
   EXPECT_FALSE(rest.more);
   EXPECT_EQ(page.rows.size() + rest.rows.size(), 73u);
   EXPECT_EQ(rest.rows.back(),
             (OwnedObject{.kind = Kind::Group, .name = "g", .id = Index(number), .owner = "me", .value = "here"}));
-  EXPECT_TRUE(list(after(a, rest.rows.back())).rows.empty());
-  EXPECT_EQ(list({b}).rows.size(), 1u);
+  EXPECT_TRUE(list(a, rest.last()).rows.empty());
+  EXPECT_EQ(list(b).rows.size(), 1u);
 }
 
 TEST_F(CoordinationCommandsTest, S43_PriorReleasesGiveBackPermitsToo) {
@@ -130,7 +128,7 @@ TEST_F(CoordinationCommandsTest, S37_AClaimGoesOnWithTheTimerOfItsWaitUnderItsTo
   driver.fire({{wait_timer(queued), Generation(0)}, {wait_timer(queued), Generation(guard.value() + 1)}});
   EXPECT_EQ(look(Kind::Queue, "q").taken, 1u) << "a firing of the wait or of another token does nothing";
   driver.fire({{wait_timer(queued), guard}});
-  const ObjectReply now = look(Kind::Queue, "q");
+  const ObjectView now = look(Kind::Queue, "q");
   EXPECT_EQ(now.number, 1);
   EXPECT_EQ(now.rows.at(0).count, 1u) << "delivered once in vain";
   EXPECT_EQ(driver.submit(AcknowledgeItem{a, "q", claimed.token}).code, Code::NotOwner);

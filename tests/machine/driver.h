@@ -122,13 +122,13 @@ class Driver {
     return submit(Release{session, std::nullopt, std::move(name), token});
   }
 
-  Token holder(std::string name) const {
-    const auto reply = decode_holders(machine.query(encode(Query(HoldersQuery{std::move(name)}))).value()).value();
+  Token holder(const std::string& name) const {
+    const auto reply = machine.holders_of(name);
     return reply.holders.empty() ? Token() : reply.holders.front().token;
   }
-  std::vector<SessionId> queue(std::string name) const {
+  std::vector<SessionId> queue(const std::string& name) const {
     std::vector<SessionId> sessions;
-    const auto reply = decode_queue(machine.query(encode(Query(QueueQuery{std::move(name), 0}))).value()).value();
+    const auto reply = machine.queue_of(name, 0);
     for (const WaiterInfo& waiter : reply.waiters) sessions.push_back(waiter.session);
     return sessions;
   }

@@ -12,9 +12,7 @@ using Code = ResultCode;
 
 constexpr uint64_t kChange = mvcc::kChangeWeight;
 
-KeySpaceReply space(const Driver& d) {
-  return decode_key_space(d.machine.query(encode(Query(KeySpaceQuery()))).value()).value();
-}
+KeySpace space(const Driver& d) { return d.machine.key_space(); }
 
 TEST(KeySpaceTest, S35_EveryChangeThatIsKeptWeighsItsKeyAndValueAndAFixedPart) {
   Driver d;

@@ -317,27 +317,24 @@ TEST(LockCommandsTest, NamesAreBytesAndUpTo1024OfThem) {
   EXPECT_EQ(d.acquire(a, "").code, Code::InvalidArgument);
 }
 
-TEST(LockCommandsTest, S56_QueriesShowHoldersQueueSessionsAndLocks) {
+TEST(LockCommandsTest, S56_ReadsShowHoldersQueueSessionsAndLocks) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Result held = d.submit(Acquire{a, "tag", "n", Wait::none(), "host:1", 0});
   const Sequence held_by = d.last_sequence;
   d.acquire(b, "n", Wait::forever());
-  const auto ask = [&](const Query& query) { return d.machine.query(encode(query)).value(); };
   const HolderInfo expected{a, "tag", held.token, 1, held.since, {kOrigin, held_by}, "host:1"};
-  EXPECT_EQ(decode_holders(ask(HoldersQuery{"n"})).value(), (HoldersReply{{expected}, 1}));
-  EXPECT_EQ(decode_queue(ask(QueueQuery{"n"})).value(), (QueueReply{{{0, b, "", d.index, {kOrigin, d.last_sequence}}}, false}));
-  EXPECT_EQ(decode_locks_of(ask(LocksOfQuery{a})).value(),
-            (LocksOfReply{{{"n", "tag", held.token, {kOrigin, held_by}, held.since}}, false}));
-  EXPECT_TRUE(decode_token_still_held(ask(TokenStillHeldQuery{"n", held.token})).value().held);
-  EXPECT_FALSE(decode_token_still_held(ask(TokenStillHeldQuery{"n", Token(1)})).value().held);
-  EXPECT_EQ(decode_session(ask(SessionQuery{b})).value().session->waiters, 1u);
-  EXPECT_EQ(decode_session(ask(SessionQuery{SessionId(1)})).value(), SessionReply{});
-  EXPECT_EQ(decode_sessions(ask(SessionsQuery{{}, 1})).value().sessions.front().session, a);
-  EXPECT_TRUE(decode_sessions(ask(SessionsQuery{{}, 1})).value().more);
-  EXPECT_EQ(decode_sessions(ask(SessionsQuery{a, 0})).value().sessions.size(), 1u);
-  EXPECT_EQ(d.machine.query("\xff").status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(d.machine.query("").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(d.machine.holders_of("n"), (Holders{{expected}, 1}));
+  EXPECT_EQ(d.machine.queue_of("n", 0), (LockQueue{{{0, b, "", d.index, {kOrigin, d.last_sequence}}}, false}));
+  EXPECT_EQ(d.machine.locks_of(a, {}), (HeldLocks{{{"n", "tag", held.token, {kOrigin, held_by}, held.since}}, false}));
+  EXPECT_TRUE(d.machine.still_held("n", held.token));
+  EXPECT_FALSE(d.machine.still_held("n", Token(1)));
+  EXPECT_EQ(d.machine.session(b)->waiters, 1u);
+  EXPECT_EQ(d.machine.session(SessionId(1)), std::nullopt);
+  EXPECT_EQ(d.machine.sessions_after({}, 1).sessions.front().session, a);
+  EXPECT_TRUE(d.machine.sessions_after({}, 1).more);
+  EXPECT_EQ(d.machine.sessions_after(a, 0).sessions.size(), 1u);
+  EXPECT_EQ(d.machine.query("n").status().code(), absl::StatusCode::kInvalidArgument) << "it has no bytes";
 }
 
 TEST(LockCommandsTest, MalformedAndUnknownRequestsAreAnsweredWithoutEffect) {

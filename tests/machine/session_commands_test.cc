@@ -197,10 +197,9 @@ TEST(SessionCommandsTest, GetShowsAKeyAndTheStoresRevision) {
   Driver d;
   for (const char* key : {"b", "a", "c"}) d.submit(Put{key, "1"});
   d.submit(Put{"a", "2"});
-  const auto ask = [&](const Query& query) { return decode_keys(d.machine.query(encode(query)).value()).value(); };
   const KeyValue a{"a", "2", Revision(3), Revision(5), 2};
-  EXPECT_EQ(ask(GetQuery{"a"}), (KeysReply{{a}, false, Revision(5)}));
-  EXPECT_EQ(ask(GetQuery{"x"}), (KeysReply{{}, false, Revision(5)}));
+  EXPECT_EQ(d.machine.entry("a"), (Entry{a, Revision(5)}));
+  EXPECT_EQ(d.machine.entry("x"), (Entry{std::nullopt, Revision(5)}));
 }
 
 }  // namespace

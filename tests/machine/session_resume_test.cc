@@ -3,7 +3,6 @@
 
 #include "coordkit/fence.h"
 #include "machine/guard.h"
-#include "machine/owned_objects.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {
@@ -36,19 +35,13 @@ struct SessionResumeTest : ::testing::Test {
     return d.submit(OpenSession{5s, "meta", o.replica, o.boot, o.store.value(), lease::hash_of_secret(kSecret)}).session;
   }
   Result resume(SessionId id, const Origin& origin, bool former_is_gone = false, std::string secret = kSecret) {
-    const auto known = decode_session(d.machine.query(encode(Query(SessionQuery{id}))).value()).value().session;
+    const auto known = d.machine.session(id);
     return from(origin, ResumeSession{id, std::move(secret), former_is_gone, known ? known->generation : Generation()});
   }
-  std::vector<OwnedObject> owned_by(SessionId id) const {
-    return decode_owned_objects(d.machine.query(encode(Query(OwnedObjectsQuery{id}))).value()).value().rows;
-  }
-  std::vector<HeldLock> locks_of(SessionId id) const {
-    return decode_locks_of(d.machine.query(encode(Query(LocksOfQuery{id, {}}))).value()).value().locks;
-  }
+  std::vector<OwnedObject> owned_by(SessionId id) const { return d.machine.objects_of(id, {}).rows; }
+  std::vector<HeldLock> locks_of(SessionId id) const { return d.machine.locks_of(id, {}).locks; }
   bool guarded(const std::string& name, Token token) { return d.machine.holds(encode(Guard(LockHeld{name, token}))); }
-  SessionInfo info(SessionId id) const {
-    return decode_session(d.machine.query(encode(Query(SessionQuery{id}))).value()).value().session.value();
-  }
+  SessionInfo info(SessionId id) const { return d.machine.session(id).value(); }
 };
 
 TEST_F(SessionResumeTest, S45_TheSecretDecidesAndOnlyItsHashIsState) {
@@ -125,7 +118,7 @@ TEST_F(SessionResumeTest, S45_S60_TheTokensOfTheFormerProcessAreWorthNothing) {
   EXPECT_EQ(now[2].token, now[3].token) << "several locks at once have one token";
   EXPECT_TRUE(gate.admit(now[0].token).ok());
   EXPECT_FALSE(gate.admit(former[0].token).ok());
-  const auto sharing = decode_holders(d.machine.query(encode(Query(HoldersQuery{"shared"}))).value()).value().holders;
+  const auto sharing = d.machine.holders_of("shared").holders;
   ASSERT_EQ(sharing.size(), 2u);
   EXPECT_EQ(sharing[1].session, a) << "it is the newest of those who share";
   d.machine.verify();
@@ -197,8 +190,7 @@ TEST_F(SessionResumeTest, S45_REG_F55_NewTokensAreInTheCheckpoint) {
   EXPECT_EQ(copy.digest(), d.machine.digest());
   copy.verify();
   for (const char* name : {"n", "s"}) {
-    EXPECT_EQ(copy.query(encode(Query(HoldersQuery{name}))).value(),
-              d.machine.query(encode(Query(HoldersQuery{name}))).value());
+    EXPECT_EQ(copy.holders_of(name), d.machine.holders_of(name));
   }
 }
 
@@ -334,9 +326,7 @@ TEST_F(SessionResumeTest, LocksOfIsReadInPages) {
   const SessionId a = open();
   std::vector<Token> tokens;
   for (const char* name : {"x", "y", "z"}) tokens.push_back(d.acquire(a, name, Wait::none(), "tag").token);
-  const auto after = [&](Token token) {
-    return decode_locks_of(d.machine.query(encode(Query(LocksOfQuery{a, token}))).value()).value().locks;
-  };
+  const auto after = [&](Token token) { return d.machine.locks_of(a, token).locks; };
   EXPECT_EQ(after({}).size(), 3u);
   ASSERT_EQ(after(tokens[0]).size(), 2u);
   EXPECT_EQ(after(tokens[0])[0], (HeldLock{"y", "tag", tokens[1], {kOrigin, Sequence(3)}, Index(3)}));

@@ -16,9 +16,7 @@ class StickyCommandsTest : public testing::Test {
   Result acquire(SessionId session, uint64_t block, Wait wait = Wait::none()) {
     return driver.submit(Acquire{.session = session, .name = "a", .wait = wait, .block = block});
   }
-  HolderInfo holder() const {
-    return decode_holders(driver.machine.query(encode(Query(HoldersQuery{"a"}))).value()).value().holders.at(0);
-  }
+  HolderInfo holder() const { return driver.machine.holders_of("a").holders.at(0); }
   Driver driver;
 };
 
@@ -45,12 +43,10 @@ TEST_F(StickyCommandsTest, S58_TheSessionIsToldOnceThatSomebodyWantsIt) {
 TEST_F(StickyCommandsTest, S36_S58_OnlyTheFirstTryIsWorthAnEntry) {
   const SessionId me = driver.open(), other = driver.open();
   acquire(me, 100);
-  const Request attempt{.body = Acquire{.session = other, .name = "a", .wait = Wait::none()}};
-  const auto look = [&] {
-    return decode_result(driver.machine.query(encode(Query(TryQuery{encode(attempt)}))).value()).value().code;
-  };
+  const Acquire attempt{.session = other, .name = "a", .wait = Wait::none()};
+  const auto look = [&] { return driver.machine.refusal_of(attempt).value_or(Result()).code; };
   EXPECT_EQ(look(), ResultCode::Ok);
-  EXPECT_EQ(driver.submit(attempt.body).code, ResultCode::Held);
+  EXPECT_EQ(driver.submit(attempt).code, ResultCode::Held);
   EXPECT_EQ(driver.last.events.size(), 1u);
   EXPECT_EQ(look(), ResultCode::Held);
 }

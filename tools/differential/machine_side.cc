@@ -21,8 +21,8 @@ T read(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-template <typename Form>
-Answer answer(const Result& result, Form form) {
+template <typename Came, typename Form>
+Answer answer(const Came& result, Form form) {
   if (result.code != ResultCode::Ok) return {{"error", std::string(machine::reason_of(result.code))}};
   Answer out = form();
   out["revision"] = result.revision.value();
@@ -53,17 +53,13 @@ Result MachineSide::apply(machine::Request::Body body) {
   return result;
 }
 
-std::string MachineSide::ask(const machine::Query& query) const { return read(machine_.query(encode(query))); }
-
-Result MachineSide::ask_for_result(const machine::Query& query) const { return read(machine::decode_result(ask(query))); }
-
 Answer MachineSide::take(const Step& step) {
   return std::visit([this](const auto& one) { return take_one(one); }, step);
 }
 
 Answer MachineSide::take_one(const RangeOperation& range) {
-  const Result result = ask_for_result(range);
-  return answer(result, [&] { return form_of(reply_of<RangeReply>(result)); });
+  const auto now = machine_.range(range);
+  return answer(now, [&] { return form_of(now.reply); });
 }
 
 Answer MachineSide::take_one(const PutOperation& put) {
@@ -80,10 +76,13 @@ Answer MachineSide::take_one(const DeleteOperation& erase) {
   });
 }
 
-// One that writes nothing is a question, as the client makes it.
+// One that writes nothing is read, as by the client.
 Answer MachineSide::take_one(const Transaction& transaction) {
-  const bool asked = machine::check(transaction) == ResultCode::Ok && !machine::writes(transaction);
-  const Result result = asked ? ask_for_result(transaction) : apply(transaction);
+  if (machine::check(transaction) == ResultCode::Ok && !machine::writes(transaction)) {
+    const auto now = machine_.read(transaction);
+    return answer(now, [&] { return form_of(now.reply); });
+  }
+  const Result result = apply(transaction);
   return answer(result, [&] { return form_of(reply_of<std::vector<TransactionReply>>(result).at(0)); });
 }
 
@@ -110,7 +109,7 @@ Answer MachineSide::take_one(const RevokeLease& revoke) {
 }
 
 Answer MachineSide::take_one(const ListKeysOfLease& list) {
-  const machine::LeasesReply reply = read(machine::decode_leases(ask(machine::LeaseQuery{.id = list.lease, .keys = true})));
+  const machine::Leases reply = machine_.lease(list.lease, true, "");
   if (reply.leases.empty()) return {{"error", "LeaseNotFound"}};
   json keys = json::array();
   for (const std::string& key : reply.keys) keys.push_back(escaped(key));
@@ -120,7 +119,7 @@ Answer MachineSide::take_one(const ListKeysOfLease& list) {
 }
 
 Answer MachineSide::take_one(const ListLeases&) {
-  const machine::LeasesReply reply = read(machine::decode_leases(ask(machine::LeasesQuery{})));
+  const machine::Leases reply = machine_.leases_after({}, 0);
   json ids = json::array();
   for (const machine::LeaseRow& row : reply.leases) ids.push_back(row.id.value());
   return {{"leases", std::move(ids)}, {"revision", reply.revision.value()}};
@@ -131,10 +130,10 @@ Answer MachineSide::take_one(const WatchFrom& watch) {
     return {{"error", "EmptyRange"}};
   }
   json events = json::array();
-  machine::ChangesQuery query{.from = watch.from, .key = watch.key, .end = watch.end, .previous = watch.previous};
-  if (query.key.empty()) query.key = std::string(1, '\0');
+  machine::ChangesAfter place{.from = watch.from, .key = watch.key, .end = watch.end, .previous = watch.previous};
+  if (place.key.empty()) place.key = std::string(1, '\0');
   while (true) {
-    const machine::ChangesReply reply = read(machine::decode_changes(ask(query)));
+    const machine::Changes reply = machine_.changes(place);
     if (reply.gone || watch.from < reply.compacted) return {{"error", "Compacted"}};
     for (const machine::ChangeRow& row : reply.changes) {
       const bool deleted = row.entry.version == 0;
@@ -146,8 +145,8 @@ Answer MachineSide::take_one(const WatchFrom& watch) {
       if (!row.previous.empty()) event.previous = entry_of(row.previous.front(), row.entry.key);
       events.push_back(form_of(event));
     }
-    query.from = reply.next;
-    query.sub = reply.next_sub;
+    place.from = reply.next;
+    place.sub = reply.next_sub;
     if (reply.next > reply.revision) return {{"events", std::move(events)}};
   }
 }

@@ -1,5 +1,5 @@
-// coordkit's side: its machine, asked in bytes as the log and a client ask it. Only the client's door is left out, which
-// refuses by the same predicates.
+// coordkit's side: its machine, given commands as the log gives them and read as a client reads it. Only the client's checks
+// of its calls are left out, which refuse by the same predicates.
 #pragma once
 
 #include "coordkit/types.h"
@@ -17,8 +17,6 @@ class MachineSide final : public Side {
 
  private:
   machine::Result apply(machine::Request::Body body);
-  std::string ask(const machine::Query& query) const;
-  machine::Result ask_for_result(const machine::Query& query) const;
 
   Answer take_one(const RangeOperation& range);
   Answer take_one(const PutOperation& put);

@@ -47,7 +47,7 @@ class KeyLeaseState {
   void invalidate() { life_->invalidate(); }        // first half of a revoke: any thread; the client sends it
 
  private:
-  friend class Client;
+  friend class LeaseCalls;
   const LeaseId id_;
   const SessionRef life_;
   const bool short_lived_;

@@ -1,0 +1,187 @@
+#include "client/acquires.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.h"
+#include "client/answers.h"
+#include "client/executed.h"
+#include "client/lock_refusal.h"
+#include "client/times.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+
+void Acquires::own(CallId id, AcquireCall acquire) {
+  Call* call = calls_.find(id);
+  if (call == nullptr) return;
+  call->owner = this;
+  call->acquire = std::move(acquire);
+}
+
+void Acquires::begin(CallId id, Session& session, Now now) {
+  AcquireCall& call = *calls_.find(id)->acquire;
+  session.acquires.insert(id);
+  call.session = session.state;
+  if (call.began == LaggingTime()) call.began = now.lagging;
+}
+
+void Acquires::submit(PendingAcquire of, machine::Request::Body body) {
+  Call& call = *calls_.find(of.call);
+  auto acquire = std::make_shared<PendingAcquire>(std::move(of));
+  call.submitted = true;
+  call.acquire->in_log = acquire;
+  // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
+  // cannot tell whether this was one of them.
+  const LaggingTime deadline = acquire->terms.counted ? LaggingTime::max() : call.deadline;
+  call.ticket =
+      commands_.submit(*table_.find(acquire->session), {.body = std::move(body)}, deadline, Urgency::Normal,
+                       [this, acquire](const Completion& completion, Now now) { answered(acquire, completion, now); });
+}
+
+void Acquires::answered(const Pending& acquire, const Completion& completion, Now now) {
+  if (completion.request.sequence) acquire->request = completion.request;
+  const auto result = result_of(completion);
+  if (!result.ok()) return failed(acquire, result.status());
+  if (completion.stage == ApplyOutput::Stage::Queued) {
+    Call* call = calls_.find(acquire->call);
+    if (call == nullptr || call->cancelled) post_cancel(acquire);
+    if (call != nullptr && acquire->of_lock && !std::exchange(call->acquire->waited, true)) statistics_.queued();
+    return;
+  }
+  if (result->code == machine::ResultCode::Granted) {
+    granted(*acquire, *result, now);
+  } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
+    calls_.answer<Executed>(acquire->call, Executed{*result, completion.index, nullptr});
+  } else if (result->code == machine::ResultCode::AlreadyHeld && acquire->proclaims) {
+    proclaim(acquire->call, acquire->session, acquire->name, result->token, *acquire->proclaims);
+  } else if (acquire->of_lock) {
+    refuse_lock(calls_, statistics_, acquire->call, *result, acquire->name);
+  } else {
+    calls_.fail(acquire->call, status_of(*result, acquire->name));
+  }
+  lines_.fetched(*acquire);
+}
+
+// The engine gave up. If the command may still take effect, only a cancel can tell and undo.
+void Acquires::failed(const Pending& acquire, absl::Status status) {
+  const bool unknown = outcome_of(status) == Outcome::Unknown;
+  if (unknown && acquire->request.sequence) {
+    acquire->given_up = true;
+    post_cancel(acquire);
+  } else {
+    lines_.fetched(*acquire);
+  }
+  const Call* call = calls_.find(acquire->call);
+  if (call != nullptr && call->cancelled) {
+    status = unknown ? make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided")
+                     : make_error(Reason::Cancelled, "the acquire never reached the log; the caller does not hold the lock");
+  }
+  calls_.fail(acquire->call, std::move(status));
+}
+
+void Acquires::granted(const PendingAcquire& acquire, const machine::Result& result, Now now) {
+  Session* session = table_.find(acquire.session);
+  if (session != nullptr && acquire.terms.counted) {
+    uint64_t& last = session->releases_counted[result.token];
+    last = std::max(last, result.releases);
+  }
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    // The close that is under way, or the end of the session, takes the hold with it.
+    calls_.fail(acquire.call, lost_while_acquiring());
+    return;
+  }
+  if (acquire.block != 0) return lines_.delegated(*session, acquire, result, now);
+  Call* call = calls_.find(acquire.call);
+  if (call == nullptr) {
+    if (!mutant(Mutant::LateGrantKept)) releases_.give_back(*session, acquire.name, result.token, acquire.terms.counted);
+    return;
+  }
+  const LeadingTime until = acquire.max_hold > Duration::zero() ? later(now.leading, acquire.max_hold) : LeadingTime::max();
+  HoldRef hold = table_.grant(*session, acquire.name, acquire.owner_tag, result.token, result.since, until, acquire.terms);
+  limits_.add(hold);
+  if (acquire.of_lock) {
+    statistics_.granted(call->acquire->time_in_line(now.lagging));
+    calls_.answer<HoldRef>(acquire.call, std::move(hold));
+  } else {
+    calls_.answer<Executed>(acquire.call, Executed{result, result.since, std::move(hold)});
+  }
+}
+
+// A hold of which this client has no handle is not its to proclaim.
+void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name, Token token, std::string value) {
+  Call* call = calls_.find(id);
+  if (call == nullptr) return;
+  Session* session = table_.find(of);
+  const auto found = session != nullptr ? session->holds.find(token) : decltype(session->holds.find(token))();
+  const bool known = session != nullptr && found != session->holds.end() && found->second->name() == name;
+  if (!known) {
+    return refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
+  }
+  const HoldRef hold = found->second;
+  call->acquire->in_log = nullptr;
+  machine::UpdateValue body{session->id(), hold->owner_tag(), name, token, std::move(value)};
+  call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
+                                  [this, id, hold](const Completion& completion, Now) {
+                                    const auto result = result_of(completion);
+                                    const absl::Status status =
+                                        result.ok() ? status_of(*result, hold->name()) : result.status();
+                                    calls_.answer<HoldRef>(id, status.ok() ? absl::StatusOr<HoldRef>(hold) : status);
+                                  });
+}
+
+// ---- ends of the call
+
+bool Acquires::cancel(Call& call) {
+  if (!call.acquire->in_log) return false;
+  call.cancelled = true;
+  if (call.acquire->in_log->request.sequence) post_cancel(call.acquire->in_log);
+  return true;
+}
+
+void Acquires::abandoned(const Call& call) {
+  if (!call.acquire->line.empty() && !call.submitted) statistics_.refused(machine::ResultCode::Cancelled);
+}
+
+bool Acquires::pursues(const Call& call) {
+  if (!call.acquire->in_log) return false;
+  if (call.acquire->in_log->request.sequence) post_cancel(call.acquire->in_log);
+  return true;
+}
+
+void Acquires::ended(CallId id, const Call& call) {
+  Session* session = call.acquire->session ? table_.find(call.acquire->session) : nullptr;
+  if (session == nullptr) return;
+  session->acquires.erase(id);
+  if (!call.acquire->line.empty()) lines_.leave(*session, id, *call.acquire);
+}
+
+void Acquires::post_cancel(const Pending& acquire) {
+  Session* session = table_.find(acquire->session);
+  if (acquire->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
+  acquire->cancel_posted = true;
+  machine::CancelAcquire body{
+      .session = session->id(), .owner_tag = acquire->owner_tag, .name = acquire->name, .acquire = acquire->request};
+  commands_.submit(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
+                   [this, acquire](const Completion& completion, Now now) { cancel_answered(acquire, completion, now); });
+}
+
+// While the engine still pursues the acquire, that one's own final answer counts; afterwards this is the only word. A session
+// that went away and came back has brought what it holds along, this grant included: it is no longer this acquire's to give
+// back.
+void Acquires::cancel_answered(const Pending& acquire, const Completion& completion, Now now) {
+  const auto result = result_of(completion);
+  if (!result.ok()) {
+    acquire->cancel_posted = false;
+    if (!requests_.halted()) requests_.retry(now, [this, acquire](Now) { post_cancel(acquire); });
+    return;
+  }
+  if (acquire->given_up) lines_.fetched(*acquire);
+  Session* session = table_.find(acquire->session);
+  const bool late_grant = result->code == machine::ResultCode::Granted && acquire->given_up;
+  if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
+    releases_.give_back(*session, acquire->name, result->token, acquire->terms.counted);
+  }
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,63 @@
+// Acquires in the log: a grant, a definite refusal, or, when the caller is gone, a grant that is given back (docs/semantics.md
+// S-59).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "client/calls.h"
+#include "client/pending_acquire.h"
+#include "client/releases.h"
+#include "client/statistics.h"
+#include "client/sticky_lines.h"
+
+namespace coordkit::client {
+
+class Acquires final : public CallOwner {
+ public:
+  Acquires(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, Releases& releases,
+           StickyLines& lines, HoldLimits& limits, Statistics& statistics)
+      : table_(table),
+        requests_(requests),
+        calls_(calls),
+        commands_(commands),
+        releases_(releases),
+        lines_(lines),
+        limits_(limits),
+        statistics_(statistics) {}
+
+  // Makes the call one that acquires: it ends if its session does, and a cancellation of it is decided in the log.
+  void own(CallId id, AcquireCall acquire);
+  // The call is taken up and belongs to this session from here on.
+  void begin(CallId id, Session& session, Now now);
+  // Of a call that has begun and not ended.
+  void submit(PendingAcquire acquire, machine::Request::Body body);
+  // The owner has the lock: it keeps it, with another value, and is answered the handle that it has.
+  void proclaim(CallId id, const SessionRef& session, const std::string& name, Token token, std::string value);
+
+  // ---- CallOwner
+  bool cancel(Call& call) override;
+  void abandoned(const Call& call) override;
+  bool pursues(const Call& call) override;
+  void ended(CallId id, const Call& call) override;
+
+ private:
+  using Pending = std::shared_ptr<PendingAcquire>;
+
+  void answered(const Pending& acquire, const Completion& completion, Now now);
+  void failed(const Pending& acquire, absl::Status status);
+  void granted(const PendingAcquire& acquire, const machine::Result& result, Now now);
+  void post_cancel(const Pending& acquire);
+  void cancel_answered(const Pending& acquire, const Completion& completion, Now now);
+
+  SessionTable& table_;
+  Requests& requests_;
+  Calls& calls_;
+  SessionCommands& commands_;
+  Releases& releases_;
+  StickyLines& lines_;
+  HoldLimits& limits_;
+  Statistics& statistics_;
+};
+
+}  // namespace coordkit::client

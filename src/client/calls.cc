@@ -1,0 +1,140 @@
+#include "client/calls.h"
+
+#include <algorithm>
+
+#include "client/times.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+
+CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start start) {
+  if (stopped_) return refuse(std::move(callback), absl::OkStatus());
+  if (on_abandon != OnAbandon::Persist && by_id_.size() >= options_.calls_max) {
+    return refuse(std::move(callback),
+                  make_error(Reason::TooManyRequests, "calls_max calls are under way; wait for some to end"));
+  }
+  const CallId id(++last_id_);
+  Call call{.callback = std::move(callback),
+            .on_abandon = on_abandon,
+            .asked = deadline,
+            .timeout = timeout,
+            .start = std::move(start)};
+  if (free_.empty()) {
+    by_id_.emplace(id, slots_.size());
+    slots_.emplace_back(std::move(call));
+  } else {
+    by_id_.emplace(id, free_.back());
+    slots_[free_.back()].emplace(std::move(call));
+    free_.pop_back();
+  }
+  fresh_.push_back(id);
+  return id;
+}
+
+// Answered in the next turn, because a callback never runs inside the call that was given it. A stopped client has no
+// next turn.
+CallId Calls::refuse(AnyCallback callback, absl::Status why) {
+  const CallId id(++last_id_);
+  if (stopped_) {
+    callback.fail(make_error(Reason::Closed, "the replica is closed; open another one"));
+  } else {
+    deliveries_.answer([callback = std::move(callback), why = std::move(why)]() mutable { callback.fail(why); });
+  }
+  return id;
+}
+
+Call* Calls::find(CallId id) {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &*slots_[found->second];
+}
+
+void Calls::take_up(Now now) {
+  for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
+}
+
+void Calls::take_up(CallId id, Now now) {
+  Call* call = find(id);
+  if (call == nullptr) return;
+  call->deadline = call->asked ? *call->asked : later(now.lagging, call->timeout);
+  if (call->deadline <= now.lagging) {
+    fail(id, too_late(*call));
+    return;
+  }
+  if (call->deadline != LaggingTime::max()) deadlines_.emplace(call->deadline, id);
+  auto start = std::exchange(call->start, nullptr);
+  start(id, now);
+}
+
+std::optional<AnyCallback> Calls::remove(CallId id) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return std::nullopt;
+  const size_t slot = found->second;
+  Call& call = *slots_[slot];
+  deadlines_.erase({call.deadline, id});
+  if (call.owner != nullptr) call.owner->ended(id, call);
+  std::optional<AnyCallback> callback(std::move(call.callback));
+  by_id_.erase(id);
+  slots_[slot].reset();
+  free_.push_back(slot);
+  return callback;
+}
+
+bool Calls::fail(CallId id, absl::Status why) {
+  std::optional<AnyCallback> callback = remove(id);
+  if (!callback) return false;
+  deliveries_.answer([callback = *std::move(callback), why = std::move(why)]() mutable { callback.fail(why); });
+  return true;
+}
+
+// The engine had its turn at this moment and would have answered what it knows; the rest ends here (docs/semantics.md S-59).
+void Calls::expire(Now now) {
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now.lagging) {
+    const CallId id = deadlines_.begin()->second;
+    give_up(id, too_late(*find(id)));
+  }
+}
+
+absl::Status Calls::too_late(const Call& call) {
+  const bool in_log = call.submitted || call.on_abandon == OnAbandon::Persist;
+  if (call.cancelled) return make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided");
+  return make_error(Reason::CallTimeout, in_log ? Outcome::Unknown : Outcome::None,
+                    in_log ? "the deadline passed before the result was known; it may still take effect"
+                           : "the deadline passed before anything was done");
+}
+
+// The caller is answered now; what the ticket may still bring is undone or ignored, as the call says.
+void Calls::give_up(CallId id, absl::Status status) {
+  const Call& call = *find(id);
+  const bool forgotten = call.on_abandon == OnAbandon::Forget || (call.on_abandon == OnAbandon::Pursue && !call.submitted);
+  const bool pursued = call.owner != nullptr && call.owner->pursues(call);
+  if (!pursued && call.ticket && forgotten) requests_.forget(call.ticket);
+  fail(id, std::move(status));
+}
+
+void Calls::cancel(CallId id) {
+  Call* call = find(id);
+  if (call == nullptr) return;
+  if (call->owner == nullptr || !call->owner->cancel(*call)) abandon(id);
+}
+
+void Calls::abandon(CallId id) {
+  const Call* call = find(id);
+  if (call == nullptr) return;
+  if (call->owner != nullptr) call->owner->abandoned(*call);
+  give_up(id, call->submitted ? make_error(Reason::CancelPending, "the caller stopped listening; it may still take effect")
+                              : make_error(Reason::Cancelled, Outcome::None, "the call was cancelled before it was sent"));
+}
+
+void Calls::stop() {
+  stopped_ = true;
+  std::vector<CallId> ids;
+  for (const auto& [id, slot] : by_id_) ids.push_back(id);
+  std::ranges::sort(ids);
+  for (const CallId id : ids) {
+    const Outcome outcome = find(id)->submitted ? Outcome::Unknown : Outcome::None;
+    fail(id, make_error(Reason::Stopped, outcome, "the replica stopped before the call was answered"));
+  }
+  fresh_.clear();
+}
+
+}  // namespace coordkit::client

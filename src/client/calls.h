@@ -1,0 +1,81 @@
+// The life of every call: entered, taken up by the next turn, answered once, by its answer, its deadline or its caller's wish.
+//
+// A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
+// gone, while its ticket lives on until its outcome is known, so that nothing it brings about stays behind unknown.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "client/call.h"
+#include "client/deliveries.h"
+#include "client/requests.h"
+
+namespace coordkit::client {
+
+class Calls {
+ public:
+  Calls(const ClientOptions& options, Deliveries& deliveries, Requests& requests)
+      : options_(options), deliveries_(deliveries), requests_(requests) {}
+
+  // `timeout`: from the take-up, of a call without a deadline.
+  CallId enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start start);
+  CallId enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Call::Start start) {
+    return enter(std::move(callback), on_abandon, deadline, options_.call_timeout, std::move(start));
+  }
+  CallId refuse(AnyCallback callback, absl::Status why);
+  // Null: it has ended. The call stays where it is until it ends.
+  Call* find(CallId id);
+
+  // Ends a call; false: it has ended before.
+  template <typename T>
+  bool answer(CallId id, absl::StatusOr<T> value) {
+    return end(id, std::move(value));
+  }
+  bool answer_done(CallId id, absl::Status status) { return end(id, std::move(status)); }
+  bool fail(CallId id, absl::Status why);
+
+  // The caller wants it to end early: decided in the log where that is possible, else as abandon().
+  void cancel(CallId id);
+  void abandon(CallId id);
+
+  void take_up(Now now);  // what was entered since the last turn
+  void expire(Now now);
+  void stop();  // fails all; what is entered later is answered Closed, at once
+  bool stopped() const { return stopped_; }
+
+  bool any_fresh() const { return !fresh_.empty(); }
+  LaggingTime next_deadline() const { return deadlines_.empty() ? LaggingTime::max() : deadlines_.begin()->first; }
+  size_t size() const { return by_id_.size(); }
+
+ private:
+  template <typename Answer>
+  bool end(CallId id, Answer value) {
+    std::optional<AnyCallback> callback = remove(id);
+    if (!callback) return false;
+    deliveries_.answer(
+        [callback = *std::move(callback), value = std::move(value)]() mutable { callback.answer(std::move(value)); });
+    return true;
+  }
+  std::optional<AnyCallback> remove(CallId id);
+  void take_up(CallId id, Now now);
+  void give_up(CallId id, absl::Status status);
+  static absl::Status too_late(const Call& call);
+
+  const ClientOptions& options_;
+  Deliveries& deliveries_;
+  Requests& requests_;
+  std::deque<std::optional<Call>> slots_;
+  std::vector<size_t> free_;
+  absl::flat_hash_map<CallId, size_t> by_id_;                  // slots of those that have not ended
+  std::vector<CallId> fresh_;                                  // not taken up yet
+  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of calls taken up
+  uint64_t last_id_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace coordkit::client

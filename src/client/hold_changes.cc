@@ -1,0 +1,184 @@
+#include "client/hold_changes.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "client/answers.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+
+// Why this hold cannot be changed; OK: it is one that is.
+absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
+  if (hold == nullptr) return no_grant();
+  Session* session = table_.find(hold->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) return hold_lost();
+  const bool known = hold->delegation() ? session->state->delegations()->current(*hold) : SessionTable::holds(*session, hold);
+  if (!hold->released() && known) return absl::OkStatus();
+  return make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew");
+}
+
+// ---- another mode
+
+CallId HoldChanges::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline) {
+  if (absl::Status why = refusal_of(hold); !why.ok()) return calls_.refuse(std::move(done), why);
+  if (hold->delegation()) {
+    return calls_.refuse(std::move(done),
+                         make_error(Reason::InvalidArgument, "a sticky grant keeps its mode; acquire without sticky"));
+  }
+  if (hold->suspended()) {
+    return calls_.refuse(std::move(done),
+                         make_error(Reason::InvalidArgument, "another change of this grant is under way; wait for its answer"));
+  }
+  // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
+  if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline,
+                                 [this, hold, to](CallId call, Now now) { start(call, hold, to, now); });
+  if (Call* call = calls_.find(id); call != nullptr && hold->suspended()) {
+    call->owner = this;
+    suspended_.emplace(id, hold);
+  }
+  return id;
+}
+
+void HoldChanges::ended(CallId id, const Call& call) {
+  const auto suspended = suspended_.extract(id);
+  if (!suspended.empty() && !call.submitted) SessionWriter::suspend(*suspended.mapped(), false);
+}
+
+// A downgrade lets others in, so it is held back as releases are while a former process may trust the session (S-45).
+void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
+  if (calls_.find(id) == nullptr) return;
+  if (absl::Status why = refusal_of(hold); !why.ok()) {
+    calls_.fail(id, std::move(why));
+    return;
+  }
+  Session& session = *table_.find(hold->session());
+  if (session.former_trusts && to == LockMode::Shared) {
+    requests_.retry(now, [this, id, hold, to](Now later) { start(id, hold, to, later); });
+    return;
+  }
+  calls_.find(id)->submitted = true;
+  machine::Request request;
+  if (to == LockMode::Shared) {
+    request.body = machine::Downgrade{session.id(), hold->owner_tag(), hold->name(), hold->token()};
+  } else {
+    request.body = machine::Upgrade{session.id(), hold->owner_tag(), hold->name(), hold->token()};
+  }
+  const Urgency urgency = to == LockMode::Shared ? Urgency::Reserved : Urgency::Normal;
+  commands_.submit(session, std::move(request), LaggingTime::max(), urgency,
+                   [this, id, hold, to](const Completion& completion, Now then) { converted(id, hold, to, completion, then); });
+}
+
+void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now) {
+  const auto result = result_of(completion);
+  if (!result.ok() && outcome_of(result.status()) != Outcome::None) return outcome_lost(id, hold, result.status(), now);
+  Session* session = table_.find(hold->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    calls_.fail(id, make_error(Reason::Lost, "the session ended while the change was under way"));
+    return;
+  }
+  if (result.ok() && result->code == machine::ResultCode::Granted) return replace(id, *session, hold, to, *result);
+  if (to == LockMode::Shared) SessionWriter::suspend(*hold, false);
+  const bool impossible = result.ok() && result->code == machine::ResultCode::InvalidArgument;
+  calls_.fail(id, !result.ok() ? result.status()
+                  : impossible
+                      ? make_error(Reason::InvalidArgument,
+                                   "the grant has that mode already, is held several times over, or is on several names")
+                      : status_of(*result, hold->name()));
+}
+
+void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, LockMode to, const machine::Result& result) {
+  limits_.remove(hold);
+  if (calls_.find(id) == nullptr || hold->released()) {  // the owner is to hear that what it held is over
+    table_.lose(session, hold->token());
+    if (!mutant(Mutant::LateConversionKept)) {
+      releases_.give_back(session, hold->name(), result.token, hold->terms().counted);
+    }
+    calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
+    return;
+  }
+  table_.forget(session, hold);
+  SessionWriter::lose(*hold);
+  HoldTerms terms = hold->terms();
+  terms.mode = to;
+  HoldRef fresh =
+      table_.grant(session, hold->name(), hold->owner_tag(), result.token, result.since, hold->until(), std::move(terms));
+  limits_.add(fresh);
+  calls_.answer<HoldRef>(id, std::move(fresh));
+}
+
+// The hold is not to be trusted any more, under whichever token it lives on; it is looked for and given back.
+void HoldChanges::outcome_lost(CallId id, const HoldRef& hold, absl::Status why, Now now) {
+  if (Session* session = table_.find(hold->session())) table_.lose(*session, hold->token());
+  calls_.fail(id, std::move(why));
+  reclaim(hold, now);
+}
+
+void HoldChanges::reclaim(const HoldRef& hold, Now now) {
+  Session* session = requests_.halted() ? nullptr : table_.find(hold->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  requests_.when_readable({.deadline = requests_.retry_time(now)}, [this, hold](const Completion& completion, Now later) {
+    Session* owner = table_.find(hold->session());
+    if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
+    const auto state = requests_.reads(completion);
+    if (!state.ok()) {
+      requests_.retry(later, [this, hold](Now again) { reclaim(hold, again); });
+      return;
+    }
+    for (const machine::HolderInfo& holder : (*state)->holders_of(hold->name()).holders) {
+      const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
+      if (ours) releases_.give_back(*owner, hold->name(), holder.token, hold->terms().counted);
+    }
+  });
+}
+
+// ---- another value
+
+CallId HoldChanges::update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline) {
+  if (absl::Status why = refusal_of(hold); !why.ok()) return calls_.refuse(std::move(done), why);
+  machine::UpdateValue body{hold->session()->id(), hold->owner_tag(), hold->name(), hold->token(), std::move(value)};
+  if (absl::Status why = check_request({.body = body}); !why.ok()) return calls_.refuse(std::move(done), why);
+  return calls_.enter(
+      std::move(done), OnAbandon::Forget, deadline,
+      [this, hold, body = std::move(body)](CallId id, Now) mutable { start_update(id, hold, std::move(body)); });
+}
+
+void HoldChanges::start_update(CallId id, const HoldRef& hold, machine::UpdateValue body) {
+  if (absl::Status why = refusal_of(hold); !why.ok()) {
+    calls_.fail(id, std::move(why));
+    return;
+  }
+  Call& call = *calls_.find(id);
+  call.submitted = true;
+  call.ticket = commands_.submit(*table_.find(hold->session()), {.body = std::move(body)}, call.deadline, Urgency::Normal,
+                                 [this, id, hold](const Completion& completion, Now) {
+                                   const auto result = result_of(completion);
+                                   calls_.answer_done(id, result.ok() ? status_of(*result, hold->name()) : result.status());
+                                 });
+}
+
+// ---- what is found out
+
+void HoldChanges::token_refuted(const HoldRef& hold) {
+  Session* session = table_.find(hold->session());
+  if (session == nullptr) return;
+  if (!hold->delegation()) return table_.lose(*session, hold->token());
+  if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
+}
+
+// Of a counted hold the handle alone: the others have times of their own.
+void HoldChanges::end_long_holds(LeadingTime now) {
+  while (const HoldRef hold = limits_.take_over(now)) {
+    Session* session = table_.find(hold->session());
+    if (session != nullptr && hold->delegation()) {
+      if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
+      continue;
+    }
+    if (session == nullptr || !SessionTable::holds(*session, hold)) continue;  // lost before
+    table_.lose(*session, hold);
+    releases_.give_back(*session, hold->name(), hold->token(), hold->terms().counted);
+  }
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,56 @@
+// Changes of a hold that stays: another mode, another value (docs/semantics.md S-46); and its end by what is found out about
+// it.
+//
+// A conversion gives the hold a new token and kills the former. So it is pursued until its outcome is known, whatever becomes
+// of its caller, and a new hold that has no caller is given back: nothing stays held unknown (S-59).
+#pragma once
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "client/calls.h"
+#include "client/releases.h"
+#include "client/sticky_lines.h"
+
+namespace coordkit::client {
+
+class HoldChanges final : public CallOwner {
+ public:
+  HoldChanges(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, Releases& releases,
+              StickyLines& lines, HoldLimits& limits)
+      : table_(table),
+        requests_(requests),
+        calls_(calls),
+        commands_(commands),
+        releases_(releases),
+        lines_(lines),
+        limits_(limits) {}
+
+  CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
+  CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
+  void token_refuted(const HoldRef& hold);  // the log says that it is not held
+  // Those whose longest time is over: invalid by their own reading of the clock, announced and released here (S-51).
+  void end_long_holds(LeadingTime now);
+
+  void ended(CallId id, const Call& call) override;
+
+ private:
+  absl::Status refusal_of(const HoldRef& hold);
+  void start(CallId id, const HoldRef& hold, LockMode to, Now now);
+  void converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now);
+  void replace(CallId id, Session& session, const HoldRef& hold, LockMode to, const machine::Result& result);
+  void outcome_lost(CallId id, const HoldRef& hold, absl::Status why, Now now);
+  void reclaim(const HoldRef& hold, Now now);
+  void start_update(CallId id, const HoldRef& hold, machine::UpdateValue body);
+
+  SessionTable& table_;
+  Requests& requests_;
+  Calls& calls_;
+  SessionCommands& commands_;
+  Releases& releases_;
+  StickyLines& lines_;
+  HoldLimits& limits_;
+  absl::flat_hash_map<CallId, HoldRef> suspended_;  // by downgrades: valid again if these end before they are sent
+};
+
+}  // namespace coordkit::client

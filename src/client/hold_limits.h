@@ -1,0 +1,38 @@
+// Holds with a longest time (docs/semantics.md S-51): measured here, from the moment the grant is known here, by the clock that
+// counts suspend. There is no such timer at the leader: if this process is dead or cut off, its session expires.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "base/mutant.h"
+#include "coordkit/client/handles.h"
+
+namespace coordkit::client {
+
+class HoldLimits {
+ public:
+  // A hold without one: no effect.
+  void add(const HoldRef& hold) {
+    if (hold->until() == LeadingTime::max() || mutant(Mutant::LongHoldsStay)) return;
+    holds_.emplace(hold->until(), hold);
+  }
+  void remove(const HoldRef& hold) {
+    const auto [first, last] = holds_.equal_range(hold->until());
+    const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
+    if (found != last) holds_.erase(found);
+  }
+  // Null: the time of none is over.
+  HoldRef take_over(LeadingTime now) {
+    if (holds_.empty() || holds_.begin()->first > now) return nullptr;
+    return std::move(holds_.extract(holds_.begin()).mapped());
+  }
+  LeadingTime next() const { return holds_.empty() ? LeadingTime::max() : holds_.begin()->first; }
+  void clear() { holds_.clear(); }
+
+ private:
+  absl::btree_multimap<LeadingTime, HoldRef> holds_;  // by the end of their longest time
+};
+
+}  // namespace coordkit::client

@@ -1,0 +1,17 @@
+// The refusal of an acquire of a lock: the answer, and its count if the caller still listened.
+#pragma once
+
+#include <string>
+
+#include "client/answers.h"
+#include "client/calls.h"
+#include "client/statistics.h"
+
+namespace coordkit::client {
+
+inline void refuse_lock(Calls& calls, Statistics& statistics, CallId id, const machine::Result& result,
+                        const std::string& name) {
+  if (calls.fail(id, status_of(result, name))) statistics.refused(result.code);
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,50 @@
+#include "client/locks.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "client/answers.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+
+CallId Locks::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
+  if (hold == nullptr) return calls_.refuse(std::move(done), no_grant());
+  if (!mutant(Mutant::ReleasedWhileValid)) hold->invalidate();  // T8: before anything is sent
+  Session* session = table_.find(hold->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), hold_lost());
+  if (!hold->delegation()) return releases_.release(*session, hold, std::move(done), deadline);
+  return calls_.refuse(std::move(done),
+                       lines_.release(*session, hold)
+                           ? absl::OkStatus()
+                           : make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew"));
+}
+
+void Locks::release_later(const HoldRef& hold) {
+  if (hold == nullptr) return;
+  hold->invalidate();
+  Session* session = table_.find(hold->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  if (hold->delegation()) {
+    lines_.release(*session, hold);
+  } else {
+    releases_.give_back(*session, hold);
+  }
+}
+
+// What other threads were granted here is counted where they are granted it.
+LockStatistics Locks::seen() const {
+  LockStatistics out = statistics_.so_far();
+  const uint64_t by_threads = table_.granted_by_threads();
+  out.grants += by_threads;
+  out.local_grants += by_threads;
+  return out;
+}
+
+void Locks::clear() {
+  limits_.clear();
+  releases_.clear();
+  lines_.clear();
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,55 @@
+// All that a client does with locks: the calls, what stays with a session (S-58), and the ends of holds.
+#pragma once
+
+#include <utility>
+
+#include "client/acquires.h"
+#include "client/hold_changes.h"
+#include "client/lock_calls.h"
+#include "client/releases.h"
+#include "client/sticky_lines.h"
+
+namespace coordkit::client {
+
+class Locks {
+ public:
+  Locks(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands)
+      : table_(table),
+        calls_(calls),
+        releases_(table, requests, calls, commands, limits_),
+        lines_(options, table, requests, calls, commands, releases_, limits_, statistics_,
+               [this](CallId id, machine::Acquire body) { acquiring_.go_to_log(id, std::move(body)); }),
+        acquires_(table, requests, calls, commands, releases_, lines_, limits_, statistics_),
+        changes_(table, requests, calls, commands, releases_, lines_, limits_),
+        acquiring_(options, table, requests, calls, lines_, acquires_, statistics_) {}
+
+  CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
+  void release_later(const HoldRef& hold);
+  LockStatistics seen() const;
+
+  LockCalls& acquiring() { return acquiring_; }
+  HoldChanges& changes() { return changes_; }
+  Acquires& acquires() { return acquires_; }
+  Releases& releases() { return releases_; }
+  StickyLines& lines() { return lines_; }
+  Statistics& statistics() { return statistics_; }
+
+  // ---- the loop
+  LeadingTime next_limit() const { return limits_.next(); }
+  LaggingTime next_wait() const { return lines_.next_wait(); }
+  bool any_due() const { return releases_.any_due() || lines_.any_due(); }
+  void clear();
+
+ private:
+  SessionTable& table_;
+  Calls& calls_;
+  HoldLimits limits_;
+  Statistics statistics_;
+  Releases releases_;
+  StickyLines lines_;
+  Acquires acquires_;
+  HoldChanges changes_;
+  LockCalls acquiring_;
+};
+
+}  // namespace coordkit::client

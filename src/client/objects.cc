@@ -1,0 +1,228 @@
+#include "client/objects.h"
+
+#include "base/mutant.h"
+#include "client/answers.h"
+#include "client/waits.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+namespace {
+
+// Whether a wait to leave was decided: then the place is given up, whatever else is said.
+bool has_left(const absl::Status& status) {
+  const std::optional<Reason> reason = reason_of(status);
+  return status.ok() || reason == Reason::NotOwner || reason == Reason::Broken || reason == Reason::WaitTimeout ||
+         reason == Reason::Lost;
+}
+
+const machine::JoinGroup* join_in(const machine::Request& request) {
+  const auto* command = std::get_if<machine::CoordinationCommand>(&request.body);
+  return command != nullptr ? std::get_if<machine::JoinGroup>(command) : nullptr;
+}
+
+}  // namespace
+
+// ---- commands
+
+CallId Objects::command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
+                        Callback<Executed> done) {
+  if (session != nullptr && *session == nullptr) return calls_.refuse(std::move(done), no_session());
+  machine::Request request{.body = std::move(body)};
+  if (absl::Status refusal = check_request(request); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  if (session != nullptr && (*session)->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  const OnAbandon on_abandon = join_in(request) != nullptr ? OnAbandon::Pursue : OnAbandon::Forget;
+  return calls_.enter(
+      std::move(done), on_abandon, deadline,
+      [this, of = session != nullptr ? *session : nullptr, request = std::move(request), subject = std::move(subject)](
+          CallId id, Now now) mutable { start_command(id, of, std::move(request), std::move(subject), now); });
+}
+
+// S-45: while a former process of the session may still trust what it has, none of it is let go in the log.
+bool Objects::held_back(const Session& session, const machine::Request::Body& body) {
+  const auto* command = std::get_if<machine::CoordinationCommand>(&body);
+  return session.former_trusts && command != nullptr && machine::lets_go(*command) && !mutant(Mutant::ResumedLetsGo);
+}
+
+// A join is pursued until its outcome is known, so that a member that is known nowhere can leave again (docs/semantics.md
+// S-59).
+void Objects::start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now) {
+  if (calls_.find(id) == nullptr) return;
+  Session* session = of != nullptr ? table_.find(of) : nullptr;
+  if (of != nullptr && (session == nullptr || session->phase == SessionPhase::Lost)) {
+    calls_.fail(id, session_over());
+    return;
+  }
+  if (session != nullptr && (session->overfull() || held_back(*session, request.body))) {
+    requests_.retry(now, [this, id, of, request = std::move(request), subject = std::move(subject)](Now later) mutable {
+      start_command(id, of, std::move(request), std::move(subject), later);
+    });
+    return;
+  }
+  Call& call = *calls_.find(id);
+  const LaggingTime deadline = call.on_abandon == OnAbandon::Pursue ? LaggingTime::max() : call.deadline;
+  call.submitted = true;
+  auto on_completion = [this, id, of, request, subject = std::move(subject)](const Completion& completion, Now) {
+    executed(id, of, request, subject, completion);
+  };
+  call.ticket = session != nullptr
+                    ? commands_.submit(*session, std::move(request), deadline, Urgency::Normal, std::move(on_completion))
+                    : requests_.submit(request, deadline, Urgency::Normal, std::move(on_completion));
+}
+
+void Objects::executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject,
+                       const Completion& completion) {
+  const auto result = result_of(completion);
+  if (!result.ok() || result->code != machine::ResultCode::Ok) {
+    calls_.fail(id, result.ok() ? status_of(*result, subject) : result.status());
+  } else if (!calls_.answer<Executed>(id, Executed{*result, completion.index, nullptr})) {
+    if (const machine::JoinGroup* join = join_in(request)) leave_again(session, *join);
+  }
+}
+
+void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) {
+  Session* session = table_.find(of);
+  if (session == nullptr || session->phase == SessionPhase::Lost || mutant(Mutant::LateJoinKept)) return;
+  machine::LeaveGroup leave{.session = join.session, .owner_tag = join.owner_tag, .name = join.name};
+  commands_.submit(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
+                   [](const Completion&, Now) {});
+}
+
+// ---- what may wait
+
+CallId Objects::await(const SessionRef& session, machine::CoordinationCommand body, std::string name, LockWait wait,
+                      CallDeadline deadline, OutcomeOfView outcome, Callback<Executed> done) {
+  if (session == nullptr) return calls_.refuse(std::move(done), no_session());
+  if (absl::Status refusal = check_request({.body = body}); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  if (session->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, deadline, timeout_of(wait, options_),
+                                 [this, session, waiting = Waiting{std::move(body), std::move(name), std::move(outcome)}](
+                                     CallId call, Now now) mutable { start_await(call, session, std::move(waiting), now); });
+  acquires_.own(id, {});
+  return id;
+}
+
+void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now now) {
+  if (calls_.find(id) == nullptr) return;
+  Session* session = table_.find(of);
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    calls_.fail(id, session_over());
+    return;
+  }
+  acquires_.begin(id, *session, now);
+  if (session->overfull() || held_back(*session, waiting.body)) {
+    requests_.retry(now, [this, id, of, waiting = std::move(waiting)](Now later) mutable {
+      start_await(id, of, std::move(waiting), later);
+    });
+  } else if (foreseen(*session, waiting)) {
+    confirm(id, of, std::move(waiting));
+  } else {
+    submit(id, of, std::move(waiting));
+  }
+}
+
+// By this replica's own state, perhaps old. A release of ours under way makes it worth an entry, which performs it.
+bool Objects::foreseen(const Session& session, const Waiting& waiting) const {
+  if (!waiting.outcome.judge) return false;
+  for (const PendingRelease& release : session.releases) {
+    if (release.name == waiting.name) return false;
+  }
+  const machine::Reads* state = requests_.reads();
+  return state != nullptr && waiting.outcome.judge(state->object(waiting.outcome.kind, waiting.name, 1)).has_value();
+}
+
+void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
+  Call& call = *calls_.find(id);
+  call.ticket = requests_.when_readable({.deadline = call.deadline}, [this, id, session, waiting = std::move(waiting)](
+                                                                         const Completion& completion, Now) mutable {
+    if (calls_.find(id) == nullptr) return;
+    const auto state = requests_.reads(completion);
+    if (!state.ok()) return static_cast<void>(calls_.fail(id, state.status()));
+    const auto code = waiting.outcome.judge((*state)->object(waiting.outcome.kind, waiting.name, 1));
+    if (!code) return submit(id, session, std::move(waiting));
+    if (*code == machine::ResultCode::Ok) {
+      calls_.answer<Executed>(id, Executed{{}, completion.index, nullptr});
+    } else {
+      calls_.fail(id, status_of({.code = *code}, waiting.name));
+    }
+  });
+}
+
+void Objects::submit(CallId id, const SessionRef& session, Waiting waiting) {
+  acquires_.submit({.call = id, .session = session, .name = std::move(waiting.name)}, std::move(waiting.body));
+}
+
+// The place is not valid from here on. If it is not known that it was left, it is, without a wait, for as long as it takes.
+CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline) {
+  if (place == nullptr) {
+    return calls_.refuse(std::move(done),
+                         make_error(Reason::InvalidArgument, "no place was given; pass the one that enter() answered"));
+  }
+  if (!place->invalidate()) {
+    return calls_.refuse(std::move(done),
+                         make_error(Reason::NotOwner, "the place was left before; there is nothing left to do"));
+  }
+  machine::LeaveBarrier body{
+      .session = place->session()->id(), .name = place->name(), .wait = wait_of(wait), .token = place->token()};
+  return await(place->session(), std::move(body), place->name(), wait, deadline, {},
+               [this, place, done = std::move(done)](absl::StatusOr<Executed> executed) mutable {
+                 const absl::Status status = executed.status();
+                 Session* session = table_.find(place->session());
+                 if (session != nullptr && session->phase != SessionPhase::Lost) {
+                   if (!has_left(status)) releases_.give_back(*session, place);
+                   forget(*session, place);
+                 }
+                 done(status);
+               });
+}
+
+// Pursued until decided: the item must not come back because an answer was lost.
+CallId Objects::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline) {
+  if (claim == nullptr) {
+    return calls_.refuse(std::move(done),
+                         make_error(Reason::InvalidArgument, "no claim was given; pass the one that claim() answered"));
+  }
+  if (claim->released()) {
+    return calls_.refuse(std::move(done),
+                         make_error(Reason::NotOwner, "the claim is over already; another session may have the item"));
+  }
+  const SessionRef& of = claim->session();
+  if (of->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  machine::Request request{.body = machine::CoordinationCommand(
+                               machine::AcknowledgeItem{.session = of->id(), .name = claim->name(), .token = claim->token()})};
+  return calls_.enter(std::move(done), OnAbandon::Persist, deadline,
+                      [this, claim, request = std::move(request)](CallId id, Now now) mutable {
+                        calls_.find(id)->submitted = true;
+                        start_acknowledge(id, claim, std::move(request), now);
+                      });
+}
+
+void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now) {
+  Session* session = table_.find(claim->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    calls_.fail(id, session_over());
+    return;
+  }
+  if (held_back(*session, request.body)) {
+    requests_.retry(now, [this, id, claim, request = std::move(request)](Now later) mutable {
+      start_acknowledge(id, claim, std::move(request), later);
+    });
+    return;
+  }
+  const Ticket ticket =
+      commands_.submit(*session, std::move(request), LaggingTime::max(), Urgency::Reserved,
+                       [this, id, claim](const Completion& completion, Now) {
+                         const auto result = result_of(completion);
+                         if (result.ok()) {
+                           claim->invalidate();
+                           if (Session* owner = table_.find(claim->session())) forget(*owner, claim);
+                         }
+                         calls_.answer_done(id, result.ok() ? status_of(*result, claim->name()) : result.status());
+                       });
+  if (Call* call = calls_.find(id)) call->ticket = ticket;
+}
+
+void Objects::forget(Session& session, const HoldRef& hold) {
+  if (SessionTable::holds(session, hold)) table_.forget(session, hold);
+}
+
+}  // namespace coordkit::client

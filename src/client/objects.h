@@ -1,0 +1,112 @@
+// Semaphores, barriers, queues, counters and groups: one way for commands, one for what may wait, one for reads. The calls
+// themselves, with their types, stand in a file per kind (semaphore_calls.cc and so on).
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "client/acquires.h"
+#include "client/answers.h"
+#include "client/executed.h"
+#include "client/read_calls.h"
+#include "client/typed_answers.h"
+#include "client/waits.h"
+
+namespace coordkit::client {
+
+class Objects {
+ public:
+  Objects(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands,
+          Releases& releases, Acquires& acquires, ReadCalls& reads)
+      : options_(options),
+        table_(table),
+        requests_(requests),
+        calls_(calls),
+        commands_(commands),
+        releases_(releases),
+        acquires_(acquires),
+        reads_(reads) {}
+
+  // A command that waits for nothing. `session` null: it needs none.
+  CallId command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
+                 Callback<Executed> done);
+  // One that may wait, and holds something afterwards or not.
+  CallId await(const SessionRef& session, machine::CoordinationCommand body, std::string name, LockWait wait,
+               CallDeadline deadline, OutcomeOfView outcome, Callback<Executed> done);
+  CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline);
+  CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline);
+
+  // ---- the same for a command that names its object, and its session if it has one; `of(executed)` makes what the caller gets
+  template <typename Body, typename T, typename Of>
+  CallId command(const SessionRef& session, Body body, CallDeadline deadline, Callback<T> done, Of of) {
+    body.session = id_of(session);
+    return command(&session, machine::CoordinationCommand(body), body.name, deadline, giving<Executed>(std::move(done), of));
+  }
+  template <typename Body>
+  CallId command(const SessionRef& session, Body body, CallDeadline deadline, DoneCallback done) {
+    body.session = id_of(session);
+    return command(&session, machine::CoordinationCommand(body), body.name, deadline, giving(std::move(done)));
+  }
+  template <typename Body, typename T, typename Of>
+  CallId command(Body body, CallDeadline deadline, Callback<T> done, Of of) {
+    return command(nullptr, machine::CoordinationCommand(body), body.name, deadline, giving<Executed>(std::move(done), of));
+  }
+  template <typename Body, typename T, typename Of>
+  CallId await(const SessionRef& session, Body body, LockWait wait, CallDeadline deadline, OutcomeOfView outcome,
+               Callback<T> done, Of of) {
+    return await(session, waiting(session, body, wait), body.name, wait, deadline, std::move(outcome),
+                 giving<Executed>(std::move(done), of));
+  }
+  template <typename Body>
+  CallId await(const SessionRef& session, Body body, LockWait wait, CallDeadline deadline, OutcomeOfView outcome,
+               DoneCallback done) {
+    return await(session, waiting(session, body, wait), body.name, wait, deadline, std::move(outcome), giving(std::move(done)));
+  }
+
+  // `of(view, as_of)` makes what the caller gets.
+  template <typename T, typename Of>
+  CallId look(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<T> done, Of of) {
+    ReadCalls::Terms terms{.deadline = deadline, .refusal = check_lock_name(name)};
+    return reads_.read<T>(std::move(terms), std::move(done),
+                          [kind, name = std::move(name), limit, of](const machine::Reads& state, const Completion& completion) {
+                            return of(state.object(kind, name, limit), completion.index);
+                          });
+  }
+
+ private:
+  template <typename Body>
+  static machine::CoordinationCommand waiting(const SessionRef& session, Body body, const LockWait& wait) {
+    body.session = id_of(session);
+    body.wait = wait_of(wait);
+    return body;
+  }
+
+  struct Waiting {
+    machine::CoordinationCommand body;
+    std::string name;
+    OutcomeOfView outcome;
+  };
+
+  static bool held_back(const Session& session, const machine::Request::Body& body);
+  void start_command(CallId id, const SessionRef& session, machine::Request request, std::string subject, Now now);
+  void executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject,
+                const Completion& completion);
+  void leave_again(const SessionRef& session, const machine::JoinGroup& join);
+  void start_await(CallId id, const SessionRef& session, Waiting waiting, Now now);
+  bool foreseen(const Session& session, const Waiting& waiting) const;
+  void confirm(CallId id, const SessionRef& session, Waiting waiting);
+  void submit(CallId id, const SessionRef& session, Waiting waiting);
+  void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);
+  void forget(Session& session, const HoldRef& hold);
+
+  const ClientOptions& options_;
+  SessionTable& table_;
+  Requests& requests_;
+  Calls& calls_;
+  SessionCommands& commands_;
+  Releases& releases_;
+  Acquires& acquires_;
+  ReadCalls& reads_;
+};
+
+}  // namespace coordkit::client

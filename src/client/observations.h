@@ -1,0 +1,40 @@
+// Observers meet the engine here: one linearizable read each for a snapshot, then what is applied.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "client/observers.h"
+#include "client/requests.h"
+
+namespace coordkit::client {
+
+class Observations {
+ public:
+  Observations(const ClientOptions& options, Deliveries& deliveries, Requests& requests)
+      : options_(options),
+        requests_(requests),
+        observers_(deliveries, [this](coordination::Kind kind, const std::string& name, bool wanted) {
+          requests_.observe(machine::subject_of(kind, name), wanted);
+        }) {}
+
+  Observers& observers() { return observers_; }
+  ObserverId observe(Observers::Target target) { return stopped_ ? ObserverId() : observers_.add(std::move(target)); }
+  void stop() {
+    stopped_ = true;
+    observers_.clear();
+  }
+  void ask(Now now);  // for the snapshots that are wanted
+  bool wants_turn() const {
+    return observers_.any_to_ask() || (observers_.any_to_retry() && !retrying_ && !requests_.halted());
+  }
+
+ private:
+  const ClientOptions& options_;
+  Requests& requests_;
+  Observers observers_;
+  bool retrying_ = false;  // a retry is scheduled
+  bool stopped_ = false;
+};
+
+}  // namespace coordkit::client

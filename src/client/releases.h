@@ -1,0 +1,46 @@
+// Releases: a hold is invalid from the call on; its end in the log is pursued until acknowledged or the session is over, so
+// that a lock cannot leak while renewals go on (docs/time.md T10; docs/semantics.md S-43).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "client/calls.h"
+#include "client/hold_limits.h"
+#include "client/session_commands.h"
+
+namespace coordkit::client {
+
+class Releases {
+ public:
+  Releases(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, HoldLimits& limits)
+      : table_(table), requests_(requests), calls_(calls), commands_(commands), limits_(limits) {}
+
+  // Answered when the log has released it. The hold is one of the session's that is not kept here by itself (S-58).
+  CallId release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline);
+  // The same without a caller. A hold that is given back already: no effect.
+  void give_back(Session& session, const HoldRef& hold);
+  // Of a grant that never got a handle, or on behalf of its handle.
+  void give_back(Session& session, std::string name, Token token, bool counted);
+
+  void former_over(const Session& session);  // what it held back may be posted
+  void forget(SessionId session) { due_.erase(session); }
+  // All that a session gives back in one turn goes in one command.
+  void post_due();
+  bool any_due() const { return !due_.empty(); }
+  void clear() { due_.clear(); }
+
+ private:
+  void post(Session& session, std::vector<ReleaseId> batch);
+  void answered(const SessionRef& state, const std::vector<ReleaseId>& batch, const Completion& completion, Now now);
+
+  SessionTable& table_;
+  Requests& requests_;
+  Calls& calls_;
+  SessionCommands& commands_;
+  HoldLimits& limits_;
+  absl::btree_set<SessionId> due_;  // have releases that are to be posted
+};
+
+}  // namespace coordkit::client

@@ -1,0 +1,70 @@
+// What a client has posted into its engine and not heard of: submissions, questions when the state may be read, and its own
+// timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "coordkit/engine.h"
+#include "machine/command.h"
+#include "machine/reads.h"
+
+namespace coordkit::client {
+
+class Requests {
+ public:
+  using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
+  Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
+
+  // A command of coordkit's machine.
+  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
+  Ticket submit(Submit submit, OnCompletion on_completion);
+  // Completes when the state may be read.
+  Ticket when_readable(Ask ask, OnCompletion on_completion);
+  void renew(RenewRequest request) { post(Renew{std::move(request)}); }
+  void forget(Ticket ticket);  // it is not completed any more
+
+  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit's.
+  const machine::Reads* reads() const;
+  // The same once it may be read, or why it is not.
+  absl::StatusOr<const machine::Reads*> reads(const Completion& completion) const;
+
+  // ---- the engine, as far as others need to know
+  Index applied() const { return engine_.applied(); }
+  bool leads() const { return engine_.leadership().role == raft::Role::Leader; }
+  TimerGroup group(Duration ttl) const;  // of this process's sessions
+  void observe(std::string_view subject, bool wanted) { engine_.observe(kCoordination, subject, wanted); }
+  bool halted() const { return halted_; }
+
+  // ---- timers, by the lagging clock
+  void run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run);
+  void retry(Now now, absl::AnyInvocable<void(Now)> run) { run_at(retry_time(now), std::move(run)); }
+  LaggingTime retry_time(Now now) const { return now.lagging + retry_; }
+  void run_due(Now now);
+  LaggingTime next_timer() const { return timers_.empty() ? LaggingTime::max() : timers_.begin()->first.first; }
+
+  // ---- the loop
+  void turned(const EngineEffects& effects);
+  void complete(const Completion& completion, Now now);
+  bool posted() const { return posted_; }  // inputs wait in the engine
+  size_t tickets() const { return tickets_.size(); }
+  void clear();
+
+ private:
+  void post(EngineInput input);
+  Ticket next_ticket(OnCompletion on_completion);
+
+  Engine& engine_;
+  Duration retry_;
+  absl::flat_hash_map<Ticket, OnCompletion> tickets_;
+  absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
+  uint64_t last_ticket_ = uint64_t{1} << 63;
+  uint64_t last_timer_ = 0;
+  bool posted_ = false;
+  bool halted_ = false;
+};
+
+}  // namespace coordkit::client

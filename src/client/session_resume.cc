@@ -1,0 +1,194 @@
+// Sessions that come from another process, and the end of other people's sessions (docs/semantics.md S-45, S-57).
+//
+// A resumed session may still be trusted by the process that had it, for a TTL after this one heard of the resume: every
+// renewal that was ever acknowledged to the former process was sent before the resume took effect, hence before its answer came
+// here (docs/time.md). Until then the session is in jeopardy, and nothing of it is let go in the log (Session::former_trusts).
+// The wait is measured by the lagging clock, as by everyone who waits for another process's time to be over.
+#include <utility>
+
+#include "client/answers.h"
+#include "client/sessions.h"
+#include "client/times.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+namespace {
+
+absl::Status resuming_already() {
+  return make_error(Reason::AlreadyExists, "this client is taking the session over already; wait for that call");
+}
+
+}  // namespace
+
+CallId Sessions::resume(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done) {
+  machine::ResumeSession body{.id = session, .secret = secret, .former_is_gone = options.former_is_gone};
+  if (absl::Status refusal = check_request({.body = body}); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  if (resuming_.contains(session)) return calls_.refuse(std::move(done), resuming_already());
+  if (const Session* known = table_.find(session)) {
+    return calls_.refuse(
+        std::move(done),
+        known->phase == SessionPhase::Lost
+            ? make_error(Reason::SessionNotFound, "this client has lost the session and is closing it")
+            : make_error(Reason::AlreadyExists, "this client has the session: use the handle it was opened with"));
+  }
+  if (body.former_is_gone) {
+    const machine::Reads* state = requests_.reads();
+    const auto known = state ? state->session(session) : std::nullopt;
+    if (known) body.generation = known->generation;
+  }
+  Terms terms{.secret = std::move(secret), .give_up = options.give_up, .on_phase = shared(std::move(options.on_phase))};
+  return calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline,
+                      [this, body = std::move(body), terms = std::move(terms)](CallId id, Now now) mutable {
+                        start_resume(id, now, std::move(body), std::move(terms));
+                      });
+}
+
+// Pursued without end, like an open. One that succeeds when its caller is gone leaves the session bound to this process and
+// unknown to it: renewals leave it out, and it expires unless it is resumed again.
+void Sessions::start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms) {
+  if (!resuming_.insert(body.id).second) {
+    calls_.fail(id, resuming_already());
+    return;
+  }
+  const uint64_t opening = ++last_opening_;
+  openings_.emplace(opening, Opening{.reference = now.leading, .ttl = machine::kTtlMin});
+  Call& call = *calls_.find(id);
+  call.submitted = true;
+  machine::Request request{.body = body};
+  call.ticket = requests_.submit(
+      request, LaggingTime::max(), Urgency::Normal,
+      [this, id, opening, body = std::move(body), terms = std::move(terms)](const Completion& completion, Now then) mutable {
+        resumed(id, opening, body, completion, then, std::move(terms));
+      });
+}
+
+void Sessions::resumed(CallId id, uint64_t opening, const machine::ResumeSession& body, const Completion& completion, Now now,
+                       Terms terms) {
+  openings_.erase(opening);
+  resuming_.erase(body.id);
+  const auto result = done_of(completion, Nameless{"session"});
+  if (!result.ok()) {
+    calls_.fail(id, result.status());
+    return;
+  }
+  if (calls_.find(id) == nullptr) return;
+  if (table_.find(body.id) != nullptr) {
+    calls_.fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine resumed a session that is in use"));
+    return;
+  }
+  const machine::Reads* state = requests_.reads();
+  const auto info = state ? state->session(body.id) : std::nullopt;
+  Session& session = table_.add(
+      {.state = std::make_shared<SessionState>(body.id, result->ttl, info ? info->metadata : "", std::move(terms.secret)),
+       .group = requests_.group(result->ttl),
+       .first_attempt = renewals_.next_attempt(),
+       .on_phase = std::move(terms.on_phase),
+       .give_up = terms.give_up,
+       .former_trusts = !result->former_gone,
+       .bound_at = completion.index},
+      now.leading);
+  renewals_.add(session, LeadingTime::min());
+  if (session.former_trusts) {
+    requests_.run_at(later(now.lagging, result->ttl),
+                     [this, session_id = body.id, at = completion.index](Now then) { former_over(session_id, at, then); });
+  }
+  ResumedSession found{.session = session.state, .holds = adopt_holds(session)};
+  adopt_objects(session, found);
+  calls_.answer<ResumedSession>(id, std::move(found));
+}
+
+// The state of this replica is at least that of the resume, and since then only the end of the session, or this client, takes
+// a hold away: a look at it is exact. An end shows as an event right after this.
+std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
+  std::vector<HoldRef> holds;
+  const machine::Reads* state = requests_.reads();
+  if (state == nullptr) return holds;
+  for (Token after;;) {
+    const machine::HeldLocks page = state->locks_of(session.id(), after);
+    for (size_t i = 0; i < page.locks.size(); ++i) {
+      const machine::HeldLock& lock = page.locks[i];
+      if (lock.last) {
+        holds.push_back(hooks_.adopt_delegation(session, lock));
+        continue;
+      }
+      HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
+      for (; i + 1 < page.locks.size() && page.locks[i + 1].token == lock.token; ++i) {
+        terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
+      }
+      // One handle stands for all counts, and it may be counted up again: its release is numbered as the last so far.
+      session.releases_counted[lock.token] = lock.releases + lock.count - 1;
+      holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
+    }
+    if (!page.more || page.locks.empty()) return holds;
+    after = page.locks.back().token;
+  }
+}
+
+// The same for what is no lock.
+void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
+  const auto adopt = [&](machine::OwnedObject& object) {
+    return table_.adopt(session, std::move(object.name), {}, object.token, object.since, {});
+  };
+  const machine::Reads* state = requests_.reads();
+  if (state == nullptr) return;
+  for (machine::OwnedObjects::Place after;;) {
+    machine::OwnedObjects page = state->objects_of(session.id(), after);
+    if (page.rows.empty()) return;
+    after = page.last();
+    for (machine::OwnedObject& object : page.rows) {
+      switch (object.kind) {
+        case coordination::Kind::Semaphore: resumed.permits.push_back({adopt(object), object.count}); break;
+        case coordination::Kind::DoubleBarrier: resumed.places.push_back(adopt(object)); break;
+        case coordination::Kind::Queue:
+          resumed.items.push_back({adopt(object), object.id, object.count, std::move(object.value)});
+          break;
+        case coordination::Kind::Group:
+          resumed.memberships.push_back({object.name, object.owner, object.id, std::move(object.value)});
+          break;
+        default: break;
+      }
+    }
+    if (!page.more) return;
+  }
+}
+
+// `at`: of the resume that began the wait; the session may have been lost and resumed again since.
+void Sessions::former_over(SessionId id, Index at, Now now) {
+  Session* session = table_.find(id);
+  if (session == nullptr || session->bound_at != at) return;
+  table_.former_over(*session, now.leading);
+  if (session->phase == SessionPhase::Lost) return post_close(id);
+  hooks_.former_over(*session);
+}
+
+// ---- the end of another session
+
+CallId Sessions::kill(SessionId session, DoneCallback done, CallDeadline deadline) {
+  return mark_ending(
+      {.body = machine::KillSession{.victim = session}}, "session",
+      [done = std::move(done)](absl::StatusOr<SessionId> marked) mutable { done(marked.status()); }, deadline);
+}
+
+CallId Sessions::force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline) {
+  const std::string subject = name;
+  return mark_ending({.body = machine::ForceRelease{.name = std::move(name), .token = token}}, subject, std::move(done),
+                     deadline);
+}
+
+CallId Sessions::mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline) {
+  if (absl::Status refusal = check_request(request); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  return calls_.enter(std::move(done), OnAbandon::Forget, deadline,
+                      [this, request = std::move(request), subject = std::move(subject)](CallId id, Now) mutable {
+                        Call& call = *calls_.find(id);
+                        call.submitted = true;
+                        call.ticket = requests_.submit(
+                            request, call.deadline, Urgency::Normal,
+                            [this, id, subject = std::move(subject)](const Completion& completion, Now) {
+                              const auto result = result_of(completion);
+                              const absl::Status status = result.ok() ? status_of(*result, subject) : result.status();
+                              calls_.answer<SessionId>(id, status.ok() ? absl::StatusOr<SessionId>(result->session) : status);
+                            });
+                      });
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,248 @@
+#include "client/sessions.h"
+
+#include <utility>
+
+#include "base/mutant.h"
+#include "client/answers.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+
+Sessions::OnPhase Sessions::shared(absl::AnyInvocable<void(SessionPhase)> on_phase) {
+  return on_phase ? std::make_shared<OnPhase::element_type>(std::move(on_phase)) : nullptr;
+}
+
+CallId Sessions::open(OpenOptions options, Callback<SessionRef> done) {
+  const TimerGroup process = requests_.group({});
+  Terms terms{.metadata = options.metadata,
+              .secret = options_.draw_secret ? options_.draw_secret() : std::string(),
+              .give_up = options.give_up,
+              .on_phase = shared(std::move(options.on_phase))};
+  machine::OpenSession body{.ttl = options.ttl,
+                            .metadata = std::move(options.metadata),
+                            .node = process.node,
+                            .boot = process.boot,
+                            .incarnation = process.incarnation};
+  if (!terms.secret.empty()) body.secret = lease::hash_of_secret(terms.secret);
+  return open({.body = std::move(body)}, options.ttl, std::move(terms), std::move(done), options.deadline,
+              [this](CallId id, const Session& session) { calls_.answer<SessionRef>(id, session.state); });
+}
+
+CallId Sessions::open(machine::Request request, Duration ttl, Terms terms, AnyCallback callback, CallDeadline deadline,
+                      OnOpened opened) {
+  if (absl::Status refusal = check_request(request); !refusal.ok()) return calls_.refuse(std::move(callback), refusal);
+  return calls_.enter(
+      std::move(callback), OnAbandon::Pursue, deadline,
+      [this, request = std::move(request), ttl, terms = std::move(terms), opened = std::move(opened)](
+          CallId id, Now now) mutable { start_open(id, now, request, ttl, std::move(terms), std::move(opened)); });
+}
+
+// The engine pursues it without end: a caller who gives up must not leave a session that is known nowhere. Its repeats inside
+// the engine are the same request, so the first send is the reference (LT-1).
+void Sessions::start_open(CallId id, Now now, const machine::Request& request, Duration ttl, Terms terms, OnOpened opened) {
+  const uint64_t opening = ++last_opening_;
+  openings_.emplace(opening, Opening{.reference = now.leading, .ttl = ttl});
+  Call& call = *calls_.find(id);
+  call.submitted = true;
+  call.ticket = requests_.submit(request, LaggingTime::max(), Urgency::Normal,
+                                 [this, id, opening, terms = std::move(terms), answer = std::move(opened)](
+                                     const Completion& completion, Now then) mutable {
+                                   this->opened(id, opening, completion, then, std::move(terms), std::move(answer));
+                                 });
+}
+
+void Sessions::opened(CallId id, uint64_t opening, const Completion& completion, Now now, Terms terms, OnOpened answer) {
+  const LeadingTime reference = openings_.at(opening).reference;
+  openings_.erase(opening);
+  const auto result = done_of(completion, Nameless{"session"});
+  if (!result.ok()) {
+    calls_.fail(id, result.status());
+    return;
+  }
+  if (table_.find(result->session) != nullptr) {
+    calls_.fail(id, make_error(Reason::Corrupt, Outcome::Unknown, "the machine gave a session id that is in use"));
+    return;
+  }
+  const bool wanted = calls_.find(id) != nullptr;
+  Session& session = table_.add({.state = std::make_shared<SessionState>(result->session, result->ttl,
+                                                                         std::move(terms.metadata), std::move(terms.secret)),
+                                 .group = requests_.group(result->ttl),
+                                 .reference = reference,
+                                 .first_attempt = renewals_.next_attempt(),
+                                 .on_phase = wanted ? std::move(terms.on_phase) : nullptr,
+                                 .give_up = terms.give_up,
+                                 .lease = result->lease},
+                                now.leading);
+  renewals_.add(session, reference);
+  if (!wanted) {
+    table_.lose(session, SessionEvent::Closed);
+  } else {
+    answer(id, session);
+  }
+}
+
+CallId Sessions::close(const SessionRef& session, DoneCallback done, CallDeadline deadline) {
+  if (session == nullptr) return calls_.refuse(std::move(done), no_session());
+  session->invalidate();  // T8: before anything is sent
+  Session* known = table_.find(session);
+  if (known == nullptr) return calls_.refuse(std::move(done), absl::OkStatus());
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [](CallId, Now) {});
+  calls_.find(id)->submitted = true;
+  known->closing.push_back(id);
+  table_.lose(*known, SessionEvent::Closed);
+  end_lost();
+  return id;
+}
+
+void Sessions::end_lost() {
+  for (const SessionId id : table_.take_lost()) {
+    Session* session = table_.find(id);
+    if (session == nullptr) continue;
+    renewals_.exclude(*session);
+    while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost_while_acquiring());
+    if (!mutant(Mutant::LostIsNotClosed)) post_close(id);
+  }
+}
+
+// A lost session must really end, so that no other waits for what its former owner no longer uses.
+// While its former process may trust it, its holds must not be granted to others: the close waits for former_over().
+void Sessions::post_close(SessionId id) {
+  const Session* lost = table_.find(id);
+  if (lost == nullptr || lost->former_trusts) return;
+  machine::Request close{.body = machine::CloseSession{.session = id}};
+  if (lost->lease) close.body = machine::RevokeLease{.id = lost->lease, .number = id};
+  requests_.submit(close, LaggingTime::max(), Urgency::Reserved,
+                   [this, id, state = lost->state](const Completion& completion, Now now) {
+                     Session* session = table_.find(state);
+                     if (session == nullptr) return;
+                     if (result_of(completion).ok()) return ended(id);
+                     if (!requests_.halted()) {
+                       return requests_.retry(now, [this, id, state](Now) {
+                         if (table_.find(state) != nullptr) post_close(id);
+                       });
+                     }
+                     for (const CallId caller : std::exchange(session->closing, {})) {
+                       calls_.answer_done(caller, completion.status);
+                     }
+                   });
+}
+
+// The log says so: nothing of it is left anywhere.
+void Sessions::ended(SessionId id) {
+  renewals_.ended(id);
+  Session* session = table_.find(id);
+  if (session == nullptr) return;
+  table_.lose(*session, SessionEvent::Ended);
+  const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it; open a new one");
+  while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost);
+  for (const PendingRelease& release : session->releases) {
+    for (const CallId caller : release.waiting) calls_.answer_done(caller, lost);
+  }
+  for (const CallId caller : session->closing) calls_.answer_done(caller, absl::OkStatus());
+  hooks_.ended(id);
+  table_.erase(id);
+}
+
+// Another process has it now: nothing is left to close here. What was said before this client took it over is old.
+void Sessions::resumed_elsewhere(Index index, const machine::SessionResumed& resumed) {
+  const Session* session = table_.find(resumed.session);
+  if (session == nullptr || index <= session->bound_at) return;
+  const TimerGroup binding{resumed.node, resumed.boot, resumed.incarnation, session->ttl()};
+  if (binding != session->group) ended(resumed.session);
+}
+
+// S-57: lost, and closed by its own holder as soon as it can be, which spares the others the rest of the wait.
+void Sessions::ending(SessionId id) {
+  if (Session* session = table_.find(id)) table_.lose(*session, SessionEvent::Ended);
+}
+
+// The state of this replica is at least that of the answer.
+void Sessions::check_lost(Session& session) {
+  const machine::Reads* state = requests_.reads();
+  state ? look_at(session, *state) : ended(session.id());
+}
+
+// A renewal did not cover a session that it meant. Perhaps its end is near, perhaps it ended or went to another process while
+// this replica took over a checkpoint and saw no event: one linearizable look tells.
+void Sessions::question(SessionId id, Now now) {
+  Session* session = table_.find(id);
+  if (session == nullptr || session->questioned) return;
+  session->questioned = true;
+  requests_.when_readable({.deadline = now.lagging + 2 * options_.election_timeout},
+                          [this, ref = session->state](const Completion& completion, Now) {
+                            Session* asked = table_.find(ref);
+                            if (asked == nullptr) return;
+                            asked->questioned = false;
+                            if (const auto state = requests_.reads(completion); state.ok()) look_at(*asked, **state);
+                          });
+}
+
+// A lease stays with its first keeper; another one of its id has another number.
+void Sessions::look_at(Session& session, const machine::Reads& reads) {
+  if (session.lease) {
+    const machine::Leases now = reads.lease(session.lease, false, "");
+    if (now.leases.empty() || now.leases.front().number != session.id()) ended(session.id());
+    return;
+  }
+  const std::optional<machine::SessionInfo> info = reads.session(session.id());
+  if (!info) return ended(session.id());
+  const TimerGroup binding{info->node, info->boot, info->incarnation, info->ttl};
+  if (binding != session.group) return ended(session.id());
+  if (info->ending) table_.lose(session, SessionEvent::Ended);
+}
+
+void Sessions::lose_all(SessionEvent why) {
+  std::vector<SessionId> known;
+  for (const auto& [id, session] : table_.all()) known.push_back(id);
+  for (const SessionId id : known) table_.lose(*table_.find(id), why);
+}
+
+// Entries were skipped, and with them the events that tell of ended sessions (docs/decisions/0006).
+void Sessions::question_all(Now now) {
+  for (const auto& [id, session] : table_.all()) question(id, now);
+}
+
+// ---- the loop
+
+void Sessions::gap(Duration late, LeadingTime now) {
+  table_.gap(late, renewals_.next_attempt(), now);
+  for (auto& [number, opening] : openings_) {
+    if (late > table_.renewal_interval(std::max(opening.ttl, machine::kTtlMin))) opening.reference = LeadingTime::min();
+  }
+  if (late == Duration::max()) renewals_.restart(now);
+}
+
+void Sessions::renew(LeadingTime now) {
+  std::optional<RenewRequest> request = renewals_.due(now);
+  if (!request) return;
+  request->as_of = requests_.applied();  // every answer and event up to there has been seen, a resume's among them
+  requests_.renew(*std::move(request));
+}
+
+void Sessions::confirm(const RenewReply& reply, Now now) {
+  for (const SessionId id : renewals_.confirm(reply, !openings_.empty(), now.leading)) question(id, now);
+}
+
+void Sessions::stop() {
+  while (!table_.all().empty()) {
+    Session& session = *table_.all().begin()->second;
+    table_.lose(session, SessionEvent::Closed);
+    renewals_.ended(session.id());
+    table_.erase(session.id());
+  }
+  openings_.clear();
+  resuming_.clear();
+}
+
+void Sessions::fill(ClientStatus& status) const {
+  status.opens = openings_.size();
+  status.sessions = table_.all().size();
+  status.orphans = renewals_.orphans();
+  status.attempts = renewals_.attempts();
+  for (const auto& [id, session] : table_.all()) {
+    status.holds += session->holds.size() + session->state->delegations()->size();
+    status.releases += session->releases.size();
+  }
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,112 @@
+// Sessions of this process: opened through the log, renewed beside it, taken over from another process, ended for good once
+// lost (rules of time: docs/time.md). A lease of keys that is kept is, for all of this, a session (docs/decisions/0012).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/functional/any_invocable.h"
+#include "client/calls.h"
+#include "client/renewals.h"
+#include "client/requests.h"
+#include "client/session_table.h"
+#include "coordkit/client/resumed.h"
+
+namespace coordkit::client {
+
+class Sessions {
+ public:
+  // What others keep for a session.
+  struct Hooks {
+    absl::AnyInvocable<void(SessionId)> ended;       // in the log; nothing is kept for it any more
+    absl::AnyInvocable<void(Session&)> former_over;  // what was held back after a resume may go on
+    absl::AnyInvocable<HoldRef(Session&, const machine::HeldLock&)> adopt_delegation;
+  };
+  Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls, Hooks hooks)
+      : options_(options),
+        requests_(requests),
+        calls_(calls),
+        hooks_(std::move(hooks)),
+        table_(options, deliveries),
+        renewals_(options, table_) {}
+
+  SessionTable& table() { return table_; }
+
+  // ---- calls (client.h)
+  CallId open(OpenOptions options, Callback<SessionRef> done);
+  CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline);
+  CallId resume(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done);
+  CallId kill(SessionId session, DoneCallback done, CallDeadline deadline);
+  CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline);
+
+  // What becomes of an acknowledged open or resume.
+  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
+  static OnPhase shared(absl::AnyInvocable<void(SessionPhase)> on_phase);
+  struct Terms {
+    std::string metadata = {};
+    std::string secret = {};
+    Duration give_up{};
+    OnPhase on_phase = {};  // may be null
+  };
+  using OnOpened = absl::AnyInvocable<void(CallId, const Session&)>;  // answers the call
+  // Of a session or a lease of keys. Errors: those of the machine.
+  CallId open(machine::Request request, Duration ttl, Terms terms, AnyCallback callback, CallDeadline deadline,
+              OnOpened opened);
+
+  // ---- what the log says
+  void ended(SessionId id);
+  void resumed_elsewhere(Index index, const machine::SessionResumed& resumed);
+  void ending(SessionId id);
+  // A command of it was answered Lost: it has ended or belongs to another process, or it is ending and still to be closed.
+  void check_lost(Session& session);
+
+  // ---- the loop
+  void gap(Duration late, LeadingTime now);  // LT-9; late max: the clock stepped back
+  void run_timers(LeadingTime now) { table_.run_timers(now); }
+  void end_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
+  void renew(LeadingTime now);
+  void confirm(const RenewReply& reply, Now now);
+  void leader_known(LeadingTime now) { renewals_.hurry(now); }
+  void lose_all(SessionEvent why);
+  void question_all(Now now);
+  LeadingTime next_event() const { return std::min(table_.next_timer(), renewals_.next_due()); }
+  void stop();
+  void fill(ClientStatus& status) const;
+
+ private:
+  struct Opening {          // of which the outcome is not known
+    LeadingTime reference;  // min: a gap came between
+    Duration ttl{};
+  };
+
+  void start_open(CallId id, Now now, const machine::Request& request, Duration ttl, Terms terms, OnOpened opened);
+  void opened(CallId id, uint64_t opening, const Completion& completion, Now now, Terms terms, OnOpened answer);
+  void post_close(SessionId id);
+  void question(SessionId id, Now now);
+  void look_at(Session& session, const machine::Reads& reads);
+
+  // ---- resumes (session_resume.cc)
+  void start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms);
+  void resumed(CallId id, uint64_t opening, const machine::ResumeSession& body, const Completion& completion, Now now,
+               Terms terms);
+  std::vector<HoldRef> adopt_holds(Session& session);
+  void adopt_objects(Session& session, ResumedSession& resumed);
+  void former_over(SessionId id, Index at, Now now);
+  CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
+
+  ClientOptions& options_;
+  Requests& requests_;
+  Calls& calls_;
+  Hooks hooks_;
+  SessionTable table_;
+  Renewals renewals_;
+  absl::btree_map<uint64_t, Opening> openings_;  // resumes too
+  absl::btree_set<SessionId> resuming_;          // by resumes of which the outcome is not known
+  uint64_t last_opening_ = 0;
+};
+
+}  // namespace coordkit::client

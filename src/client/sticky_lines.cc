@@ -1,0 +1,348 @@
+#include "client/sticky_lines.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+#include "client/lock_refusal.h"
+#include "client/times.h"
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+namespace {
+
+absl::Status already_held(const std::string& name, Token token) {
+  return status_of({.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
+}
+
+}  // namespace
+
+// ---- into the line
+
+bool StickyLines::join(CallId id, Session& session, machine::Acquire& body, Now now) {
+  const auto found = session.lines.find(body.name);
+  if (found == session.lines.end() && body.block == 0) return false;
+  if (found != session.lines.end()) {
+    if (absl::Status own = own_claim(session, found->second, body.owner_tag, body.name); !own.ok()) {
+      calls_.fail(id, std::move(own));
+      return true;
+    }
+    const bool local = body.mode == LockMode::Exclusive && (body.flags & machine::kReentrant) == 0;
+    if (!local) {
+      stand_aside(session, body.name, now);
+      return false;
+    }
+    if (found->second.lock == nullptr && body.block == 0) return false;
+    if (found->second.lock != nullptr && body.delay > found->second.delay) ask(found->second, now);
+  }
+  if (body.wait.kind == machine::Wait::Kind::None && !may_try(session, session.lines[body.name], now)) {
+    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::Held}, body.name);
+    return true;
+  }
+  enqueue(id, session, body, now);
+  return true;
+}
+
+void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, Now now) {
+  const std::string name = body.name;
+  const LaggingTime until =
+      body.wait.kind == machine::Wait::Kind::Timed ? later(now.lagging, body.wait.timeout) : LaggingTime::max();
+  calls_.find(id)->acquire->line = name;
+  session.lines[name].waiting.push_back({id, std::move(body), until});
+  if (until != LaggingTime::max()) waits_.emplace(until, id);
+  serve(session, name, now);
+  Call* call = calls_.find(id);
+  const auto joined = session.lines.find(name);
+  if (call != nullptr && !call->acquire->in_log && joined != session.lines.end() && joined->second.fetching != id) {
+    call->acquire->waited = true;
+    statistics_.queued();
+  }
+}
+
+// Several names at once are a matter of the log, which grants none that this session keeps.
+bool StickyLines::join(CallId id, Session& session, const machine::AcquireAll& body, Now now) {
+  for (const NamedLock& wanted : body.locks) {
+    const auto found = session.lines.find(wanted.name);
+    if (found == session.lines.end()) continue;
+    if (absl::Status own = own_claim(session, found->second, body.owner_tag, wanted.name); !own.ok()) {
+      calls_.fail(id, std::move(own));
+      return true;
+    }
+    stand_aside(session, wanted.name, now);
+  }
+  return false;
+}
+
+// S-38, for what the log does not know.
+absl::Status StickyLines::own_claim(const Session& session, const Line& line, const std::string& tag, const std::string& name) {
+  const HoldRef current = line.lock ? session.state->delegations()->look(*line.lock).current : nullptr;
+  if (current && current->owner_tag() == tag) return already_held(name, current->token());
+  const auto same = [&tag](const Line::Waiting& waiting) { return waiting.body.owner_tag == tag; };
+  const bool waits = std::ranges::any_of(line.waiting, same);
+  return waits ? status_of({.code = machine::ResultCode::AlreadyWaiting}, name) : absl::OkStatus();
+}
+
+// An owner of this session wants the lock in a way that only the log can grant.
+void StickyLines::stand_aside(Session& session, const std::string& name, Now now) {
+  ask(session.lines.at(name), now);
+  serve(session, name, now);
+}
+
+// A try is worth its while if no owner is before it here.
+bool StickyLines::may_try(const Session& session, const Line& line, Now now) {
+  if (!line.waiting.empty() || line.fetching || line.refilling || line.asked) return false;
+  if (!line.lock) return true;
+  return session.state->delegations()->look(*line.lock).current == nullptr && session.state->valid(now.leading);
+}
+
+void StickyLines::leave(Session& session, CallId id, const AcquireCall& acquire) {
+  const auto found = session.lines.find(acquire.line);
+  if (found == session.lines.end()) return;
+  Line& line = found->second;
+  std::erase_if(line.waiting, [&](const Line::Waiting& waiting) {
+    if (waiting.call != id) return false;
+    waits_.erase({waiting.until, id});
+    return true;
+  });
+  if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it never left
+  due_.emplace(session.id(), acquire.line);
+}
+
+void StickyLines::end_waits(LaggingTime now) {
+  while (!waits_.empty() && waits_.begin()->first <= now) {
+    const CallId id = waits_.begin()->second;
+    waits_.erase(waits_.begin());
+    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->line);
+  }
+}
+
+// ---- the line moves on
+
+void StickyLines::serve_due(Now now) {
+  for (const SessionId id : std::exchange(stalled_, {})) {
+    Session* session = table_.find(id);
+    if (session == nullptr) continue;
+    for (const auto& [name, line] : session->lines) due_.emplace(id, name);
+  }
+  while (!due_.empty()) {
+    const auto [id, name] = *due_.begin();
+    due_.erase(due_.begin());
+    if (Session* session = table_.find(id)) serve(*session, name, now);
+  }
+}
+
+// Does what there is to do for a line. A thread that releases meanwhile either finds it closed and says so, or has released
+// before the look.
+void StickyLines::serve(Session& session, const std::string& name, Now now) {
+  for (;;) {
+    const auto found = session.lines.find(name);
+    if (found == session.lines.end() || session.phase == SessionPhase::Lost) return;
+    Line& line = found->second;
+    if (!line.lock) {
+      if (line.fetching) return;
+      if (!line.waiting.empty()) return fetch(line, now);
+      session.lines.erase(found);
+      return;
+    }
+    Delegations& all = *session.state->delegations();
+    all.set_open(*line.lock, !line.asked && line.waiting.empty() && !line.refilling);
+    const Delegations::Look look = all.look(*line.lock);
+    if (line.refilling || (look.current && !(line.asked && mutant(Mutant::GivenBackInUse)))) return;
+    const bool valid = session.state->valid(now.leading) || mutant(Mutant::LocalGrantsWhileLost);
+    if (line.asked && !session.former_trusts && (!valid || look.used_up || !prefers_line(line, now))) {
+      give_back(session, name);
+      continue;
+    }
+    if (line.waiting.empty()) return;
+    if (!valid) {
+      stalled_.insert(session.id());
+      return;
+    }
+    if (look.used_up) return refill(session, name);
+    grant_locally(session, line, now);
+  }
+}
+
+// S-58: those in line when another session asked are served before it is given back, within limits.
+bool StickyLines::prefers_line(const Line& line, Now now) {
+  const bool wanted = !line.waiting.empty() && line.waiting.front().body.delay <= line.delay;
+  return wanted && ((line.grants_left > 0 && now.lagging < line.served_until) || mutant(Mutant::LineNeverEnds));
+}
+
+void StickyLines::ask(Line& line, Now now) {
+  if (line.asked || line.lock == nullptr || mutant(Mutant::AskIgnored)) return;
+  line.asked = true;
+  line.grants_left = std::min<size_t>(line.waiting.size(), options_.sticky.grants_max);
+  line.served_until = later(now.lagging, options_.sticky.time_max);
+}
+
+void StickyLines::grant_locally(Session& session, Line& line, Now now) {
+  const Line::Waiting next = std::move(line.waiting.front());
+  line.waiting.pop_front();
+  waits_.erase({next.until, next.call});
+  if (line.asked) line.grants_left -= std::min<size_t>(line.grants_left, 1);
+  statistics_.granted_locally();
+  hand_over(session, line, next.call, next.body.owner_tag, now);
+}
+
+void StickyLines::hand_over(Session& session, Line& line, CallId id, const std::string& owner_tag, Now now) {
+  const AcquireCall& call = *calls_.find(id)->acquire;
+  const LeadingTime until = call.max_hold > Duration::zero() ? later(now.leading, call.max_hold) : LeadingTime::max();
+  HoldRef hold = session.state->delegations()->grant(session.state, line.lock, owner_tag, until);
+  limits_.add(hold);
+  if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->granted(hold);
+  if (session.state->phase() != SessionPhase::Valid) table_.stop(hold);
+  statistics_.granted(call.time_in_line(now.lagging));
+  calls_.answer<HoldRef>(id, std::move(hold));
+}
+
+// ---- the log
+
+void StickyLines::fetch(Line& line, Now now) {
+  const Line::Waiting& first = line.waiting.front();
+  const CallId id = first.call;
+  machine::Acquire body = first.body;
+  waits_.erase({first.until, id});
+  if (first.until != LaggingTime::max()) {
+    body.wait.timeout = first.until - now.lagging;
+    if (body.wait.timeout <= Duration::zero()) {
+      refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, body.name);
+      return;  // the line goes on in serve_due()
+    }
+  }
+  line.fetching = id;
+  begin_acquire_(id, std::move(body));
+}
+
+void StickyLines::delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now) {
+  const auto found = session.lines.find(acquire.name);
+  const bool wanted = calls_.find(acquire.call) != nullptr;
+  const bool expected = found != session.lines.end() && found->second.lock == nullptr;
+  if (!expected || (!wanted && found->second.waiting.empty())) {
+    releases_.give_back(session, acquire.name, result.token, /*counted=*/false);
+    calls_.fail(acquire.call, lost_while_acquiring());
+    return;
+  }
+  Line& line = found->second;
+  line.token = result.token;
+  line.delay = acquire.delay;
+  line.lock = session.state->delegations()->add({.name = acquire.name,
+                                                 .token = result.token,
+                                                 .since = result.since,
+                                                 .first = result.token,
+                                                 .last = Token(result.token.value() + acquire.block - 1),
+                                                 .delay = acquire.delay});
+  if (wanted) hand_over(session, line, acquire.call, acquire.owner_tag, now);
+  if (asked_in_log(session, acquire.name, line.token)) ask(line, now);
+}
+
+// The next one in line may begin.
+void StickyLines::fetched(const PendingAcquire& acquire) {
+  Session* session = acquire.in_line ? table_.find(acquire.session) : nullptr;
+  if (session == nullptr) return;
+  const auto found = session->lines.find(acquire.name);
+  if (found == session->lines.end() || found->second.fetching != acquire.call) return;
+  found->second.fetching = CallId();
+  due_.emplace(session->id(), acquire.name);
+}
+
+void StickyLines::give_back(Session& session, const std::string& name) {
+  Line& line = session.lines.at(name);
+  session.state->delegations()->remove(line.lock);
+  line.lock = nullptr;
+  line.asked = false;
+  releases_.give_back(session, name, line.token, /*counted=*/false);
+}
+
+// One entry for the next so many grants. If its outcome stays unknown, the lock is given back and fetched anew.
+void StickyLines::refill(Session& session, const std::string& name) {
+  Line& line = session.lines.at(name);
+  line.refilling = true;
+  const machine::RefillBlock body{session.id(), name, line.token};
+  commands_.submit(session, {.body = body}, LaggingTime::max(), Urgency::Normal,
+                   [this, state = session.state, name](const Completion& completion, Now) {
+                     Session* owner = table_.find(state);
+                     if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
+                     Line& refilled = owner->lines.at(name);
+                     refilled.refilling = false;
+                     due_.emplace(owner->id(), name);
+                     const auto result = result_of(completion);
+                     if (result.ok() && result->code == machine::ResultCode::Granted) {
+                       state->delegations()->refill(*refilled.lock, result->token);
+                     } else {
+                       refilled.asked = true;
+                       refilled.grants_left = 0;
+                     }
+                   });
+}
+
+// ---- what the log says
+
+// By this replica's own state: it may have been asked before it was known here that there is something to ask for.
+bool StickyLines::asked_in_log(const Session& session, const std::string& name, Token token) const {
+  const machine::Reads* state = requests_.reads();
+  const machine::Holders held = state ? state->holders_of(name) : machine::Holders();
+  if (held.holders.empty()) return false;
+  const machine::HolderInfo& holder = held.holders.front();
+  return holder.session == session.id() && holder.token == token && holder.asked;
+}
+
+void StickyLines::asked(const machine::DelegationAsked& asked, Now now) {
+  Session* session = table_.find(asked.session);
+  if (session == nullptr) return;
+  const auto found = session->lines.find(asked.name);
+  if (found == session->lines.end() || found->second.token != asked.token) return;
+  ask(found->second, now);
+  due_.emplace(asked.session, asked.name);
+}
+
+void StickyLines::look_for_asked(Now now) {
+  for (const auto& [id, session] : table_.all()) {
+    for (auto& [name, line] : session->lines) {
+      if (!line.lock || !asked_in_log(*session, name, line.token)) continue;
+      ask(line, now);
+      due_.emplace(id, name);
+    }
+  }
+}
+
+// A delegation that a resumed session brought along: which owner of the former process had it is not known, so it is handed to
+// the one that resumed, under the new token.
+HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
+  Line& line = session.lines[lock.name];
+  line.token = lock.token;
+  line.asked = lock.asked;
+  line.lock = session.state->delegations()->add(
+      {.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
+  due_.emplace(session.id(), lock.name);
+  return session.state->delegations()->grant(session.state, line.lock, lock.owner_tag, LeadingTime::max());
+}
+
+// ---- local holds
+
+bool StickyLines::release(Session& session, const HoldRef& hold) {
+  if (session.state->delegations()->release(*hold) == Delegations::Released::NotCurrent) return false;
+  released(hold);
+  return true;
+}
+
+void StickyLines::lose(Session& session, const HoldRef& hold) {
+  SessionWriter::lose(*hold);
+  table_.stop(hold);
+  release(session, hold);
+}
+
+void StickyLines::released(const HoldRef& hold) {
+  Session* session = table_.find(hold->session());
+  if (session == nullptr) return;
+  limits_.remove(hold);
+  if (hold->until() != LeadingTime::max() && options_.watch != nullptr) options_.watch->gone(*hold);
+  due_.emplace(session->id(), hold->name());
+}
+
+void StickyLines::clear() {
+  waits_.clear();
+  due_.clear();
+  stalled_.clear();
+}
+
+}  // namespace coordkit::client

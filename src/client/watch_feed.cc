@@ -1,0 +1,66 @@
+#include "client/watch_feed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordkit/error.h"
+
+namespace coordkit::client {
+namespace {
+
+constexpr Duration kRoomLooked = std::chrono::milliseconds(20);  // between looks for room that was given back
+
+}  // namespace
+
+WatchId WatchFeed::add(WatchOptions options, WatchObserver observer, absl::Status refusal) {
+  if (refusal.ok()) refusal = check_watch(options);
+  if (refusal.ok()) return watches_.add(std::move(options), std::move(observer));
+  deliveries_.announce([observer = std::move(observer), refusal = std::move(refusal)]() mutable {
+    observer({.what = WatchBatch::What::Ended, .revision = {}, .events = nullptr, .why = std::move(refusal), .room = nullptr});
+  });
+  return {};
+}
+
+void WatchFeed::end(WatchId id, DoneCallback done) {
+  absl::Status status =
+      watches_.remove(id) ? absl::OkStatus() : make_error(Reason::WatchNotFound, "the watch has ended before, or never was");
+  deliveries_.answer([done = std::move(done), status = std::move(status)]() mutable { std::move(done)(std::move(status)); });
+}
+
+// One local look each: which revision is the newest here, and is this replica ready to say so.
+void WatchFeed::make(Now now) {
+  for (const WatchId id : watches_.to_make()) {
+    requests_.when_readable({.consistency = Consistency::Local, .deadline = now.lagging + options_.call_timeout},
+                            [this, id](const Completion& completion, Now later) {
+                              const auto state = requests_.reads(completion);
+                              if (!state.ok()) return watches_.not_made(id);
+                              watches_.made(id, (*state)->key_space(), later.lagging);
+                              more_ = true;  // perhaps: it may start in the past
+                            });
+  }
+}
+
+// Whatever was applied is in the state now, and stays in its history for a while: nothing is taken from the entries themselves.
+void WatchFeed::tell(Now now) {
+  if (watches_.size() == 0) {
+    more_ = false;  // it was of a watch that has ended since
+    return;
+  }
+  if (requests_.applied() != seen_ || more_ || watches_.to_look(now.lagging)) {
+    seen_ = requests_.applied();
+    more_ = watches_.advance(now.lagging);
+  }
+  if (watches_.any_to_retry() && !retrying_ && !requests_.halted()) retry(now);
+}
+
+void WatchFeed::retry(Now now) {
+  retrying_ = true;
+  const LaggingTime at = watches_.any_without_room() ? now.lagging + kRoomLooked : requests_.retry_time(now);
+  requests_.run_at(std::min(at, requests_.retry_time(now)), [this](Now) {
+    retrying_ = false;
+    watches_.retry();
+    more_ = true;
+  });
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,45 @@
+// Watches meet the engine here: how they are made, when they read on, and when they are tried again. The rest is watches.h.
+#pragma once
+
+#include <optional>
+
+#include "client/requests.h"
+#include "client/watches.h"
+
+namespace coordkit::client {
+
+class WatchFeed {
+ public:
+  WatchFeed(const ClientOptions& options, Deliveries& deliveries, Requests& requests)
+      : options_(options),
+        deliveries_(deliveries),
+        requests_(requests),
+        watches_(deliveries, [this](const machine::ChangesAfter& place) {
+          const machine::Reads* state = requests_.reads();
+          return state ? std::optional(state->changes(place)) : std::nullopt;
+        }) {}
+
+  WatchId add(WatchOptions options, WatchObserver observer, absl::Status refusal);
+  void end(WatchId id, DoneCallback done);
+  Watches& watches() { return watches_; }
+
+  void make(Now now);
+  void tell(Now now);
+  bool wants_turn() const {
+    return watches_.any_to_make() || more_ || (watches_.any_to_retry() && !retrying_ && !requests_.halted());
+  }
+  LaggingTime next_mark() const { return watches_.next_mark(); }
+
+ private:
+  void retry(Now now);
+
+  const ClientOptions& options_;
+  Deliveries& deliveries_;
+  Requests& requests_;
+  Watches watches_;
+  bool retrying_ = false;
+  Index seen_;         // the watches have seen the state after this entry
+  bool more_ = false;  // to read, of what is there already
+};
+
+}  // namespace coordkit::client

@@ -1,0 +1,69 @@
+#include "client/write_calls.h"
+
+#include "base/mutant.h"
+#include "client/answers.h"
+#include "client/delegations.h"
+#include "coordkit/error.h"
+#include "machine/guard.h"
+
+namespace coordkit::client {
+namespace {
+
+absl::Status check_fence(const std::optional<Fence>& fence) {
+  if (!fence) return absl::OkStatus();
+  if (!fence->token && fence->wants != Fence::Wants::Free) {
+    return make_error(Reason::InvalidArgument, "the fence names no hold: make it from a grant that was acquired");
+  }
+  return check_lock_name(fence->lock);
+}
+
+// S-58: to the log any token of a block is current until a newer one was shown there; the process that lends the lock knows.
+bool over_here(const std::optional<Fence>& fence) {
+  if (!fence || !fence->hold || !fence->hold->delegation() || mutant(Mutant::LocalFenceUnasked)) return false;
+  return !fence->hold->session()->delegations()->current(*fence->hold);
+}
+
+std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
+  if (!fence) return std::nullopt;
+  if (fence->wants == Fence::Wants::Free) {
+    return Guard{kCoordination, machine::encode(machine::Guard(machine::LockFree{fence->lock}))};
+  }
+  const bool exclusive = fence->wants == Fence::Wants::HeldExclusively;
+  return Guard{kCoordination, machine::encode(machine::Guard(machine::LockHeld{fence->lock, fence->token, exclusive}))};
+}
+
+}  // namespace
+
+WriteCalls::Write WriteCalls::command(const machine::Request& request, WriteOptions options) {
+  return {.bytes = machine::encode(request), .options = std::move(options), .refusal = check_request(request)};
+}
+
+CallId WriteCalls::submit(Write write, AnyCallback callback, OnExecuted on_executed) {
+  if (write.refusal.ok()) write.refusal = check_fence(write.options.fence);
+  if (!write.refusal.ok()) return calls_.refuse(std::move(callback), std::move(write.refusal));
+  const CallDeadline deadline = write.options.deadline;
+  return calls_.enter(std::move(callback), OnAbandon::Forget, deadline,
+                      [this, write = std::move(write), on_executed = std::move(on_executed)](CallId id, Now) mutable {
+                        start(id, std::move(write), std::move(on_executed));
+                      });
+}
+
+// A command that its machine has queued is answered by its second completion.
+void WriteCalls::start(CallId id, Write write, OnExecuted on_executed) {
+  if (over_here(write.options.fence)) {
+    calls_.fail(id, make_error(Reason::Fenced, "the sticky hold of this fence is over: acquire the lock again"));
+    return;
+  }
+  Call& call = *calls_.find(id);
+  call.submitted = true;
+  call.ticket = requests_.submit({.machine = write.machine,
+                                  .command = SharedBytes(std::move(write.bytes)),
+                                  .deadline = call.deadline,
+                                  .guard = guard_of(write.options.fence)},
+                                 [this, id, on_executed = std::move(on_executed)](const Completion& completion, Now) mutable {
+                                   if (!completion.status.ok()) return static_cast<void>(calls_.fail(id, completion.status));
+                                   if (completion.stage != ApplyOutput::Stage::Queued) on_executed(id, completion);
+                                 });
+}
+
+}  // namespace coordkit::client

@@ -1,0 +1,41 @@
+// Commands without a session, of coordkit's machine or of one of the host's: with a fence or without (docs/semantics.md S-54).
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "client/calls.h"
+#include "client/requests.h"
+
+namespace coordkit::client {
+
+class WriteCalls {
+ public:
+  WriteCalls(Requests& requests, Calls& calls) : requests_(requests), calls_(calls) {}
+
+  struct Write {
+    MachineId machine = kCoordination;
+    std::string bytes;
+    WriteOptions options = {};
+    absl::Status refusal = {};  // why the call is refused before anything is sent
+  };
+  static Write command(const machine::Request& request, WriteOptions options);
+  // `read(completion)` makes the answer: a T or a status. The engine completed it without a fault of its own.
+  template <typename T, typename Read>
+  CallId write(Write write, Callback<T> done, Read read) {
+    return submit(std::move(write), std::move(done),
+                  [this, read = std::move(read)](CallId id, const Completion& completion) mutable {
+                    calls_.answer<T>(id, absl::StatusOr<T>(read(completion)));
+                  });
+  }
+
+ private:
+  using OnExecuted = absl::AnyInvocable<void(CallId, const Completion&)>;
+  CallId submit(Write write, AnyCallback callback, OnExecuted on_executed);
+  void start(CallId id, Write write, OnExecuted on_executed);
+
+  Requests& requests_;
+  Calls& calls_;
+};
+
+}  // namespace coordkit::client

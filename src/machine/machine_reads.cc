@@ -1,0 +1,125 @@
+// Machine as it is read (docs/semantics.md S-56): the applied state as it is now.
+#include <algorithm>
+#include <utility>
+
+#include "coordkit/error.h"
+#include "machine/guard.h"
+#include "machine/machine.h"
+
+namespace coordkit::machine {
+namespace {
+
+constexpr size_t kRowsBytesMax = 4 << 20;  // of rows; one row more than fits is left for the next answer
+
+// Counts rows and bytes of one answer against its limits.
+class Room {
+ public:
+  explicit Room(uint64_t limit) : rows_(limit == 0 ? kRowsMax : std::min(limit, kRowsMax)) {}
+  // False, and `more` from then on, once the answer is full. The first row always fits.
+  bool take(size_t bytes) {
+    if (more_ || rows_ == 0 || (taken_ != 0 && taken_ + bytes > kRowsBytesMax)) {
+      more_ = true;
+      return false;
+    }
+    --rows_;
+    taken_ += bytes + 1;
+    return true;
+  }
+  bool more() const { return more_; }
+
+ private:
+  uint64_t rows_;
+  size_t taken_ = 0;
+  bool more_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> Machine::query(std::string_view) const {
+  return make_error(Reason::InvalidArgument, "coordkit's own machine is read by reads(), not in bytes");
+}
+
+bool Machine::holds(std::string_view bytes) {
+  const absl::StatusOr<Guard> guard = decode_guard(bytes);
+  if (!guard.ok()) return false;
+  if (const auto* held = std::get_if<LockHeld>(&*guard)) return lock_shown(held->name, held->token, held->exclusive);
+  const auto* free = std::get_if<LockFree>(&*guard);
+  return free != nullptr && state_.locks.free(free->name);
+}
+
+Holders Machine::holders_of(std::string_view name) const {
+  Holders reply;
+  Room room(0);
+  state_.locks.holders(name, [&](const lock::ClaimView& hold) {
+    if (!room.take(hold.tag.size() + hold.value.size())) return;
+    reply.holders.push_back({hold.session, std::string(hold.tag), hold.token, hold.count, hold.since, hold.request,
+                             std::string(hold.value), lock::mode_on(hold, name), hold.block.last, hold.block.asked});
+  });
+  reply.waiters = state_.locks.waiting(name);
+  reply.delayed = state_.locks.delayed(name);
+  return reply;
+}
+
+LockQueue Machine::queue_of(std::string_view name, uint64_t limit) const {
+  LockQueue reply;
+  Room room(limit);
+  state_.locks.queue(name, [&](const lock::ClaimView& wait) {
+    if (!room.take(wait.tag.size())) return false;
+    reply.waiters.push_back(
+        {reply.waiters.size(), wait.session, std::string(wait.tag), wait.since, wait.request, lock::mode_on(wait, name)});
+    return true;
+  });
+  reply.more = room.more();
+  return reply;
+}
+
+SessionInfo Machine::describe(SessionId id, const lease::Session& session, const lock::Table& locks) {
+  const lock::Table::Counts counts = locks.counts(id);
+  return {
+      id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
+      counts.holds, counts.waiters,    session.metadata,   session.ending};
+}
+
+std::optional<SessionInfo> Machine::session(SessionId id) const {
+  const std::optional<lease::Session> session = state_.sessions.find(id);
+  return session ? std::optional(describe(id, *session, state_.locks)) : std::nullopt;
+}
+
+Sessions Machine::sessions_after(SessionId id, uint64_t limit) const {
+  Sessions reply;
+  Room room(limit);
+  state_.sessions.each_after(id, [&](SessionId next, const lease::Session& session) {
+    if (!room.take(session.metadata.size())) return false;
+    reply.sessions.push_back(describe(next, session, state_.locks));
+    return true;
+  });
+  reply.more = room.more();
+  return reply;
+}
+
+HeldLocks Machine::locks_of(SessionId session, Token after) const {
+  HeldLocks reply;
+  Room room(0);
+  const auto add = [&](const lock::ClaimView& hold, const lock::Wanted& on) {
+    if (!room.take(on.name.size() + hold.tag.size())) return;
+    reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, hold.since, on.mode,
+                           hold.count, hold.releases, hold.block.last, hold.block.asked});
+  };
+  for (const lock::ClaimView& hold : state_.locks.holds_of(session)) {
+    if (hold.token <= after) continue;
+    const size_t before = reply.locks.size();
+    add(hold, {hold.name, hold.mode});
+    for (const lock::Wanted& other : hold.others) add(hold, other);
+    if (!room.more()) continue;
+    reply.locks.resize(before);  // a multi-lock is shown as a whole; the next page begins with it
+    break;
+  }
+  reply.more = room.more();
+  return reply;
+}
+
+bool Machine::still_held(std::string_view name, Token token) const {
+  return state_.locks.held(name, token).has_value() || state_.coordination.still_held(name, token);
+}
+
+}  // namespace coordkit::machine

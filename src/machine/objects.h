@@ -1,0 +1,71 @@
+// What is read of semaphores, latches, barriers, queues, counters and groups: one shape for all kinds, of which each uses what
+// applies; and what a session has of them (docs/semantics.md S-45).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordination/step.h"
+#include "coordkit/types.h"
+
+namespace coordkit::machine {
+
+// What StateMachine::observe() of this machine calls it.
+inline std::string subject_of(coordination::Kind kind, std::string_view name) {
+  std::string subject(1, static_cast<char>(kind));
+  return subject.append(name);
+}
+
+// Permits of a session, an item that is not claimed, or a member.
+struct ObjectRow {
+  Index id;              // item, member; permits: the entry that granted
+  Token token;           // permits
+  SessionId session;     // permits, member
+  std::string owner;     // member
+  uint64_t count = 0;    // permits; deliveries of an item
+  int64_t priority = 0;  // item
+  std::string value;     // item, member
+  friend bool operator==(const ObjectRow&, const ObjectRow&) = default;
+};
+
+struct ObjectView {
+  bool exists = false;   // barrier: it is closed
+  int64_t number = 0;    // counter: its value; latch: its count; queue: items that are not claimed
+  uint64_t limit = 0;    // semaphore: its limit; double barrier: its parties
+  uint64_t taken = 0;    // permits held; parties inside; items claimed
+  uint64_t waiters = 0;  // in line
+  bool more = false;     // there are more rows than these
+  std::vector<ObjectRow> rows;
+  friend bool operator==(const ObjectView&, const ObjectView&) = default;
+};
+
+// Permits, a place inside a double barrier, a claimed item or a membership.
+struct OwnedObject {
+  coordination::Kind kind{};  // Semaphore, DoubleBarrier, Queue or Group
+  std::string name;
+  Token token;         // not of a membership
+  Index since;         // the entry that granted; not of a membership
+  Index id;            // the item; the member's number
+  uint64_t count = 0;  // permits; earlier deliveries of the item
+  std::string owner;   // of the member
+  std::string value;   // of the item, of the member
+  friend bool operator==(const OwnedObject&, const OwnedObject&) = default;
+};
+
+// In the order of kinds, and within a kind of tokens, memberships of numbers.
+struct OwnedObjects {
+  std::vector<OwnedObject> rows;
+  bool more = false;
+  friend bool operator==(const OwnedObjects&, const OwnedObjects&) = default;
+
+  // Of a row in that order; the rows behind it are the next page.
+  struct Place {
+    coordination::Kind kind{};
+    uint64_t number = 0;
+  };
+  Place last() const { return {rows.back().kind, rows.back().token ? rows.back().token.value() : rows.back().id.value()}; }
+};
+
+}  // namespace coordkit::machine

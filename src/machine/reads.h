@@ -1,0 +1,163 @@
+// What can be read of coordkit's machine: its applied state on this replica, as plain values, without a log entry and without
+// bytes. When it may be read so that the answer is linearizable is the engine's business (Ask without a question). Called from
+// the thread that runs the engine's turns, between two turns; a machine that a peer's state replaces is gone after that turn:
+// a Reads is asked for anew each time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordkit/key_operations.h"
+#include "coordkit/records.h"
+#include "coordkit/types.h"
+#include "machine/changes.h"
+#include "machine/key_space.h"
+#include "machine/lock_commands.h"
+#include "machine/objects.h"
+#include "machine/result.h"
+
+namespace coordkit::machine {
+
+inline constexpr uint64_t kRowsMax = 10'000;  // of one answer; `more` says that there are more
+
+using coordkit::KeyValue;
+using coordkit::WaiterInfo;
+
+struct HolderInfo {
+  SessionId session;
+  std::string owner_tag;
+  Token token;
+  uint64_t count = 1;
+  Index since;
+  RequestId request;  // of the acquire
+  std::string value;
+  LockMode mode = LockMode::Exclusive;
+  Token last;          // S-58: of a delegation: the last token of its block; `token` names the hold
+  bool asked = false;  // of a delegation: another session wants it
+  friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
+};
+struct Holders {
+  std::vector<HolderInfo> holders;
+  uint64_t waiters = 0;
+  bool delayed = false;  // a lock-delay runs (S-40)
+  friend bool operator==(const Holders&, const Holders&) = default;
+};
+
+struct LockQueue {
+  std::vector<WaiterInfo> waiters;
+  bool more = false;
+  friend bool operator==(const LockQueue&, const LockQueue&) = default;
+};
+
+struct SessionInfo {
+  SessionId session;
+  Duration ttl{};
+  ReplicaId node;
+  BootCounter boot;
+  uint64_t incarnation = 0;
+  Generation generation;
+  uint64_t holds = 0;
+  uint64_t waiters = 0;
+  std::string metadata;
+  bool ending = false;  // killed: ends a TTL after it was (S-57)
+  friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
+};
+struct Sessions {
+  std::vector<SessionInfo> sessions;
+  bool more = false;
+  friend bool operator==(const Sessions&, const Sessions&) = default;
+};
+
+struct HeldLock {
+  std::string name;
+  std::string owner_tag;
+  Token token;
+  RequestId request;
+  Index since;
+  LockMode mode = LockMode::Exclusive;
+  uint64_t count = 1;     // acquires that the hold stands for
+  uint64_t releases = 0;  // that counted it down so far
+  Token last;             // as in HolderInfo
+  bool asked = false;     // likewise
+  friend bool operator==(const HeldLock&, const HeldLock&) = default;
+};
+struct HeldLocks {
+  std::vector<HeldLock> locks;  // in grant order
+  bool more = false;
+  friend bool operator==(const HeldLocks&, const HeldLocks&) = default;
+};
+
+struct Entry {
+  std::optional<KeyValue> entry;
+  Revision revision;  // of the store now
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+// What an operation on keys came to that writes nothing; any other code than Ok says why there is no reply.
+template <typename Reply>
+struct KeysRead {
+  ResultCode code = ResultCode::Ok;
+  Revision revision;   // of the store now
+  Revision compacted;  // below it nothing is answered
+  Reply reply;
+
+  Result refusal() const { return {.code = code, .revision = revision, .compacted = compacted}; }
+  friend bool operator==(const KeysRead&, const KeysRead&) = default;
+};
+
+// How long a lease still has is nothing of the replicated state: the leader says it of the timer, which has this number.
+struct LeaseRow {
+  LeaseId id;
+  SessionId number;
+  Duration ttl{};
+  ReplicaId node;  // that keeps it alive; zero: none
+  friend bool operator==(const LeaseRow&, const LeaseRow&) = default;
+};
+struct Leases {
+  std::vector<LeaseRow> leases;
+  std::vector<std::string> keys;  // of one lease, if they were asked for
+  bool more = false;
+  Revision revision;  // of the store now
+  friend bool operator==(const Leases&, const Leases&) = default;
+};
+
+// `limit`: of rows; zero: kRowsMax, which is also the most. Rows are cut off at 4 MiB, the first always fits.
+class Reads {
+ public:
+  virtual Holders holders_of(std::string_view name) const = 0;
+  virtual LockQueue queue_of(std::string_view name, uint64_t limit) const = 0;
+  // Nothing: never existed or ended.
+  virtual std::optional<SessionInfo> session(SessionId id) const = 0;
+  virtual Sessions sessions_after(SessionId id, uint64_t limit) const = 0;
+  // Holds with tokens above `after`. A multi-lock is shown as a whole.
+  virtual HeldLocks locks_of(SessionId session, Token after) const = 0;
+  virtual OwnedObjects objects_of(SessionId session, const OwnedObjects::Place& after) const = 0;
+  // Of a lock, permits, a place or a claim.
+  virtual bool still_held(std::string_view name, Token token) const = 0;
+  // S-36: what such a try would be refused with now; nothing: it is worth an entry. The request has passed validate().
+  virtual std::optional<Result> refusal_of(const Acquire& acquire) const = 0;
+  virtual std::optional<Result> refusal_of(const AcquireAll& acquire) const = 0;
+
+  virtual ObjectView object(coordination::Kind kind, std::string_view name, uint64_t limit) const = 0;
+
+  virtual Entry entry(std::string_view key) const = 0;
+  // At most kRowsMax entries; if more are left over than its own limit cut off, it goes on behind the last of them at the same
+  // revision, or, in another order than that of the keys, is LimitExceeded.
+  virtual KeysRead<RangeReply> range(const RangeOperation& range) const = 0;
+  // The same without the count, which would go over all of it again: for what is left over.
+  virtual KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const = 0;
+  virtual KeysRead<TransactionReply> read(const Transaction& transaction) const = 0;  // InvalidArgument: it writes
+  virtual Changes changes(const ChangesAfter& place) const = 0;
+  virtual KeySpace key_space() const = 0;
+
+  // With as many names of its keys above `after` as one answer holds, if `keys`; at most one lease.
+  virtual Leases lease(LeaseId id, bool keys, std::string_view after) const = 0;
+  virtual Leases leases_after(LeaseId id, uint64_t limit) const = 0;
+
+ protected:
+  ~Reads() = default;
+};
+
+}  // namespace coordkit::machine

@@ -1,0 +1,92 @@
+// What a client has under way in its engine, as an object of its own.
+#include "client/requests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "coordkit/error.h"
+#include "tests/client/fake_engine.h"
+
+namespace coordkit::client {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+struct RequestsTest : testing::Test {
+  Requests::OnCompletion note(std::string name) {
+    return [this, name = std::move(name)](const Completion&, Now) { told.push_back(name); };
+  }
+  void complete(Ticket ticket, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
+    requests.complete({.ticket = ticket, .stage = stage}, now);
+  }
+  test::FakeEngine engine;
+  Requests requests{engine, 300ms};
+  Now now{LaggingTime(1h), LeadingTime(2h)};
+  std::vector<std::string> told;
+};
+
+TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
+  const Ticket first = requests.submit({.body = machine::Put{"k", "v"}}, now.lagging, Urgency::Normal, note("put"));
+  const Ticket second = requests.when_readable({}, note("read"));
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(requests.posted());
+  EXPECT_THAT(engine.posted, SizeIs(2));
+  complete(first, ApplyOutput::Stage::Queued);
+  complete(second);
+  complete(second);
+  complete(first);
+  complete(first);
+  EXPECT_THAT(told, ElementsAre("put", "read", "put"));
+  EXPECT_EQ(requests.tickets(), 0u);
+}
+
+TEST_F(RequestsTest, AForgottenOneIsNotCompletedAndTheEngineKnows) {
+  const Ticket ticket = requests.when_readable({}, note("read"));
+  requests.forget(ticket);
+  complete(ticket);
+  EXPECT_TRUE(told.empty());
+  EXPECT_THAT(engine.take<Forget>(), SizeIs(1));
+}
+
+TEST_F(RequestsTest, ACompletionMaySubmitAndMayClearEverything) {
+  const Ticket submits = requests.when_readable({}, [this](const Completion&, Now) {
+    for (int i = 0; i < 100; ++i) requests.when_readable({}, note("nested"));
+  });
+  complete(submits, ApplyOutput::Stage::Queued);
+  EXPECT_EQ(requests.tickets(), 101u);
+  const Ticket clears = requests.when_readable({}, [this](const Completion&, Now) { requests.clear(); });
+  complete(clears);
+  EXPECT_EQ(requests.tickets(), 0u);
+}
+
+TEST_F(RequestsTest, TimersRunByTheirTimeAndThenInTheirOrder) {
+  const auto run = [this](std::string name) { return [this, name](Now) { told.push_back(name); }; };
+  requests.run_at(now.lagging + 2ms, run("later"));
+  requests.run_at(now.lagging + 1ms, run("first"));
+  requests.run_at(now.lagging + 1ms, run("second"));
+  requests.retry(now, run("retry"));
+  EXPECT_EQ(requests.next_timer(), now.lagging + 1ms);
+  now.lagging += 2ms;
+  requests.run_due(now);
+  EXPECT_THAT(told, ElementsAre("first", "second", "later"));
+  now.lagging += 298ms;
+  requests.run_due(now);
+  EXPECT_THAT(told, ElementsAre("first", "second", "later", "retry"));
+  EXPECT_EQ(requests.next_timer(), LaggingTime::max());
+}
+
+TEST_F(RequestsTest, AStateIsReadOnlyOnceTheEngineSaysSo) {
+  EXPECT_EQ(reason_of(requests.reads(Completion{}).status()), Reason::Unsupported) << "no machine of coordkit's";
+  const test::FakeReads state;
+  engine.state = &state;
+  EXPECT_EQ(*requests.reads(Completion{}), &state);
+  EXPECT_EQ(requests.reads({.status = absl::AbortedError("late")}).status(), absl::AbortedError("late"));
+}
+
+}  // namespace
+}  // namespace coordkit::client
