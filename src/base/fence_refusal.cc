@@ -3,14 +3,13 @@
 #include <string>
 
 #include "base/last_number.h"
-#include "base/mutant.h"
 #include "coordkit/error.h"
 
 namespace coordkit {
 
 absl::Status judge(const FenceState& state, Token token, FenceMode mode) {
   if (!token) return make_error(Reason::InvalidArgument, "a fencing token is above zero; take it from a grant");
-  if (state.admits(token, mode) || mutant(Mutant::GateTakesOlder)) return absl::OkStatus();
+  if (state.admits(token, mode)) return absl::OkStatus();
   return make_error(Reason::Fenced, "token " + std::to_string(token.value()) +
                                         " is fenced off, so give up this grant: a newer holder came with token " +
                                         std::to_string(state.highest.value()));

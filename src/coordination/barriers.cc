@@ -1,7 +1,5 @@
 #include "coordination/barriers.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 using Result = Verdict::Kind;
@@ -34,7 +32,7 @@ void Barriers::end(SessionId session) {
 void Barriers::settle(Step& step) {
   for (const Index barrier : orphaned_) {
     const bool opens = barriers_.at(barrier).at_end == AtSessionEnd::Opens;
-    open(step, barrier, opens || mutant(Mutant::BrokenBarrierOpens) ? Result::Ok : Result::Broken);
+    open(step, barrier, opens ? Result::Ok : Result::Broken);
   }
   orphaned_.clear();
 }

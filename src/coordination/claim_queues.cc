@@ -1,7 +1,5 @@
 #include "coordination/claim_queues.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 using Result = Verdict::Kind;
@@ -9,9 +7,7 @@ using Result = Verdict::Kind;
 namespace {
 
 // Its place among the items of its queue, which no return changes.
-std::pair<int64_t, Index> place_of(Index id, const Item& item) {
-  return {mutant(Mutant::PriorityIgnored) ? 0 : item.priority, id};
-}
+std::pair<int64_t, Index> place_of(Index id, const Item& item) { return {item.priority, id}; }
 
 }  // namespace
 
@@ -112,7 +108,7 @@ std::optional<Index> ClaimQueues::next(Index queue) const {
 Verdict ClaimQueues::grant(Step& step, Index item, Claim claim) {
   const Item& row = items_.at(item);
   const auto ready = ready_.find(row.object);
-  if (!mutant(Mutant::ItemStaysInSight)) ready->second.erase(place_of(item, row));
+  ready->second.erase(place_of(item, row));
   if (ready->second.empty()) ready_.erase(ready);
   claim.object = item;
   const Token token = step.next_token();

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 namespace {
 
@@ -41,7 +39,6 @@ void Coordination::end_waits(SessionId session, Waiter waiter, Step& step) {
 }
 
 void Coordination::regrant_all(SessionId session, Step& step) {
-  if (mutant(Mutant::ResumeKeepsTokens)) return;
   semaphores.regrant_all(session, step);
   double_barriers.regrant_all(session, step);
   queues.regrant_all(session, step);

@@ -1,7 +1,5 @@
 #include "coordination/counters.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 using Result = Verdict::Kind;
@@ -36,7 +34,7 @@ Verdict Counters::compare_and_set(Step& step, std::string_view name, int64_t exp
 
 Verdict Counters::allocate(Step& step, std::string_view name, int64_t count) {
   const int64_t last = value(name);
-  Verdict verdict = add(step, name, mutant(Mutant::NumbersRepeat) ? count - 1 : count);
+  Verdict verdict = add(step, name, count);
   if (verdict.kind == Result::Ok) verdict.number = last + 1;
   return verdict;
 }

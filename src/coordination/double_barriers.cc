@@ -1,7 +1,5 @@
 #include "coordination/double_barriers.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 using Result = Verdict::Kind;
@@ -11,7 +9,7 @@ Verdict DoubleBarriers::enter(Step& step, const Attempt& attempt, uint64_t parti
   if (existing && barriers_.at(*existing).parties != parties) return {.kind = Result::InvalidArgument};
   if (existing && barriers_.at(*existing).complete) return {.kind = Result::TooManyParties};
   const uint64_t expected = existing ? barriers_.at(*existing).expected : parties;
-  const bool last = (existing ? step.waits.line(*existing) : 0) + 1 >= expected || mutant(Mutant::PartyEntersAlone);
+  const bool last = (existing ? step.waits.line(*existing) : 0) + 1 >= expected;
   if (!last && !attempt.waits) return {.kind = Result::Held};
   if (!existing) barriers_.add(step.index, {std::string(attempt.name), parties, parties, at_end});
   const Index barrier = existing.value_or(step.index);

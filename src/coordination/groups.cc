@@ -1,7 +1,5 @@
 #include "coordination/groups.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 using Result = Verdict::Kind;
@@ -35,7 +33,6 @@ Verdict Groups::leave(Step& step, const Who& who) {
 }
 
 void Groups::end(SessionId session, Step& step) {
-  if (mutant(Mutant::DeadMembersStay)) return;
   const auto members = members_.of_session(session);
   for (const Index member : members) remove(member, step);
 }

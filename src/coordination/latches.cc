@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 namespace {
 
@@ -36,7 +34,7 @@ Verdict Latches::count_down(Step& step, std::string_view name, uint64_t by) {
 Verdict Latches::wait(Step& step, const Attempt& attempt) {
   const std::optional<Index> latch = latches_.named(attempt.name);
   if (!latch) return {.kind = Result::NotFound};
-  if (latches_.at(*latch).count == 0 || mutant(Mutant::LatchOpensEarly)) return {};
+  if (latches_.at(*latch).count == 0) return {};
   return step.waits.join(step, attempt, WaitFor::Latch, *latch);
 }
 

@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 using Result = Verdict::Kind;
@@ -28,7 +26,7 @@ Verdict Semaphores::acquire(Step& step, const Attempt& attempt, uint64_t count, 
     semaphores_.add(step.index, {std::string(attempt.name), *initial_limit});
     semaphore = step.index;
   }
-  const bool first = step.waits.line(*semaphore) == 0 || mutant(Mutant::SmallRequestsPass);
+  const bool first = step.waits.line(*semaphore) == 0;
   if (first && fits(*semaphore, count)) return grant(step, *semaphore, attempt.session, step.request, count);
   return step.waits.join(step, attempt, WaitFor::Permits, *semaphore, count);
 }
@@ -49,7 +47,6 @@ Verdict Semaphores::erase(Step& step, std::string_view name) {
 }
 
 void Semaphores::end(SessionId session) {
-  if (mutant(Mutant::PermitsOfTheDeadStay)) return;
   const auto permits = permits_.of_session(session);
   for (const Token token : permits) give_back(token);
 }
@@ -71,7 +68,7 @@ uint64_t Semaphores::held(Index semaphore) const {
 
 // held + count <= limit, without overflow: the limit may have been lowered below what is held.
 bool Semaphores::fits(Index semaphore, uint64_t count) const {
-  const uint64_t limit = semaphores_.at(semaphore).limit + (mutant(Mutant::OnePermitTooMany) ? 1 : 0);
+  const uint64_t limit = semaphores_.at(semaphore).limit;
   const uint64_t taken = held(semaphore);
   return taken <= limit && count <= limit - taken;
 }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::coordination {
 
 Verdict Waits::join(Step& step, const Attempt& attempt, WaitFor purpose, Index object, uint64_t amount, Duration term) {
@@ -48,7 +46,6 @@ std::optional<Waits::Left> Waits::cancel(SessionId session, const RequestId& req
 
 std::vector<Waits::Left> Waits::end(SessionId session, Step& step) {
   std::vector<Left> left;
-  if (mutant(Mutant::DeadStayInLine)) return left;
   const auto waits = rows_.of_session(session);
   for (const Index wait : waits) {
     left.push_back({rows_.at(wait).purpose, rows_.at(wait).object});

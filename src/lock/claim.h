@@ -10,7 +10,6 @@
 #include <memory>
 #include <span>
 
-#include "base/mutant.h"
 #include "coordkit/types.h"
 #include "lock/linked.h"
 #include "lock/short_text.h"
@@ -43,9 +42,7 @@ struct Lock {
 };
 
 // Could one more hold of this mode stand beside those there are?
-inline bool admits(const Lock& lock, Mode mode) {
-  return lock.holds.empty() || compatible(lock.holds.first->mode, mode) || mutant(Mutant::TwoHolders);
-}
+inline bool admits(const Lock& lock, Mode mode) { return lock.holds.empty() || compatible(lock.holds.first->mode, mode); }
 
 // Session and tag: whatever it has on one lock, it has at most once.
 struct Owner;

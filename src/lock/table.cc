@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "lock/deadlock.h"
 
 namespace coordkit::lock {
@@ -13,9 +12,7 @@ namespace {
 
 // Heap order: the wait queued first comes out first. A multi-lock may be in the heap several times, and the wait of one that
 // is granted by then is over; so the order is kept beside it.
-bool queued_later(const std::pair<Index, Claim*>& a, const std::pair<Index, Claim*>& b) {
-  return mutant(Mutant::YoungestWaitFirst) ? a.first < b.first : a.first > b.first;
-}
+bool queued_later(const std::pair<Index, Claim*>& a, const std::pair<Index, Claim*>& b) { return a.first > b.first; }
 
 Decision decided(Decision::Kind kind, const Claim& waiter) {
   return {kind, waiter.request, waiter.owner->session, waiter.since, waiter.timeout > Duration::zero(), {}};
@@ -37,7 +34,6 @@ bool grantable(const Claim& waiter) {
   const auto next_in_line = [](const Place& place) {
     return place.before == nullptr && admits(*place.lock, place.mode) && place.lock->delay == 0;
   };
-  if (mutant(Mutant::MultiLockInPart)) return next_in_line(waiter.places().front());
   return std::ranges::all_of(waiter.places(), next_in_line);
 }
 
@@ -89,7 +85,7 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
     hold(claim, Token(tokens.next()), attempt.index, tokens);
     return {Kind::Granted, claim.token, claim.since};
   }
-  if (!attempt.may_close_cycle && !mutant(Mutant::CyclesUnseen) && closes_cycle(claim)) {
+  if (!attempt.may_close_cycle && closes_cycle(claim)) {
     remove(claim);
     return {Kind::Deadlock};
   }
@@ -130,8 +126,7 @@ std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
     const Lock* lock = find(wanted.name);
     if (!lock) continue;
     if (lock->delay != 0) return AcquireVerdict{Kind::Delayed};
-    const bool behind = !lock->queue.empty() && !mutant(Mutant::SharedTryOvertakes);
-    if (behind || !admits(*lock, wanted.mode)) return AcquireVerdict{Kind::Held};
+    if (!lock->queue.empty() || !admits(*lock, wanted.mode)) return AcquireVerdict{Kind::Held};
   }
   return std::nullopt;
 }
@@ -146,8 +141,7 @@ bool Table::release(const HoldKey& key, uint64_t number) {
   }
   Claim* claim = find_hold(key);
   if (!claim) return false;
-  const bool known = number != 0 && !mutant(Mutant::ReleaseRepeats);
-  const uint64_t counts = !known ? 1 : number > claim->releases ? number - claim->releases : 0;
+  const uint64_t counts = number == 0 ? 1 : number > claim->releases ? number - claim->releases : 0;
   if (counts >= claim->count) {
     remove(*claim);
   } else if (counts > 0) {
@@ -172,7 +166,7 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
   if (!claim || claim->request != acquire) return {};
   if (claim->held()) return {CancelVerdict::Kind::Granted, claim->token, claim->since};
   decisions.waits.push_back(decided(Decision::Kind::Cancelled, *claim));
-  if (!mutant(Mutant::CancelledStays)) remove(*claim);
+  remove(*claim);
   return {CancelVerdict::Kind::Cancelled, {}, {}};
 }
 
@@ -207,9 +201,9 @@ void Table::end_waits(SessionId session, Decisions& decisions) {
 }
 
 void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions) {
-  if (!mutant(Mutant::DeadWaitersStay)) end_waits(session, decisions);
+  end_waits(session, decisions);
   for (const Resting::Handle handle : resting_.of_session(session)) end_at_rest(handle);
-  const bool delays = how == Ending::Expired || mutant(Mutant::CloseDelays);
+  const bool delays = how == Ending::Expired;
   for (Claim* claim : claims_of(session, Which::All)) {
     if (!claim->held()) continue;
     if (delays && claim->delay > Duration::zero()) {
@@ -222,7 +216,6 @@ void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& 
 
 // Another delay of the same name may have run for any part of its time: the longer of the two begins anew.
 void Table::begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions) {
-  if (mutant(Mutant::DelayForgotten)) return;
   if (lock.delay != 0) {
     duration = std::max(duration, delays_.at(lock.delay).duration);
     end_delay(lock.delay, decisions);
@@ -267,21 +260,16 @@ void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
     candidates_.pop_back();
     if (next.held() || !grantable(next)) continue;
     Decision decision = decided(Decision::Kind::Granted, next);
-    decision.token = Token(mutant(Mutant::TokenRepeats) ? tokens.last() : tokens.next());
+    decision.token = Token(tokens.next());
     hold(next, decision.token, index, tokens);
     decisions.waits.push_back(decision);
-    if (mutant(Mutant::OneReaderAtATime)) continue;
     for (const Place& place : next.places()) nominate(*place.lock);
   }
   for (Lock* lock : touched_) {
     lock->touched = false;
     COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(*lock->queue.first->claim), "INV_L06");
     const bool empty = lock->holds.empty() && lock->queue.empty() && lock->delay == 0;
-    if (put_to_rest(*lock)) {
-      locks_.erase(locks_.find(lock->name.view()));
-    } else if (empty && !mutant(Mutant::NamesAreKept)) {
-      locks_.erase(locks_.find(lock->name.view()));
-    }
+    if (put_to_rest(*lock) || empty) locks_.erase(locks_.find(lock->name.view()));
   }
   touched_.clear();
   std::ranges::move(std::exchange(led_, {}), std::back_inserter(decisions.led));

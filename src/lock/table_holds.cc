@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutant.h"
 #include "lock/deadlock.h"
 #include "lock/table.h"
 
@@ -32,8 +31,7 @@ ModeVerdict Table::upgrade(const HoldKey& key, Index index, TokenCounter& tokens
   Claim* claim = find_convertible(key, Mode::Shared, verdict);
   if (!claim) return verdict;
   const Lock& lock = claim->lock();
-  const bool alone = lock.holds.first == lock.holds.last || mutant(Mutant::UpgradesBesideReaders);
-  if (!alone) return {ModeVerdict::Kind::Conflict};
+  if (lock.holds.first != lock.holds.last) return {ModeVerdict::Kind::Conflict};
   if (lock.delay != 0) return {ModeVerdict::Kind::Delayed};  // S-40: an expired reader may still read
   claim->one.mode = Mode::Exclusive;
   const bool deadlock = waits_for_itself(*claim->owner);
@@ -45,7 +43,7 @@ ModeVerdict Table::upgrade(const HoldKey& key, Index index, TokenCounter& tokens
 ModeVerdict Table::convert(Claim& claim, Mode mode, Index index, TokenCounter& tokens) {
   if (claim.one.mode == Mode::Exclusive) note_leader(claim.lock().name.view());  // it leads no longer, or under another token
   rewrite(claim, [mode](Claim& hold) { hold.one.mode = mode; });
-  regrant(claim, mutant(Mutant::DowngradeKeepsToken) ? claim.token : Token(tokens.next()), index, tokens);
+  regrant(claim, Token(tokens.next()), index, tokens);
   return {ModeVerdict::Kind::Done, claim.token, claim.since};
 }
 
@@ -82,8 +80,6 @@ void Table::regrant_all(SessionId session, Index index, TokenCounter& tokens) {
   }
   std::ranges::sort(holds, {}, &Held::token);
   for (const Held& hold : holds) {
-    const bool kept = mutant(Mutant::ResumeKeepsTokens) && (hold.claim == nullptr || !hold.claim->block);
-    if (kept) continue;
     const Token token(tokens.next());
     hold.claim ? regrant(*hold.claim, token, index, tokens) : regrant_at_rest(hold.resting, token, index);
   }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "lock/claim_view.h"
 #include "lock/table.h"
 
@@ -30,7 +29,7 @@ Claim* Table::find_hold(const HoldKey& key) const {
   const auto found = holds_.find(key.token);
   if (found == holds_.end()) return nullptr;
   Claim& claim = *found->second;
-  const bool owner = claim.owner->session == key.session || mutant(Mutant::AnyoneReleases);
+  const bool owner = claim.owner->session == key.session;
   if (!owner || (key.tag && claim.owner->tag.view() != *key.tag)) return nullptr;
   const auto here = [&key](const Place& place) { return place.lock->name.view() == key.name; };
   return std::ranges::any_of(claim.places(), here) ? &claim : nullptr;
@@ -130,7 +129,7 @@ void Table::remove(Claim& claim) {
   unchanged(claim);
   for (const Place& place : claim.places()) {
     if (claim.held() && place.mode == Mode::Exclusive) note_leader(place.lock->name.view());
-    if (!mutant(Mutant::NobodyIsWoken)) touch(*place.lock);
+    touch(*place.lock);
   }
   drop(claim);
 }

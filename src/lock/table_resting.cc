@@ -2,7 +2,6 @@
 #include <string>
 #include <utility>
 
-#include "base/mutant.h"
 #include "lock/table.h"
 
 namespace coordkit::lock {
@@ -29,7 +28,6 @@ bool Table::grant_at_rest(const Attempt& attempt, Token token) {
 }
 
 void Table::end_at_rest(Resting::Handle handle) {
-  if (mutant(Mutant::NamesAreKept)) return;
   const ClaimView hold = resting_.view(handle);
   digest_ -= claim_hash(hold);
   if (hold.mode == Mode::Exclusive) note_leader(hold.name);

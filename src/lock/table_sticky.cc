@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "lock/table.h"
 
 namespace coordkit::lock {
@@ -14,7 +13,7 @@ void Table::reserve(Block& block, Token first, TokenCounter& tokens) {
   block.first = first;
   block.last = Token(first.value() + block.size - 1);
   block.newest = Token();
-  if (!mutant(Mutant::BlockNotReserved)) tokens.reserve(block.size - 1);
+  tokens.reserve(block.size - 1);
 }
 
 // The sticky hold of this lock, if that is what holds it.
@@ -35,7 +34,7 @@ Claim* Table::find_delegation(const HoldKey& key) const {
 void Table::ask(Lock& lock) {
   if (lock.holds.empty()) return;
   Claim& claim = *lock.holds.first->claim;
-  if (!claim.block || claim.block->asked || mutant(Mutant::DelegationNotAsked)) return;
+  if (!claim.block || claim.block->asked) return;
   rewrite(claim, [](Claim& hold) { hold.block->asked = true; });
   asked_.push_back({claim.owner->session, std::string(lock.name.view()), claim.token});
 }
@@ -64,7 +63,7 @@ std::optional<Token> Table::refill(const HoldKey& key, TokenCounter& tokens) {
 std::optional<Mode> Table::put_forward(std::string_view name, Token token) {
   const std::optional<Mode> mode = held(name, token);
   Claim* claim = mode ? delegation(name) : nullptr;
-  const bool newer = claim && token > claim->block->newest && !mutant(Mutant::OlderTokensStay);
+  const bool newer = claim && token > claim->block->newest;
   if (newer) rewrite(*claim, [token](Claim& hold) { hold.block->newest = token; });
   return mode;
 }

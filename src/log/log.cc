@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
 #include "log/peer_marks.h"
@@ -173,8 +172,8 @@ void Log::truncate(Index keep) {
 
 absl::Status Log::sync() {
   if (!failure_.ok()) return failure_;
-  const absl::Status status = mutant(Mutant::SyncsNothing) ? absl::OkStatus() : segments_[current_].file->sync();
-  if (!status.ok() && !mutant(Mutant::FailedSyncForgotten)) return final_failure(status);
+  const absl::Status status = segments_[current_].file->sync();
+  if (!status.ok()) return final_failure(status);
   durable_ = {current_, end_};
   first_segment_durable_ = state_.first_segment;
   return final_failure(recycle());
@@ -240,7 +239,7 @@ absl::Status Log::compact(Position through) {
   index_.erase(index_.begin(), index_.begin() + static_cast<std::ptrdiff_t>(count));
   holes_.erase(holes_.begin(), holes_.upper_bound(through.index));
   state_.base = through;
-  state_.first_segment = index_.empty() || mutant(Mutant::RecyclesLiveSegments) ? current_ : index_.front().home;
+  state_.first_segment = index_.empty() ? current_ : index_.front().home;
   COORDKIT_CHECK_MSG(index_.empty() || state_.first_segment <= index_.front().home, "INV_S01");
   mark_due_ = true;
   return absl::OkStatus();
@@ -326,7 +325,6 @@ absl::Status Log::hasty_spare(size_t batch_bytes) {
 // Segments older than a durable batch says are renamed to spares, oldest first; they are never read again.
 absl::Status Log::recycle() {
   bool changed = false;
-  if (mutant(Mutant::NeverRecycles)) return absl::OkStatus();
   while (!segments_.empty() && segments_.begin()->first < std::min(first_segment_durable_, current_)) {
     const uint32_t segment = segments_.begin()->first;
     const uint64_t capacity = segments_.begin()->second.capacity;

@@ -3,7 +3,6 @@
 // then. A newest segment that is small and sound is carried over as a whole and replaced: restarts do not pile up files.
 #include <algorithm>
 
-#include "base/mutant.h"
 #include "coordkit/error.h"
 #include "log/log.h"
 
@@ -40,7 +39,6 @@ std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from)
   for (const bool repairs : {false, true}) {
     size_t bytes = kRewriteBatchBytes + 1;
     for (const Slot& slot : recovery.slots) {
-      if (mutant(Mutant::OpenDropsLast) && &slot == &recovery.slots.back()) continue;
       if (slot.where() < from || !slot.entry || is_repair(slot) != repairs) continue;
       if (bytes > kRewriteBatchBytes) {
         steps.emplace_back();

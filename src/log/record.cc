@@ -1,7 +1,6 @@
 #include "log/record.h"
 
 #include "base/fixed.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 
 namespace coordkit::log {
@@ -10,8 +9,7 @@ namespace {
 constexpr size_t kSummedBytes = 48;  // of the header; the header sum follows
 
 uint64_t header_sum(std::string_view header, const RecordKey& key, uint32_t offset) {
-  const uint32_t segment = mutant(Mutant::SumsOfAnySegment) ? 0 : key.segment;
-  const uint64_t place = hash_mix(hash_mix(key.store.value(), segment), offset);
+  const uint64_t place = hash_mix(hash_mix(key.store.value(), key.segment), offset);
   return hash_bytes(header.substr(0, kSummedBytes), place);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/mutant.h"
 #include "coordkit/error.h"
 
 namespace coordkit::log {
@@ -194,7 +193,7 @@ class Recoverer {
       const std::vector<Identity>& previous = batch ? batch->mark.previous : replay_.previous();
       if (newest && at <= sure) result_.sure_previous = previous;
       if (newest && at == kFirstBatchOffset) result_.older_previous = previous;
-      if (!batch && (at >= sure || mutant(Mutant::CutsAtRot))) break;
+      if (!batch && at >= sure) break;
       if (!batch) {
         const size_t next = next_batch(bytes, at, sure, link.segment);
         if (!is_closing_mark(link, at, next))

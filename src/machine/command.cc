@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "machine/fields.h"
 #include "machine/kv_codec.h"
 #include "machine/record_codec.h"
@@ -104,7 +103,7 @@ PriorRelease read_prior(pbf_reader in) {
 ResultCode check(std::monostate) { return ResultCode::Unsupported; }
 ResultCode check(const OpenSession& open) {
   if (open.ttl <= Duration::zero() || !open.node || !open.boot) return ResultCode::InvalidArgument;
-  if (open.ttl > kTtlMax && !mutant(Mutant::EveryTtlTaken)) return ResultCode::TtlTooLarge;
+  if (open.ttl > kTtlMax) return ResultCode::TtlTooLarge;
   return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 ResultCode check(const CloseSession&) { return ResultCode::Ok; }

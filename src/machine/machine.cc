@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "machine/rows.h"
 
 namespace coordkit::machine {
@@ -54,9 +53,8 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
     return answer({.code = refusal}, ApplyOutput::Stage::Final, step);
   }
   perform_prior_releases(*request, step);
-  Answer result = cancelled && !mutant(Mutant::CancelMarkIgnored)
-                      ? Result{.code = ResultCode::Cancelled}
-                      : std::visit([&](auto& body) { return execute(body, step); }, request->body);
+  Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
+                            : std::visit([&](auto& body) { return execute(body, step); }, request->body);
   if (result) answer(*result, ApplyOutput::Stage::Final, step);
   settle(step);
   announce_leaders(step);
@@ -97,7 +95,7 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     std::optional<lease::Session> session = state_.sessions.find(id);
     if (!session) session = state_.leases.find(id);
     if (!session && timer.generation == Generation(0)) delays.push_back(id.value());
-    if (session && (session->generation == timer.generation || mutant(Mutant::GenerationIgnored))) {
+    if (session && session->generation == timer.generation) {
       dead.emplace_back(session->name ? session->name : LeaseId(id.value()), id);
     }
   }
@@ -110,7 +108,6 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     }
     const bool killed = state_.sessions.find(id)->ending;
     end_session(id, killed ? SessionEnded::Reason::Killed : SessionEnded::Reason::Expired, step);
-    if (mutant(Mutant::GrantsBetweenDeaths)) settle(step);
   }
   for (const FiredTimer& timer : waits) {
     const bool of_lock =
@@ -130,7 +127,7 @@ void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step)
   state_.sessions.close(id);
   const bool closed = reason == SessionEnded::Reason::Closed;
   const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
-  if (closed || !mutant(Mutant::ExpiryKeepsHolds)) state_.locks.end(id, ending, state_.counter, step.decisions);
+  state_.locks.end(id, ending, state_.counter, step.decisions);
   end_coordinated(id, step);
   end_attached(LeaseId(id.value()));
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});

@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "base/mutant.h"
 #include "machine/changes.h"
 #include "machine/kv_codec.h"
 #include "machine/machine.h"
@@ -48,7 +47,6 @@ bool Machine::meets(std::optional<LockMode> mode, std::string_view name, Token t
 
 Machine::Answer Machine::execute(Put& put, Step& step) {
   const auto shown = [](std::string_view, Token, bool) { return false; };  // a put names no lock
-  if (mutant(Mutant::PutsLost)) return Result{};
   mvcc::Store::Change change;
   PutReply reply;
   if (!has_room(growth(put, &state_.keys))) return Result{.code = ResultCode::NoSpace};
@@ -83,10 +81,8 @@ Machine::Answer Machine::execute(Compact& compact, Step&) { return Result{.code 
 
 // S-39: one revision for all of them, none if there are none.
 void Machine::end_attached(LeaseId lease) {
-  if (mutant(Mutant::AttachedKeysStay)) return;
   mvcc::Store::Change change;
   for (const std::string& key : state_.keys.attached(lease)) {
-    if (mutant(Mutant::LeaseEndsKeyByKey)) change = {};
     state_.keys.erase(change, key);
   }
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "machine/machine.h"
 
 namespace coordkit::machine {
@@ -23,7 +22,6 @@ ResultCode check(const GrantLease& grant) {
 
 // What keys can be attached to: a lease, or a session by its id.
 bool Machine::lease_exists(LeaseId lease) const {
-  if (mutant(Mutant::AnyLeaseWillDo)) return true;
   return state_.leases.named(lease).has_value() || state_.sessions.contains(SessionId(lease.value()));
 }
 
@@ -47,7 +45,7 @@ Machine::Answer Machine::execute(GrantLease& grant, Step& step) {
 Machine::Answer Machine::execute(RenewLease& renew, Step& step) {
   const std::optional<SessionId> number = state_.leases.named(renew.id);
   if (!number) return Result{.code = ResultCode::LeaseNotFound};
-  if (!mutant(Mutant::LoggedRenewalKeepsGeneration)) state_.leases.renew(*number);
+  state_.leases.renew(*number);
   const lease::Session lease = *state_.leases.find(*number);
   step.output.timer_ops.push_back(timer_of(*number, lease));
   return Result{.session = *number, .ttl = lease.group.ttl, .lease = renew.id};
@@ -55,7 +53,7 @@ Machine::Answer Machine::execute(RenewLease& renew, Step& step) {
 
 Machine::Answer Machine::execute(RevokeLease& revoke, Step& step) {
   const std::optional<SessionId> number = state_.leases.named(revoke.id);
-  const bool meant = number && (!revoke.number || revoke.number == *number || mutant(Mutant::RevokesNamesake));
+  const bool meant = number && (!revoke.number || revoke.number == *number);
   if (!meant) return Result{.code = ResultCode::LeaseNotFound};
   const size_t before = state_.keys.size();
   end_lease(*number, SessionEnded::Reason::Closed, step);
@@ -68,7 +66,7 @@ void Machine::end_lease(SessionId number, SessionEnded::Reason reason, Step& ste
   COORDKIT_CHECK_MSG(lease.has_value(), "INV_K05");
   step.output.timer_ops.push_back({TimerOp::Kind::Disarm, session_timer(number), lease->generation, {}, {}});
   state_.leases.close(number);
-  if (!mutant(Mutant::LeaseLeavesKeys)) end_attached(lease->name);
+  end_attached(lease->name);
   step.output.events.push_back({step.index, encode(Event(SessionEnded{number, reason}))});
 }
 

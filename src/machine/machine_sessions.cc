@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "machine/machine.h"
 
 namespace coordkit::machine {
@@ -29,8 +28,7 @@ bool succeeds(const TimerGroup& former, const Origin& origin) {
 }  // namespace
 
 TimerOp Machine::timer_of(SessionId id, const lease::Session& session) {
-  const bool bound = bool{session.group.node};
-  const bool renewable = bound && (!session.ending || mutant(Mutant::KilledIsRenewed));
+  const bool renewable = bool{session.group.node} && !session.ending;
   return {TimerOp::Kind::Arm, session_timer(id), session.generation, session.group.ttl,
           renewable ? session.group : TimerGroup{}};
 }
@@ -43,7 +41,7 @@ ResultCode Machine::admit(const absl::StatusOr<Request>& request, const RequestI
   if (!id) return ResultCode::Ok;
   const std::optional<lease::Session> session = state_.sessions.find(id);
   if (!session) return ResultCode::SessionNotFound;
-  if (!session->owns(by) && !mutant(Mutant::FormerProcessIsHeard)) return ResultCode::Lost;
+  if (!session->owns(by)) return ResultCode::Lost;
   return session->ending && !lets_go(*request) ? ResultCode::Lost : ResultCode::Ok;
 }
 
@@ -51,16 +49,15 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   const std::optional<lease::Session> session = state_.sessions.find(resume.id);
   if (!session) return Result{.code = ResultCode::SessionNotFound};
   const bool known = session->secret && session->secret == lease::hash_of_secret(resume.secret);
-  if (!known && !mutant(Mutant::AnySecretWillDo)) return Result{.code = ResultCode::PermissionDenied};
+  if (!known) return Result{.code = ResultCode::PermissionDenied};
   if (session->ending) return Result{.code = ResultCode::SessionNotFound};
 
   const Origin& origin = step.request.origin;
   // Who took it over since is not who the caller spoke of.
-  const bool meant = resume.generation == session->generation || mutant(Mutant::VouchesForAnybody);
+  const bool meant = resume.generation == session->generation;
   const bool gone = (resume.former_is_gone && meant) || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
-  const Sequence since = mutant(Mutant::FormerLifeIsHeard) ? Sequence() : step.request.sequence;
-  state_.sessions.resume(resume.id, group, since, gone ? lease::Former::IsGone : lease::Former::MayLive);
+  state_.sessions.resume(resume.id, group, step.request.sequence, gone ? lease::Former::IsGone : lease::Former::MayLive);
   // A wait belongs to the process that asked; a grant to it would be held by nobody.
   state_.locks.end_waits(resume.id, step.decisions);
   end_coordinated_waits(resume.id, coordination::Waiter::MayReturn, step);
@@ -94,7 +91,6 @@ Machine::Answer Machine::execute(ForceRelease& force, Step& step) {
 // and again with every new leader; the second step is its expiry. Marking twice does not prolong it.
 void Machine::mark_ending(SessionId id, Step& step) {
   if (state_.sessions.find(id)->ending) return;
-  if (mutant(Mutant::KillsAtOnce)) return end_session(id, SessionEnded::Reason::Killed, step);
   state_.sessions.mark_ending(id);
   state_.locks.end_waits(id, step.decisions);
   end_coordinated_waits(id, coordination::Waiter::IsGone, step);

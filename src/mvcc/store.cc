@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 #include "mvcc/version_hash.h"
 
@@ -22,7 +21,7 @@ uint64_t weight_of(const Version& version) {
 Refusal Store::readable(Revision at) const {
   if (!at) return Refusal::None;
   if (at > revision()) return Refusal::FutureRevision;
-  return at < compacted() && !mutant(Mutant::CompactedIsReadable) ? Refusal::Compacted : Refusal::None;
+  return at < compacted() ? Refusal::Compacted : Refusal::None;
 }
 
 const Version* Store::find(std::string_view key, Revision at) const {
@@ -91,10 +90,7 @@ void Store::put(Change& change, std::string_view key, std::string_view value, Le
 bool Store::erase(Change& change, std::string_view key) {
   const auto found = keys_.find(key);
   const bool there = found != keys_.end() && !(*found)->newest->deleted();
-  if (!there) {
-    if (mutant(Mutant::NoopTakesRevision)) counters_.revision = revision().next();
-    return false;
-  }
+  if (!there) return false;
   detach(*(*found)->newest);
   --size_;
   append(**found, next(change), {}, {});
@@ -161,7 +157,7 @@ uint64_t Store::hidden() const {
 }
 
 void Store::sweep_changes(size_t budget) {
-  const Revision end(compacted().value() + (mutant(Mutant::SweepsTooMuch) ? 2 : 0));
+  const Revision end = compacted();
   size_t taken = 0;
   while (swept() < end && taken < budget) {
     if (window_.empty() || window_.front()->mod >= end) {

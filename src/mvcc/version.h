@@ -9,7 +9,6 @@
 #include <memory>
 #include <string_view>
 
-#include "base/mutant.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
@@ -61,7 +60,7 @@ struct Key {
   // The key as it was after `at`; null: it was not there, or that is compacted away. A change is looked for from the newest on.
   const Version* at(Revision at) const {
     const Version* version = newest;
-    while (version != nullptr && version->mod > at && !mutant(Mutant::PastReadsTheNewest)) version = version->before;
+    while (version != nullptr && version->mod > at) version = version->before;
     return version == nullptr || version->deleted() ? nullptr : version;
   }
 

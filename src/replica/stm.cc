@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "coordkit/error.h"
 #include "replica/host.h"
 
@@ -46,7 +45,7 @@ absl::StatusOr<std::optional<KeyValue>> Stm::read(const std::string& key) {
   RangeOperation one = RangeOperation::of(key);
   QueryOptions options{.timeout = left()};
   if (snapshot_) {
-    if (!mutant(Mutant::StmReadsTheNewest)) one.revision = snapshot_;
+    one.revision = snapshot_;
     options.read = {Consistency::Local, as_of_};
   }
   absl::StatusOr<RangeResult> found = kv_->range(std::move(one), options);
@@ -122,9 +121,7 @@ class StmRun {
 
   absl::StatusOr<std::vector<Compare>> conditions(Stm& stm) const {
     std::vector<Compare> compares;
-    if (!mutant(Mutant::StmForgetsReads)) {
-      for (const auto& [key, seen] : stm.read_) compares.push_back(unchanged(key, seen));
-    }
+    for (const auto& [key, seen] : stm.read_) compares.push_back(unchanged(key, seen));
     if (options_.isolation == StmOptions::Isolation::Serializable || !stm.snapshot_) return compares;
     for (const auto& [key, entry] : stm.written_) {
       if (stm.read_.contains(key)) continue;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/mutant.h"
-
 namespace coordkit::sim {
 
 using machine::Result;
@@ -147,7 +145,6 @@ void CoordinationModel::end_waits(SessionId session, Waiter waiter, std::vector<
 
 // S-45: by kind, and within a kind in grant order; each is the newest grant then.
 void CoordinationModel::regrant_all(SessionId session, Index index) {
-  if (mutant(Mutant::ResumeKeepsTokens)) return;
   std::vector<Hold> again;
   for (const Hold& hold : holds_) {
     if (hold.session == session) again.push_back(hold);

@@ -4,8 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::sim {
 
 using machine::Result;
@@ -120,9 +118,7 @@ Result LockModel::refill(const machine::RefillBlock& asked) {
 void LockModel::regrant_all(SessionId session, Index index) {
   std::vector<Claim*> held;
   for (Claim& claim : claims_) {
-    // The twin errs with the table, so that it is the outcome at a protected resource that tells.
-    const bool kept = claim.block == 0 && mutant(Mutant::ResumeKeepsTokens);
-    if (claim.session == session && claim.held() && !kept) held.push_back(&claim);
+    if (claim.session == session && claim.held()) held.push_back(&claim);
   }
   std::ranges::sort(held, {}, [](const Claim* claim) { return claim->token; });
   for (Claim* claim : held) {

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/fixed.h"
-#include "base/mutant.h"
 
 namespace coordkit {
 namespace {
@@ -82,7 +81,7 @@ std::optional<FrameReader::Frame> FrameReader::next() {
   const size_t length = load_u32(at + 16);
   if (have - kFrameHeaderBytes < length) return std::nullopt;
   const std::string_view body(at + kFrameHeaderBytes, length);
-  if (!sums_.equal(load_u64(at + 24), sums_.of_frame(at, body)) && !mutant(Mutant::FrameSumUnchecked)) {
+  if (!sums_.equal(load_u64(at + 24), sums_.of_frame(at, body))) {
     fault_ = FrameFault::Sum;
     return std::nullopt;
   }

@@ -5,7 +5,6 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/fields.h"
-#include "base/mutant.h"
 
 namespace coordkit {
 namespace {
@@ -91,9 +90,9 @@ CloseReason judge(const Hello& mine, const Introduction& introduction) {
   if (std::max(mine.protocol_min, theirs.protocol_min) > std::min(mine.protocol_max, theirs.protocol_max)) {
     return CloseReason::NoCommonProtocol;
   }
-  if (mine.cluster && introduction.mark != 0 && introduction.mark != mark_of(mine.cluster) &&
-      !mutant(Mutant::OtherClusterTaken))
+  if (mine.cluster && introduction.mark != 0 && introduction.mark != mark_of(mine.cluster)) {
     return CloseReason::OtherCluster;
+  }
   return CloseReason::None;
 }
 

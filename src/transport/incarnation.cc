@@ -1,7 +1,5 @@
 #include "transport/incarnation.h"
 
-#include "base/mutant.h"
-
 namespace coordkit {
 
 // A boot counter grows with each opening of a directory, and the directory is locked while open. So:
@@ -27,7 +25,7 @@ IncarnationGuard::Verdict IncarnationGuard::judge(const Incarnation& next, bool 
     current_ = next;
     return Verdict::Succeed;
   }
-  if (next.boot < current_.boot && !mutant(Mutant::OlderBootTaken)) return Verdict::RefuseOlder;
+  if (next.boot < current_.boot) return Verdict::RefuseOlder;
   if (next.boot > current_.boot) {
     current_ = next;
     return Verdict::Succeed;

@@ -7,7 +7,6 @@
 #include <new>
 
 #include "base/fixed.h"
-#include "base/mutant.h"
 
 namespace coordkit {
 namespace {
@@ -62,7 +61,7 @@ std::string proof_of_secret(std::string_view secret, Prover by, std::string_view
 }
 
 bool equal_proofs(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && (CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0 || mutant(Mutant::ProofUnchecked));
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 SessionKey session_key(std::string_view secret, Prover by, uint64_t dialers_nonce, uint64_t acceptors_nonce) {

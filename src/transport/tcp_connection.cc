@@ -10,8 +10,6 @@
 #include <span>
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::tcp {
 namespace {
 
@@ -258,7 +256,7 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
   if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
   if (frame.kind == FrameKind::Message) {  // on a connection that we dialed: we are a guest there
     // Only a blank replica hears whom it does not know: it waits to be invited (FLT_S07).
-    if (!belongs_ && owner_.cluster() && !mutant(Mutant::UnprovenSpeaks)) return CloseReason::NotProven;
+    if (!belongs_ && owner_.cluster()) return CloseReason::NotProven;
     owner_.message_received(*this, frame.group, frame.body);
   } else if (frame.kind == FrameKind::Ping && accepted) {
     pong_owed_ = true;

@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "base/mutant.h"
 #include "coordkit/error.h"
 
 namespace coordkit::tcp {
@@ -234,7 +233,7 @@ CloseReason Network::settle_incarnation(Link& link, const Connection& connection
   if (link.accepted && link.accepted.get() != &connection) others.push_back(link.accepted);
   for (const auto& other : std::vector(others)) {
     const bool same = incarnation_of(*other) == next;
-    if (stronger(*other, connection) && (other->belongs() || !same) && !mutant(Mutant::ClaimDisplaces)) {
+    if (stronger(*other, connection) && (other->belongs() || !same)) {
       return CloseReason::NotProven;
     }
     if (!stronger(connection, *other) || same) continue;  // the same one is about to show it there, too

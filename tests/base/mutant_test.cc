@@ -11,10 +11,10 @@ TEST(MutantTest, OneIsOnAtATimeAndANameThatIsNoneChangesNothing) {
   const Mutant before = active_mutant;
   EXPECT_TRUE(switch_mutant("votes_twice"));
   EXPECT_TRUE(mutant(Mutant::VotesTwice));
-  EXPECT_TRUE(switch_mutant("two_holders"));
+  EXPECT_TRUE(switch_mutant("leads_in_silence"));
   EXPECT_FALSE(mutant(Mutant::VotesTwice));
   EXPECT_FALSE(switch_mutant("no_such_mutant"));
-  EXPECT_TRUE(mutant(Mutant::TwoHolders));
+  EXPECT_TRUE(mutant(Mutant::LeadsInSilence));
   active_mutant = before;
 }
 

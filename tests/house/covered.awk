@@ -8,7 +8,7 @@
 # docs/semantics.md has rules instead of rows, "- **S-45** ...", which tests carry as S45; ids of its table of reserved ones, some
 # of them "S-21 to S-28", are open.
 # A check in src/ that reports an invariant counts for the invariant. Every row needs a test or a reason, and every id a row.
-# Mutants (src/base/mutants.def) are listed with the rows that they break; they are no tests.
+# Mutants (tests/mutants) are listed with the rows that they break; they are no tests.
 
 function id_of(kind, word) {  # "REG", "F04" -> "REG_F4"; empty: no id
   if (word !~ /^[A-Z][0-9]+$/) return ""
@@ -111,6 +111,11 @@ FILENAME ~ /\.def$/ {  # the ids stand in the first line of a row, between its f
   split($0, quoted, "\"")
   split(quoted[1], argument, /[(,]/)
   break_by(argument[2], quoted[2])
+  next
+}
+FILENAME ~ /tests\/mutants\// {
+  if ($0 ~ /^[a-z][a-z0-9_]*$/) mutant = $0
+  if ($0 ~ /^breaks: /) break_by(mutant, $0)
   next
 }
 FILENAME ~ /\.txt$/ { read_words($0, FILENAME); next }

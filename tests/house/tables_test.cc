@@ -58,7 +58,8 @@ class ScriptTest : public testing::Test {
     const std::string tests_path = folder / "some_test.cc";
     std::ofstream(table_path) << "# " << name << "\n\n| id | what | open |\n|---|---|---|\n" << table;
     std::ofstream(tests_path) << tests;
-    const std::string mutants_path = folder / "mutants.def";
+    std::filesystem::create_directories(folder / "tests/mutants");
+    const std::string mutants_path = folder / "tests/mutants/raft.txt";
     std::ofstream(mutants_path) << mutants;
     return run("awk -f '" + kTop + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path + "' '" +
                tests_path + "' '" + mutants_path + "'");
@@ -111,16 +112,16 @@ TEST_F(ScriptTest, TwoRowsOfOneIdFail) {
 TEST_F(ScriptTest, MutantsAreListedWithTheRowsTheyBreakAndAreNoTests) {
   const Said said =
       covered("| INV_R02 | a | b | |\n| INV_R08 | a | b | later |\n", "TEST(A, INV_R02_Something) {}\n", "invariants",
-              "// MUTANT(no row, X, Y, \"INV_R08\")\nMUTANT(votes_twice, VotesTwice, Safety, \"REG_R99 INV_R02\",\n"
-              "       \"raft A.INV_R02_Something\",\n       \"raft/a.cc\", \"swarm\")\n");
+              "# breaks: INV_R08\nvotes_twice\nsafety: swarm\nbreaks: REG_R99 INV_R02\nkiller: raft A.INV_R02_Something\n"
+              "in: src/raft/a.cc\n-breaks: INV_R08\n+mutant(votes_twice)\n");
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, HasSubstr("mutants: votes_twice\n"));
   EXPECT_THAT(said.text, HasSubstr("2 rows: 1 with tests, 0 in part, 1 none with a reason, 0 missing"));
 }
 
 TEST_F(ScriptTest, AMutantOfARowThatIsNotThereFails) {
-  const Said said = covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\n", "regressions",
-                            "MUTANT(votes_twice, VotesTwice, Safety, \"REG_R99\",\n");
+  const Said said =
+      covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\n", "regressions", "votes_twice\nbreaks: REG_R99\n");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("mutant votes_twice breaks REG_R99"));
 }
