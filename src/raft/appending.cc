@@ -22,9 +22,10 @@ void Leading::begin_round(const Step& step) {
   Retention& retention = step.log.retention();
   retention.needed_by_others(retention.checkpoint() ? needed(step.log, step.now) : Index());
   for (Progress& peer : peers_) {
-    const bool answer_overdue = step.now - peer.beat.sent >= options_.election_timeout / 2;
+    const bool watched = peer.beat.round != 0;
+    const bool answer_overdue = watched && step.now - peer.beat.sent >= options_.election_timeout / 2;
     if (answer_overdue) peer.probing = false;  // a peer that does not know us yet answers appends only
-    if (peer.beat.round == 0 || answer_overdue) {
+    if (!watched || answer_overdue) {
       peer.beat = {round(), step.now, peer.next.previous()};
       if (peer.state == Progress::State::Behind) probe_at_base(peer, step);
     }

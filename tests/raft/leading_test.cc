@@ -187,6 +187,32 @@ TEST(LeaderTest, REG_R56_AStalledFollowerDiskCostsEmptyProbesOnlyNotTheWindowAga
   EXPECT_EQ(cluster.core(1).status().peers.at(1).match, cluster.node(1).memory.last().index);
 }
 
+// It answers heartbeats at once, and the probe only when its disk has it.
+TEST(LeaderTest, REG_R56_AProbedPeerWithASlowDiskIsNotSentTheProbeAgainWithEachHeartbeat) {
+  Solo solo(3, {2, 2, 2, 2});
+  solo.lead({2});
+  size_t sent_again = 0;
+  size_t probes = 0;
+  const auto count = [&] {
+    for (const AppendRequest& append : solo.sent<AppendRequest>(3)) {
+      sent_again += append.entries.size();
+      ++probes;
+    }
+  };
+  for (int beat = 0; beat < 20; ++beat) {
+    solo.heartbeat_interval();
+    count();
+    const uint64_t round = solo.only<Heartbeat>(3).round;
+    for (const uint64_t peer : {2, 3}) {
+      solo.receive(peer, HeartbeatReply{.term = solo.term(), .stream = solo.streams[peer], .round = round});
+      count();
+    }
+  }
+  EXPECT_EQ(solo.role(), Role::Leader);
+  EXPECT_EQ(sent_again, 0u) << "the probe is on its way";
+  EXPECT_EQ(probes, 20u) << "empty ones, in case it was lost";
+}
+
 TEST(LeaderTest, INV_R05_ALeaderNeverTruncates) {
   Cluster cluster(3);
   cluster.elect(1);
