@@ -21,6 +21,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -127,6 +128,26 @@ auto initiate(Start start, Cancel types, Token&& token) {
       token, std::move(start));
 }
 
+// The operation `handle->method(args..., done)`. What `handle` points to, or holds, outlives the start.
+template <typename Pointer, typename Method, typename Token, typename... Args>
+auto call(Pointer handle, Method method, Cancel types, Token&& token, Args... args) {
+  using Answer = decltype(call_detail::answer_of(method));
+  return initiate<Answer>(
+      [handle = std::move(handle), method, ... args = std::move(args)](absl::AnyInvocable<void(Answer)> done) mutable {
+        return ((*handle).*method)(std::move(args)..., std::move(done));
+      },
+      types, std::forward<Token>(token));
+}
+
+// A handle that is copied into the operation.
+template <typename Handle>
+struct Copy {
+  Handle handle;
+  Handle& operator*() { return handle; }
+};
+template <typename Handle>
+Copy(Handle) -> Copy<Handle>;
+
 }  // namespace asio_detail
 
 // ---- sessions
@@ -155,48 +176,34 @@ auto async_resume_session(Replica& replica, SessionId session, std::string secre
 
 template <typename Token>
 auto async_close(Session session, Token&& token) {
-  return asio_detail::initiate<absl::Status>(
-      [session = std::move(session)](DoneCallback done) mutable { return session.close_async(std::move(done)); },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
+                           std::forward<Token>(token));
 }
 
 template <typename Token>
 auto async_kill_session(Replica& replica, SessionId session, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::Status>(
-      [&replica, session, times](DoneCallback done) {
-        return replica.kill_session_async(session, times.timeout, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::kill_session_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           session, times.timeout);
 }
 
 template <typename Token>
 auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<SessionId>>(
-      [&replica, name = std::move(name), hold, times](Callback<SessionId> done) mutable {
-        return replica.force_release_async(std::move(name), hold, times.timeout, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::force_release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(name), hold, times.timeout);
 }
 
 template <typename Token>
 auto async_clear_delay(Replica& replica, std::string name, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::Status>(
-      [&replica, name = std::move(name), times](DoneCallback done) mutable {
-        return replica.clear_delay_async(std::move(name), times.timeout, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::clear_delay_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(name), times.timeout);
 }
 
 // ---- locks
 
 template <typename Token>
 auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<Grant>>(
-      [session = std::move(session), name = std::move(name), owner = std::move(owner), value = std::move(value),
-       times](Callback<Grant> done) mutable {
-        return session.acquire_async(std::move(name), times.options(std::move(owner), std::move(value)), std::move(done));
-      },
-      asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
+                           std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
 }
 template <typename Token>
 auto async_acquire(Session session, std::string name, LockTimes times, Token&& token) {
@@ -206,114 +213,80 @@ auto async_acquire(Session session, std::string name, LockTimes times, Token&& t
 // All of them or none.
 template <typename Token>
 auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner, LockTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<Grant>>(
-      [session = std::move(session), locks = std::move(locks), owner = std::move(owner), times](Callback<Grant> done) mutable {
-        return session.acquire_all_async(std::move(locks), times.options(std::move(owner), {}), std::move(done));
-      },
-      asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::acquire_all_async, asio_detail::kWithoutEffect,
+                           std::forward<Token>(token), std::move(locks), times.options(std::move(owner), {}));
 }
 
 // The grant is not valid from this call on; it may be destroyed before the operation ends.
 template <typename Token>
 auto async_release(Grant& grant, Token&& token) {
-  return asio_detail::initiate<absl::Status>([&grant](DoneCallback done) { return grant.release_async(std::move(done)); },
-                                             asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&grant, &Grant::release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
 // The grant in its new mode; this one then holds nothing, and may be destroyed before.
 template <typename Token>
 auto async_downgrade(Grant& grant, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<Grant>>(
-      [&grant](Callback<Grant> done) { return grant.downgrade_async(std::move(done)); }, asio_detail::kMayTakeEffect,
-      std::forward<Token>(token));
+  return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 template <typename Token>
 auto async_upgrade(Grant& grant, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<Grant>>(
-      [&grant](Callback<Grant> done) { return grant.upgrade_async(std::move(done)); }, asio_detail::kMayTakeEffect,
-      std::forward<Token>(token));
+  return asio_detail::call(&grant, &Grant::upgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
 template <typename Token>
 auto async_update_value(Grant& grant, std::string value, Token&& token) {
-  return asio_detail::initiate<absl::Status>(
-      [&grant, value = std::move(value)](DoneCallback done) mutable {
-        return grant.update_value_async(std::move(value), std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&grant, &Grant::update_value_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(value));
 }
 
 template <typename Token>
 auto async_check(const Grant& grant, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<bool>>(
-      [&grant](Callback<bool> done) { return grant.check_async(std::move(done)); }, asio_detail::kWithoutEffect,
-      std::forward<Token>(token));
+  return asio_detail::call(&grant, &Grant::check_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
 }
 
 // ---- keys and own machines
 
 template <typename Token>
 auto async_put(Replica& replica, std::string key, std::string value, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<PutResult>>(
-      [&replica, key = std::move(key), value = std::move(value), times](Callback<PutResult> done) mutable {
-        return replica.put_async(std::move(key), std::move(value), {.timeout = times.timeout}, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::put_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(key), std::move(value), ProposeOptions{.timeout = times.timeout});
 }
 
 template <typename Token>
 auto async_get(Replica& replica, std::string key, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<GetResult>>(
-      [&replica, key = std::move(key)](Callback<GetResult> done) mutable {
-        return replica.get_async(std::move(key), {}, std::move(done));
-      },
-      asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
+                           std::move(key), ReadOptions());
 }
 
 // What is done is copied; name it first, do not make it in the operand of co_await.
 template <typename Token>
 auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<RangeResult>>(
-      [kv = Kv(kv), range, times](Callback<RangeResult> done) mutable {
-        return kv.range_async(std::move(range), {.timeout = times.timeout}, std::move(done));
-      },
-      asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
+                           range, QueryOptions{.timeout = times.timeout});
 }
 
 template <typename Token>
 auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<TransactionResult>>(
-      [kv = Kv(kv), transaction, times](Callback<TransactionResult> done) mutable {
-        return kv.commit_async(std::move(transaction), {.timeout = times.timeout}, {}, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
+                           std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
 }
 
 template <typename Token>
 auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<EraseResult>>(
-      [kv = Kv(kv), erase, times](Callback<EraseResult> done) mutable {
-        return kv.erase_async(std::move(erase), {.timeout = times.timeout}, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           erase, ProposeOptions{.timeout = times.timeout});
 }
 
 template <typename Token>
 auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<ProposeResult>>(
-      [&replica, machine, command = std::move(command), times](Callback<ProposeResult> done) mutable {
-        return replica.propose_async(machine, std::move(command), {.timeout = times.timeout}, std::move(done));
-      },
-      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::propose_async, asio_detail::kMayTakeEffect, std::forward<Token>(token), machine,
+                           std::move(command), ProposeOptions{.timeout = times.timeout});
 }
 
 template <typename Token>
 auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times, Token&& token) {
-  return asio_detail::initiate<absl::StatusOr<QueryResult>>(
-      [&replica, machine, question = std::move(question), times](Callback<QueryResult> done) mutable {
-        return replica.query_async(machine, std::move(question), {.timeout = times.timeout}, std::move(done));
-      },
-      asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::call(&replica, &Replica::query_async, asio_detail::kWithoutEffect, std::forward<Token>(token), machine,
+                           std::move(question), QueryOptions{.timeout = times.timeout});
 }
 
 }  // namespace coordkit

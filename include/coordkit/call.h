@@ -23,8 +23,10 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "coordkit/export.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -41,5 +43,24 @@ class AsyncCall {
  private:
   std::shared_ptr<CallControl> control_;
 };
+
+namespace call_detail {
+
+template <typename Callback>
+struct AnswerTo;
+template <typename Answer>
+struct AnswerTo<absl::AnyInvocable<void(Answer)>> {
+  using Type = Answer;
+};
+template <typename... Parameters>
+using Last = typename decltype((std::type_identity<Parameters>(), ...))::type;
+
+// What the callback of an asynchronous call gets, which is its last parameter. Never defined.
+template <typename Handle, typename... Parameters>
+typename AnswerTo<Last<Parameters...>>::Type answer_of(AsyncCall (Handle::*)(Parameters...));
+template <typename Handle, typename... Parameters>
+typename AnswerTo<Last<Parameters...>>::Type answer_of(AsyncCall (Handle::*)(Parameters...) const);
+
+}  // namespace call_detail
 
 }  // namespace coordkit

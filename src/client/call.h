@@ -23,7 +23,7 @@ enum class OnAbandon : uint8_t {
 
 struct Call;
 
-// Made a call, and may have to see to it when it ends early.
+// The object that made a call, if it must act when the call is cancelled or ends.
 class CallOwner {
  public:
   // True: the log decides whether it ends, and the call is answered then.
@@ -70,7 +70,7 @@ struct Call {
   Ticket ticket = {};                         // under way in the engine; zero: none
   bool submitted = false;                     // ever handed to the log
   bool cancelled = false;                     // the caller wants it to end
-  CallOwner* owner = nullptr;                 // none: there is nothing to see to
+  CallOwner* owner = nullptr;                 // null: nothing is to be done
   std::optional<AcquireCall> acquire = {};
 };
 

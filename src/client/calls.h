@@ -1,4 +1,4 @@
-// The life of every call: entered, taken up by the next turn, answered once, by its answer, its deadline or its caller's wish.
+// The life of every call: entered, taken up by the next turn, ended once: by its result, at its deadline or by its caller.
 //
 // A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
 // gone, while its ticket lives on until its outcome is known, so that nothing it brings about stays behind unknown.
@@ -39,7 +39,7 @@ class Calls {
   bool answer_done(CallId id, absl::Status status) { return end(id, std::move(status)); }
   bool fail(CallId id, absl::Status why);
 
-  // The caller wants it to end early: decided in the log where that is possible, else as abandon().
+  // The caller wants it to end early: the log decides where it can, else as abandon().
   void cancel(CallId id);
   void abandon(CallId id);
 

@@ -1,9 +1,9 @@
-// Sessions that come from another process, and the end of other people's sessions (docs/semantics.md S-45, S-57).
+// Sessions that come from another process, and the end of other clients' sessions (docs/semantics.md S-45, S-57).
 //
 // A resumed session may still be trusted by the process that had it, for a TTL after this one heard of the resume: every
 // renewal that was ever acknowledged to the former process was sent before the resume took effect, hence before its answer came
 // here (docs/time.md). Until then the session is in jeopardy, and nothing of it is let go in the log (Session::former_trusts).
-// The wait is measured by the lagging clock, as by everyone who waits for another process's time to be over.
+// The wait is measured by the lagging clock, like every wait for the time of another process to be over.
 #include <utility>
 
 #include "client/answers.h"

@@ -1,5 +1,4 @@
-// What the blocking handles of semaphores, barriers and the like share: the way from a Session or a Replica to its client, and
-// from an asynchronous call to a blocking one.
+// What the handles of semaphores, barriers and the like share: the way from a Session or a Replica to its client.
 #pragma once
 
 #include <memory>
@@ -9,7 +8,7 @@
 #include "coordkit/observation.h"
 #include "coordkit/replica.h"
 #include "coordkit/session.h"
-#include "replica/call_control.h"
+#include "replica/call_forms.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
@@ -37,28 +36,33 @@ inline LockWait wait_for_up_to(Duration timeout) {
   return timeout > Duration::zero() ? LockWait::timed(timeout) : LockWait::none();
 }
 
-// `start(calls, session, callback)` begins the call of this session and gives its CallId.
-template <typename Answer, typename Start>
-AsyncCall begin_of(const Session& session, Start start, absl::AnyInvocable<void(Answer)> done) {
+// Stands among the arguments of a call where the session belongs.
+struct SessionHere {};
+inline constexpr SessionHere kSession;
+
+template <typename T>
+T of_session(const SessionRef&, T argument) {
+  return argument;
+}
+inline SessionRef of_session(const SessionRef& session, SessionHere) { return session; }
+
+// begin_by() at the replica of this session.
+template <typename Answer, typename Method, typename... Args>
+AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done, Method method, Args... args) {
   const auto& handle = HandleAccess::handle(session);
-  if (!handle) {
-    std::move(done)(Answer(handle_without_session()));
-    return {};
+  if (handle) {
+    return begin_by(handle->shared_host(), std::move(done), method, of_session(handle->state(), std::move(args))...);
   }
-  return begin<Answer>(
-      handle->shared_host(),
-      [state = handle->state(), start = std::move(start)](Client& client, absl::AnyInvocable<void(Answer)> answer) mutable {
-        return start(client.coordination(), state, std::move(answer));
-      },
-      std::move(done));
+  std::move(done)(Answer(handle_without_session()));
+  return {};
 }
 
-// Blocks until the asynchronous form, begun by `start(callback)`, is answered.
-template <typename Answer, typename Start>
-Answer wait_of(const Session& session, Start start) {
+// wait_by() at the replica of this session.
+template <typename Self, typename Async, typename... Args>
+auto wait_of(const Session& session, Self& self, Async async, Args&&... args) {
   const auto& handle = HandleAccess::handle(session);
-  if (!handle) return handle_without_session();
-  return wait_for_async<Answer>(handle->host(), std::move(start));
+  using Answer = decltype(call_detail::answer_of(async));
+  return handle ? wait_by(handle->host(), self, async, std::forward<Args>(args)...) : Answer(handle_without_session());
 }
 
 // Ends its observation when the last Observation goes.

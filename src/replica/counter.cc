@@ -6,25 +6,19 @@
 namespace coordkit {
 namespace {
 
-// A counter needs no session: `start(calls, callback)` begins the call and gives its CallId.
-template <typename Answer, typename Start>
-AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done) {
-  if (!host) {
-    std::move(done)(Answer(handle_without_session()));
-    return {};
-  }
-  return begin<Answer>(
-      host,
-      [start = std::move(start)](Client& client, absl::AnyInvocable<void(Answer)> answer) {
-        return start(client.coordination(), std::move(answer));
-      },
-      std::move(done));
+// A counter needs no session, but one without a replica can only say so.
+template <typename Answer, typename Method, typename... Args>
+AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done, Method method,
+                   Args... args) {
+  if (host) return begin_by(host, std::move(done), method, std::move(args)...);
+  std::move(done)(Answer(handle_without_session()));
+  return {};
 }
 
-template <typename Answer, typename Start>
-Answer wait_at(const std::shared_ptr<CallRunner>& host, Start start) {
-  if (!host) return handle_without_session();
-  return wait_for_async<Answer>(*host, std::move(start));
+template <typename Self, typename Async, typename... Args>
+auto wait_at(const std::shared_ptr<CallRunner>& host, Self& self, Async async, Args... args) {
+  using Answer = decltype(call_detail::answer_of(async));
+  return host ? wait_by(*host, self, async, args...) : Answer(handle_without_session());
 }
 
 }  // namespace
@@ -35,51 +29,27 @@ Counter::Counter(const Session& session, std::string name) : name_(std::move(nam
 }
 
 AsyncCall Counter::add_async(int64_t by, Callback<int64_t> done) {
-  return begin_at<absl::StatusOr<int64_t>>(
-      host_,
-      [name = name_, by](CoordinationCalls calls, Callback<int64_t> answer) { return calls.add(name, by, std::move(answer)); },
-      std::move(done));
+  return begin_at(host_, std::move(done), &CoordinationCalls::add, name_, by);
 }
 
 AsyncCall Counter::set_async(int64_t value, Callback<int64_t> done) {
-  return begin_at<absl::StatusOr<int64_t>>(
-      host_,
-      [name = name_, value](CoordinationCalls calls, Callback<int64_t> answer) {
-        return calls.set(name, value, std::move(answer));
-      },
-      std::move(done));
+  return begin_at(host_, std::move(done), &CoordinationCalls::set, name_, value);
 }
 
 AsyncCall Counter::compare_and_set_async(int64_t expected, int64_t value, Callback<SwapResult> done) {
-  return begin_at<absl::StatusOr<SwapResult>>(
-      host_,
-      [name = name_, expected, value](CoordinationCalls calls, Callback<SwapResult> answer) {
-        return calls.compare_and_set(name, expected, value, std::move(answer));
-      },
-      std::move(done));
+  return begin_at(host_, std::move(done), &CoordinationCalls::compare_and_set, name_, expected, value);
 }
 
 AsyncCall Counter::allocate_async(int64_t count, Callback<int64_t> done) {
-  return begin_at<absl::StatusOr<int64_t>>(
-      host_,
-      [name = name_, count](CoordinationCalls calls, Callback<int64_t> answer) {
-        return calls.allocate(name, count, std::move(answer));
-      },
-      std::move(done));
+  return begin_at(host_, std::move(done), &CoordinationCalls::allocate, name_, count);
 }
 
 AsyncCall Counter::remove_async(DoneCallback done) {
-  return begin_at<absl::Status>(
-      host_,
-      [name = name_](CoordinationCalls calls, DoneCallback answer) { return calls.delete_counter(name, std::move(answer)); },
-      std::move(done));
+  return begin_at(host_, std::move(done), &CoordinationCalls::delete_counter, name_);
 }
 
 AsyncCall Counter::get_async(Callback<int64_t> done) const {
-  return begin_at<absl::StatusOr<int64_t>>(
-      host_,
-      [name = name_](CoordinationCalls calls, Callback<int64_t> answer) { return calls.counter(name, std::move(answer)); },
-      std::move(done));
+  return begin_at(host_, std::move(done), &CoordinationCalls::counter, name_);
 }
 
 Observation Counter::observe(Observer<CounterSeen> observer) const {
@@ -91,29 +61,18 @@ Observation Counter::observe(Observer<CounterSeen> observer) const {
 
 // ---- the same, blocking
 
-absl::StatusOr<int64_t> Counter::add(int64_t by) {
-  return wait_at<absl::StatusOr<int64_t>>(host_, [&](Callback<int64_t> done) { add_async(by, std::move(done)); });
-}
+absl::StatusOr<int64_t> Counter::add(int64_t by) { return wait_at(host_, *this, &Counter::add_async, by); }
 
-absl::StatusOr<int64_t> Counter::set(int64_t value) {
-  return wait_at<absl::StatusOr<int64_t>>(host_, [&](Callback<int64_t> done) { set_async(value, std::move(done)); });
-}
+absl::StatusOr<int64_t> Counter::set(int64_t value) { return wait_at(host_, *this, &Counter::set_async, value); }
 
 absl::StatusOr<SwapResult> Counter::compare_and_set(int64_t expected, int64_t value) {
-  return wait_at<absl::StatusOr<SwapResult>>(
-      host_, [&](Callback<SwapResult> done) { compare_and_set_async(expected, value, std::move(done)); });
+  return wait_at(host_, *this, &Counter::compare_and_set_async, expected, value);
 }
 
-absl::StatusOr<int64_t> Counter::allocate(int64_t count) {
-  return wait_at<absl::StatusOr<int64_t>>(host_, [&](Callback<int64_t> done) { allocate_async(count, std::move(done)); });
-}
+absl::StatusOr<int64_t> Counter::allocate(int64_t count) { return wait_at(host_, *this, &Counter::allocate_async, count); }
 
-absl::Status Counter::remove() {
-  return wait_at<absl::Status>(host_, [&](DoneCallback done) { remove_async(std::move(done)); });
-}
+absl::Status Counter::remove() { return wait_at(host_, *this, &Counter::remove_async); }
 
-absl::StatusOr<int64_t> Counter::get() const {
-  return wait_at<absl::StatusOr<int64_t>>(host_, [&](Callback<int64_t> done) { get_async(std::move(done)); });
-}
+absl::StatusOr<int64_t> Counter::get() const { return wait_at(host_, *this, &Counter::get_async); }
 
 }  // namespace coordkit

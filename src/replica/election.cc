@@ -9,22 +9,11 @@ AsyncCall Election::campaign_async(std::string value, Duration timeout, Callback
 }
 
 AsyncCall Election::proclaim_async(const Grant& leadership, std::string value, DoneCallback done) {
-  return begin_of<absl::Status>(
-      session_,
-      [hold = HandleAccess::hold(leadership), value = std::move(value)](CoordinationCalls calls, const SessionRef&,
-                                                                        DoneCallback answer) mutable {
-        return calls.proclaim(hold, std::move(value), std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::proclaim, HandleAccess::hold(leadership), std::move(value));
 }
 
 AsyncCall Election::leader_async(Callback<std::optional<LeaderInfo>> done) const {
-  return begin_of<absl::StatusOr<std::optional<LeaderInfo>>>(
-      session_,
-      [name = name_](CoordinationCalls calls, const SessionRef&, Callback<std::optional<LeaderInfo>> answer) {
-        return calls.leader(name, std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::leader, name_);
 }
 
 Observation Election::observe(Observer<LeaderSeen> observer) const {
@@ -54,13 +43,9 @@ absl::StatusOr<Token> Election::campaign_or_proclaim(Grant& leadership, std::str
 }
 
 absl::Status Election::proclaim(const Grant& leadership, std::string value) {
-  return wait_of<absl::Status>(session_,
-                               [&](DoneCallback done) { proclaim_async(leadership, std::move(value), std::move(done)); });
+  return wait_of(session_, *this, &Election::proclaim_async, leadership, std::move(value));
 }
 
-absl::StatusOr<std::optional<LeaderInfo>> Election::leader() const {
-  return wait_of<absl::StatusOr<std::optional<LeaderInfo>>>(
-      session_, [&](Callback<std::optional<LeaderInfo>> done) { leader_async(std::move(done)); });
-}
+absl::StatusOr<std::optional<LeaderInfo>> Election::leader() const { return wait_of(session_, *this, &Election::leader_async); }
 
 }  // namespace coordkit

@@ -5,41 +5,19 @@
 namespace coordkit {
 
 AsyncCall Group::join_async(std::string value, Callback<Index> done) {
-  return begin_of<absl::StatusOr<Index>>(
-      session_,
-      [name = name_, owner = owner_, value = std::move(value)](CoordinationCalls calls, const SessionRef& session,
-                                                               Callback<Index> answer) mutable {
-        return calls.join(session, name, owner, std::move(value), std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::join, kSession, name_, owner_, std::move(value));
 }
 
 AsyncCall Group::update_async(std::string value, DoneCallback done) {
-  return begin_of<absl::Status>(
-      session_,
-      [name = name_, owner = owner_, value = std::move(value)](CoordinationCalls calls, const SessionRef& session,
-                                                               DoneCallback answer) mutable {
-        return calls.update(session, name, owner, std::move(value), std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::update, kSession, name_, owner_, std::move(value));
 }
 
 AsyncCall Group::leave_async(DoneCallback done) {
-  return begin_of<absl::Status>(
-      session_,
-      [name = name_, owner = owner_](CoordinationCalls calls, const SessionRef& session, DoneCallback answer) {
-        return calls.leave_group(session, name, owner, std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::leave_group, kSession, name_, owner_);
 }
 
 AsyncCall Group::members_async(Callback<GroupInfo> done) const {
-  return begin_of<absl::StatusOr<GroupInfo>>(
-      session_,
-      [name = name_](CoordinationCalls calls, const SessionRef&, Callback<GroupInfo> answer) {
-        return calls.members(name, std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::members, name_);
 }
 
 Observation Group::observe(Observer<GroupSeen> observer) const {
@@ -50,20 +28,12 @@ Observation Group::observe(Observer<GroupSeen> observer) const {
 
 // ---- the same, blocking
 
-absl::StatusOr<Index> Group::join(std::string value) {
-  return wait_of<absl::StatusOr<Index>>(session_, [&](Callback<Index> done) { join_async(std::move(value), std::move(done)); });
-}
+absl::StatusOr<Index> Group::join(std::string value) { return wait_of(session_, *this, &Group::join_async, std::move(value)); }
 
-absl::Status Group::update(std::string value) {
-  return wait_of<absl::Status>(session_, [&](DoneCallback done) { update_async(std::move(value), std::move(done)); });
-}
+absl::Status Group::update(std::string value) { return wait_of(session_, *this, &Group::update_async, std::move(value)); }
 
-absl::Status Group::leave() {
-  return wait_of<absl::Status>(session_, [&](DoneCallback done) { leave_async(std::move(done)); });
-}
+absl::Status Group::leave() { return wait_of(session_, *this, &Group::leave_async); }
 
-absl::StatusOr<GroupInfo> Group::members() const {
-  return wait_of<absl::StatusOr<GroupInfo>>(session_, [&](Callback<GroupInfo> done) { members_async(std::move(done)); });
-}
+absl::StatusOr<GroupInfo> Group::members() const { return wait_of(session_, *this, &Group::members_async); }
 
 }  // namespace coordkit

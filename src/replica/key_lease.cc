@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "replica/call_control.h"
+#include "replica/call_forms.h"
 #include "replica/coordination.h"
 #include "replica/host.h"
 
@@ -96,21 +96,11 @@ AsyncCall Leases::keep_async(LeaseOptions options, Callback<KeyLease> done) {
 }
 
 AsyncCall Leases::grant_async(Duration ttl, LeaseId id, Duration timeout, Callback<GrantedLease> done) {
-  return begin<absl::StatusOr<GrantedLease>>(
-      host_,
-      [ttl, id, deadline = host_->deadline(timeout)](Client& client, Callback<GrantedLease> answer) {
-        return client.leases().grant(id, ttl, std::move(answer), deadline);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &LeaseCalls::grant, id, ttl, kAnswer, host_->deadline(timeout));
 }
 
 AsyncCall Leases::renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done) {
-  return begin<absl::StatusOr<GrantedLease>>(
-      host_,
-      [id, deadline = host_->deadline(timeout)](Client& client, Callback<GrantedLease> answer) {
-        return client.leases().renew(id, std::move(answer), deadline);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &LeaseCalls::renew, id, kAnswer, host_->deadline(timeout));
 }
 
 AsyncCall Leases::revoke_async(LeaseId id, Duration timeout, Callback<RevokedLease> done) {
@@ -123,48 +113,30 @@ AsyncCall Leases::revoke_async(LeaseId id, Duration timeout, Callback<RevokedLea
 }
 
 AsyncCall Leases::time_to_live_async(LeaseId id, bool keys, Duration timeout, Callback<LeaseDetails> done) const {
-  return begin<absl::StatusOr<LeaseDetails>>(
-      host_,
-      [id, keys, deadline = host_->deadline(timeout)](Client& client, Callback<LeaseDetails> answer) {
-        return client.leases().time_to_live(id, keys, std::move(answer), deadline);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &LeaseCalls::time_to_live, id, keys, kAnswer, host_->deadline(timeout));
 }
 
 AsyncCall Leases::list_async(Duration timeout, Callback<LeaseList> done) const {
-  return begin<absl::StatusOr<LeaseList>>(
-      host_,
-      [deadline = host_->deadline(timeout)](Client& client, Callback<LeaseList> answer) {
-        return client.leases().list(std::move(answer), deadline);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &LeaseCalls::list, kAnswer, host_->deadline(timeout));
 }
 
 // ---- the same, waited for
 
 absl::StatusOr<KeyLease> Leases::keep(LeaseOptions options) {
-  return wait_for_async<absl::StatusOr<KeyLease>>(
-      *host_, [&](Callback<KeyLease> done) { keep_async(std::move(options), std::move(done)); });
+  return wait_by(*host_, *this, &Leases::keep_async, std::move(options));
 }
 absl::StatusOr<GrantedLease> Leases::grant(Duration ttl, LeaseId id, Duration timeout) {
-  return wait_for_async<absl::StatusOr<GrantedLease>>(
-      *host_, [&](Callback<GrantedLease> done) { grant_async(ttl, id, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Leases::grant_async, ttl, id, timeout);
 }
 absl::StatusOr<GrantedLease> Leases::renew(LeaseId id, Duration timeout) {
-  return wait_for_async<absl::StatusOr<GrantedLease>>(
-      *host_, [&](Callback<GrantedLease> done) { renew_async(id, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Leases::renew_async, id, timeout);
 }
 absl::StatusOr<RevokedLease> Leases::revoke(LeaseId id, Duration timeout) {
-  return wait_for_async<absl::StatusOr<RevokedLease>>(
-      *host_, [&](Callback<RevokedLease> done) { revoke_async(id, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Leases::revoke_async, id, timeout);
 }
 absl::StatusOr<LeaseDetails> Leases::time_to_live(LeaseId id, bool keys, Duration timeout) const {
-  return wait_for_async<absl::StatusOr<LeaseDetails>>(
-      *host_, [&](Callback<LeaseDetails> done) { time_to_live_async(id, keys, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Leases::time_to_live_async, id, keys, timeout);
 }
-absl::StatusOr<LeaseList> Leases::list(Duration timeout) const {
-  return wait_for_async<absl::StatusOr<LeaseList>>(*host_,
-                                                   [&](Callback<LeaseList> done) { list_async(timeout, std::move(done)); });
-}
+absl::StatusOr<LeaseList> Leases::list(Duration timeout) const { return wait_by(*host_, *this, &Leases::list_async, timeout); }
 
 }  // namespace coordkit

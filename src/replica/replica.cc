@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/with_reason.h"
-#include "replica/call_control.h"
+#include "replica/call_forms.h"
 #include "replica/in_hand.h"
 #include "replica/opening.h"
 #include "replica/session_handle.h"
@@ -26,8 +26,7 @@ absl::Status Replica::close() { return host_->close(); }
 // ---- calls of the client: the async form, and the blocking one that waits for it
 
 absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
-  return wait_for_async<absl::StatusOr<Session>>(
-      *host_, [&](Callback<Session> done) { open_session_async(std::move(options), std::move(done)); });
+  return wait_by(*host_, *this, &Replica::open_session_async, std::move(options));
 }
 
 AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> done) {
@@ -50,9 +49,7 @@ AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> 
 }
 
 absl::StatusOr<Resumed> Replica::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
-  return wait_for_async<absl::StatusOr<Resumed>>(*host_, [&](Callback<Resumed> done) {
-    resume_session_async(session, std::move(secret), std::move(options), std::move(done));
-  });
+  return wait_by(*host_, *this, &Replica::resume_session_async, session, std::move(secret), std::move(options));
 }
 
 AsyncCall Replica::resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options,
@@ -77,114 +74,68 @@ AsyncCall Replica::resume_session_async(SessionId session, std::string secret, R
 }
 
 absl::Status Replica::kill_session(SessionId session, Duration timeout) {
-  return wait_for_async<absl::Status>(*host_,
-                                      [&](DoneCallback done) { kill_session_async(session, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Replica::kill_session_async, session, timeout);
 }
 
 AsyncCall Replica::kill_session_async(SessionId session, Duration timeout, DoneCallback done) {
-  return begin<absl::Status>(
-      host_,
-      [session, deadline = host_->deadline(timeout)](Client& client, DoneCallback answer) {
-        return client.kill_session(session, std::move(answer), deadline);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::kill_session, session, kAnswer, host_->deadline(timeout));
 }
 
 absl::StatusOr<SessionId> Replica::force_release(std::string name, Token token, Duration timeout) {
-  return wait_for_async<absl::StatusOr<SessionId>>(
-      *host_, [&](Callback<SessionId> done) { force_release_async(std::move(name), token, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Replica::force_release_async, std::move(name), token, timeout);
 }
 
 AsyncCall Replica::force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done) {
-  return begin<absl::StatusOr<SessionId>>(
-      host_,
-      [name = std::move(name), token, deadline = host_->deadline(timeout)](Client& client, Callback<SessionId> answer) mutable {
-        return client.force_release(std::move(name), token, std::move(answer), deadline);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::force_release, std::move(name), token, kAnswer, host_->deadline(timeout));
 }
 
 absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, ProposeOptions options) {
-  return wait_for_async<absl::StatusOr<PutResult>>(*host_, [&](Callback<PutResult> done) {
-    put_async(std::move(key), std::move(value), std::move(options), std::move(done));
-  });
+  return wait_by(*host_, *this, &Replica::put_async, std::move(key), std::move(value), std::move(options));
 }
 
 AsyncCall Replica::put_async(std::string key, std::string value, ProposeOptions options, Callback<PutResult> done) {
-  return begin<absl::StatusOr<PutResult>>(
-      host_,
-      [key = std::move(key), value = std::move(value), write = host_->write_options(std::move(options))](
-          Client& client, Callback<PutResult> answer) mutable {
-        return client.put(std::move(key), std::move(value), std::move(answer), std::move(write));
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::put, std::move(key), std::move(value), kAnswer,
+                  host_->write_options(std::move(options)));
 }
 
 absl::StatusOr<GetResult> Replica::get(std::string key, ReadOptions options) {
-  return wait_for_async<absl::StatusOr<GetResult>>(
-      *host_, [&](Callback<GetResult> done) { get_async(std::move(key), options, std::move(done)); });
+  return wait_by(*host_, *this, &Replica::get_async, std::move(key), options);
 }
 
 AsyncCall Replica::get_async(std::string key, ReadOptions options, Callback<GetResult> done) {
-  return begin<absl::StatusOr<GetResult>>(
-      host_,
-      [key = std::move(key), options](Client& client, Callback<GetResult> answer) mutable {
-        return client.get(std::move(key), std::move(answer), {}, options);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::get, std::move(key), kAnswer, CallDeadline(), options);
 }
 
 absl::StatusOr<EraseResult> Replica::erase(std::string key, ProposeOptions options) {
-  return wait_for_async<absl::StatusOr<EraseResult>>(
-      *host_, [&](Callback<EraseResult> done) { erase_async(std::move(key), std::move(options), std::move(done)); });
+  return wait_by(*host_, *this, &Replica::erase_async, std::move(key), std::move(options));
 }
 
 AsyncCall Replica::erase_async(std::string key, ProposeOptions options, Callback<EraseResult> done) {
-  return begin<absl::StatusOr<EraseResult>>(
-      host_,
-      [key = std::move(key), write = host_->write_options(std::move(options))](Client& client,
-                                                                               Callback<EraseResult> answer) mutable {
-        return client.erase(std::move(key), std::move(answer), std::move(write));
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::erase, std::move(key), kAnswer, host_->write_options(std::move(options)));
 }
 
 absl::StatusOr<ProposeResult> Replica::propose(MachineId machine, std::string command, ProposeOptions options) {
-  return wait_for_async<absl::StatusOr<ProposeResult>>(*host_, [&](Callback<ProposeResult> done) {
-    propose_async(machine, std::move(command), std::move(options), std::move(done));
-  });
+  return wait_by(*host_, *this, &Replica::propose_async, machine, std::move(command), std::move(options));
 }
 
 AsyncCall Replica::propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done) {
-  return begin<absl::StatusOr<ProposeResult>>(
-      host_,
-      [machine, command = std::move(command), write = host_->write_options(std::move(options))](
-          Client& client, Callback<ProposeResult> answer) mutable {
-        return client.propose(machine, std::move(command), std::move(answer), std::move(write));
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::propose, machine, std::move(command), kAnswer,
+                  host_->write_options(std::move(options)));
 }
 
 absl::StatusOr<QueryResult> Replica::query(MachineId machine, std::string question, QueryOptions options) {
-  return wait_for_async<absl::StatusOr<QueryResult>>(
-      *host_, [&](Callback<QueryResult> done) { query_async(machine, std::move(question), options, std::move(done)); });
+  return wait_by(*host_, *this, &Replica::query_async, machine, std::move(question), options);
 }
 
 AsyncCall Replica::query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done) {
-  return begin<absl::StatusOr<QueryResult>>(
-      host_,
-      [machine, question = std::move(question), read = options.read, deadline = host_->deadline(options.timeout)](
-          Client& client, Callback<QueryResult> answer) mutable {
-        return client.query(machine, std::move(question), std::move(answer), deadline, read);
-      },
-      std::move(done));
+  return begin_by(host_, std::move(done), &Client::query, machine, std::move(question), kAnswer,
+                  host_->deadline(options.timeout), options.read);
 }
 
 // ---- members
 
 absl::StatusOr<Index> Replica::change_membership(MembershipChange change, MembershipOptions options) {
-  return wait_for_async<absl::StatusOr<Index>>(
-      *host_, [&](Callback<Index> done) { change_membership_async(std::move(change), options, std::move(done)); });
+  return wait_by(*host_, *this, &Replica::change_membership_async, std::move(change), options);
 }
 
 AsyncCall Replica::change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done) {
@@ -199,8 +150,7 @@ AsyncCall Replica::change_membership_async(MembershipChange change, MembershipOp
 MemberList Replica::members() const { return host_->health().members; }
 
 absl::Status Replica::transfer_leadership(std::optional<uint64_t> target, Duration timeout) {
-  return wait_for_async<absl::Status>(*host_,
-                                      [&](DoneCallback done) { transfer_leadership_async(target, timeout, std::move(done)); });
+  return wait_by(*host_, *this, &Replica::transfer_leadership_async, target, timeout);
 }
 
 AsyncCall Replica::transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {

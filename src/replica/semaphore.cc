@@ -12,49 +12,28 @@ PermitOptions options_of(const PermitsWanted& wanted) {
 }  // namespace
 
 AsyncCall Semaphore::set_limit_async(uint64_t limit, DoneCallback done) {
-  return begin_of<absl::Status>(
-      session_,
-      [name = name_, limit](CoordinationCalls calls, const SessionRef& session, DoneCallback answer) {
-        return calls.set_limit(session, name, limit, std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::set_limit, kSession, name_, limit);
 }
 
 AsyncCall Semaphore::acquire_async(PermitsWanted wanted, Callback<Grant> done) {
-  return begin_of<absl::StatusOr<HoldRef>>(
-      session_,
-      [name = name_, wanted](CoordinationCalls calls, const SessionRef& session, Callback<HoldRef> answer) {
-        return calls.acquire_permits(session, name, wanted.permits, options_of(wanted), std::move(answer));
-      },
-      granting(session_, std::move(done)));
+  return begin_of(session_, granting(session_, std::move(done)), &CoordinationCalls::acquire_permits, kSession, name_,
+                  wanted.permits, options_of(wanted));
 }
 
 AsyncCall Semaphore::info_async(Callback<SemaphoreInfo> done) const {
-  return begin_of<absl::StatusOr<SemaphoreInfo>>(
-      session_,
-      [name = name_](CoordinationCalls calls, const SessionRef&, Callback<SemaphoreInfo> answer) {
-        return calls.semaphore(name, std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::semaphore, name_);
 }
 
 AsyncCall Semaphore::remove_async(DoneCallback done) {
-  return begin_of<absl::Status>(
-      session_,
-      [name = name_](CoordinationCalls calls, const SessionRef& session, DoneCallback answer) {
-        return calls.delete_semaphore(session, name, std::move(answer));
-      },
-      std::move(done));
+  return begin_of(session_, std::move(done), &CoordinationCalls::delete_semaphore, kSession, name_);
 }
 
 // ---- the same, blocking
 
-absl::Status Semaphore::set_limit(uint64_t limit) {
-  return wait_of<absl::Status>(session_, [&](DoneCallback done) { set_limit_async(limit, std::move(done)); });
-}
+absl::Status Semaphore::set_limit(uint64_t limit) { return wait_of(session_, *this, &Semaphore::set_limit_async, limit); }
 
 absl::StatusOr<Grant> Semaphore::acquire(PermitsWanted wanted) {
-  return wait_of<absl::StatusOr<Grant>>(session_, [&](Callback<Grant> done) { acquire_async(wanted, std::move(done)); });
+  return wait_of(session_, *this, &Semaphore::acquire_async, wanted);
 }
 
 absl::StatusOr<Grant> Semaphore::try_acquire(PermitsWanted wanted) {
@@ -62,12 +41,8 @@ absl::StatusOr<Grant> Semaphore::try_acquire(PermitsWanted wanted) {
   return acquire(wanted);
 }
 
-absl::StatusOr<SemaphoreInfo> Semaphore::info() const {
-  return wait_of<absl::StatusOr<SemaphoreInfo>>(session_, [&](Callback<SemaphoreInfo> done) { info_async(std::move(done)); });
-}
+absl::StatusOr<SemaphoreInfo> Semaphore::info() const { return wait_of(session_, *this, &Semaphore::info_async); }
 
-absl::Status Semaphore::remove() {
-  return wait_of<absl::Status>(session_, [&](DoneCallback done) { remove_async(std::move(done)); });
-}
+absl::Status Semaphore::remove() { return wait_of(session_, *this, &Semaphore::remove_async); }
 
 }  // namespace coordkit

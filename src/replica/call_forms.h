@@ -1,0 +1,79 @@
+// The two forms of a call of door 1, each made from one method: begun, from a method of the client; waited for, from the
+// asynchronous form of the same call.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "replica/call_control.h"
+#include "replica/waiting.h"
+
+namespace coordkit {
+
+// Stands among the arguments of a method of the client where the callback belongs; without it that is behind them.
+struct AnswerHere {};
+inline constexpr AnswerHere kAnswer;
+
+namespace call_forms {
+
+template <typename Face>
+decltype(auto) face_of(Client& client) {
+  if constexpr (std::is_same_v<Face, KeyCalls>) {
+    return client.keys();
+  } else if constexpr (std::is_same_v<Face, LeaseCalls>) {
+    return client.leases();
+  } else if constexpr (std::is_same_v<Face, CoordinationCalls>) {
+    return client.coordination();
+  } else {
+    return static_cast<Client&>(client);
+  }
+}
+
+template <typename T, typename Callback>
+T&& given(T& argument, Callback&) {
+  return std::move(argument);
+}
+template <typename Callback>
+Callback&& given(AnswerHere&, Callback& answer) {
+  return std::move(answer);
+}
+
+// A call that is left to its default deadline need not say so.
+template <typename Face, typename Method, typename... Args>
+CallId invoke(Face&& face, Method method, Args&&... args) {
+  if constexpr (std::is_invocable_v<Method, Face&, Args&&...>) {
+    return (face.*method)(std::forward<Args>(args)...);
+  } else {
+    return (face.*method)(std::forward<Args>(args)..., CallDeadline());
+  }
+}
+
+}  // namespace call_forms
+
+// Begins `face.method(args..., callback)` of the client, whichever face the method belongs to.
+template <typename Answer, typename Face, typename... Parameters, typename... Args>
+AsyncCall begin_by(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done,
+                   CallId (Face::*method)(Parameters...), Args... args) {
+  return begin<Answer>(
+      host,
+      [method, ... args = std::move(args)](Client& client, absl::AnyInvocable<void(Answer)> answer) mutable {
+        auto&& face = call_forms::face_of<Face>(client);
+        if constexpr ((std::is_same_v<Args, AnswerHere> || ...)) {
+          return call_forms::invoke(face, method, call_forms::given(args, answer)...);
+        } else {
+          return call_forms::invoke(face, method, std::move(args)..., std::move(answer));
+        }
+      },
+      std::move(done));
+}
+
+// Blocks until `(self.*async)(args..., callback)` is answered.
+template <typename Self, typename Async, typename... Args>
+auto wait_by(CallRunner& host, Self& self, Async async, Args&&... args) {
+  using Answer = decltype(call_detail::answer_of(async));
+  return wait_for_async<Answer>(
+      host, [&](absl::AnyInvocable<void(Answer)> done) { (self.*async)(std::forward<Args>(args)..., std::move(done)); });
+}
+
+}  // namespace coordkit
