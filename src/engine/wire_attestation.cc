@@ -4,20 +4,14 @@
 namespace coordkit::wire {
 
 template <typename Io>
-void fields_of(Io& io, Describes<RecallRequest> auto& m) {
-  uint64_t store = m.store.value();
-  io.fixed(1, store);
+void describe(Io& io, Describes<RecallRequest> auto& m) {
+  io.fixed(1, m.store);
   io.number(2, m.boot);
   io.fixed(3, m.start);
-  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(m)>>) m.store = StoreId(store);
 }
 template <typename Io>
-void fields(Io& io, Describes<RecallRequest> auto& m) {
-  fields_of(io, m);
-}
-template <typename Io>
-void fields(Io& io, Describes<RecallReply> auto& m) {
-  fields_of(io, m.asked);
+void describe(Io& io, Describes<RecallReply> auto& m) {
+  describe(io, m.asked);  // 1-3
   io.number(4, m.known.boot);
   io.fixed(5, m.known.start);
   io.number(6, m.known.term);
@@ -27,8 +21,8 @@ void fields(Io& io, Describes<RecallReply> auto& m) {
 }
 
 template <typename Io>
-void fields(Io& io, Describes<SteppedAside> auto& m) {
-  io.text(1, m.why, kSteppedAsideBytesMax);
+void describe(Io& io, Describes<SteppedAside> auto& m) {
+  io.bytes(1, m.why, kSteppedAsideBytesMax);
 }
 
 template <>

@@ -24,7 +24,7 @@ constexpr bool known(raft::EntryKind kind) {
 }
 
 template <typename Io>
-void fields(Io& io, Describes<raft::VoteRequest> auto& m) {
+void describe(Io& io, Describes<raft::VoteRequest> auto& m) {
   io.number(1, m.kind);
   io.number(2, m.term);
   io.number(3, m.round);
@@ -33,7 +33,7 @@ void fields(Io& io, Describes<raft::VoteRequest> auto& m) {
   io.number(6, m.cause);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::VoteReply> auto& m) {
+void describe(Io& io, Describes<raft::VoteReply> auto& m) {
   io.number(1, m.kind);
   io.number(2, m.term);
   io.number(3, m.round);
@@ -41,14 +41,14 @@ void fields(Io& io, Describes<raft::VoteReply> auto& m) {
 }
 // The index is not sent: entries follow `previous` one by one.
 template <typename Io>
-void fields(Io& io, Describes<Entry> auto& m) {
+void describe(Io& io, Describes<Entry> auto& m) {
   io.number(1, m.term);
   io.number(2, m.kind);
   io.fixed(3, m.content_sum);
-  io.bytes(4, m.payload);
+  io.bytes(4, m.payload, kPayloadBytesMax);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::AppendRequest> auto& m) {
+void describe(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(1, m.term);
   io.number(2, m.stream);
   io.number(3, m.previous.index);
@@ -59,7 +59,7 @@ void fields(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.repeated(8, m.entries, kEntriesMax);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::AppendReply> auto& m) {
+void describe(Io& io, Describes<raft::AppendReply> auto& m) {
   io.number(1, m.term);
   io.number(2, m.stream);
   io.number(3, m.verdict);
@@ -70,7 +70,7 @@ void fields(Io& io, Describes<raft::AppendReply> auto& m) {
   io.number(8, m.round);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::Heartbeat> auto& m) {
+void describe(Io& io, Describes<raft::Heartbeat> auto& m) {
   io.number(1, m.term);
   io.number(2, m.stream);
   io.number(3, m.commit);
@@ -83,18 +83,18 @@ void fields(Io& io, Describes<raft::Heartbeat> auto& m) {
   io.number(10, m.needed);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::HeartbeatReply> auto& m) {
+void describe(Io& io, Describes<raft::HeartbeatReply> auto& m) {
   io.number(1, m.term);
   io.number(2, m.stream);
   io.number(3, m.match);
   io.number(4, m.round);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::TimeoutNow> auto& m) {
+void describe(Io& io, Describes<raft::TimeoutNow> auto& m) {
   io.number(1, m.term);
 }
 template <typename Io>
-void fields(Io& io, Describes<raft::Removed> auto& m) {
+void describe(Io& io, Describes<raft::Removed> auto& m) {
   io.number(1, m.term);
   io.number(2, m.configuration.index);
   io.number(3, m.configuration.term);

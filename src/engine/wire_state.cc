@@ -4,39 +4,39 @@
 namespace coordkit::wire {
 
 template <typename Io>
-void fields(Io& io, Describes<StateOffer> auto& m) {
+void describe(Io& io, Describes<StateOffer> auto& m) {
   io.number(1, m.term);
   io.number(2, m.at.index);
   io.number(3, m.at.term);
   io.fixed(4, m.digest);
 }
 template <typename Io>
-void fields(Io& io, Describes<StateRequest> auto& m) {
+void describe(Io& io, Describes<StateRequest> auto& m) {
   io.number(1, m.term);
   io.number(2, m.at.index);
   io.number(3, m.at.term);
-  io.text(4, m.range.after, kStateKeyBytesMax);
-  io.text(5, m.range.upto, kStateKeyBytesMax);
-  io.optional_fixed(6, m.sum);
+  io.bytes(4, m.range.after, kStateKeyBytesMax);
+  io.bytes(5, m.range.upto, kStateKeyBytesMax);
+  io.fixed(6, m.sum);
 }
 template <typename Io>
-void fields(Io& io, Describes<CheckpointBatch::Row> auto& m) {
-  io.text(1, m.key, kStateKeyBytesMax);
-  io.text(2, *m.value, kMessageBytesMax);
+void describe(Io& io, Describes<CheckpointBatch::Row> auto& m) {
+  io.bytes(1, m.key, kStateKeyBytesMax);
+  io.bytes(2, *m.value, kMessageBytesMax);
 }
 template <typename Io>
-void fields(Io& io, Describes<StateChunk> auto& m) {
+void describe(Io& io, Describes<StateChunk> auto& m) {
   io.number(1, m.term);
   io.number(2, m.at.index);
   io.number(3, m.at.term);
-  io.text(4, m.rows.range.after, kStateKeyBytesMax);
-  io.text(5, m.rows.range.upto, kStateKeyBytesMax);
+  io.bytes(4, m.rows.range.after, kStateKeyBytesMax);
+  io.bytes(5, m.rows.range.upto, kStateKeyBytesMax);
   io.fixed(6, m.rows.sum);
   io.number(7, m.rows.same);
   io.repeated(8, m.rows.rows, kStateRowsMax);
 }
 template <typename Io>
-void fields(Io& io, Describes<StateLoading> auto& m) {
+void describe(Io& io, Describes<StateLoading> auto& m) {
   io.number(1, m.term);
   io.number(2, m.at.index);
   io.number(3, m.at.term);

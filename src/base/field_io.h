@@ -1,0 +1,226 @@
+// Messages as fields of the protobuf wire format. describe(io, message) names each field with its number, once for both
+// directions: the io is a Writer or a Reader. Zero and empty fields are left out, so that equal values have equal bytes; a
+// field that a reader does not know, or that has another wire type than it should, is skipped.
+//
+// Rules say what a family of messages takes for granted: value<T>(number), the value of a number from hostile bytes;
+// blank<M>(), what absent fields of an element mean; body_bytes(message), the length of an element if it is known beforehand,
+// or zero. Their namespace is where describe() is looked for.
+//
+// A writer checks limits, because to write beyond one is a mistake of this process. A reader throws a protozero::exception: the
+// bytes are no such message.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "coordkit/bytes.h"
+#include "coordkit/types.h"
+
+namespace coordkit::codec {
+
+template <typename M, typename T>
+concept Describes = std::is_same_v<std::remove_const_t<M>, T>;
+
+struct Malformed : protozero::exception {
+  explicit Malformed(const char* why) : why_(why) {}
+  const char* what() const noexcept override { return why_; }
+
+ private:
+  const char* why_;
+};
+
+inline void require(bool fact, const char* otherwise) {
+  if (!fact) throw Malformed(otherwise);
+}
+
+// ---- the number of a value
+
+template <typename Tag>
+constexpr uint64_t number_of(Id<Tag> id) {
+  return id.value();
+}
+constexpr uint64_t number_of(uint64_t value) { return value; }
+constexpr uint64_t number_of(Duration duration) { return static_cast<uint64_t>(duration.count()); }
+template <typename E>
+requires std::is_enum_v<E>
+constexpr uint64_t number_of(E value) { return static_cast<uint64_t>(value); }
+
+inline std::string_view view_of(std::string_view text) { return text; }
+inline std::string_view view_of(const SharedBytes& bytes) { return bytes.view(); }
+
+inline constexpr size_t kUnlimited = SIZE_MAX;
+
+// ---- writing
+
+template <typename Rules>
+class Writer {
+ public:
+  explicit Writer(std::string& bytes) : bytes_(bytes), out_(bytes) {}
+
+  template <typename T>
+  void number(uint32_t field, const T& value) {
+    if (number_of(value) != 0) out_.add_uint64(field, number_of(value));
+  }
+  template <typename T>
+  void fixed(uint32_t field, const T& value) {
+    if (number_of(value) != 0) out_.add_fixed64(field, number_of(value));
+  }
+  void fixed(uint32_t field, const std::optional<uint64_t>& value) {
+    if (value) out_.add_fixed64(field, *value);
+  }
+  template <typename T>
+  void bytes(uint32_t field, const T& value, size_t limit = kUnlimited) {
+    const std::string_view view = view_of(value);
+    COORDKIT_CHECK(view.size() <= limit);
+    if (!view.empty()) out_.add_bytes(field, view.data(), view.size());
+  }
+  // Ascending ids as differences: ids of live things lie close together, so most take one or two bytes instead of nine.
+  template <typename Tag>
+  void ascending(uint32_t field, const std::vector<Id<Tag>>& ids, size_t limit) {
+    if (ids.empty()) return;
+    COORDKIT_CHECK(ids.size() <= limit);
+    protozero::packed_field_uint64 packed(out_, field);
+    Id<Tag> last;
+    for (const Id<Tag> id : ids) {
+      COORDKIT_CHECK(last < id);
+      packed.add_element(id - last);
+      last = id;
+    }
+  }
+  template <typename M>
+  void repeated(uint32_t field, const std::vector<M>& items, size_t limit) {
+    COORDKIT_CHECK(items.size() <= limit);
+    for (const M& item : items) element(field, item);
+  }
+  void repeated(uint32_t field, const std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
+    COORDKIT_CHECK(items.size() <= limit);
+    for (const SharedBytes& item : items) {
+      COORDKIT_CHECK(item.size() <= bytes_max);
+      out_.add_bytes(field, item.view().data(), item.size());
+    }
+  }
+
+ private:
+  // protozero leaves out what is empty; the count of a list matters.
+  template <typename M>
+  void element(uint32_t field, const M& m) {
+    const size_t before = bytes_.size();
+    {
+      protozero::pbf_writer parent(bytes_);  // one for each: protozero 1.7 takes one child of known size per parent
+      const protozero::pbf_writer brackets(parent, field, Rules::body_bytes(m));
+      Writer inner(bytes_);
+      describe(inner, m);
+    }
+    if (bytes_.size() == before) out_.add_message(field, "", 0);
+  }
+
+  std::string& bytes_;
+  protozero::pbf_writer out_;
+};
+
+// ---- reading
+
+// What a whole message may still hold, in all its parts together.
+struct Budget {
+  size_t ascending = 0;
+};
+
+// Of one field: describe() offers it every field of a message, and it takes the one under the cursor.
+template <typename Rules>
+class Reader {
+ public:
+  Reader(protozero::pbf_reader& in, Budget& budget) : in_(in), at_(in.tag_and_type()), budget_(budget) {}
+
+  bool taken() const { return taken_; }
+
+  template <typename T>
+  void number(uint32_t field, T& value) {
+    if (at(field, Wire::varint)) value = Rules::template value<T>(in_.get_uint64());
+  }
+  template <typename T>
+  void fixed(uint32_t field, T& value) {
+    if (at(field, Wire::fixed64)) value = T(in_.get_fixed64());
+  }
+  void bytes(uint32_t field, std::string& value, size_t limit = kUnlimited) {
+    if (at(field, Wire::length_delimited)) value = view(limit);
+  }
+  void bytes(uint32_t field, SharedBytes& value, size_t limit = kUnlimited) {
+    if (at(field, Wire::length_delimited)) value = SharedBytes(std::string(view(limit)));
+  }
+  template <typename Tag>
+  void ascending(uint32_t field, std::vector<Id<Tag>>& ids, size_t) {
+    if (!at(field, Wire::length_delimited)) return;
+    require(ids.empty(), "a list of ids in two pieces");
+    const auto packed = in_.get_packed_uint64();
+    const size_t count = packed.size();  // counts bytes, allocates nothing
+    require(count <= budget_.ascending, "more ids than the limit");
+    budget_.ascending -= count;
+    ids.reserve(count);
+    Id<Tag> last;
+    for (const uint64_t distance : packed) {
+      require(distance != 0 && distance <= ~last.value(), "ids that do not ascend");
+      ids.push_back(last = last + distance);
+    }
+  }
+  template <typename M>
+  void repeated(uint32_t field, std::vector<M>& items, size_t limit) {
+    if (!at(field, Wire::length_delimited)) return;
+    require(items.size() < limit, "a list beyond its limit");
+    read_message(in_.get_message(), items.emplace_back(Rules::template blank<M>()), budget_);
+  }
+  void repeated(uint32_t field, std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
+    if (!at(field, Wire::length_delimited)) return;
+    require(items.size() < limit, "a list beyond its limit");
+    items.emplace_back(std::string(view(bytes_max)));
+  }
+  template <typename M>
+  static void read_message(protozero::pbf_reader in, M& m, Budget& budget) {
+    while (in.next()) {
+      Reader reader(in, budget);
+      describe(reader, m);
+      if (!reader.taken()) in.skip();
+    }
+  }
+
+ private:
+  using Wire = protozero::pbf_wire_type;
+
+  bool at(uint32_t field, Wire type) {
+    if (at_ != protozero::tag_and_type(field, type)) return false;
+    at_ = 0;  // no field's
+    return taken_ = true;
+  }
+  std::string_view view(size_t limit) {
+    const protozero::data_view view = in_.get_view();
+    require(view.size() <= limit, "bytes beyond their limit");
+    return {view.data(), view.size()};
+  }
+
+  protozero::pbf_reader& in_;
+  uint32_t at_;
+  bool taken_ = false;
+  Budget& budget_;
+};
+
+// ---- whole messages
+
+template <typename Rules, typename M>
+void append(std::string& bytes, const M& m) {
+  Writer<Rules> writer(bytes);
+  describe(writer, m);
+}
+
+template <typename Rules, typename M>
+void read(std::string_view bytes, M& m, Budget budget = {}) {
+  Reader<Rules>::read_message(protozero::pbf_reader(bytes.data(), bytes.size()), m, budget);
+}
+
+}  // namespace coordkit::codec
