@@ -161,6 +161,17 @@ TEST(DocsTest, EveryRelativeLinkLeadsToAFile) {
   }
 }
 
+// Tables and code have the width they need, and so has an address.
+TEST(DocsTest, ProseIsNoWiderThanAScreen) {
+  constexpr size_t kWidth = 120;
+  for (const fs::path& document : documents()) {
+    for (const std::string& line : lines_of(without_blocks(read(document)))) {
+      const bool free = line.find("](http") != std::string::npos || line.find_first_not_of(" ") == line.find('|');
+      EXPECT_TRUE(free || line.size() <= kWidth) << document << ": " << line;
+    }
+  }
+}
+
 TEST(DocsTest, EveryInvariantNamedInCodeIsDescribed) {
   static const std::regex id("INV_[A-Z][0-9]{2}");
   const std::string described = read(kTop / "docs/invariants.md");
