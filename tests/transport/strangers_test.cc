@@ -2,12 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
-#include "coordkit/testing/recording_sink.h"
-#include "coordkit/transport/tcp_transport.h"
-#include "fake_peer.h"
+#include "tcp_fixture.h"
 
 namespace coordkit {
 namespace {
@@ -17,36 +13,17 @@ using testing::RecordingSink;
 constexpr ClusterId kCluster(7);
 const std::string kSecret = "0123456789abcdef";
 
-Hello hello_of(uint64_t id, uint64_t boot = 1) {
-  Hello hello;
-  hello.cluster_name = "orders";
-  hello.from = ReplicaId(id);
-  hello.store = StoreId(1000 + id);
-  hello.boot = BootCounter(boot);
-  return hello;
-}
-
 Hello member(uint64_t id) {
-  Hello hello = hello_of(id);
+  Hello hello = TcpFixture::hello_of(id);
   hello.cluster = kCluster;
   return hello;
 }
 
 // Replica 1, a member of the cluster, under test; 2 and 3 are its peers.
-class TcpStrangersTest : public ::testing::Test {
+class TcpStrangersTest : public TcpFixture {
  protected:
   void start(TcpOptions options = {}, const Hello& self = member(1), const std::string& second = "127.0.0.1:1") {
-    options.listen = "127.0.0.1:0";
-    options.on_event = [this](const TcpEvent& event) {
-      const std::lock_guard lock(mutex_);
-      if (event.kind == TcpEvent::Kind::Closed) closed_.push_back(event.reason);
-      changed_.notify_all();
-    };
-    transport_ = std::make_unique<TcpTransport>(std::move(options));
-    ASSERT_TRUE(transport_->start(self, {{ReplicaId(2), second}, {ReplicaId(3), "127.0.0.1:1"}}, sink_).ok());
-  }
-  void TearDown() override {
-    if (transport_) transport_->close();
+    start_as(self, std::move(options), {{ReplicaId(2), second}, {ReplicaId(3), "127.0.0.1:1"}});
   }
 
   FakePeer connect(ClusterId knows = ClusterId(), std::string secret = "") {
@@ -55,26 +32,13 @@ class TcpStrangersTest : public ::testing::Test {
     peer.secret = std::move(secret);
     return peer;
   }
-  Introduction introduction(uint64_t id = 2, uint64_t boot = 1, uint64_t instance = 5) {
-    Introduction mine{hello_of(id, boot), instance, ++nonce_, 0};
-    mine.hello.to = ReplicaId(1);
-    return mine;
-  }
-  bool wait_closed(CloseReason reason, int64_t count = 1) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(60),
-                             [&] { return std::count(closed_.begin(), closed_.end(), reason) >= count; });
+  bool wait_closed(CloseReason reason, size_t count = 1) {
+    return wait_events(
+        count, [reason](const TcpEvent& event) { return event.kind == TcpEvent::Kind::Closed && event.reason == reason; });
   }
   bool reported(uint64_t id, ClusterId cluster) {
     return sink_.wait_hello(ReplicaId(id), [&](const Hello& hello) { return hello.cluster == cluster; });
   }
-
-  RecordingSink sink_;
-  std::unique_ptr<TcpTransport> transport_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<CloseReason> closed_;
-  uint64_t nonce_ = 100;
 };
 
 // ---- who has shown nothing

@@ -6,8 +6,7 @@
 
 #include "base/fixed.h"
 #include "base/random.h"
-#include "coordkit/testing/recording_sink.h"
-#include "fake_peer.h"
+#include "tcp_fixture.h"
 
 namespace coordkit {
 namespace {
@@ -15,55 +14,21 @@ namespace {
 using std::chrono::milliseconds;
 using testing::RecordingSink;
 
-Hello hello_of(uint64_t id, uint64_t boot = 1) {
-  Hello hello;
-  hello.cluster_name = "orders";
-  hello.from = ReplicaId(id);
-  hello.store = StoreId(1000 + id);
-  hello.boot = BootCounter(boot);
-  return hello;
-}
-
 // Replica 1 under test; replicas 2 and 3 are fakes.
-class TcpTransportTest : public ::testing::Test {
+class TcpTransportTest : public TcpFixture {
  protected:
   void start(TcpOptions options = {}, const std::string& second = "127.0.0.1:1", const std::string& third = "127.0.0.1:1") {
-    options.listen = "127.0.0.1:0";
-    options.on_event = [this](const TcpEvent& event) {
-      const std::lock_guard lock(mutex_);
-      events_.push_back(event);
-      changed_.notify_all();
-    };
-    transport_ = std::make_unique<TcpTransport>(std::move(options));
-    ASSERT_TRUE(transport_->start(hello_of(1), {{ReplicaId(2), second}, {ReplicaId(3), third}}, sink_).ok());
-  }
-  void TearDown() override {
-    if (transport_) transport_->close();
+    start_as(hello_of(1), std::move(options), {{ReplicaId(2), second}, {ReplicaId(3), third}});
   }
 
   FakePeer connect() { return FakePeer::connect(transport_->port()); }
-  Introduction introduction(uint64_t id = 2, uint64_t boot = 1, uint64_t instance = 5) {
-    Introduction mine{hello_of(id, boot), instance, ++nonce_, 0};
-    mine.hello.to = ReplicaId(1);
-    return mine;
-  }
   bool wait_event(TcpEvent::Kind kind, CloseReason reason, size_t count = 1) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
-      return count <= static_cast<size_t>(std::count_if(events_.begin(), events_.end(), [&](const TcpEvent& event) {
-               return event.kind == kind && (event.reason == reason || event.peers_reason == reason);
-             }));
+    return wait_events(count, [kind, reason](const TcpEvent& event) {
+      return event.kind == kind && (event.reason == reason || event.peers_reason == reason);
     });
   }
   bool wait_closed(CloseReason reason, size_t count = 1) { return wait_event(TcpEvent::Kind::Closed, reason, count); }
   uint64_t closed_for(CloseReason reason) { return transport_->counters().closed_for(reason); }
-
-  RecordingSink sink_;
-  std::unique_ptr<TcpTransport> transport_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<TcpEvent> events_;
-  uint64_t nonce_ = 100;
 };
 
 // ---- the door
