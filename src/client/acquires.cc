@@ -19,11 +19,18 @@ void Acquires::own(CallId id, AcquireCall acquire) {
   call->acquire = std::move(acquire);
 }
 
-void Acquires::begin(CallId id, Session& session, Now now) {
+Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
+  if (calls_.find(id) == nullptr) return nullptr;
+  Session* session = table_.find(of);
+  if (session == nullptr || session->phase == SessionPhase::Lost) {
+    calls_.fail(id, session_over());
+    return nullptr;
+  }
   AcquireCall& call = *calls_.find(id)->acquire;
-  session.acquires.insert(id);
-  call.session = session.state;
+  session->acquires.insert(id);
+  call.session = session->state;
   if (call.began == LaggingTime()) call.began = now.lagging;
+  return session;
 }
 
 void Acquires::submit(PendingAcquire of, machine::Request::Body body) {

@@ -28,8 +28,8 @@ class Acquires final : public CallOwner {
 
   // Makes the call one that acquires: it ends if its session does, and a cancellation of it is decided in the log.
   void own(CallId id, AcquireCall acquire);
-  // The call is taken up and belongs to this session from here on.
-  void begin(CallId id, Session& session, Now now);
+  // The call is taken up and belongs to this session from here on. Null: the call has ended, now or before.
+  Session* begin(CallId id, const SessionRef& of, Now now);
   // Of a call that has begun and not ended.
   void submit(PendingAcquire acquire, machine::Request::Body body);
   // The owner has the lock: it keeps it, with another value, and is answered the handle that it has.

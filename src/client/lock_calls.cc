@@ -90,13 +90,8 @@ CallId LockCalls::enter(const SessionRef& session, Body body, const AcquireOptio
 
 template <typename Body>
 void LockCalls::start(CallId id, const SessionRef& of, Body body, Now now) {
-  if (calls_.find(id) == nullptr) return;
-  Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost) {
-    calls_.fail(id, session_over());
-    return;
-  }
-  acquires_.begin(id, *session, now);
+  Session* session = acquires_.begin(id, of, now);
+  if (session == nullptr) return;
   if (session->overfull()) {
     requests_.retry(now, [this, id, of, body = std::move(body)](Now later) mutable { start(id, of, std::move(body), later); });
     return;

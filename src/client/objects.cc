@@ -102,13 +102,8 @@ CallId Objects::await(const SessionRef& session, machine::CoordinationCommand bo
 }
 
 void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now now) {
-  if (calls_.find(id) == nullptr) return;
-  Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost) {
-    calls_.fail(id, session_over());
-    return;
-  }
-  acquires_.begin(id, *session, now);
+  Session* session = acquires_.begin(id, of, now);
+  if (session == nullptr) return;
   if (session->overfull() || held_back(*session, waiting.body)) {
     requests_.retry(now, [this, id, of, waiting = std::move(waiting)](Now later) mutable {
       start_await(id, of, std::move(waiting), later);
