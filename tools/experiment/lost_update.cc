@@ -1,20 +1,16 @@
 // The conductor: every five seconds it stops one node, mostly the one that holds the lock, for 1.5 to 4.5 s. An
 // update is lost when a write overwrites one that it had not read: then the counter shows less than there were writes.
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 
+#include "tools/experiment/counter_group.h"
 #include "tools/experiment/roles.h"
 #include "tools/support/child.h"
-#include "tools/support/lines.h"
-#include "tools/support/loopback.h"
 
 namespace coordkit::experiment {
 namespace {
@@ -23,10 +19,7 @@ using namespace std::chrono_literals;
 using support::Child;
 using support::Deadline;
 
-constexpr int kCounter = 0;  // as a source of lines; nodes have their ids
 constexpr auto kBetweenStops = 5s;
-constexpr auto kStart = 60s;
-constexpr auto kEnd = 30s;
 
 struct Tally {
   uint64_t grants = 0, written = 0, stopped = 0, refused = 0, stops = 0, holders_stopped = 0;
@@ -35,89 +28,31 @@ struct Tally {
 
 class Conductor {
  public:
-  explicit Conductor(const LostUpdateOptions& options)
-      : options_(options), random_(options.seed), addresses_(support::free_loopback_addresses(kNodes)) {}
+  explicit Conductor(const LostUpdateOptions& options) : options_(options), random_(options.seed) {}
 
   int run();
 
  private:
-  void start_counter(const std::filesystem::path& data);
-  void start_node(int id, const std::filesystem::path& data);
-  template <typename Condition>
-  void until(const std::string& what, Deadline deadline, Condition condition);
-  // Listens up to that moment.
-  void listen(Deadline deadline);
-  void hear(const support::Line& line);
+  void hear(int from, const std::string& event, const nlohmann::json& said);
   void stop_somebody(Deadline end);
   int judge();
   uint64_t up_to(uint64_t longest) { return std::uniform_int_distribution<uint64_t>(0, longest)(random_); }
 
   const LostUpdateOptions options_;
   std::mt19937_64 random_;
-  const std::vector<std::string> addresses_;
-  uint16_t port_ = 0;
-  Child counter_;
-  std::array<Child, kNodes + 1> nodes_;  // by id, from 1
-  support::LineReader lines_;
-  std::ofstream log_;
-  int ready_ = 0;
-  int ended_ = 0;
-  bool leaving_ = false;
+  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& said) { hear(from, event, said); }};
   int holder_ = 0;  // who spoke of a grant last and not of its end
   Tally tally_;
 };
 
-void Conductor::start_counter(const std::filesystem::path& data) {
-  std::vector<std::string> arguments = {"counter", "--directory", data};
-  if (!options_.protection.gate) arguments.emplace_back("--without-gate");
-  counter_ = Child::start(arguments);
-  lines_.add(kCounter, counter_.output());
-  until("the counter listens", support::in(kStart), [this] { return port_ != 0; });
-}
-
-void Conductor::start_node(int id, const std::filesystem::path& data) {
-  std::vector<std::string> arguments = {
-      "node", "--id", std::to_string(id), "--data", data / ("node-" + std::to_string(id)), "--counter", std::to_string(port_)};
-  if (!options_.protection.check) arguments.emplace_back("--without-check");
-  arguments.emplace_back("--members");
-  arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
-  nodes_.at(static_cast<size_t>(id)) = Child::start(arguments);
-  lines_.add(id, nodes_.at(static_cast<size_t>(id)).output());
-}
-
-template <typename Condition>
-void Conductor::until(const std::string& what, Deadline deadline, Condition condition) {
-  while (!condition()) {
-    const std::optional<support::Line> line = lines_.next(deadline);
-    if (!line) throw std::runtime_error("this did not come: " + what);
-    hear(*line);
-  }
-}
-
-void Conductor::listen(Deadline deadline) {
-  while (const std::optional<support::Line> line = lines_.next(deadline)) hear(*line);
-}
-
-void Conductor::hear(const support::Line& line) {
-  if (line.ended) {
-    if (!leaving_) throw std::runtime_error(line.from == kCounter ? "the counter ended" : "a node ended");
-    lines_.remove(line.from);
-    ++ended_;
-    return;
-  }
-  log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = said.value("event", std::string());
-  if (event == "error") throw std::runtime_error(said.value("what", std::string("an error")));
-  if (event == "listening") port_ = said.value("port", uint16_t{0});
-  if (event == "ready") ++ready_;
+void Conductor::hear(int from, const std::string& event, const nlohmann::json& said) {
   if (event == "summary") tally_.counter = said;
   if (event == "granted") {
     ++tally_.grants;
-    holder_ = line.from;
+    holder_ = from;
   }
   if (event != "ended") return;
-  if (holder_ == line.from) holder_ = 0;
+  if (holder_ == from) holder_ = 0;
   const std::string how = said.value("how", std::string());
   ++(how == "written" ? tally_.written : how == "stopped" ? tally_.stopped : tally_.refused);
 }
@@ -125,38 +60,31 @@ void Conductor::hear(const support::Line& line) {
 void Conductor::stop_somebody(Deadline end) {
   const bool the_holder = holder_ != 0 && up_to(3) != 0;
   const int id = the_holder ? holder_ : 1 + static_cast<int>(up_to(kNodes - 1));
-  Child& node = nodes_.at(static_cast<size_t>(id));
+  Child& node = group_.node(id);
   if (!node.freeze()) throw std::runtime_error("a node ended when it should have been stopped");
   ++tally_.stops;
   tally_.holders_stopped += the_holder ? 1 : 0;
   const auto length = 1500ms + std::chrono::milliseconds(up_to(3000));
-  listen(std::min(support::in(length), end));
+  group_.listen(std::min(support::in(length), end));
   node.thaw();
 }
 
 int Conductor::run() {
-  const std::filesystem::path data = options_.out / "experiment-data";
-  std::filesystem::remove_all(data);
-  std::filesystem::create_directories(data);
-  log_.open(options_.out / "experiment.log");
-  start_counter(data);
-  for (int id = 1; id <= kNodes; ++id) start_node(id, data);
-  until("all nodes are ready", support::in(kStart), [this] { return ready_ == kNodes; });
+  CounterGroup::Arguments arguments;
+  if (!options_.protection.gate) arguments.counter.emplace_back("--without-gate");
+  if (!options_.protection.check) arguments.node.emplace_back("--without-check");
+  group_.start(options_.out / "experiment-data", options_.out / "experiment.log", arguments);
 
   const auto length =
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds));
   const Deadline end = support::in(length);
   for (Deadline next = support::in(kBetweenStops); next < end; next += kBetweenStops) {
-    listen(next);
+    group_.listen(next);
     stop_somebody(end);
   }
-  listen(end);
+  group_.listen(end);
 
-  leaving_ = true;
-  for (int id = 1; id <= kNodes; ++id) nodes_.at(static_cast<size_t>(id)).close_input();
-  until("all nodes have closed", support::in(kEnd), [this] { return ended_ == kNodes; });
-  counter_.close_input();
-  until("the counter has summed up", support::in(kEnd), [this] { return ended_ == kNodes + 1; });
+  group_.stop();
   return judge();
 }
 

@@ -8,27 +8,19 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "tools/experiment/attackers.h"
+#include "tools/experiment/counter_group.h"
 #include "tools/experiment/roles.h"
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
-#include "tools/support/loopback.h"
 
 namespace coordkit::experiment {
 namespace {
 
 using namespace std::chrono_literals;
-using support::Child;
 using support::Deadline;
 
-constexpr int kCounter = 0;  // as a source of lines; nodes have their ids
-constexpr auto kStart = 60s;
-constexpr auto kEnd = 30s;
 constexpr auto kQuiet = 5s;  // work without attackers, to compare with
 // A loaded machine may hold an election now and then; a lie leaps much further.
 constexpr uint64_t kTermsMax = 50;
@@ -68,29 +60,17 @@ struct Told {
 
 class Siege {
  public:
-  explicit Siege(const StrangersOptions& options) : options_(options), addresses_(support::free_loopback_addresses(kNodes)) {}
+  explicit Siege(const StrangersOptions& options) : options_(options) {}
   int run();
 
  private:
-  void start(const std::filesystem::path& data);
-  template <typename Condition>
-  void until(const std::string& what, Deadline deadline, Condition condition);
-  void listen(Deadline deadline);
-  void hear(const support::Line& line);
+  void hear(int from, const std::string& event, const nlohmann::json& said);
   void measure();
   std::vector<uint16_t> ports() const;
   int judge(const std::map<std::string, uint64_t>& attacks);
 
   const StrangersOptions options_;
-  const std::vector<std::string> addresses_;
-  uint16_t port_ = 0;
-  Child counter_;
-  std::array<Child, kNodes + 1> nodes_;  // by id, from 1
-  support::LineReader lines_;
-  std::ofstream log_;
-  int ready_ = 0;
-  int ended_ = 0;
-  bool leaving_ = false;
+  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& said) { hear(from, event, said); }};
   std::array<Told, kNodes + 1> told_;
   std::array<Usage, kNodes + 1> before_;
   std::array<Usage, kNodes + 1> after_;
@@ -100,59 +80,10 @@ class Siege {
   uint64_t updates_ = 0;
 };
 
-void Siege::start(const std::filesystem::path& data) {
-  counter_ = Child::start({"counter", "--directory", data});
-  lines_.add(kCounter, counter_.output());
-  until("the counter listens", support::in(kStart), [this] { return port_ != 0; });
-  for (int id = 1; id <= kNodes; ++id) {
-    std::vector<std::string> arguments = {"node",
-                                          "--id",
-                                          std::to_string(id),
-                                          "--data",
-                                          data / ("node-" + std::to_string(id)),
-                                          "--counter",
-                                          std::to_string(port_),
-                                          "--reports",
-                                          "--section-ms",
-                                          "20"};
-    if (options_.secret) arguments.insert(arguments.end(), {"--secret", "of the experiment, and long enough"});
-    arguments.emplace_back("--members");
-    arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
-    nodes_.at(static_cast<size_t>(id)) = Child::start(arguments);
-    lines_.add(id, nodes_.at(static_cast<size_t>(id)).output());
-  }
-  until("all nodes are ready", support::in(kStart), [this] { return ready_ == kNodes; });
-}
-
-template <typename Condition>
-void Siege::until(const std::string& what, Deadline deadline, Condition condition) {
-  while (!condition()) {
-    const std::optional<support::Line> line = lines_.next(deadline);
-    if (!line) throw std::runtime_error("this did not come: " + what);
-    hear(*line);
-  }
-}
-
-void Siege::listen(Deadline deadline) {
-  while (const std::optional<support::Line> line = lines_.next(deadline)) hear(*line);
-}
-
-void Siege::hear(const support::Line& line) {
-  if (line.ended) {
-    if (!leaving_) throw std::runtime_error(line.from == kCounter ? "the counter ended" : "a node ended");
-    lines_.remove(line.from);
-    ++ended_;
-    return;
-  }
-  log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = said.value("event", std::string());
-  if (event == "error") throw std::runtime_error(said.value("what", std::string("an error")));
-  if (event == "listening") port_ = said.value("port", uint16_t{0});
-  if (event == "ready") ++ready_;
+void Siege::hear(int from, const std::string& event, const nlohmann::json& said) {
   if (event == "ended" && said.value("how", std::string()) == "written") ++updates_;
   if (event != "health") return;
-  Told& told = told_.at(static_cast<size_t>(line.from));
+  Told& told = told_.at(static_cast<size_t>(from));
   told.term = said.value("term", uint64_t{0});
   told.leader = said.value("leader", uint64_t{0});
   told.voters = said.value("voters", uint64_t{0});
@@ -163,26 +94,24 @@ void Siege::hear(const support::Line& line) {
 
 void Siege::measure() {
   for (size_t id = 1; id <= kNodes; ++id) {
-    after_[id] = usage_of(nodes_[id].pid());
+    after_[id] = usage_of(group_.node(static_cast<int>(id)).pid());
     peak_mib_[id] = std::max(peak_mib_[id], after_[id].rss_mib);
   }
 }
 
 std::vector<uint16_t> Siege::ports() const {
   std::vector<uint16_t> ports;
-  for (const std::string& address : addresses_) {
+  for (const std::string& address : group_.addresses()) {
     ports.push_back(static_cast<uint16_t>(std::stoul(address.substr(address.rfind(':') + 1))));
   }
   return ports;
 }
 
 int Siege::run() {
-  const std::filesystem::path data = options_.out / "strangers-data";
-  std::filesystem::remove_all(data);
-  std::filesystem::create_directories(data);
-  log_.open(options_.out / "strangers.log");
-  start(data);
-  listen(support::in(kQuiet));
+  CounterGroup::Arguments arguments{.counter = {}, .node = {"--reports", "--section-ms", "20"}};
+  if (options_.secret) arguments.node.insert(arguments.node.end(), {"--secret", "of the experiment, and long enough"});
+  group_.start(options_.out / "strangers-data", options_.out / "strangers.log", arguments);
+  group_.listen(support::in(kQuiet));
   measure();
   before_ = after_;
   term_before_ = told_[1].term;
@@ -195,15 +124,11 @@ int Siege::run() {
   const Deadline end = support::in(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds)));
   while (support::in(0s) < end) {
-    listen(std::min(end, support::in(500ms)));
+    group_.listen(std::min(end, support::in(500ms)));
     measure();
   }
   attackers.stop();
-  leaving_ = true;
-  for (size_t id = 1; id <= kNodes; ++id) nodes_[id].close_input();
-  until("all nodes have closed", support::in(kEnd), [this] { return ended_ == kNodes; });
-  counter_.close_input();
-  until("the counter has summed up", support::in(kEnd), [this] { return ended_ == kNodes + 1; });
+  group_.stop();
   return judge(attackers.counts());
 }
 

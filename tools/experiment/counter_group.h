@@ -1,0 +1,58 @@
+// The parent of a counter and of the nodes that update it under one lock: starts them, hears what they say, lets them go.
+//
+// Threads: one owner. Whatever does not come in time, or ends before it may, throws std::runtime_error.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/experiment/roles.h"
+#include "tools/support/child.h"
+#include "tools/support/lines.h"
+
+namespace coordkit::experiment {
+
+class CounterGroup {
+ public:
+  // What a process says beyond its start: `from` is a node's id, or zero for the counter.
+  using Heard = std::function<void(int from, const std::string& event, const nlohmann::json& said)>;
+  struct Arguments {
+    std::vector<std::string> counter;  // beyond those that each of its kind gets
+    std::vector<std::string> node;
+  };
+
+  explicit CounterGroup(Heard heard);
+
+  // Empties `data`. All nodes are ready when it returns.
+  void start(const std::filesystem::path& data, const std::filesystem::path& log, const Arguments& arguments);
+  // Listens up to that moment.
+  void listen(support::Deadline deadline);
+  // The nodes first, then the counter, which sums up.
+  void stop();
+
+  support::Child& node(int id) { return nodes_.at(static_cast<size_t>(id)); }
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+ private:
+  template <typename Condition>
+  void until(const std::string& what, support::Deadline deadline, Condition condition);
+  void hear(const support::Line& line);
+
+  const Heard heard_;
+  const std::vector<std::string> addresses_;
+  uint16_t port_ = 0;
+  support::Child counter_;
+  std::array<support::Child, kNodes + 1> nodes_;  // by id, from 1
+  support::LineReader lines_;
+  std::ofstream log_;
+  int ready_ = 0;
+  int ended_ = 0;
+  bool leaving_ = false;
+};
+
+}  // namespace coordkit::experiment
