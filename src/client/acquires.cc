@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "client/executed.h"
 #include "client/lock_refusal.h"
@@ -101,7 +100,7 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   if (acquire.block != 0) return lines_.delegated(*session, acquire, result, now);
   Call* call = calls_.find(acquire.call);
   if (call == nullptr) {
-    if (!mutant(Mutant::LateGrantKept)) releases_.give_back(*session, acquire.name, result.token, acquire.terms.counted);
+    releases_.give_back(*session, acquire.name, result.token, acquire.terms.counted);
     return;
   }
   const LeadingTime until = acquire.max_hold > Duration::zero() ? later(now.leading, acquire.max_hold) : LeadingTime::max();

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/last_number.h"
-#include "base/mutant.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
 
@@ -346,8 +345,8 @@ bool was_executed(const machine::Result& result) {
     case ResultCode::LimitExceeded:
     case ResultCode::TtlTooLarge:
     case ResultCode::Unsupported:
-    case ResultCode::SessionNotFound: return false;
-    case ResultCode::Lost: return mutant(Mutant::LostCarrierCounts);
+    case ResultCode::SessionNotFound:
+    case ResultCode::Lost: return false;
     default: return true;
   }
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 
 namespace coordkit {
 
@@ -15,9 +14,8 @@ HoldRef Delegations::acquire(const SessionRef& session, std::string_view name, s
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return nullptr;
   const DelegationRef& delegation = found->second;
-  const bool idle = delegation->open_ && (delegation->current_ == nullptr || mutant(Mutant::LocalHoldsOverlap)) &&
-                    delegation->next_ <= delegation->grant_.last;
-  if (!idle || !(session->valid(now) || mutant(Mutant::LocalGrantsWhileLost))) return nullptr;
+  const bool idle = delegation->open_ && delegation->current_ == nullptr && delegation->next_ <= delegation->grant_.last;
+  if (!idle || !session->valid(now)) return nullptr;
   ++granted_;
   return make(session, delegation, owner_tag, LeadingTime::max());
 }
@@ -27,7 +25,7 @@ HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delega
                           LeadingTime until) {
   const Delegation::Grant& grant = delegation->grant_;
   const Token token = delegation->next_;
-  if (!mutant(Mutant::LocalTokensRepeat)) delegation->next_ = token.next();
+  delegation->next_ = token.next();
   delegation->current_ = std::make_shared<HoldState>(session, grant.name, std::string(owner_tag), token, grant.since, until,
                                                      HoldTerms{}, delegation);
   return delegation->current_;
@@ -98,7 +96,7 @@ void Delegations::set_open(Delegation& delegation, bool open) {
 
 void Delegations::remove(const DelegationRef& delegation) {
   const std::lock_guard lock(mutex_);
-  COORDKIT_CHECK_MSG(delegation->current_ == nullptr || mutant(Mutant::GivenBackInUse), "INV_L02");
+  COORDKIT_CHECK_MSG(delegation->current_ == nullptr, "INV_L02");
   by_name_.erase(delegation->grant_.name);
 }
 

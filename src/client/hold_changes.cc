@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "coordkit/error.h"
 
@@ -31,7 +30,7 @@ CallId HoldChanges::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> 
                          make_error(Reason::InvalidArgument, "another change of this grant is under way; wait for its answer"));
   }
   // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
-  if (to == LockMode::Shared && !mutant(Mutant::DowngradeStaysValid)) SessionWriter::suspend(*hold, true);
+  if (to == LockMode::Shared) SessionWriter::suspend(*hold, true);
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline,
                                  [this, hold, to](CallId call, Now now) { start(call, hold, to, now); });
   if (Call* call = calls_.find(id); call != nullptr && hold->suspended()) {
@@ -92,9 +91,7 @@ void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, Lock
   limits_.remove(hold);
   if (calls_.find(id) == nullptr || hold->released()) {  // the owner is to hear that what it held is over
     table_.lose(session, hold->token());
-    if (!mutant(Mutant::LateConversionKept)) {
-      releases_.give_back(session, hold->name(), result.token, hold->terms().counted);
-    }
+    releases_.give_back(session, hold->name(), result.token, hold->terms().counted);
     calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
-#include "base/mutant.h"
 #include "coordkit/client/handles.h"
 
 namespace coordkit::client {
@@ -15,7 +14,7 @@ class HoldLimits {
  public:
   // A hold without one: no effect.
   void add(const HoldRef& hold) {
-    if (hold->until() == LeadingTime::max() || mutant(Mutant::LongHoldsStay)) return;
+    if (hold->until() == LeadingTime::max()) return;
     holds_.emplace(hold->until(), hold);
   }
   void remove(const HoldRef& hold) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "base/mutant.h"
 #include "coordkit/client/handles.h"
 
 namespace coordkit::client {
@@ -19,8 +18,7 @@ enum class SessionEvent : uint8_t {
 };
 
 constexpr SessionPhase next_phase(SessionPhase from, SessionEvent event) {
-  if (from == SessionPhase::Lost)
-    return event == SessionEvent::RenewalConfirmed && mutant(Mutant::LostComesBack) ? SessionPhase::Valid : SessionPhase::Lost;
+  if (from == SessionPhase::Lost) return SessionPhase::Lost;
   switch (event) {
     case SessionEvent::DeadlineReached:
     case SessionEvent::Gap: return SessionPhase::Jeopardy;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "client/lock_refusal.h"
 #include "client/waits.h"
 #include "coordkit/error.h"
@@ -118,7 +117,7 @@ bool LockCalls::seems_held(const Session& session, const Body& body) const {
     if (names(body, release.name)) return false;
   }
   const machine::Reads* state = requests_.reads();
-  if (state == nullptr || mutant(Mutant::RefusedTryLogged)) return false;
+  if (state == nullptr) return false;
   return state->refusal_of(body).has_value();
 }
 

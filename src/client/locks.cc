@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "coordkit/error.h"
 
@@ -10,7 +9,7 @@ namespace coordkit::client {
 
 CallId Locks::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
   if (hold == nullptr) return calls_.refuse(std::move(done), no_grant());
-  if (!mutant(Mutant::ReleasedWhileValid)) hold->invalidate();  // T8: before anything is sent
+  hold->invalidate();  // T8: before anything is sent
   Session* session = table_.find(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), hold_lost());
   if (!hold->delegation()) return releases_.release(*session, hold, std::move(done), deadline);

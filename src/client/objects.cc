@@ -1,6 +1,5 @@
 #include "client/objects.h"
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "client/waits.h"
 #include "coordkit/error.h"
@@ -40,7 +39,7 @@ CallId Objects::command(const SessionRef* session, machine::Request::Body body, 
 // S-45: while a former process of the session may still trust what it has, none of it is let go in the log.
 bool Objects::held_back(const Session& session, const machine::Request::Body& body) {
   const auto* command = std::get_if<machine::CoordinationCommand>(&body);
-  return session.former_trusts && command != nullptr && machine::lets_go(*command) && !mutant(Mutant::ResumedLetsGo);
+  return session.former_trusts && command != nullptr && machine::lets_go(*command);
 }
 
 // A join is pursued until its outcome is known, so that a member that is known nowhere can leave again (docs/semantics.md
@@ -81,7 +80,7 @@ void Objects::executed(CallId id, const SessionRef& session, const machine::Requ
 
 void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) {
   Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost || mutant(Mutant::LateJoinKept)) return;
+  if (session == nullptr || session->phase == SessionPhase::Lost) return;
   machine::LeaveGroup leave{.session = join.session, .owner_tag = join.owner_tag, .name = join.name};
   commands_.submit(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
                    [](const Completion&, Now) {});

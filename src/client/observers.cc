@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
-
 namespace coordkit::client {
 
 ObserverId Observers::add(Target target) {
@@ -75,7 +73,7 @@ void Observers::changed(const coordination::Change& change, Index index) {
   if (place == by_place_.end()) return;
   for (const ObserverId id : place->second) {
     One& one = all_.find(id)->second;
-    const bool told = index <= one.index && !mutant(Mutant::SnapshotRepeated);
+    const bool told = index <= one.index;
     if (one.state != State::Following || told) continue;
     // Of one entry everything is told, or nothing: a later snapshot is then of a greater index.
     if (index != one.changed && one.waiting->load(std::memory_order_acquire) >= one.target.waiting_max) {
@@ -91,7 +89,6 @@ void Observers::changed(const coordination::Change& change, Index index) {
 // An answer that is under way may have been given before what was skipped; one more is surely younger. One that came together
 // with the new state has seen it.
 void Observers::skipped(Index upto) {
-  if (mutant(Mutant::GapUnnoticed)) return;
   for (auto& [id, one] : all_) {
     const bool missed = one.state == State::Following && std::max(one.index, one.changed) < upto;
     if (!missed && one.state != State::Asking) continue;

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "base/mutant.h"
 #include "coordkit/error.h"
 #include "machine/lock_commands.h"
 
@@ -32,7 +31,6 @@ absl::Status ClientOptions::validate() const {
 
 // T(1-rho)/(1+rho) - g in integers: the product needs more than 64 bits, the quotient does not.
 Duration validity(Duration ttl, uint32_t rate_error_ppm, Duration slack) {
-  if (mutant(Mutant::ValidAsLongAsTtl)) return ttl;
   constexpr int64_t kMillion = 1'000'000;
   const Wide scaled = static_cast<Wide>(ttl.count()) * (kMillion - rate_error_ppm);
   return Duration(static_cast<int64_t>(scaled / (kMillion + rate_error_ppm))) - slack;

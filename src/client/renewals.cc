@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
 #include "client/times.h"
 
 namespace coordkit::client {
@@ -151,8 +150,6 @@ void Renewals::reschedule(const TimerGroup& key, Group& group) {
 Duration Renewals::pause(const TimerGroup& key, const Group& group) const {
   const Duration interval = sessions_.renewal_interval(key.ttl);
   if (group.unanswered == 0) return interval;
-  if (mutant(Mutant::FailedRenewalNotRepeated)) return Duration::max();
-  if (mutant(Mutant::RenewalsHurry)) return Duration(1);
   const Duration first = std::min(interval / 2, options_.election_timeout / 2);
   const Duration most = std::min(interval, 2 * options_.election_timeout);
   const Duration backed_off = first * (1 << std::min(group.unanswered - 1, 10U));

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "client/delegations.h"
 #include "client/times.h"
 
@@ -55,7 +54,7 @@ Session* SessionTable::find(SessionId id) {
 
 Session* SessionTable::find(const SessionRef& state) {
   Session* session = find(state->id());
-  return session != nullptr && (session->state == state || mutant(Mutant::OtherLifeIsHeard)) ? session : nullptr;
+  return session != nullptr && session->state == state ? session : nullptr;
 }
 
 void SessionTable::erase(SessionId id) {
@@ -72,10 +71,10 @@ uint64_t SessionTable::granted_by_threads() const {
 }
 
 void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) {
-  const LeadingTime deadline = later(mutant(Mutant::DeadlineFromReceipt) ? now : sent, validity_of(session.ttl()));
+  const LeadingTime deadline = later(sent, validity_of(session.ttl()));
   if (deadline <= now || session.phase == SessionPhase::Lost) return;
   session.deadline = std::max(session.deadline, deadline);
-  if (session.former_trusts && !mutant(Mutant::ResumedAtOnce)) return;
+  if (session.former_trusts) return;
   raise(session, SessionEvent::RenewalConfirmed, now);
   const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline);
   if (published == SessionPhase::Jeopardy && session.phase == SessionPhase::Valid) {
@@ -149,7 +148,7 @@ void SessionTable::run_timers(LeadingTime now) {
   if (now < next_timer_) return;
   next_timer_ = LeadingTime::max();
   for (auto& [id, session] : sessions_) {
-    const bool over = session->deadline <= now && !mutant(Mutant::DeadlineNotTold);
+    const bool over = session->deadline <= now;
     if (session->phase == SessionPhase::Valid && over) raise(*session, SessionEvent::DeadlineReached, now);
     if (session->phase == SessionPhase::Jeopardy && timer_of(*session) <= now) raise(*session, SessionEvent::GivenUp, now);
     await(*session);
@@ -172,7 +171,6 @@ void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
 // The watch has taken the session to jeopardy, and told so.
 void SessionTable::catch_up(Session& session, LeadingTime now) {
   if (session.phase != SessionPhase::Valid || session.state->phase() != SessionPhase::Jeopardy) return;
-  if (mutant(Mutant::JeopardyToldTwice)) return;
   session.phase = SessionPhase::Jeopardy;
   session.jeopardy_since = now;
 }
@@ -190,7 +188,7 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   session.jeopardy_since = next == SessionPhase::Jeopardy ? now : LeadingTime::max();
   const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline);
   const bool told = next == SessionPhase::Jeopardy && published == next;  // by the watch
-  if (told && !mutant(Mutant::JeopardyToldTwice)) return;
+  if (told) return;
   if (next == SessionPhase::Valid) watch_validity(session);
   if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session.id());
   if (next != SessionPhase::Valid) {

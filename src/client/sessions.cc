@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "coordkit/error.h"
 
@@ -100,7 +99,7 @@ void Sessions::end_lost() {
     if (session == nullptr) continue;
     renewals_.exclude(*session);
     while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost_while_acquiring());
-    if (!mutant(Mutant::LostIsNotClosed)) post_close(id);
+    post_close(id);
   }
 }
 

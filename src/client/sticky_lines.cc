@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
 #include "client/lock_refusal.h"
 #include "client/times.h"
 #include "coordkit/error.h"
@@ -146,8 +145,8 @@ void StickyLines::serve(Session& session, const std::string& name, Now now) {
     Delegations& all = *session.state->delegations();
     all.set_open(*line.lock, !line.asked && line.waiting.empty() && !line.refilling);
     const Delegations::Look look = all.look(*line.lock);
-    if (line.refilling || (look.current && !(line.asked && mutant(Mutant::GivenBackInUse)))) return;
-    const bool valid = session.state->valid(now.leading) || mutant(Mutant::LocalGrantsWhileLost);
+    if (line.refilling || look.current) return;
+    const bool valid = session.state->valid(now.leading);
     if (line.asked && !session.former_trusts && (!valid || look.used_up || !prefers_line(line, now))) {
       give_back(session, name);
       continue;
@@ -165,11 +164,11 @@ void StickyLines::serve(Session& session, const std::string& name, Now now) {
 // S-58: those in line when another session asked are served before it is given back, within limits.
 bool StickyLines::prefers_line(const Line& line, Now now) {
   const bool wanted = !line.waiting.empty() && line.waiting.front().body.delay <= line.delay;
-  return wanted && ((line.grants_left > 0 && now.lagging < line.served_until) || mutant(Mutant::LineNeverEnds));
+  return wanted && line.grants_left > 0 && now.lagging < line.served_until;
 }
 
 void StickyLines::ask(Line& line, Now now) {
-  if (line.asked || line.lock == nullptr || mutant(Mutant::AskIgnored)) return;
+  if (line.asked || line.lock == nullptr) return;
   line.asked = true;
   line.grants_left = std::min<size_t>(line.waiting.size(), options_.sticky.grants_max);
   line.served_until = later(now.lagging, options_.sticky.time_max);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "client/times.h"
 #include "coordkit/error.h"
@@ -76,7 +75,7 @@ WatchId Watches::add(WatchOptions options, WatchObserver observer) {
 bool Watches::remove(WatchId id) {
   const auto found = all_.find(id);
   if (found == all_.end()) return false;
-  if (!mutant(Mutant::ToldAfterTheEnd)) found->second->listener->deaf = true;
+  found->second->listener->deaf = true;
   erase(id);
   return true;
 }
@@ -194,10 +193,9 @@ void Watches::leave_front(WatchId id, One& one) {
 }
 
 bool Watches::advance_front(LaggingTime now) {
-  const size_t enough = mutant(Mutant::TellsWithoutBound) ? SIZE_MAX : kTellsAtOnce;
   size_t told = 0;
   for (int reads = 0; !live_.empty(); ++reads) {
-    if (reads == kReadsAtOnce || told >= enough) return true;
+    if (reads == kReadsAtOnce || told >= kTellsAtOnce) return true;
     auto reply =
         read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = previous_wanted_ != 0});
     if (!reply) return false;
@@ -208,7 +206,7 @@ bool Watches::advance_front(LaggingTime now) {
     for (machine::ChangeRow& row : reply->changes) {
       if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) {
         told += tell_front(now);
-        if (told >= enough) {
+        if (told >= kTellsAtOnce) {
           front_.next = {row.entry.mod, 0};  // from there it reads again in the next turn
           return true;
         }
@@ -216,7 +214,7 @@ bool Watches::advance_front(LaggingTime now) {
       front_.read.push_back(event_of(std::move(row)));
     }
     front_.next = {reply->next, reply->next_sub};
-    if (reply->next_sub == 0 || mutant(Mutant::HalfARevisionTold)) told += tell_front(now);
+    if (reply->next_sub == 0) told += tell_front(now);
     if (reply->next_sub == 0 && reply->next > reply->revision) return false;
   }
   return false;
@@ -245,7 +243,7 @@ size_t Watches::tell_front(LaggingTime now) {
     const WatchEvent& event = front_.read[place];
     index_.visit(event.entry.key, [&](WatchId id) {
       One& one = *all_.find(id)->second;
-      if ((revision < one.start && !mutant(Mutant::ToldBeforeTheStart)) || !wants(one, event)) return;
+      if (revision < one.start || !wants(one, event)) return;
       if (one.hits.empty()) concerned.push_back(id);
       one.hits.push_back(place);
     });
@@ -310,7 +308,7 @@ bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
   if (!tell_read(id, one, now) || !at_end) return true;
   behind_.erase(id);
   one.ahead = false;  // whatever its start was, it is past that
-  join_front(id, one, mutant(Mutant::FrontGoesBack) ? Revision(reply->next.value() - 1) : reply->next);
+  join_front(id, one, reply->next);
   return true;
 }
 
@@ -335,13 +333,13 @@ bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
 bool Watches::tell(WatchId id, One& one, WatchEvents events, LaggingTime now) {
   const size_t bytes = bytes_of(*events);
   const size_t taken = one.taken->load(std::memory_order_acquire);
-  if (taken != 0 && taken + bytes > one.options.room && !mutant(Mutant::WatchHasNoBound)) {
+  if (taken != 0 && taken + bytes > one.options.room) {
     if (one.state == State::Live) leave_front(id, one);
     behind_.erase(id);
     one.state = State::Full;
     one.next = {events->front().entry.mod, 0};
     one.read.clear();
-    if (!mutant(Mutant::FullWatchForgotten)) full_.insert(id);
+    full_.insert(id);
     return false;
   }
   one.quiet_since = now;
@@ -368,7 +366,7 @@ void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
 std::optional<Revision> Watches::marked(const One& one) const {
   if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
   if (front_.next.revision < one.start) return std::nullopt;
-  return Revision(front_.next.revision.value() - (mutant(Mutant::MarkTooEarly) ? 0 : 1));
+  return Revision(front_.next.revision.value() - 1);
 }
 
 void Watches::tell_asked_marks() {

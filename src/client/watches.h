@@ -16,7 +16,6 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "base/mutant.h"
 #include "client/deliveries.h"
 #include "client/watch_index.h"
 #include "coordkit/clock.h"
@@ -109,7 +108,7 @@ class Watches {
   void erase(WatchId id);
   void end_compacted(WatchId id, Revision compacted);
   static bool wants(const One& one, const WatchEvent& event) {
-    return (event.deleted() ? one.options.deletes : one.options.puts) || mutant(Mutant::FilterForgotten);
+    return event.deleted() ? one.options.deletes : one.options.puts;
   }
 
   Deliveries& deliveries_;

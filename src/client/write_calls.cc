@@ -1,6 +1,5 @@
 #include "client/write_calls.h"
 
-#include "base/mutant.h"
 #include "client/answers.h"
 #include "client/delegations.h"
 #include "coordkit/error.h"
@@ -19,7 +18,7 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
 
 // S-58: to the log any token of a block is current until a newer one was shown there; the process that lends the lock knows.
 bool over_here(const std::optional<Fence>& fence) {
-  if (!fence || !fence->hold || !fence->hold->delegation() || mutant(Mutant::LocalFenceUnasked)) return false;
+  if (!fence || !fence->hold || !fence->hold->delegation()) return false;
   return !fence->hold->session()->delegations()->current(*fence->hold);
 }
 

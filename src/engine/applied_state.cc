@@ -1,7 +1,5 @@
 #include "engine/applied_state.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 
 RouterOutput* AppliedState::apply(Consensus& consensus, size_t bytes_max) {
@@ -25,7 +23,7 @@ void AppliedState::replace(RestoredState& restored) {
 void AppliedState::compare_digests(const Turn& turn) {
   for (const DigestNote& note : output_.digests) {
     std::optional<Divergence> found = divergence_.note(note, router_.configuration(), turn.consensus.leader());
-    if (!found || mutant(Mutant::DigestsIgnored)) continue;
+    if (!found) continue;
     turn.effects.divergence = std::move(found);
     if (turn.effects.divergence->verdict == Divergence::Verdict::Self) return;
   }

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
 #include "coordkit/error.h"
 
 namespace coordkit::engine {
@@ -28,7 +27,7 @@ absl::Status Condition::refusal_of_state(const std::string* uninvited) const {
 absl::Status Condition::refusal(Urgency urgency, size_t bytes, const Load& load, const std::string* uninvited) const {
   if (absl::Status state = refusal_of_state(uninvited); !state.ok()) return state;
   const bool reserved = urgency == Urgency::Reserved;
-  if (!reserved && load.requests >= options_.requests_max && !mutant(Mutant::DoorNeverCloses)) {
+  if (!reserved && load.requests >= options_.requests_max) {
     return make_error(Reason::TooManyRequests, "this replica has " + std::to_string(load.requests) +
                                                    " calls under way; wait for some to end before starting more");
   }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 
 void Consensus::start(raft::Recovered recovered, LaggingTime now) {
@@ -42,7 +40,7 @@ void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<
   raft::Propose propose;
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
-    const bool fired = decoded.ok() && std::holds_alternative<FireTimers>(*decoded) && !mutant(Mutant::FollowersTimersCount);
+    const bool fired = decoded.ok() && std::holds_alternative<FireTimers>(*decoded);
     if (!decoded.ok() || fired) continue;  // only a leader says what fired
     const auto* vote = std::get_if<DigestVote>(&*decoded);
     if (vote && vote->replica != from) continue;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "raft/quorum.h"
 
 namespace coordkit::engine {
@@ -15,8 +14,8 @@ constexpr size_t kMarksKept = 64;
 
 void DiskRecall::recover(RecoveredLog& log, Position applied) {
   lost_ = LostEntries::cut(log, applied);
-  marks_ = PeerMarks(mutant(Mutant::MarksForgotten) ? std::vector<PeerMark>() : std::move(log.peers));
-  if (lost_.any() && !mutant(Mutant::FloorForgotten)) marks_.lacks(self_.store, lost_.term(), lost_.floor());
+  marks_ = PeerMarks(std::move(log.peers));
+  if (lost_.any()) marks_.lacks(self_.store, lost_.term(), lost_.floor());
 }
 
 // ---- the own disk
@@ -25,7 +24,7 @@ void DiskRecall::check(Turn& turn) {
   for (const ReplicaId peer : check_.due(turn.now.lagging)) turn.effects.sends.push_back({peer, check_.question()});
   if (!check_.waiting()) return;
   const auto attests = [this](ReplicaId id) { return id == self_.replica || check_.answered(id); };
-  if (!raft::quorum_agrees(turn.consensus.core()->configuration(), attests) && !mutant(Mutant::AttestedUnasked)) return;
+  if (!raft::quorum_agrees(turn.consensus.core()->configuration(), attests)) return;
   check_.passed();
   turn.consensus.step(raft::RollbackCheckPassed{}, turn.now.lagging);
 }
@@ -52,7 +51,7 @@ void DiskRecall::mend_log(Turn& turn) {
 void DiskRecall::receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member,
                          EngineEffects& effects) {
   if (hello == nullptr || hello->store != request.store) return;
-  const std::optional<PeerMark> known = mutant(Mutant::RecallsNothing) ? std::nullopt : marks_.of(request.store);
+  const std::optional<PeerMark> known = marks_.of(request.store);
   effects.sends.push_back({from, RecallReply{request, known.value_or(PeerMark{})}});
   if (member) marks_.started(request.store, request.boot, request.start);
 }

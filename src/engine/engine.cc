@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/mutant.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "engine/engine_impl.h"
@@ -126,12 +125,11 @@ bool holds(const RecoveredLog& log, Position position) {
 // with it perhaps votes and acknowledgements (FLT_D21).
 absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint) {
   const Position applied = checkpoint.applied();
-  if (applied.index < log.base.index && !mutant(Mutant::GapAtOpenTaken)) {
+  if (applied.index < log.base.index) {
     return make_error(Reason::Corrupt, "the log starts after entry " + std::to_string(log.base.index.value()) +
                                            " but the checkpoint was taken at " + std::to_string(applied.index.value()) +
                                            kNotOfOneMoment);
   }
-  if (mutant(Mutant::LogGoneTaken)) return absl::OkStatus();
   const bool gone = !log.hard_state.term && !log.base.index && log.entries.empty();
   if (applied.index && gone) {
     return make_error(Reason::Corrupt,
@@ -154,7 +152,7 @@ std::string directory_of_another(const Origin& self, const raft::Configuration& 
     if (owner && owner->id == self.replica) return "";
     if (owner) stranger = owner;
   }
-  if (stranger == nullptr || mutant(Mutant::AnyDirectoryWillDo)) return "";
+  if (stranger == nullptr) return "";
   return "this data directory is that of replica " + std::to_string(stranger->id.value()) + ", and this is replica " +
          std::to_string(self.replica.value()) + ": start it on its own directory, or on an empty one and replace the member";
 }
@@ -188,7 +186,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   }
   recall_.recover(log, applied);
   const bool blank = !applied.index && !log.base.index && log.entries.empty();
-  if (blank && log.had_log && !mutant(Mutant::LogGoneTaken)) {
+  if (blank && log.had_log) {
     return make_error(Reason::Corrupt,
                       "this data directory had a log with entries, and now it has none: restore it with all "
                       "its files from one moment, or replace this member");

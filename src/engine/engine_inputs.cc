@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "coordkit/error.h"
 #include "engine/engine_impl.h"
 #include "engine/restored_state.h"
@@ -111,15 +110,10 @@ void EngineImpl::Inputs::operator()(LogWasRead& input) {
 
 void EngineImpl::Inputs::operator()(LogDamaged& input) {
   if (!engine_.core()) return;
-  if (input.last > engine_.applied() && mutant(Mutant::RotEndsReplica)) return engine_.halt(std::move(input.why), effects_);
   engine_.checkpoints_.log_damaged(std::min(input.last, engine_.core()->status().last.index), input.why, turn_);
 }
 
-void EngineImpl::Inputs::operator()(StateWaits& input) {
-  engine_.checkpoints_.waits(input.why);
-  const Position applied = engine_.state_.router().applied();
-  if (engine_.core() && mutant(Mutant::WaitingCountsAsStored)) engine_.consensus_.step(raft::Checkpointed{applied}, now_);
-}
+void EngineImpl::Inputs::operator()(StateWaits& input) { engine_.checkpoints_.waits(input.why); }
 
 // The store has dropped whatever was under way; what was fetched of a peer's state is fetched anew.
 void EngineImpl::Inputs::operator()(StateDamaged& input) {
@@ -131,7 +125,6 @@ void EngineImpl::Inputs::operator()(StateDamaged& input) {
 // The applied state is in memory, whatever became of its copy on the disk.
 void EngineImpl::Inputs::damaged(const absl::Status& why) {
   if (why.ok() || engine_.condition_.halted() || engine_.condition_.quarantined()) return;
-  if (mutant(Mutant::RotEndsReplica)) return engine_.halt(why, effects_);
   engine_.checkpoints_.damaged(why);
 }
 
@@ -169,11 +162,9 @@ void EngineImpl::Inputs::adopt(RestoredState& restored) {
   const Router& router = engine_.state_.router();
   COORDKIT_CHECK_MSG(router.applied() == offer.at, "INV_R13 another state was restored than was installed");
   engine_.checkpoints_.begin_at(offer.at.index);
-  const raft::Configuration& members =
-      mutant(Mutant::InstallKeepsMembers) ? consensus.core()->configuration() : router.configuration();
-  consensus.step(raft::Installed{offer.term, offer.at, members, router.configuration_at().index}, now_);
+  consensus.step(raft::Installed{offer.term, offer.at, router.configuration(), router.configuration_at().index}, now_);
   engine_.member_calls_.state_replaced(router, consensus.leadership(), effects_);
-  if (!mutant(Mutant::SkippedCallsForgotten)) engine_.proposals_.calls().state_replaced(router, effects_.completions);
+  engine_.proposals_.calls().state_replaced(router, effects_.completions);
   effects_.restored = offer.at;
 }
 
@@ -304,7 +295,6 @@ bool EngineImpl::Messages::wanted(const LogCommand& command) const {
   const Router& router = engine_.state_.router();
   const auto* request = std::get_if<Request>(&command);
   if (request && !router.hosts(*request)) return false;
-  if (mutant(Mutant::CopiesEnterTheLog)) return true;
   if (request) return !engine_.consensus_.under_way(request->id) && !router.executed(*request);
   const auto* registration = std::get_if<RegisterOrigin>(&command);
   return !registration || !router.origins().registered(registration->origin);

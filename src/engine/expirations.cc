@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 namespace {
 
@@ -13,7 +11,7 @@ constexpr size_t kFiredEntriesPerTurn = 8;
 }  // namespace
 
 void Expirations::stood_still(const TurnClock::Gap& gap, Ticket leadership_question) {
-  if (gap.late > Duration::zero() && !mutant(Mutant::GapForgotten)) timers_.shift(gap.late);
+  if (gap.late > Duration::zero()) timers_.shift(gap.late);
   question_ = leadership_question;
 }
 
@@ -27,7 +25,7 @@ void Expirations::propose(Turn& turn) {
   if (!turn.consensus.leads() || question_ || now < propose_again_) return;
   raft::Propose propose;
   while (propose.proposals.size() < kFiredEntriesPerTurn) {
-    auto fired = timers_.collect(now, mutant(Mutant::EntriesUnbounded) ? kFiredTimersMax : options_.timers_per_entry);
+    auto fired = timers_.collect(now, options_.timers_per_entry);
     if (!fired) break;
     fired->term = turn.consensus.term();
     const Ticket ticket = turn.consensus.next_ticket();
@@ -41,7 +39,7 @@ void Expirations::settled(const raft::ProposalFate& fate, LaggingTime now) {
   const auto fired = proposed_.find(fate.ticket);
   if (fired == proposed_.end()) return;
   if (fate.kind != raft::ProposalFate::Kind::Appended) {
-    if (!mutant(Mutant::EndProposedOnce)) timers_.unfire(fired->second);
+    timers_.unfire(fired->second);
     propose_again_ = now + options_.raft.heartbeat_interval;
   }
   proposed_.erase(fired);

@@ -3,8 +3,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 namespace {
 
@@ -56,7 +54,7 @@ bool may_say(const Speaker& speaker, const Message& message) {
     case Saying::LeadersWord: return member || ((acquaintance || impostor) && speaker.leads);
     case Saying::Answer:
     case Saying::Memory: return member;
-    case Saying::Call: return member || speaker.leaving || mutant(Mutant::AcquaintancesCommand);
+    case Saying::Call: return member || speaker.leaving;
   }
   return false;
 }

@@ -1,6 +1,5 @@
 #include "engine/members.h"
 
-#include "base/mutant.h"
 #include "raft/membership.h"
 
 namespace coordkit::engine {
@@ -18,13 +17,11 @@ std::vector<Hello> Members::follow(const raft::Configuration& configuration, Clu
   return admitted;
 }
 
-bool Members::belongs(const Hello& hello) const {
-  return (hello.cluster && hello.cluster == cluster_) || mutant(Mutant::StrangerHeard);
-}
+bool Members::belongs(const Hello& hello) const { return hello.cluster && hello.cluster == cluster_; }
 
 Standing Members::judge(const Hello& hello) const {
   const raft::Member* named = raft::member_of(configuration_, hello.from);
-  if (named && named->store != hello.store && !mutant(Mutant::ImpostorHeard)) return Standing::Impostor;
+  if (named && named->store != hello.store) return Standing::Impostor;
   if (!belongs(hello)) return named ? Standing::Newcomer : Standing::Stranger;
   return named ? Standing::Member : Standing::Acquaintance;
 }

@@ -5,7 +5,6 @@
 
 #include "base/fields.h"
 #include "base/fixed.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 
 namespace coordkit::engine {
@@ -72,7 +71,7 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   if (place >= state->answers.size()) state->answers.resize(place + 1);
   std::optional<StoredAnswer>& slot = state->answers[place];
   if (slot && slot->command_hash != command_hash) return {Verdict::Refuse, Reason::SequenceReused, nullptr};
-  if (slot && !mutant(Mutant::RepeatsExecuted)) return {slot->answered ? Verdict::Repeat : Verdict::Executing, {}, &*slot};
+  if (slot) return {slot->answered ? Verdict::Repeat : Verdict::Executing, {}, &*slot};
 
   slot = StoredAnswer{.command_hash = command_hash, .index = index};
   dirty_.insert(request.id.origin.replica);
@@ -128,7 +127,7 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
   State blank{.retired = std::max(lowest, Sequence(1)), .displaced = it->second.displaced};
   for (const Displaced& former : blank.displaced) {
-    if (former.store != origin.store || mutant(Mutant::DisplacedReturnsBlank)) continue;
+    if (former.store != origin.store) continue;
     if (origin.boot < former.boot) return;
     if (origin.boot == former.boot) blank.retired = std::max(blank.retired, former.next);
   }
@@ -136,7 +135,7 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
     if (blank.displaced.size() >= kDisplacedMax) blank.displaced.pop_front();
     blank.displaced.push_back({it->second.store, it->second.boot, it->second.next()});
   }
-  if (!mutant(Mutant::NewBootInherits)) it->second = std::move(blank);
+  it->second = std::move(blank);
   it->second.store = origin.store;
   it->second.boot = origin.boot;
   dirty_.insert(origin.replica);
@@ -207,7 +206,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());
     if (key.empty() && value.size() == 16) {
-      if (!mutant(Mutant::DigestNotRestored)) admitted_digest_ = load_u64(value.data());
+      admitted_digest_ = load_u64(value.data());
       answered_digest_ = load_u64(value.data() + 8);
       return absl::OkStatus();
     }

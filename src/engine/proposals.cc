@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 namespace {
 
@@ -113,9 +111,7 @@ void Proposals::refused(Sequence sequence, Handing handing, LaggingTime when) {
 
 // Until it is handed to the same leader again: longer each time, because a leader that is slow is not helped by copies.
 Duration Proposals::patience(Call& call) const {
-  const Duration once = options_.raft.election_timeout;
-  if (mutant(Mutant::CopiesEnterTheLog)) return once;
-  return once * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
+  return options_.raft.election_timeout * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
 }
 
 void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>& out) {
@@ -200,7 +196,7 @@ void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const auto it = calls_.find(deadlines_.begin()->second);
     const Call& call = it->second;
-    const bool handed = call.handed && !mutant(Mutant::UnknownIsNone);
+    const bool handed = call.handed;
     const Outcome outcome = handed ? Outcome::Unknown : Outcome::None;
     const absl::Status status =
         handed ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")

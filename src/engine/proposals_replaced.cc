@@ -1,7 +1,6 @@
 // What becomes of this replica's calls when a peer's state takes the place of its own.
 #include <utility>
 
-#include "base/mutant.h"
 #include "engine/proposals.h"
 
 namespace coordkit::engine {
@@ -35,7 +34,7 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
 
 void Proposals::known_as_origin(bool registered, std::vector<Completion>& completions) {
   const bool displaced = std::exchange(registered_, registered) && !registered;
-  if (!displaced || mutant(Mutant::DisplacedReturnsBlank)) return;
+  if (!displaced) return;
   std::vector<Ticket> handed;
   for (const auto& [deadline, ticket] : deadlines_) {
     if (calls_.find(ticket)->second.handed) handed.push_back(ticket);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "coordkit/error.h"
 
 namespace coordkit::engine {
@@ -66,7 +65,7 @@ std::optional<Index> ReadPath::lease(const SleepGauge& sleep, const Turn& turn) 
   const std::optional<raft::Lease> lease = core ? core->lease() : std::nullopt;
   if (!lease) return std::nullopt;
   const Duration left = options_.raft.lease - (turn.now.lagging - lease->since);
-  const bool awake = sleep.since(lease->since) < left || mutant(Mutant::LeaseIgnoresSleep);
+  const bool awake = sleep.since(lease->since) < left;
   return left > Duration::zero() && awake ? std::optional(lease->read_index) : std::nullopt;
 }
 

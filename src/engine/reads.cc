@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 namespace {
 
@@ -44,7 +42,6 @@ Ask Reads::take(Ticket ticket) {
   Read read = std::move(it->second);
   reads_.erase(it);
   bytes_ -= bytes_of(read.ask);
-  if (mutant(Mutant::EndedReadsStay)) reads_.emplace(ticket, Read{});
   deadlines_.erase({read.ask.deadline, ticket});
   if (read.index) {
     confirmed_.erase({*read.index, ticket});
@@ -55,18 +52,14 @@ Ask Reads::take(Ticket ticket) {
 }
 
 uint64_t Reads::question(LaggingTime now) {
-  if (unconfirmed_.empty() || (!fresh() && (now < ask_again_ || mutant(Mutant::LostQuestionForgotten)))) return 0;
+  if (unconfirmed_.empty() || (!fresh() && now < ask_again_)) return 0;
   asked_ = newest_;
   ask_again_ = now + retry_;
   return asked_;
 }
 
 void Reads::confirmed(uint64_t id, Index read_index) {
-  const auto meant = [&] {
-    if (mutant(Mutant::AnswerReleasesItsOwn)) return unconfirmed_.begin()->first == id;
-    return unconfirmed_.begin()->first <= id || mutant(Mutant::OldAnswerReleases);
-  };
-  while (!unconfirmed_.empty() && meant()) {
+  while (!unconfirmed_.empty() && unconfirmed_.begin()->first <= id) {
     const Ticket ticket = unconfirmed_.begin()->second;
     unconfirmed_.erase(unconfirmed_.begin());
     confirmed_.insert({read_index, ticket});
@@ -75,8 +68,7 @@ void Reads::confirmed(uint64_t id, Index read_index) {
 }
 
 void Reads::collect(Index applied, std::vector<Ask>& ready) {
-  const auto reached = [&] { return confirmed_.begin()->first <= applied || mutant(Mutant::ReadsAhead); };
-  while (!confirmed_.empty() && reached()) ready.push_back(take(confirmed_.begin()->second));
+  while (!confirmed_.empty() && confirmed_.begin()->first <= applied) ready.push_back(take(confirmed_.begin()->second));
 }
 
 void Reads::forget(Ticket ticket) {

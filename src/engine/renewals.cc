@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 
 Ticket Renewals::question(Ticket ticket) {
@@ -25,9 +23,9 @@ void Renewals::drop_all() {
 }
 
 void Renewals::answer(Index applied, LaggingTime now, TimerKeeper& keeper, std::vector<AnsweredRenewal>& out) {
-  if (!keeper.leading() && !mutant(Mutant::RenewsBeforeFirstEntry)) return;
+  if (!keeper.leading()) return;
   std::erase_if(rounds_, [&](Round& round) {
-    if ((!round.held && !mutant(Mutant::RenewalsUnconfirmed)) || round.read_index > applied) return false;
+    if (!round.held || round.read_index > applied) return false;
     for (const ReceivedRenewal& renewal : round.renewals) {
       AnsweredRenewal answered{renewal.from, {.attempt = renewal.request.attempt}};
       for (const RenewRequest::Group& group : renewal.request.groups) {

@@ -1,7 +1,5 @@
 #include "engine/rollback_check.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 namespace {
 
@@ -20,7 +18,7 @@ std::string lacking(const PeerMark& known, const RollbackCheck::Holds& disk) {
            named("term", term.value());
   }
   if (known.term < term) return {};
-  if (known.vote && known.vote != disk.hard_state.vote && !mutant(Mutant::VoteNotCompared)) {
+  if (known.vote && known.vote != disk.hard_state.vote) {
     return named("a vote for replica", known.vote.value()) + " in " + named("term", term.value()) +
            ", which this disk does not know";
   }
@@ -30,7 +28,7 @@ std::string lacking(const PeerMark& known, const RollbackCheck::Holds& disk) {
            named("entry", disk.last.index.value());
   }
   const std::optional<Term> held = disk.term_at(known.match.index);
-  if (!known.match.term || !held || *held == known.match.term || mutant(Mutant::EntryNotCompared)) return {};
+  if (!known.match.term || !held || *held == known.match.term) return {};
   return entry + " of " + named("term", known.match.term.value()) + " acknowledged in " + named("term", term.value()) +
          ", the log here has one of " + named("term", held->value()) + " there";
 }

@@ -9,7 +9,6 @@
 #include "base/entry_codec.h"
 #include "base/fields.h"
 #include "base/fixed.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
 #include "raft/membership.h"
@@ -97,7 +96,6 @@ void Router::observe(MachineId id, std::string_view subject, bool wanted) {
 }
 
 void Router::observe_as(const Router& former) {
-  if (mutant(Mutant::InterestLost)) return;
   for (const auto& [id, subject] : former.observed_) observe(id, subject, true);
 }
 
@@ -202,7 +200,7 @@ bool Router::guard_met(const raft::Entry& entry, const Request& request, RouterO
   if (batch_machine_ == guard.machine) flush(output);
   bool met = false;
   run_machine(guard.machine, entry.index, entry.index, [&] { met = find(guard.machine)->holds(guard.bytes); });
-  if (met || mutant(Mutant::GuardIgnored)) return true;
+  if (met) return true;
   flush(output);
   origins_.store(request.id, Reason::Fenced, entry.index);
   output.answers.push_back({request.id, ApplyOutput::Stage::Final, Reason::Fenced, {}, entry.index});
@@ -234,7 +232,7 @@ void Router::apply_registration(const RegisterOrigin& registration) {
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
   const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: a former leader's word is void
   StateMachine* machine = find(fired.machine);
-  if ((!current && !mutant(Mutant::FormerLeadersTimersCount)) || !machine) return;
+  if (!current || !machine) return;
   run_machine(fired.machine, entry.index, entry.index, [&] { machine->fire(entry.index, fired.timers, machine_output_); });
   collect(fired.machine, output);
 }
@@ -276,16 +274,15 @@ uint64_t Router::digest() const {
 
 void Router::checkpoint(CheckpointBatch& batch) {
   batch.applied = applied_;
-  if (mutant(Mutant::CheckpointLabelledLate)) batch.applied.index = applied_.index.next();
   std::string meta;
   protozero::pbf_writer out(meta);
   out.add_uint64(1, leader_term_.value());
   out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
-  out.add_bytes(3, coordkit::encode(mutant(Mutant::CheckpointOfFounders) ? genesis_->configuration : configuration_));
+  out.add_bytes(3, coordkit::encode(configuration_));
   out.add_uint64(4, configuration_at_.index.value());
   for (const MachineId id : begun_) out.add_uint64(5, id.value());
   batch.put(meta_key(), std::move(meta));
-  if (!mutant(Mutant::CheckpointWithoutAnswers)) origins_.checkpoint(origins_prefix(), batch);
+  origins_.checkpoint(origins_prefix(), batch);
   for (const MachineId id : begun_) find(id)->checkpoint(batch);
 }
 
@@ -294,7 +291,7 @@ absl::Status Router::whole_checkpoint(CheckpointBatch& batch) {
     if (find(id)->forget_stored()) continue;
     return absl::UnimplementedError(name_of(id) + " cannot write all its rows anew (StateMachine::forget_stored)");
   }
-  if (!mutant(Mutant::RewrittenInPart)) origins_.forget_stored();
+  origins_.forget_stored();
   checkpoint(batch);
   batch.whole = true;
   return absl::OkStatus();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "base/row_sums.h"
 
 namespace coordkit::engine {
@@ -18,7 +17,6 @@ bool answers(const StateChunk& chunk, const StateRequest& asked) {
   if (chunk.at != asked.at || got.after != asked.range.after) return false;
   if (!asked.range.upto.empty() && (got.upto.empty() || got.upto > asked.range.upto)) return false;
   if (chunk.rows.same) return got == asked.range && asked.sum == chunk.rows.sum;
-  if (mutant(Mutant::ChunkSumUnchecked)) return true;
   return check_chunk(got, chunk.rows.rows).ok() && chunk_sum(got, chunk.rows.rows) == chunk.rows.sum;
 }
 
@@ -26,8 +24,7 @@ bool answers(const StateChunk& chunk, const StateRequest& asked) {
 
 // A newer term's replaces whatever was under way (regression R70); the same state again only names who has it.
 void StateReceiver::offered(ReplicaId from, const StateOffer& offer, LaggingTime) {
-  if (installing() && !mutant(Mutant::OfferReplacesInstall)) return;
-  if (offer_ && mutant(Mutant::OldOfferStays)) return;
+  if (installing()) return;
   const bool same = offer_ && offer_->at == offer.at && offer_->digest == offer.digest;
   if (same && offer_->term == offer.term && from_ == from) return;
   phase_ = Phase::Fetching;
@@ -143,7 +140,7 @@ void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime no
   if (!asking_ || now < ask_at_) return;
   asked_ = next_request();
   ask_at_ = now + patience_;
-  if (!mutant(Mutant::NeverMorePatient)) patience_ = std::min(2 * patience_, kPatienceMax);
+  patience_ = std::min(2 * patience_, kPatienceMax);
   sends.push_back({leader, *asked_});
 }
 

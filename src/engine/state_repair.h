@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "base/mutant.h"
 #include "coordkit/types.h"
 
 namespace coordkit::engine {
@@ -34,7 +33,7 @@ class StateRepair {
   bool whole_owed() const { return owed_; }
   bool checkpoint_wanted(Index checkpointed, Index applied) const {
     if (owed_) return true;
-    return checkpointed < log_until_ && applied >= log_until_ && !mutant(Mutant::LogRotForgotten);
+    return checkpointed < log_until_ && applied >= log_until_;
   }
   void writing_whole() { writing_ = true; }
   // Says up to where the log is rotten and needed no more; zero: nowhere.
@@ -50,7 +49,7 @@ class StateRepair {
   // The same for the log alone: a checkpoint at `at` is durable, a new one or an older.
   Index log_covered(Index at) {
     if (mended_.size() > kRemembered) mended_.erase(mended_.begin());
-    if (!log_until_ || at < log_until_ || mutant(Mutant::LogRotForgotten)) return {};
+    if (!log_until_ || at < log_until_) return {};
     mended_.push_back("entries of the log on this disk were rotten (" + log_damage_ +
                       ") and were replaced by the checkpoint at " + std::to_string(at.value()) + ": look after this disk");
     return std::exchange(log_until_, Index());

@@ -1,11 +1,8 @@
 #include "engine/timer_keeper.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::engine {
 
 LaggingTime TimerKeeper::due(LaggingTime base, Duration duration) {
-  if (mutant(Mutant::EndsEarly)) duration /= 2;
   return base > LaggingTime::max() - duration ? LaggingTime::max() : base + duration;
 }
 
@@ -84,7 +81,7 @@ void TimerKeeper::exclude(const Key& key) {
 
 void TimerKeeper::lead(LaggingTime now) {
   leading_ = true;
-  takeover_ = mutant(Mutant::TakeoverGivesNothing) ? LaggingTime::min() : own(now);
+  takeover_ = own(now);
 }
 
 void TimerKeeper::follow() {
@@ -117,7 +114,7 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
     const auto it = timers_.find(Key{machine, id});
     if (it == timers_.end() || it->second.group != asked.group) continue;
     const bool came_back = as_of && it->second.armed > as_of;
-    if (!came_back || mutant(Mutant::LateExclusionCounts)) exclude(Key{machine, id});
+    if (!came_back) exclude(Key{machine, id});
   }
   const auto it = groups_.find(GroupKey{machine, asked.group});
   if (it == groups_.end()) {
@@ -138,8 +135,7 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
   }
   if (count == asked.count && sum == asked.sum) {
     reply.listed.assign(group.firing.begin(), group.firing.upper_bound(asked.highest));
-    reply.coverage =
-        reply.listed.empty() || mutant(Mutant::EndingIsRenewed) ? RenewReply::Coverage::All : RenewReply::Coverage::AllExcept;
+    reply.coverage = reply.listed.empty() ? RenewReply::Coverage::All : RenewReply::Coverage::AllExcept;
     return reply;
   }
   reply.listed.assign(group.members.begin(), group.members.upper_bound(asked.highest));

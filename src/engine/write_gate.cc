@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "engine/founding.h"
 
 namespace coordkit::engine {
@@ -35,7 +34,7 @@ WriteNumber WriteGate::durable_of_core() const {
 void WriteGate::send(raft::Send one, EngineEffects& effects) {
   Outbound outbound{one.to, std::visit([](auto& message) { return Message(std::move(message)); }, one.message)};
   const WriteNumber after = one.after ? to_store(one.after) : WriteNumber();
-  if (after <= durable_ || mutant(Mutant::SendsAtOnce)) {
+  if (after <= durable_) {
     effects.sends.push_back(std::move(outbound));
   } else {
     waiting_.emplace(after, std::move(outbound));

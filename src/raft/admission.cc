@@ -1,7 +1,6 @@
 #include "raft/admission.h"
 
 #include "base/entry_codec.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/quorum.h"
 
@@ -23,7 +22,7 @@ bool contiguous_and_intact(GroupId group, const AppendRequest& request) {
   Position before = request.previous;
   for (const Entry& entry : request.entries) {
     if (entry.index != before.index.next() || entry.term < before.term || entry.term > request.term) return false;
-    if (!content_intact(group, entry) && !mutant(Mutant::EntrySumUnchecked)) return false;
+    if (!content_intact(group, entry)) return false;
     if (carries_configuration(entry) && !configuration_of(entry).ok()) return false;
     before = entry.position();
   }
@@ -45,7 +44,7 @@ bool Admission::admits(ReplicaId from, const Message& message) const {
 // A term is only ever raised, and there are 2^64: a peer that could raise it at will would leave none to elect a leader in
 // (FLT_S08). Bounded leaps of the few who are heard at all take longer than a cluster lives.
 bool Admission::within_reach(Term claimed) const {
-  return claimed <= log_.term() || claimed.value() - log_.term().value() <= kTermLeapMax || mutant(Mutant::TermLeaps);
+  return claimed <= log_.term() || claimed.value() - log_.term().value() <= kTermLeapMax;
 }
 
 bool Admission::well_formed(ReplicaId, const VoteRequest& request) const {

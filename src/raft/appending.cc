@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutant.h"
 #include "raft/leading.h"
 
 namespace coordkit::raft {
@@ -35,9 +34,9 @@ void Leading::begin_round(const Step& step) {
 
 void Leading::send_heartbeat(Progress& peer, const Step& step) {
   const Log& log = step.log;
-  const Index commit = mutant(Mutant::CommitUnclamped) ? log.commit() : std::min(log.commit(), peer.match);
+  const Index commit = std::min(log.commit(), peer.match);
   peer.commit_sent = std::max(peer.commit_sent, commit);
-  step.out.send(peer.peer, mutant(Mutant::HeartbeatsWaitForDisk) ? log.disk().covering(log.last().index) : WriteNumber(),
+  step.out.send(peer.peer, WriteNumber(),
                 Heartbeat{.term = term_,
                           .stream = peer.stream,
                           .commit = commit,

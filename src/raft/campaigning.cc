@@ -1,7 +1,5 @@
 #include "raft/campaigning.h"
 
-#include "base/mutant.h"
-
 namespace coordkit::raft {
 
 void Campaigning::ask_for_votes(Term term, WriteNumber after, const Log& log, Outbox& out) const {
@@ -13,7 +11,7 @@ void Campaigning::ask_for_votes(Term term, WriteNumber after, const Log& log, Ou
 
 bool Campaigning::answered_by(const VoteReply& reply, Term term) const {
   if (reply.round != round_) return false;
-  if (reply.kind == VoteKind::Pre) return kind_ == VoteKind::Pre || mutant(Mutant::LatePreVoteCounts);
+  if (reply.kind == VoteKind::Pre) return kind_ == VoteKind::Pre;
   return reply.kind == VoteKind::Real && kind_ == VoteKind::Real && reply.term == term;
 }
 
@@ -22,7 +20,7 @@ void Campaigning::receive(ReplicaId from, const VoteReply& reply) {
 }
 
 bool Campaigning::won(const Log& log) const {
-  if (!log.disk().hard_state_durable() && !mutant(Mutant::LeadsBeforeOwnVote)) return false;
+  if (!log.disk().hard_state_durable()) return false;
   return quorum_agrees(log.configuration(), [this](ReplicaId id) { return id == self_ || votes_.contains(id); });
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
-
 namespace coordkit::raft {
 namespace {
 
@@ -11,9 +9,7 @@ constexpr uint64_t kRoundsInFlight = 4;  // of those begun for questions; more q
 
 }  // namespace
 
-void Confirmations::ask(Ticket ticket, Index commit, bool alone) {
-  questions_.push_back({ticket, alone || mutant(Mutant::OlderRoundConfirms) ? round_ : 0, commit});
-}
+void Confirmations::ask(Ticket ticket, Index commit, bool alone) { questions_.push_back({ticket, alone ? round_ : 0, commit}); }
 
 bool Confirmations::round_wanted() const {
   return !questions_.empty() && questions_.back().round == 0 && round_ - confirmed_ < kRoundsInFlight;
@@ -43,11 +39,10 @@ std::optional<LaggingTime> Confirmations::begun(uint64_t round) const {
 void Confirmations::answer(Index commit, Index start, absl::FunctionRef<uint64_t()> agreed, Outbox& out) {
   if (questions_.empty()) return;
   confirmed_ = agreed();
-  if (commit < start && !mutant(Mutant::ConfirmsTooSoon)) return;
+  if (commit < start) return;
   while (!questions_.empty() && questions_.front().round != 0 && questions_.front().round <= confirmed_) {
     const Question& question = questions_.front();
-    out.confirmations.push_back(
-        {question.ticket, Answer::Yes, mutant(Mutant::ConfirmsTooSoon) ? question.commit : std::max(question.commit, start)});
+    out.confirmations.push_back({question.ticket, Answer::Yes, std::max(question.commit, start)});
     questions_.pop_front();
   }
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "base/sums.h"
 #include "raft/core_impl.h"
 
@@ -44,7 +43,7 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
 // Before the input a leader looks at the time, so that a process that slept through its reign does not act on old mail first.
 void Core::Impl::step(Input input, LaggingTime now) {
   now_ = std::max(now_, now);
-  const bool expired = leading_ && !mutant(Mutant::LeadsInSilence) && leading_->expired(log_, now_);
+  const bool expired = leading_ && leading_->expired(log_, now_);
   if (expired) roles_.step_down(log_.term());
   settle();
   take(input);
@@ -120,7 +119,7 @@ void Core::Impl::watch_time() {
   } else if (now_ >= election_timer_.deadline()) {
     election_timer_.arm(now_);
     if (!voting().may_campaign()) return;
-    roles_.request({mutant(Mutant::CampaignsUnasked) ? Role::Candidate : Role::PreCandidate, log_.term()});
+    roles_.request({Role::PreCandidate, log_.term()});
   }
 }
 
@@ -212,7 +211,7 @@ LaggingTime Core::Impl::next_deadline() const {
 }
 
 std::optional<Lease> Core::Impl::lease() const {
-  const bool handed_over = transfer_.lease_void() == log_.term() && !mutant(Mutant::LeaseOutlivesHandover);
+  const bool handed_over = transfer_.lease_void() == log_.term();
   if (!leading_ || handed_over) return std::nullopt;
   const std::optional<LaggingTime> since = leading_->lease_start(log_, now_);
   return since ? std::optional(Lease{*since, log_.commit()}) : std::nullopt;

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "raft/core_impl.h"
 
 namespace coordkit::raft {
@@ -41,7 +40,7 @@ void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
     return outbox_.send(from, std::max(disk.covering_term(), disk.covering(proof.index)), Removed{log_.term(), proof});
   }
   const bool granted = grant(from, request);
-  const bool binding = granted && request.kind == VoteKind::Real && !mutant(Mutant::VoteSentEarly);
+  const bool binding = granted && request.kind == VoteKind::Real;
   const Answer answer = granted ? Answer::Yes : Answer::No;
   outbox_.send(from, binding ? disk.covering_vote() : disk.covering_term(),
                VoteReply{.kind = request.kind, .term = log_.term(), .round = request.round, .granted = answer});
@@ -49,10 +48,9 @@ void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
 
 bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
   if (!voting().suits(request)) return false;
-  if (mutant(Mutant::PreVoteRestartsTimer) && request.kind == VoteKind::Pre) election_timer_.arm(now_);
   if (request.kind == VoteKind::Pre) return request.term > log_.term();
   const ReplicaId vote = log_.disk().hard_state().vote;
-  if (request.term != log_.term() || (vote && vote != from && !mutant(Mutant::VotesTwice))) return false;
+  if (request.term != log_.term() || (vote && vote != from)) return false;
   log_.set_hard_state({log_.term(), from});
   election_timer_.arm(now_);
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
@@ -61,7 +59,7 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
 
 // A leader's word or a newer configuration ends the silence (regression R41).
 void Core::Impl::receive(ReplicaId, const Removed& news) {
-  const bool old = newer(log_.cache().configuration_position(), news.configuration) && !mutant(Mutant::OldRemovalObeyed);
+  const bool old = newer(log_.cache().configuration_position(), news.configuration);
   if (leading_ || old) return;
   news_.removed = true;
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
@@ -92,37 +90,33 @@ void Core::Impl::become_follower(const Transition& transition) {
     log_.set_hard_state({transition.term, ReplicaId()});
     news_.verified = Index();
   }
-  const bool led = leading_.has_value();
-  if (led) {
+  if (leading_) {
     leading_->refuse_questions(outbox_);
     election_timer_.arm(now_);
-    if (mutant(Mutant::DeposedLeaderSticks)) news_.contact = now_;
   }
   leading_.reset();
   campaigning_.reset();
   news_.hold_back = false;
-  const bool sticks = led && mutant(Mutant::DeposedLeaderSticks);
-  roles_.enter({Role::Follower, log_.term(), sticks ? options_->self : transition.leader});
+  roles_.enter({Role::Follower, log_.term(), transition.leader});
 }
 
 // A pre-candidate asks for the term after its own and does not enter it; a candidate votes for itself in a new one.
 void Core::Impl::begin_campaign(Role role, Cause cause) {
   const bool real = role == Role::Candidate;
-  const bool enters = real || mutant(Mutant::PreVoteRaisesTerm);
-  if (enters) log_.set_hard_state({log_.term().next(), real ? options_->self : ReplicaId()});
-  if (real) news_.verified = Index();
-  if (real) election_timer_.arm(now_);
+  if (real) {
+    log_.set_hard_state({log_.term().next(), options_->self});
+    news_.verified = Index();
+    election_timer_.arm(now_);
+  }
   roles_.enter({role, log_.term(), ReplicaId()});
   const VoteKind kind = real ? VoteKind::Real : VoteKind::Pre;
-  campaigning_.emplace(options_->self, kind, cause, election_timer_.next_campaign(kind));
-  const bool waits_for_vote = real && !mutant(Mutant::CampaignsBeforeDurable);
-  const WriteNumber after = waits_for_vote ? log_.disk().covering_vote() : real ? WriteNumber() : log_.disk().covering_term();
+  campaigning_.emplace(options_->self, kind, cause, election_timer_.next_campaign());
+  const WriteNumber after = real ? log_.disk().covering_vote() : log_.disk().covering_term();
   campaigning_->ask_for_votes(real ? log_.term() : log_.term().next(), after, log_, outbox_);
 }
 
 // Thesis 3.6.2, 6.4: an entry of its own term, first of all, so that everything before it can be committed and read.
 void Core::Impl::become_leader() {
-  if (mutant(Mutant::LeaderDropsTail)) log_.truncate_after(log_.commit());
   campaigning_.reset();
   roles_.enter({Role::Leader, log_.term(), options_->self});
   leading_.emplace(*options_, log_, streams_, now_);

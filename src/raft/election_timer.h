@@ -1,7 +1,6 @@
 // When a replica that hears of no leader campaigns next, and how its campaigns are named.
 #pragma once
 
-#include "base/mutant.h"
 #include "base/random.h"
 #include "coordkit/raft/core.h"
 
@@ -20,10 +19,7 @@ class ElectionTimer {
   }
   LaggingTime deadline() const { return deadline_; }
 
-  uint64_t next_campaign(VoteKind kind) {
-    if (kind == VoteKind::Pre || !mutant(Mutant::LatePreVoteCounts)) ++campaign_;
-    return campaign_;
-  }
+  uint64_t next_campaign() { return ++campaign_; }
 
  private:
   friend class CoreTwin;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "raft/core_impl.h"
 
 namespace coordkit::raft {
@@ -42,11 +41,10 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
       reply.rejected = Index();
       reply.match = request.previous.index + request.entries.size();
       if (log_.adopt(request.entries)) news_.removed = false;
-      if (mutant(Mutant::AcknowledgesOwnLast)) reply.match = log_.last().index;
       COORDKIT_CHECK_MSG(reply.match <= log_.last().index, "INV_R05");
       news_.matches_through(reply.match);
       commit_verified(request.commit, request.everyone_has);
-      if (!mutant(Mutant::AcknowledgesUnsynced)) after = std::max(after, log_.disk().covering(reply.match));
+      after = std::max(after, log_.disk().covering(reply.match));
     } else {
       reply.hint = log_.cache().last_not_above(request.previous.index, request.previous.term);
     }
@@ -56,7 +54,7 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
 
 // A commit index counts only as far as our log is known to be the leader's (regression R24).
 void Core::Impl::commit_verified(Index leader_commit, Index everyone_has) {
-  log_.raise_commit(std::min(leader_commit, mutant(Mutant::CommitUnclamped) ? log_.last().index : news_.verified));
+  log_.raise_commit(std::min(leader_commit, news_.verified));
   log_.raise_everyone_has(everyone_has);
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "raft/core_impl.h"
 
 namespace coordkit::raft {
@@ -14,7 +13,6 @@ namespace coordkit::raft {
 void Core::Impl::on(const Installed& installed) {
   const Position at = installed.at;
   if (at.index <= log_.base().index) return;
-  if (mutant(Mutant::CandidateTakesNoState) && roles_.role() != Role::Follower) return;
   if (installed.term > log_.term()) {
     roles_.step_down(installed.term);
     settle();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft {
@@ -38,27 +37,27 @@ void Leading::connected(ReplicaId id, StreamNumbers& streams, const Step& step) 
 
 bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const {
   const Progress* peer = peers_.find(from);
-  return peer && echoed == term_ && (stream == peer->stream || mutant(Mutant::StreamIgnored));
+  return peer && echoed == term_ && stream == peer->stream;
 }
 
 // An answer proves contact at the time its round was begun, not at the time of receipt: the network may have held it for
 // ever. It counts however many rounds were begun since, or peers that are slow but alive would be taken for gone.
-void Leading::heard(Progress& peer, uint64_t round, LaggingTime now) {
+void Leading::heard(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
   const std::optional<LaggingTime> begun = confirmations_.begun(round);
   if (!begun) return;
-  peer.contact = peer.lease_contact = std::max(peer.contact, mutant(Mutant::ContactFromReceipt) ? now : *begun);
+  peer.contact = peer.lease_contact = std::max(peer.contact, *begun);
 }
 
 void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step) {
   Progress& peer = *peers_.find(from);
-  heard(peer, reply.round, step.now);
+  heard(peer, reply.round);
   if (reply.verdict == AppendVerdict::Accepted) {
     peer.accepted(reply.match);
     match_changed_ = true;
   } else if (peer.current_rejection(reply.rejected)) {
     const Position agreed = step.log.cache().last_not_above(reply.hint.index, reply.hint.term);
-    peer.probe_from(mutant(Mutant::StepsBackByOne) ? reply.rejected : std::min(agreed.index.next(), reply.rejected));
+    peer.probe_from(std::min(agreed.index.next(), reply.rejected));
   }
 }
 
@@ -66,7 +65,7 @@ void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step
 // lost or just on its way to the peer's disk; an empty append finds out at no cost (regression R56).
 void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& step) {
   Progress& peer = *peers_.find(from);
-  heard(peer, reply.round, step.now);
+  heard(peer, reply.round);
   if (reply.match > peer.match) {
     peer.accepted(reply.match);
     match_changed_ = true;
@@ -75,13 +74,13 @@ void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& s
   const bool append_missing = peer.state == Progress::State::Stream && peer.beat.round != 0 && reply.round >= peer.beat.round &&
                               peer.match < peer.beat.upto;
   if (peer.beat.round != 0 && reply.round >= peer.beat.round) peer.beat = {};
-  if ((probe_missing || append_missing) && !mutant(Mutant::LostAppendForgotten)) send_append(peer, {}, step);
+  if (probe_missing || append_missing) send_append(peer, {}, step);
 }
 
 // ---- commit
 
 uint64_t Leading::match_of(ReplicaId id, const Log& log) const {
-  if (id == options_.self) return (mutant(Mutant::LeaderCountsUnsynced) ? log.last().index : log.durable()).value();
+  if (id == options_.self) return log.durable().value();
   return peers_.match(id).value();
 }
 
@@ -91,7 +90,7 @@ void Leading::advance_commit(Log& log) {
   if (!std::exchange(match_changed_, false)) return;
   const auto match_of = [&](ReplicaId id) { return this->match_of(id, log); };
   const Index agreed(quorum_value(log.configuration(), match_of));
-  if (agreed > log.commit() && (log.term_at(agreed) == term_ || mutant(Mutant::CommitsOlderTerms))) {
+  if (agreed > log.commit() && log.term_at(agreed) == term_) {
     COORDKIT_CHECK_MSG(quorum_agrees(log.configuration(), [&](ReplicaId id) { return match_of(id) >= agreed.value(); }),
                        "INV_R09");
     log.raise_commit(agreed);

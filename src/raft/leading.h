@@ -81,7 +81,7 @@ class Leading {
  private:
   friend class CoreTwin;
   uint64_t match_of(ReplicaId id, const Log& log) const;
-  void heard(Progress& peer, uint64_t round, LaggingTime now);
+  void heard(Progress& peer, uint64_t round);
   bool catches_up(const Progress& peer, LaggingTime now) const { return now - peer.contact < catch_up_grace(options_); }
 
   void begin_round(const Step& step);

@@ -4,14 +4,13 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/mutant.h"
 
 namespace coordkit::raft {
 namespace {
 
 // A log entry implies that its term was known; a genesis entry arrives before any hard state does.
 HardState known_hard_state(const HardState& recovered, Position last) {
-  return recovered.term >= last.term && !mutant(Mutant::VoteForgottenAtRestart) ? recovered : HardState{last.term, ReplicaId()};
+  return recovered.term >= last.term ? recovered : HardState{last.term, ReplicaId()};
 }
 
 // What is committed by definition: the checkpoint, and the genesis that every member stored before the first vote.
@@ -56,9 +55,7 @@ Log::Log(const Options& options, Recovered recovered)
   cache_.evict(applied_, options_.cache_bytes_max);
 }
 
-const Configuration& Log::configuration() const {
-  return mutant(Mutant::MembersFromCommit) ? cache_.configuration_at(commit_).configuration : cache_.configuration();
-}
+const Configuration& Log::configuration() const { return cache_.configuration(); }
 
 void Log::append(Entry entry) {
   disk_.appended(entry.bytes());
@@ -78,8 +75,7 @@ void Log::truncate_after(Index index) {
 // because a leader has everything committed (3.6.3); this also covers what lies before our base (regression R21).
 bool Log::agrees(Position previous) const {
   if (previous.index < commit_) return true;
-  const std::optional<Term> own = term_at(previous.index);
-  return own == previous.term || (own && mutant(Mutant::AgreesByIndex));
+  return term_at(previous.index) == previous.term;
 }
 
 // Keeps what is equal, truncates at the first real conflict only (regression R19), appends the rest.
@@ -88,7 +84,7 @@ bool Log::adopt(std::vector<Entry>& entries) {
   for (Entry& entry : entries) {
     if (entry.index <= base().index) continue;
     const std::optional<Term> own = term_at(entry.index);
-    if (own == entry.term && !mutant(Mutant::TruncatesAlways)) continue;
+    if (own == entry.term) continue;
     if (own) truncate_after(entry.index.previous());
     members_changed = members_changed || entry.kind == EntryKind::Configuration;
     append(std::move(entry));
@@ -105,7 +101,7 @@ void Log::start_after(const Installed& installed) {
 
 // Nothing goes that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
 std::optional<Position> Log::compact(Index needed) {
-  const Index checkpointed = mutant(Mutant::CompactsAhead) ? applied_ : retention_.checkpoint();
+  const Index checkpointed = retention_.checkpoint();
   const Index through = std::min({checkpointed, retention_.removable(everyone_has_, needed), durable(), commit_});
   const std::optional<Term> through_term = term_at(through);
   if (through <= base().index || !through_term) return std::nullopt;
@@ -135,10 +131,9 @@ Position Log::durable_position() const {
   return term ? Position{durable(), *term} : Position{};
 }
 
-bool Log::lacks_promised() const { return newer(floor_, last()) && !mutant(Mutant::FloorIgnored); }
+bool Log::lacks_promised() const { return newer(floor_, last()); }
 
 bool Log::reached_by(Position last) const {
-  if (mutant(Mutant::ComparesIndexesOnly)) return last.index >= this->last().index;
   if (lacks_promised() && newer(floor_, last)) return false;
   return !newer(this->last(), last);
 }

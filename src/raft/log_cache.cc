@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/entry_codec.h"
-#include "base/mutant.h"
 
 namespace coordkit::raft {
 
@@ -40,7 +39,7 @@ void LogCache::truncate_after(Index index) {
   for (size_t keep = dropped_ + (index.next() - first_cached_); entries_.size() > keep; entries_.pop_back()) {
     bytes_ -= entries_.back().bytes();
   }
-  while (configurations_.back().at.index > index && !mutant(Mutant::MembersNotRolledBack)) configurations_.pop_back();
+  while (configurations_.back().at.index > index) configurations_.pop_back();
 }
 
 void LogCache::compact(Index through) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/entry_codec.h"
-#include "base/mutant.h"
 #include "raft/core_impl.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
@@ -27,17 +26,16 @@ void Core::Impl::on(const ChangeMembership& change) {
 // One at a time, none before an entry of this term is committed (regression R33), and only from where the asker stood.
 std::optional<ChangeFate::Kind> Leading::refuses_change(Index expected, const Log& log) const {
   using Kind = ChangeFate::Kind;
-  const bool too_early = !own_entry_committed(log) && !mutant(Mutant::ChangesTooSoon);
-  const bool open = log.commit() < log.configuration_index() && !mutant(Mutant::TwoChangesAtOnce);
+  const bool too_early = !own_entry_committed(log);
+  const bool open = log.commit() < log.configuration_index();
   if (too_early || open) return Kind::ChangeInProgress;
-  if (expected != log.configuration_index() && !mutant(Mutant::TwoChangesAtOnce)) return Kind::Conflict;
+  if (expected != log.configuration_index()) return Kind::Conflict;
   if (log.full()) return Kind::NoRoom;
   return std::nullopt;
 }
 
 // The quorum grows only by members that have caught up and answer (thesis 4.2.1; regression R42).
 std::optional<ChangeFate::Kind> Leading::endangered_by(const Configuration& next, const Log& log, LaggingTime now) const {
-  if (mutant(Mutant::PromotesTheAbsent)) return std::nullopt;
   const auto answers = [&](ReplicaId id) {
     const Progress* peer = peers_.find(id);
     return id == options_.self || (peer && peer->match && peers_.answers(*peer, now));
@@ -62,11 +60,11 @@ bool Leading::change_decided(const Log& log) const {
 void Core::Impl::decide_members() {
   if (!leading_->change_decided(log_)) return;
   const Configuration& members = log_.configuration();
-  if (!members.outgoing.empty() && !transfer_.under_way() && !mutant(Mutant::StaysJoint)) {
+  if (!members.outgoing.empty() && !transfer_.under_way()) {
     append(EntryKind::Configuration, SharedBytes(encode(leave(members))));
     return;
   }
-  if (mutant(Mutant::RemovedLeaderStays) || is_voter(members, options_->self)) return;
+  if (is_voter(members, options_->self)) return;
   const ReplicaId successor = leading_->best_successor(log_, now_);
   if (successor) transfer_.send_last_order(successor, log_.term(), outbox_);
   perform({Role::Follower, log_.term()});

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/entry_codec.h"
-#include "base/mutant.h"
 
 namespace coordkit::raft {
 namespace {
@@ -42,7 +41,7 @@ Refusal move(Members& from, Members& to, ReplicaId id) {
 Refusal add_learner(Configuration& next, const Member& member) {
   if (!member.id || member.address.size() > kAddressBytesMax) return Kind::UnknownMember;
   if (member_of(next, member.id)) return Kind::AlreadyMember;
-  if (owner_of(next, member.store) && !mutant(Mutant::StoreOfTwo)) return Kind::AlreadyMember;
+  if (owner_of(next, member.store)) return Kind::AlreadyMember;
   insert(next.learners, member);
   return std::nullopt;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutant.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
 
@@ -22,8 +21,7 @@ Index Peers::match(ReplicaId id) const {
 void Peers::follow(const Configuration& configuration, Index next, StreamNumbers& streams, LaggingTime now) {
   std::erase_if(peers_, [&](const Progress& peer) {
     const Member* member = member_of(configuration, peer.peer);
-    if (!member || mutant(Mutant::OtherDiskCounts)) return !member;
-    return member->store != peer.store;  // another disk has acknowledged nothing (regression R47)
+    return !member || member->store != peer.store;  // another disk has acknowledged nothing (regression R47)
   });
   for (const auto* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
     for (const Member& member : *members) {

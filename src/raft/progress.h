@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/mutant.h"
 #include "coordkit/clock.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
@@ -99,7 +98,7 @@ struct Progress {
   }
 
   void accepted(Index upto) {
-    if (upto < match && !mutant(Mutant::MatchFalls)) return;  // overtaken by a later answer
+    if (upto < match) return;  // overtaken by a later answer
     match = upto;
     window.answered(upto);
     next = state == State::Stream ? std::max(next, match.next()) : match.next();

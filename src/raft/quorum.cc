@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "absl/container/inlined_vector.h"
-#include "base/mutant.h"
 
 namespace coordkit::raft {
 namespace {
@@ -25,11 +24,6 @@ uint64_t half_value(const std::vector<Member>& voters, absl::FunctionRef<uint64_
   const auto reached = values.begin() + static_cast<ptrdiff_t>(voters.size() - majority(voters.size()));
   std::nth_element(values.begin(), reached, values.end());
   return *reached;
-}
-
-// The voters of the half that stays.
-const std::vector<Member>& incoming(const Configuration& configuration) {
-  return mutant(Mutant::LearnersDecide) && !configuration.learners.empty() ? configuration.learners : configuration.voters;
 }
 
 }  // namespace
@@ -54,15 +48,13 @@ std::vector<ReplicaId> peers_of(const Configuration& configuration, ReplicaId se
 }
 
 bool quorum_agrees(const Configuration& configuration, absl::FunctionRef<bool(ReplicaId)> agrees) {
-  return half_agrees(incoming(configuration), agrees) &&
-         (configuration.outgoing.empty() || mutant(Mutant::NewHalfDecides) || half_agrees(configuration.outgoing, agrees));
+  return half_agrees(configuration.voters, agrees) &&
+         (configuration.outgoing.empty() || half_agrees(configuration.outgoing, agrees));
 }
 
 uint64_t quorum_value(const Configuration& configuration, absl::FunctionRef<uint64_t(ReplicaId)> value_of) {
-  const uint64_t agreed = half_value(incoming(configuration), value_of);
-  return configuration.outgoing.empty() || mutant(Mutant::NewHalfDecides)
-             ? agreed
-             : std::min(agreed, half_value(configuration.outgoing, value_of));
+  const uint64_t agreed = half_value(configuration.voters, value_of);
+  return configuration.outgoing.empty() ? agreed : std::min(agreed, half_value(configuration.outgoing, value_of));
 }
 
 uint64_t member_minimum(const Configuration& configuration, absl::FunctionRef<uint64_t(ReplicaId)> value_of) {
@@ -75,12 +67,9 @@ uint64_t member_minimum(const Configuration& configuration, absl::FunctionRef<ui
 
 void VoteSet::grant(ReplicaId voter) {
   const auto at = std::lower_bound(granted_.begin(), granted_.end(), voter);
-  if (at == granted_.end() || *at != voter || mutant(Mutant::AnswersAreCounted)) granted_.insert(at, voter);
+  if (at == granted_.end() || *at != voter) granted_.insert(at, voter);
 }
 
-bool VoteSet::contains(ReplicaId voter) const {
-  if (mutant(Mutant::AnswersAreCounted) && granted_.size() > 1) return true;
-  return std::binary_search(granted_.begin(), granted_.end(), voter);
-}
+bool VoteSet::contains(ReplicaId voter) const { return std::binary_search(granted_.begin(), granted_.end(), voter); }
 
 }  // namespace coordkit::raft

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "base/mutant.h"
 #include "coordkit/raft/entry.h"
 
 namespace coordkit::raft {
 
-inline size_t majority(size_t voters) { return mutant(Mutant::MajorityTooSmall) && voters > 1 ? voters / 2 : voters / 2 + 1; }
+inline size_t majority(size_t voters) { return voters / 2 + 1; }
 
 // Votes or leads: a voter of either half.
 bool is_voter(const Configuration& configuration, ReplicaId id);

@@ -1,6 +1,5 @@
 #include "raft/voting.h"
 
-#include "base/mutant.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
 
@@ -9,8 +8,7 @@ namespace coordkit::raft {
 // With leases a leader that was heard counts whatever term we have moved to since, and so does one that an earlier
 // incarnation of ours may have heard: it may be answering reads by our word.
 bool Voting::hears_leader() const {
-  if (mutant(Mutant::VotesAgainstItsLeader)) return leads();
-  const bool promised = leadership_.leader || (options_.lease > Duration::zero() && !mutant(Mutant::LeasePromiseForgotten));
+  const bool promised = leadership_.leader || (options_.lease > Duration::zero());
   return leads() || (promised && now_ - news_.contact < options_.election_timeout);
 }
 
@@ -24,7 +22,6 @@ bool Voting::begins_new_term(ReplicaId from, const Message& message) const {
     if (removed_unawares(from, *request)) return false;
     return request->kind == VoteKind::Real && request->term > log_.term() && !disturbs_leader(*request);
   }
-  if (mutant(Mutant::LaterTermUnheard) && std::holds_alternative<VoteReply>(message)) return false;
   return std::visit([this](const auto& value) { return value.term > log_.term(); }, message);
 }
 
@@ -49,7 +46,7 @@ bool Voting::may_vote(const VoteRequest& request) const {
 
 bool Voting::own_store() const {
   const Member* self = member_of(log_.configuration(), options_.self);
-  return !self || !options_.store || self->store == options_.store || mutant(Mutant::OtherDiskVotes);
+  return !self || !options_.store || self->store == options_.store;
 }
 
 // A replica that is no voter by an entry that may not be committed campaigns too: the others may need its longer log (thesis
@@ -66,7 +63,6 @@ bool Voting::electable() const {
 // a leader and it does not know that the entry is committed.
 bool Voting::removed_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.committed_configuration();
-  if (mutant(Mutant::RemovedNeverTold)) return false;
   return !is_voter(log_.configuration(), from) && !is_voter(committed, from) &&
          (newer(position, request.last) || disturbs_leader(request));
 }

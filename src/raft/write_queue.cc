@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/mutant.h"
 
 namespace coordkit::raft {
 
@@ -62,7 +61,6 @@ std::optional<LogWrite> WriteQueue::take(const LogCache& log) {
 
 void WriteQueue::written(WriteNumber number) {
   COORDKIT_CHECK_MSG(number <= last_write_, "a write was reported that was never submitted");
-  if (mutant(Mutant::CompletionsInOrderOnly) && number > written_.next()) return;
   written_ = std::max(written_, number);
   while (!under_way_.empty() && under_way_.front().number <= written_) {
     COORDKIT_CHECK_MSG(under_way_.front().last >= durable_, "INV_R03 durable mark went back");

@@ -90,8 +90,7 @@ TEST(MutantsTest, TheProductDoesNotKnowThem) {
   static const std::regex word("mutant", std::regex::icase);
   for (const char* folder : {"src", "include"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kTop / folder)) {
-      static const std::regex left("src/(raft|engine|client)/|src/base/mutant|src/base/CMake");
-      if (!entry.is_regular_file() || std::regex_search(entry.path().string(), left)) continue;
+      if (!entry.is_regular_file()) continue;
       EXPECT_FALSE(std::regex_search(read_file(entry.path()), word)) << entry.path();
     }
   }

@@ -17,14 +17,6 @@ namespace fs = std::filesystem;
 
 const std::map<std::string, Kind> kKinds = {{"safety", Kind::Safety}, {"liveness", Kind::Liveness}, {"unit", Kind::Unit}};
 
-// Those whose switches stand in the sources of the product.
-const std::vector<Mutant> kInSources = {
-#define MUTANT(name, enumerator, kind, breaks, killer, places, found) \
-  {#name, Kind::kind, found, breaks, killer, "src/base/mutants.def"},
-#include "base/mutants.def"
-#undef MUTANT
-};
-
 // One file, line by line. What a line is shows in its first character, so no text of a rewrite can be taken for anything else.
 class Parser {
  public:
@@ -127,7 +119,6 @@ Table read_table(const fs::path& top) {
   std::ranges::sort(files);
   Table table;
   for (const fs::path& file : files) parse("tests/mutants/" + file.filename().string(), read_file(file), table);
-  table.mutants.insert(table.mutants.end(), kInSources.begin(), kInSources.end());
   return table;
 }
 
