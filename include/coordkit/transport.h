@@ -52,9 +52,12 @@ struct Hello {
 class TransportSink {
  public:
   virtual ~TransportSink() = default;
-  virtual void peer_up(const Hello& hello) = 0;                 // a hello was verified; again after every reconnect
-  virtual void peer_down(ReplicaId peer) = 0;                   // no connection is left
-  virtual void received(ReplicaId from, std::string body) = 0;  // `from` is who the connection proved, not the payload
+  virtual void peer_up(const Hello& hello) = 0;  // a hello was verified; again after every reconnect
+  virtual void peer_down(ReplicaId peer) = 0;    // no connection is left
+  // `from` is who the connection proved, not the payload. Once a peer_up has named a later boot or another store of a peer,
+  // nothing that was sent before is reported any more: what a peer's disk is asked for at its start must not be overtaken by
+  // what the peer had said in an earlier life.
+  virtual void received(ReplicaId from, std::string body) = 0;
   // This peer cannot be talked to, for a reason that somebody must remove; a sentence. Over with its next peer_up.
   virtual void peer_refused(ReplicaId, std::string) {}
   // Nobody is found there, which may well pass: a sentence that says what was tried. Told when it changes. Over as above.

@@ -138,14 +138,7 @@ void Cluster::dispatch(const Event& event) {
 
 void Cluster::deliver(const Event& event) {
   std::unique_ptr<Parcel> parcel = network_.arrive(event.item);
-  if (!parcel) return;
-  Node& node = *nodes_[parcel->to];
-  if (Recorder* recorder = world_.recorder()) node.up() ? recorder->arrived(parcel->mark) : recorder->lost(parcel->mark);
-  if (!node.up()) return;
-  change_message(options_.defects, random_, parcel->message);
-  world_.mix(parcel->message.index());
-  world_.trace(parcel->to, "receives message kind {} from n{}", parcel->message.index(), parcel->from + 1);
-  node.post(MessageReceived{ReplicaId(parcel->from + 1), std::move(parcel->message)});
+  if (parcel) nodes_[parcel->to]->receive(std::move(parcel));
 }
 
 // Both processes must run, and both directions must pass, or it is tried again later.

@@ -135,6 +135,7 @@ class Cluster final : private NodeWatcher {
   SessionId dead_session() const;
   Duration longest_ttl() const;
   bool has_leader() const;
+  bool leader_began() const;
   bool level() const;
   bool locks_free() const;
   std::string describe() const;

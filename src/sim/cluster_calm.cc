@@ -37,6 +37,14 @@ void Cluster::hostile_phase() {
 
 bool Cluster::has_leader() const { return consensus_.leader().has_value(); }
 
+// It has applied an entry of its own term.
+bool Cluster::leader_began() const {
+  const std::optional<uint32_t> leader = consensus_.leader();
+  if (!leader) return false;
+  const Engine& engine = *nodes_[*leader]->engine();
+  return engine.core()->term_at(engine.applied()) == engine.leadership().term;
+}
+
 bool Cluster::level() const {
   return std::all_of(nodes_.begin(), nodes_.end(),
                      [&](const auto& node) { return node->up() && node->engine()->applied() == consensus_.committed(); });
@@ -124,9 +132,13 @@ bool Cluster::calm_phase() {
   return true;
 }
 
-// INV_L11: what a dead process left behind ends within its TTL by the leader's clock, after the last change of leaders.
+// INV_L11: what a dead process left behind ends within its TTL by the leader's clock, from the last leader's first entry on. That
+// one may have to wait for a voter that catches up.
 void Cluster::bury_the_dead() {
   while (true) {
+    if (!run_until(world_.now() + seconds(60), [&] { return leader_began(); })) {
+      throw Violation("INV_R20", "no leader commits anything: " + describe());
+    }
     const Duration ttl = longest_ttl() + milliseconds(50);
     const uint64_t elections = consensus_.elections();
     const Index began = model_.applied();

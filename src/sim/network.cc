@@ -8,7 +8,7 @@
 namespace coordkit::sim {
 
 Network::Network(World& world, uint32_t nodes, Random random)
-    : world_(world), nodes_(nodes), random_(random), links_(size_t{nodes} * nodes), void_up_to_(nodes) {}
+    : world_(world), nodes_(nodes), random_(random), links_(size_t{nodes} * nodes), void_up_to_(nodes), former_life_(nodes) {}
 
 void Network::connect(uint32_t a, uint32_t b) {
   const uint64_t number = ++connections_;
@@ -76,6 +76,13 @@ void Network::release_kind(uint32_t from, uint32_t to, size_t kind) {
   if (--wire.kinds_held[kind] == 0) launch_held(wire);
 }
 
+void Network::send_again(std::unique_ptr<Parcel> parcel) {
+  --counters_.delivered;
+  if (passes(parcel->from, parcel->to)) return launch(std::move(parcel));
+  ++counters_.dropped;
+  if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->mark);
+}
+
 // What is still to be held for another reason goes back to where it was.
 void Network::launch_held(Link& wire) {
   std::vector<std::unique_ptr<Parcel>> held = std::move(wire.held);
@@ -87,7 +94,8 @@ std::unique_ptr<Parcel> Network::arrive(uint64_t slot) {
   std::unique_ptr<Parcel> parcel = std::move(slots_[slot]);
   free_slots_.push_back(slot);
   const uint64_t connection = link(parcel->to, parcel->from).connection;
-  const bool forgotten = parcel->connection <= void_up_to_[parcel->from];
+  const bool forgotten = parcel->connection <= void_up_to_[parcel->from] ||
+                         (parcel->connection <= former_life_[parcel->from] && former_life_[parcel->from] < connection);
   if (connection == 0 || forgotten || (connection != parcel->connection && !stale_delivery_)) {
     ++counters_.dropped;
     if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->mark);

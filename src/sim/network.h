@@ -3,7 +3,8 @@
 //
 // A pair of nodes has at most one connection. It comes up by an exchange of hellos when both processes run and both
 // directions pass, and it is gone for an end when that end is told so or restarts. Parcels of an earlier connection may
-// still arrive later (a slow wire does not know that a process died), if the plan says so.
+// still arrive later, if the plan says so: a slow wire does not know that a process died. Those of a process that died arrive
+// until the next one has a connection.
 #pragma once
 
 #include <array>
@@ -67,8 +68,13 @@ class Network {
   void send(uint32_t from, uint32_t to, Message message);
   // Whatever this node has sent and nobody has got yet is lost: a newer connection of a store ends the older one for good.
   void forget_from(uint32_t node) { void_up_to_[node] = connections_; }
+  // A process of this node starts: once a peer has a connection with it, nothing of its former life arrives there any more, as
+  // TransportSink::received promises.
+  void begin_life(uint32_t node) { former_life_[node] = connections_; }
   // The parcel of a Deliver event, or nothing if it went to a connection that is no more.
   std::unique_ptr<Parcel> arrive(uint64_t slot);
+  // It found nobody awake to take it. It stays a parcel of its connection.
+  void send_again(std::unique_ptr<Parcel> parcel);
 
   const NetworkCounters& counters() const { return counters_; }
 
@@ -94,7 +100,8 @@ class Network {
   bool stale_delivery_ = false;
   uint64_t connections_ = 0;
   std::vector<Link> links_;
-  std::vector<uint64_t> void_up_to_;  // per sender: of earlier connections nothing arrives any more
+  std::vector<uint64_t> void_up_to_;   // per sender: of earlier connections nothing arrives any more
+  std::vector<uint64_t> former_life_;  // per sender: the newest connection of a process before the one that runs
   std::vector<std::unique_ptr<Parcel>> slots_;
   std::vector<uint64_t> free_slots_;
   NetworkCounters counters_;

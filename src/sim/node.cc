@@ -80,7 +80,8 @@ EngineOptions Node::engine_options() const {
 
 absl::Status Node::start() {
   ++epoch_;
-  frozen_ = turn_scheduled_ = crash_in_turn_ = refused_pair_ = false;
+  frozen_ = slept_ = turn_scheduled_ = crash_in_turn_ = refused_pair_ = false;
+  parts_.network.begin_life(number_);
   unheard_due_.reset();
   timer_at_.reset();
   absl::StatusOr<Position> checkpoint = state_.open(*this);
@@ -165,7 +166,8 @@ void Node::crash(CrashKind kind) {
   views_.reset();
   answers_.clear();
   inbox_.clear();
-  frozen_ = turn_scheduled_ = crash_in_turn_ = false;
+  missed_.clear();
+  frozen_ = slept_ = turn_scheduled_ = crash_in_turn_ = false;
   parts_.world.trace(number_, "crashes, kind {}; sure to be on disk ({}, {}]", static_cast<uint64_t>(kind),
                      log_.durable().base.index.value(), log_.durable().last().value());
   if (Recorder* recorder = parts_.world.recorder()) recorder->stopped(number_);
@@ -209,13 +211,9 @@ void Node::resume() {
   frozen_ = false;
   clock_.go_on(parts_.world.now());
   if (Recorder* recorder = parts_.world.recorder()) recorder->resumed(number_);
-  if (std::exchange(slept_, false)) {
-    std::erase_if(inbox_, [this](EngineInput& input) {
-      auto* mail = std::get_if<MessageReceived>(&input);
-      if (mail) parts_.network.send(static_cast<uint32_t>(mail->from.value() - 1), number_, std::move(mail->message));
-      return mail != nullptr;
-    });
-  }
+  slept_ = false;
+  for (std::unique_ptr<Parcel>& parcel : missed_) parts_.network.send_again(std::move(parcel));
+  missed_.clear();
   parts_.world.trace(number_, "goes on with {} inputs", inbox_.size());
   schedule_turn(Duration::zero());
 }
@@ -226,7 +224,18 @@ void Node::post(EngineInput input) {
   wake();
 }
 
-// Not by way of the inbox: what waits there when a machine falls asleep is sent again by its sender.
+void Node::receive(std::unique_ptr<Parcel> parcel) {
+  if (slept_) return missed_.push_back(std::move(parcel));
+  Recorder* const recorder = parts_.world.recorder();
+  if (recorder) up() ? recorder->arrived(parcel->mark) : recorder->lost(parcel->mark);
+  if (!up()) return;
+  change_message(parts_.defects, random_, parcel->message);
+  parts_.world.mix(parcel->message.index());
+  parts_.world.trace(number_, "receives message kind {} from n{}", parcel->message.index(), parcel->from + 1);
+  post(MessageReceived{ReplicaId(parcel->from + 1), std::move(parcel->message)});
+}
+
+// Not by way of the inbox: whoever watches takes what comes from there for a member's word.
 void Node::visited(const Hello& claim, std::vector<Message> said) {
   unheard_due_ = engine_->status().unheard + said.size();
   engine_->post(PeerConnected{claim});

@@ -76,13 +76,14 @@ class Node final : private StoreEvents {
   void retire();                             // the end of the run; nobody watches
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
-  // A stopped process finds its mail waiting when it goes on; a machine that slept gets it sent again.
+  // A stopped process finds its mail waiting when it goes on; what came while its machine slept is sent again.
   // Clocks: the machine too, and its clocks stand as well.
   enum class Freeze : uint8_t { Process, Machine, Clocks };
   void freeze(Freeze what);
   void resume();
 
   void post(EngineInput input);
+  void receive(std::unique_ptr<Parcel> parcel);
   // By a stranger, who comes, says all this and goes. Runs, and is not frozen.
   void visited(const Hello& claim, std::vector<Message> said);
   // Asks for a turn as after a post: a call was made on the client.
@@ -152,6 +153,7 @@ class Node final : private StoreEvents {
   uint64_t last_answer_ = 0;
   EngineEffects effects_;
   std::vector<EngineInput> inbox_;
+  std::vector<std::unique_ptr<Parcel>> missed_;  // came while the machine slept
   ClusterId cluster_;
   uint32_t epoch_ = 0;
   uint64_t start_number_ = 0;

@@ -161,14 +161,18 @@ bool Promises::held(const Promise& promise, const Disk& disk) {
     }
     case Promise::Kind::Holds: break;
   }
+  if (disk.log.hard_state.term < promise.term) return false;  // it has forgotten that there was such a leader
   if (promise.match <= std::max(disk.log.base.index, disk.state.index)) return true;
+  if (promise.match <= disk.lacks.match.index && promise.term <= disk.lacks.term) return true;
   const bool same = disk.log.contains(promise.match) && disk.log.chain(promise.match) == promise.chain;
   return same || (promise.chain == 0 && disk.log.contains(promise.match));
 }
 
 // What others were told by this disk, and what it was told by others: an older image of it knows less of both.
-void Promises::set_back(uint32_t node, const Disk& now) {
+void Promises::set_back(uint32_t node, Disk now) {
   const SimLogStore& log = nodes_[node]->log();
+  const auto own = std::ranges::find(now.log.peers, log.id(), &PeerMark::store);
+  if (own != now.log.peers.end()) now.lacks = *own;
   const Disk before{log.durable(), nodes_[node]->state().applied(), log.boot(), world_.now()};
   std::vector<Promise>& forgotten = forgotten_[log.id()];
   for (const Promise& promise : promises_[log.id()]) {

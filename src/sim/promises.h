@@ -2,11 +2,11 @@
 // and whether that one still must know. A disk that is set back to an earlier image forgets some of them, and here is told
 // which.
 //
-// Nothing is compared that replicas compare: a disk holds a vote if it had given it by then, and what it acknowledged if the
-// very entry is there with all before it. So the simulator may set back any disk at any time. What must hold of it (INV_R23):
-// such a replica takes part in nothing if one of those that answered it had heard of something forgotten, had it on its own
-// disk or was never stopped since. Who forgot nothing that anybody had heard goes on, and the other invariants judge what comes
-// of it. The rest is beyond the promise (docs/decisions/0017).
+// Nothing is compared that replicas compare: a disk holds a vote if it had given it by then, and what it acknowledged if it
+// knows the term of that leader and the very entry is there with all before it. So the simulator may set back any disk at any
+// time. What must hold of it (INV_R23): such a replica takes part in nothing if one of those that answered it had heard of
+// something forgotten, had it on its own disk or was never stopped since. Who forgot nothing that anybody had heard goes on,
+// and the other invariants judge what comes of it. The rest is beyond the promise (docs/decisions/0017).
 #pragma once
 
 #include <map>
@@ -35,9 +35,10 @@ class Promises {
     const LogImage& log;
     Position state;
     BootCounter boot;
-    TrueTime at{};  // when it was that; zero: not known
+    TrueTime at{};        // when it was that; zero: not known
+    PeerMark lacks = {};  // what it knows that it has lost, as it says itself
   };
-  void set_back(uint32_t node, const Disk& now);  // before it is
+  void set_back(uint32_t node, Disk now);  // before it is
 
   // Of a disk that was set back, once its replica takes part again.
   enum class Verdict : uint8_t {

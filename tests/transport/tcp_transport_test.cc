@@ -552,9 +552,13 @@ TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
   ASSERT_TRUE(older.shake(introduction(2, 4, 111)) && older.settled());
   FakePeer newer = connect();
   ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.settled());
+  older.send(FrameKind::Message, "of a former life");
   EXPECT_TRUE(older.ended());
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(5); }));
   EXPECT_EQ(closed_for(CloseReason::Replaced), 1u);
+  newer.send(FrameKind::Message, "of this one");
+  EXPECT_TRUE(sink_.wait_body("of this one"));
+  EXPECT_FALSE(sink_.has_body("of a former life"));
 }
 
 TEST_F(TcpTransportTest, FLT_P18_AnotherStoreIsRefusedWhileOneIsConnected) {

@@ -63,6 +63,11 @@ class RecordingSink : public TransportSink {
     return wait([&] { return std::any_of(received_.begin(), received_.end(), [&](const auto& r) { return r.body == body; }); });
   }
 
+  // By now.
+  bool has_body(const std::string& body) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(received_.begin(), received_.end(), [&](const auto& r) { return r.body == body; });
+  }
   bool is_up(ReplicaId peer) {
     const std::lock_guard lock(mutex_);
     return up_.contains(peer);
