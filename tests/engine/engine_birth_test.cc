@@ -333,7 +333,9 @@ TEST(EngineRecoverTest, ALogThatBeginsAfterTheCheckpointIsDataLoss) {
   recovery.fill();
   recovery.log.base = {recovery.table.applied().index.next(), Term(9)};
   recovery.log.entries.clear();
-  EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
+  const absl::Status status = recovery.run().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("the log starts after entry"), std::string::npos) << status;
 }
 
 TEST(EngineRecoverTest, FLT_D21_ALogThatDoesNotReachItsCheckpointIsRefused) {

@@ -447,6 +447,7 @@ TEST(RouterTest, FLT_D08_AWholeCheckpointIsTheSameStateWhateverWasStoredBefore) 
   ASSERT_TRUE(copy.router->restore(table).ok());
   EXPECT_EQ(copy.router->digest(), rig.router->digest());
   EXPECT_EQ(copy.router->applied(), rig.router->applied());
+  EXPECT_TRUE(copy.router->origins().registered(kTwo)) << "its row was stored before and did not change since";
   const Answer repeated = copy.ask(kOne, 1, "add 1");
   EXPECT_EQ(repeated.bytes, rig.ask(kOne, 1, "add 1").bytes) << "answers belong to the state";
 }
