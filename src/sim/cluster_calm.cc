@@ -132,8 +132,8 @@ bool Cluster::calm_phase() {
   return true;
 }
 
-// INV_L11: what a dead process left behind ends within its TTL by the leader's clock, from the last leader's first entry on. That
-// one may have to wait for a voter that catches up.
+// INV_L11: what a dead process left behind ends within its TTL by the leader's clock, from the last leader's first entry on,
+// which may have to wait for a voter that catches up.
 void Cluster::bury_the_dead() {
   while (true) {
     if (!run_until(world_.now() + seconds(60), [&] { return leader_began(); })) {
