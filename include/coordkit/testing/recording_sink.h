@@ -60,13 +60,13 @@ class RecordingSink : public TransportSink {
     return wait([&] { return received_.size() >= count; });
   }
   bool wait_body(const std::string& body) {
-    return wait([&] { return std::any_of(received_.begin(), received_.end(), [&](const auto& r) { return r.body == body; }); });
+    return wait([&] { return holds(body); });
   }
 
   // By now.
   bool has_body(const std::string& body) {
     const std::lock_guard lock(mutex_);
-    return std::any_of(received_.begin(), received_.end(), [&](const auto& r) { return r.body == body; });
+    return holds(body);
   }
   bool is_up(ReplicaId peer) {
     const std::lock_guard lock(mutex_);
@@ -84,6 +84,9 @@ class RecordingSink : public TransportSink {
   std::function<void(ReplicaId from, const std::string& body)> on_received;  // set before start
 
  private:
+  bool holds(const std::string& body) const {  // under mutex_
+    return std::any_of(received_.begin(), received_.end(), [&](const Received& one) { return one.body == body; });
+  }
   template <typename F>
   void change(F what) {
     if (forbidden_) violated_ = true;
