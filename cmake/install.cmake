@@ -30,6 +30,7 @@ else()
 endif()
 coordkit_install(sim OPTIONAL TARGETS sim)
 coordkit_install(testing OPTIONAL TARGETS testing)
+coordkit_install(tls OPTIONAL TARGETS tls)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/coordkit-config.cmake.in ${PROJECT_BINARY_DIR}/coordkit-config.cmake
                               INSTALL_DESTINATION ${cmake_folder} PATH_VARS CMAKE_INSTALL_LIBDIR NO_SET_AND_CHECK_MACRO
                               NO_CHECK_REQUIRED_COMPONENTS_MACRO)
@@ -80,11 +81,11 @@ endif()
 file(RELATIVE_PATH coordkit_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" coordkit_pc_prefix "${coordkit_pc_prefix}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/coordkit.pc.in ${PROJECT_BINARY_DIR}/coordkit.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/coordkit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/coordkit-tls.pc.in ${PROJECT_BINARY_DIR}/coordkit-tls.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/coordkit.pc ${PROJECT_BINARY_DIR}/coordkit-tls.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/coordkit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development
-        PATTERN "*/CMakeLists.txt" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/ARCHITECTURE.md
         ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 include(cmake/package.cmake)

@@ -36,5 +36,5 @@ if(BUILD_SHARED_LIBS)
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${depends}")
 # For coordkit/asio.h and for the suites of coordkit/testing; nothing else needs them.
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libboost1.81-dev, libgtest-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libboost1.81-dev, libgtest-dev, libgmock-dev")
 include(CPack)

@@ -5,6 +5,7 @@
 #   coordkit::shared    with BUILD_SHARED_LIBS: all three doors in one library, nothing visible but what public headers declare
 #   coordkit::coordkit  the one of these two that programs mean
 #   coordkit::asio      coordkit::coordkit for programs that use Asio themselves
+#   coordkit::tls       certificates and encryption between replicas, for programs that say Tls{}: the only one that links libssl
 #   coordkit::sim, coordkit::testing   for users' tests. Static in every build, because they reach into what a shared library hides
 #
 # Each folder is in exactly one product, so that nothing is linked twice (docs/decisions/0015).
@@ -72,6 +73,13 @@ if(BUILD_SHARED_LIBS)
 endif()
 add_library(coordkit::coordkit ALIAS ${coordkit_linked})
 
+# Static in every build: it needs nothing of the others but what public headers declare.
+if(BUILD_SHARED_LIBS)
+  coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON shared)
+else()
+  coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON static core)
+endif()
+
 # Headers alone, include/coordkit/asio.h, and the threads that Asio wants.
 add_library(coordkit_product_asio INTERFACE)
 target_link_libraries(coordkit_product_asio INTERFACE ${coordkit_linked} Threads::Threads)
@@ -80,6 +88,7 @@ add_library(coordkit::asio ALIAS coordkit_product_asio)
 
 # Inside another project only what it links is built.
 if(NOT PROJECT_IS_TOP_LEVEL)
-  set_target_properties(coordkit_product_core coordkit_product_static coordkit_product_sim coordkit_product_testing PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(coordkit_product_core coordkit_product_static coordkit_product_sim coordkit_product_testing
+                        coordkit_product_tls PROPERTIES EXCLUDE_FROM_ALL ON)
   set_target_properties(${coordkit_linked} PROPERTIES EXCLUDE_FROM_ALL OFF)
 endif()

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "bench/cluster/processes.h"
+#include "tools/certificates/folder.h"
 #include "tools/support/loopback.h"
 
 namespace coordkit::bench {
@@ -16,9 +17,14 @@ constexpr auto kAnswerLimit = 60s;  // beyond the length of the load
 
 class Cluster {
  public:
-  explicit Cluster(const std::filesystem::path& data) : addresses_(support::free_loopback_addresses(kMembers)) {
+  Cluster(const std::filesystem::path& data, const std::string& security)
+      : addresses_(support::free_loopback_addresses(kMembers)) {
+    const std::filesystem::path certificates = data / "certificates";
+    if (security == "tls") support::make_certificates({.folder = certificates, .cluster = "bench"});
     for (int id = 1; id <= kMembers; ++id) {
-      processes_.start(id, member_arguments("member", id, data / std::to_string(id), addresses_));
+      std::vector<std::string> arguments = member_arguments("member", id, data / std::to_string(id), addresses_);
+      arguments.insert(arguments.end(), {"--security", security, "--certificates", certificates});
+      processes_.start(id, arguments);
       members_[id] = {};
     }
   }
@@ -72,7 +78,7 @@ class Cluster {
 
 nlohmann::ordered_json run_cluster(const std::filesystem::path& data, const LoadOptions& load) {
   std::filesystem::create_directories(data);
-  nlohmann::ordered_json result = Cluster(data).run(load);
+  nlohmann::ordered_json result = Cluster(data, load.security).run(load);
   std::filesystem::remove_all(data);
   return result;
 }

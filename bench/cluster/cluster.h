@@ -18,6 +18,8 @@ struct MemberOptions {
   uint64_t id = 0;
   std::vector<std::string> addresses;  // of members 1, 2, 3
   std::string data_dir;
+  std::string security = "plain";  // as of LoadOptions
+  std::string certificates;        // the folder, with tls
 };
 
 // One of the processes: a replica that takes commands on standard input.

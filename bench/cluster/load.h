@@ -54,7 +54,8 @@ struct LoadOptions {
   size_t callers = 1;
   double warmup_s = 1;
   double seconds = 5;
-  size_t watchers = 10'000;  // of the kind watch
+  size_t watchers = 10'000;        // of the kind watch
+  std::string security = "plain";  // between the replicas: plain, secret, tls
 };
 
 void to_json(nlohmann::json& json, const LoadOptions& options);

@@ -2,10 +2,12 @@
 //
 //   coordkit-bench lock --callers 1,16,64 --seconds 5 --json
 //   coordkit-bench lock --kind handoff,read90 --callers 2,16,64 --rounds 5
+//   coordkit-bench lock --kind lock --security plain,secret,tls --rounds 5
 //   coordkit-bench kv --etcd /usr/bin/etcd --rounds 3
 //   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
 //   coordkit-bench takeover --sessions 10,1000000
+//   coordkit-bench doors --callers 1,64 --rounds 3
 //   coordkit-bench failover --sessions 10,1000000 --kills 5
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
@@ -22,6 +24,7 @@
 #include <optional>
 
 #include "bench/cluster/cluster.h"
+#include "bench/cluster/doors.h"
 #include "bench/cluster/failover.h"
 #include "bench/cluster/grow.h"
 #include "bench/cluster/measure.h"
@@ -34,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string suite;  // lock, handoff, kv, watch, grow, failover
+  std::string suite;  // lock, handoff, kv, watch, doors, grow, failover
   Suite loads{.load = {.where = "embedded"}};
   GrowOptions grow;
   FailoverOptions failover;
@@ -52,6 +55,7 @@ class Run {
     const PrintLine print_line = [this](const nlohmann::ordered_json& line) { print(line); };
     if (arguments_.suite == "grow") return grow(data, print_line);
     if (arguments_.suite == "failover") return failover(data, print_line);
+    if (arguments_.suite == "doors") return told(run_doors(arguments_.loads, print_line), "a call was refused without cause");
     return run_suite(data, arguments_.loads, print_line) ? 0 : 1;
   }
 
@@ -136,7 +140,16 @@ const CLI::App& add_member(CLI::App& app, MemberOptions& member, const std::stri
   role->add_option("--id", member.id)->required();
   role->add_option("--data", member.data_dir)->required();
   role->add_option("--members", member.addresses)->required()->expected(3);
+  role->add_option("--security", member.security);
+  role->add_option("--certificates", member.certificates);
   return *role;
+}
+
+void add_security(CLI::App& suite, Suite& loads) {
+  suite.add_option("--security", loads.securities, "between the replicas; with several, each measurement once with each")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"plain", "secret", "tls"}))
+      ->capture_default_str();
 }
 
 CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
@@ -155,6 +168,7 @@ CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name
   suite->add_option("--rounds", loads.rounds, "measure everything so many times, interleaved, and print medians")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  if (name != "doors") add_security(*suite, loads);
   suite->add_option("--where", loads.load.where, "embedded: callbacks in the leader's process; blocking: threads there")
       ->check(CLI::IsMember({"embedded", "blocking"}))
       ->capture_default_str();
@@ -182,6 +196,7 @@ int run(int argc, char** argv) {
   watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  add_suite(app, arguments, "doors", "the load lock on three replicas in this process, in memory, at door 2 and at door 1");
   CLI::App* grow = app.add_subcommand("grow", "lock load on one replica while the cluster grows to 3, to 5 and shrinks to 3");
   grow->add_option("--seconds", arguments.grow.seconds, "of load between two changes")
       ->check(CLI::Range(0.1, 600.0))

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "tools/certificates/folder.h"
+
 namespace coordkit::bench {
 
 void say(const nlohmann::ordered_json& line) {
@@ -20,7 +22,13 @@ int fail(const absl::Status& status) {
 absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster, const MemberOptions& options) {
   ReplicaOptions wanted{.id = options.id, .cluster = cluster, .data_dir = options.data_dir};
   for (size_t i = 0; i < options.addresses.size(); ++i) wanted.members.push_back({i + 1, options.addresses[i]});
-  wanted.security = PlainText{};
+  if (options.security == "tls") {
+    wanted.security = support::tls_of(options.certificates, options.id);
+  } else if (options.security == "secret") {
+    wanted.security = SharedSecret{std::string(32, 's')};
+  } else {
+    wanted.security = PlainText{};
+  }
   wanted.on_leadership = [](const raft::Leadership& now) {
     say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});
   };

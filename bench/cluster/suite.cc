@@ -24,8 +24,9 @@ struct Configuration {
   const Kind* kind;
   size_t callers = 0;
   std::string name;
+  std::string security = "plain";
   bool of_etcd = false;
-  std::vector<Line> measured;
+  std::vector<Line> measured = {};
 };
 
 class Run {
@@ -34,8 +35,16 @@ class Run {
       : data_(data), options_(options), print_(print), durable_(!in_memory(data)) {
     for (const std::string& kind : options.kinds) {
       for (const size_t callers : callers_of(kind_of(kind))) {
-        configurations_.push_back({&kind_of(kind), callers, "coordkit/" + options.load.where + "/" + kind, false, {}});
-        if (!options.etcd.empty()) configurations_.push_back({&kind_of(kind), callers, "etcd/" + kind, true, {}});
+        for (const std::string& security : options.securities) {
+          const std::string suffix = security == "plain" ? "" : "/" + security;
+          configurations_.push_back({.kind = &kind_of(kind),
+                                     .callers = callers,
+                                     .name = "coordkit/" + options.load.where + "/" + kind + suffix,
+                                     .security = security});
+        }
+        if (!options.etcd.empty()) {
+          configurations_.push_back({.kind = &kind_of(kind), .callers = callers, .name = "etcd/" + kind, .of_etcd = true});
+        }
       }
     }
   }
@@ -61,6 +70,7 @@ class Run {
     LoadOptions load = options_.load;
     load.kind = of.kind->name;
     load.callers = of.callers;
+    load.security = of.security;
     std::fprintf(stderr, "# %s, %zu callers, round %u of %u\n", of.name.c_str(), of.callers, round, options_.rounds);
     const Line before = probe(of, "before");
     const fs::path folder = data_ / (std::string(of.kind->name) + "-" + std::to_string(of.callers));

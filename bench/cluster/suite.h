@@ -15,9 +15,10 @@
 namespace coordkit::bench {
 
 struct Suite {
-  std::vector<std::string> kinds;  // of kKinds
-  std::vector<size_t> callers;     // empty: 1 or 2, 16, 64
-  std::string etcd;                // where that program is: the same loads on three of it, beside ours; empty: not
+  std::vector<std::string> kinds;                   // of kKinds
+  std::vector<std::string> securities = {"plain"};  // of LoadOptions::security; several: the same loads with each
+  std::vector<size_t> callers;                      // empty: 1 or 2, 16, 64
+  std::string etcd;  // where that program is: the same loads on three of it, beside ours; empty: not
   uint32_t rounds = 1;
   LoadOptions load;  // kind and callers are filled in
 };

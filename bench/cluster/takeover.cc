@@ -25,7 +25,7 @@ size_t allocated() {
 
 class Leader {
  public:
-  Leader() { machine_.found(ClusterId(1), uint64_t{1} << 31); }
+  Leader() { machine_.bootstrap(ClusterId(1), uint64_t{1} << 31); }
 
   void apply(const Origin& origin, machine::Request::Body body) {
     const std::string payload = machine::encode(machine::Request{std::move(body), {}});

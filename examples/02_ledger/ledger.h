@@ -19,7 +19,7 @@ inline constexpr coordkit::MachineId kLedger{16};  // for the life of the cluste
 
 class Ledger final : public coordkit::StateMachine {
  public:
-  void found(coordkit::ClusterId, uint64_t) override {}
+  void bootstrap(coordkit::ClusterId, uint64_t) override {}
 
   void apply(std::span<const coordkit::Command> commands, coordkit::ApplyOutput& output) override {
     for (const coordkit::Command& command : commands) {

@@ -41,6 +41,14 @@ void it_stops_when_the_network_is_gone() {
   expect(sent > 6 && sent < 11, "it stops within one TTL after the network is gone");
 }
 
+void a_change_of_leader_stops_nothing() {
+  coordkit::testing::FakeService service;
+  coordkit::Session session = service.open_session({.ttl = 2s});
+  service.at(3s, [&] { service.change_leader(); });
+  const int sent = send_newsletters(session, 100, [&] { service.advance(500ms); });
+  expect(sent == 100, "a change of leader in between stops nothing");
+}
+
 void it_gives_up_when_somebody_else_keeps_the_lock() {
   coordkit::testing::FakeService service;
   service.take("newsletter");
@@ -53,6 +61,7 @@ void it_gives_up_when_somebody_else_keeps_the_lock() {
 int main() {
   all_are_sent_when_nothing_happens();
   it_stops_when_the_network_is_gone();
+  a_change_of_leader_stops_nothing();
   it_gives_up_when_somebody_else_keeps_the_lock();
   return failures == 0 ? 0 : 1;
 }

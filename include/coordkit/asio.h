@@ -1,10 +1,12 @@
 // Door 1 for programs built on Boost.Asio: every call as an asynchronous operation with any completion token - a callback,
-// use_future, use_awaitable, a deferred operation. The only public header that names Boost; link coordkit::asio.
+// use_future, use_awaitable, a deferred operation; without a token it is awaitable. With the others that are called asio_* the
+// only public headers that name Boost; link coordkit::asio. Example: examples/17_coroutines.
 //
-//   absl::StatusOr<Grant> grant = co_await async_acquire(session, "jobs/7", {.timeout = 2s}, use_awaitable);
+//   absl::StatusOr<Grant> grant = co_await async_acquire(session, "jobs/7", {.timeout = 2s});
 //
 // Completion: one argument, an absl::Status or absl::StatusOr, on the handler's associated executor, with outstanding work
-// counted there meanwhile. Without one (a bare callback, use_future) on the engine's thread, as the *_async functions.
+// counted there meanwhile. Without one (a bare callback, use_future) on the engine's thread, as the *_async functions. Error
+// codes or exceptions instead, and how to race an operation against a timer: asio_tokens.h.
 // Cancellation: through the handler's slot. Acquires and reads take every type; what may still take effect takes terminal and
 // partial cancellation. How a cancelled operation ends: call.h. It always ends.
 // Options are small structs that need no destruction, and strings are parameters of their own: g++ 12 destroys a temporary
@@ -13,6 +15,7 @@
 // handler's executor.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -24,10 +27,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "coordkit/asio_tokens.h"
 #include "coordkit/export.h"
 #include "coordkit/kv.h"
 #include "coordkit/replica.h"
@@ -88,17 +93,19 @@ class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>
   // The slot is set before the call begins: afterwards it belongs to the handler's executor, where the end may run already.
   template <typename Start>
   void run(Start start, Cancel types) {
-    auto call = std::make_shared<AsyncCall>();
+    auto call = std::make_shared<std::invoke_result_t<Start, absl::AnyInvocable<void(Answer)>>>();
     if (auto slot = boost::asio::get_associated_cancellation_slot(handler_); slot.is_connected()) {
       slot.assign([call, types](Cancel type) {
         if ((type & types) != Cancel::none) call->cancel();
       });
     }
+    beginning_ = std::this_thread::get_id();
     *call = start([self = this->shared_from_this()](Answer answer) { self->end(std::move(answer)); });
+    beginning_ = std::thread::id();
   }
 
  private:
-  // A handler with an executor is posted there, never run inside of the call that began it.
+  // Never inside of the call that began it.
   void end(Answer answer) {
     auto deliver = [self = this->shared_from_this(), answer = std::move(answer)]() mutable {
       if (auto slot = boost::asio::get_associated_cancellation_slot(self->handler_); slot.is_connected()) slot.clear();
@@ -106,7 +113,8 @@ class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>
       self->work_.reset();
       std::move(handler)(std::move(answer));
     };
-    if constexpr (std::is_same_v<Executor, boost::asio::system_executor>) {
+    const bool bare = std::is_same_v<Executor, boost::asio::system_executor>;
+    if (bare && beginning_ != std::this_thread::get_id()) {
       boost::asio::dispatch(work_.get_executor(), std::move(deliver));
     } else {
       boost::asio::post(work_.get_executor(), std::move(deliver));
@@ -115,9 +123,10 @@ class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>
 
   Handler handler_;
   boost::asio::executor_work_guard<Executor> work_;
+  std::atomic<std::thread::id> beginning_{};  // there, at this moment; elsewhere it is never equal
 };
 
-// `start(done)` begins the call and gives its AsyncCall.
+// `start(done)` begins the call and gives its AsyncCall, or something else that has cancel().
 template <typename Answer, typename Start, typename Token>
 auto initiate(Start start, Cancel types, Token&& token) {
   return boost::asio::async_initiate<Token, void(Answer)>(
@@ -139,6 +148,10 @@ auto call(Pointer handle, Method method, Cancel types, Token&& token, Args... ar
       types, std::forward<Token>(token));
 }
 
+// For a token that stands where options could.
+template <typename Token, typename Options>
+using UnlessOptions = std::enable_if_t<!std::is_convertible_v<Token, Options>>;
+
 // A handle that is copied into the operation.
 template <typename Handle>
 struct Copy {
@@ -152,8 +165,8 @@ Copy(Handle) -> Copy<Handle>;
 
 // ---- sessions
 
-template <typename Token>
-auto async_open_session(Replica& replica, std::string metadata, SessionTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_open_session(Replica& replica, std::string metadata = {}, SessionTimes times = {}, Token&& token = Token()) {
   return asio_detail::initiate<absl::StatusOr<Session>>(
       [&replica, metadata = std::move(metadata), times](Callback<Session> done) mutable {
         SessionOptions options{.ttl = times.ttl, .metadata = std::move(metadata), .timeout = times.timeout};
@@ -163,8 +176,9 @@ auto async_open_session(Replica& replica, std::string metadata, SessionTimes tim
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
-template <typename Token>
-auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times = {},
+                          Token&& token = Token()) {
   return asio_detail::initiate<absl::StatusOr<Resumed>>(
       [&replica, session, secret = std::move(secret), times](Callback<Resumed> done) mutable {
         ResumeSessionOptions options{.timeout = times.timeout, .give_up = times.give_up};
@@ -174,117 +188,129 @@ auto async_resume_session(Replica& replica, SessionId session, std::string secre
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
-template <typename Token>
-auto async_close(Session session, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_close(Session session, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token));
 }
 
-template <typename Token>
-auto async_kill_session(Replica& replica, SessionId session, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_kill_session(Replica& replica, SessionId session, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::kill_session_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            session, times.timeout);
 }
 
-template <typename Token>
-auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times = {},
+                         Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::force_release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(name), hold, times.timeout);
 }
 
-template <typename Token>
-auto async_clear_delay(Replica& replica, std::string name, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::clear_delay_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(name), times.timeout);
 }
 
 // ---- locks
 
-template <typename Token>
-auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times = {},
+                   Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
 }
-template <typename Token>
-auto async_acquire(Session session, std::string name, LockTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_acquire(Session session, std::string name, LockTimes times = {}, Token&& token = Token()) {
   return async_acquire(std::move(session), std::move(name), std::string(), std::string(), times, std::forward<Token>(token));
 }
 
+template <typename Token, typename = asio_detail::UnlessOptions<Token, LockTimes>>
+auto async_acquire(Session session, std::string name, Token&& token) {
+  return async_acquire(std::move(session), std::move(name), LockTimes(), std::forward<Token>(token));
+}
+
 // All of them or none.
-template <typename Token>
-auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner, LockTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner = {}, LockTimes times = {},
+                       Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::acquire_all_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(locks), times.options(std::move(owner), {}));
 }
 
 // The grant is not valid from this call on; it may be destroyed before the operation ends.
-template <typename Token>
-auto async_release(Grant& grant, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_release(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
 // The grant in its new mode; this one then holds nothing, and may be destroyed before.
-template <typename Token>
-auto async_downgrade(Grant& grant, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_downgrade(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
-template <typename Token>
-auto async_upgrade(Grant& grant, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_upgrade(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::upgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
-template <typename Token>
-auto async_update_value(Grant& grant, std::string value, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_update_value(Grant& grant, std::string value, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::update_value_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(value));
 }
 
-template <typename Token>
-auto async_check(const Grant& grant, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_check(const Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::check_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
 }
 
 // ---- keys and own machines
 
-template <typename Token>
-auto async_put(Replica& replica, std::string key, std::string value, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_put(Replica& replica, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::put_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(key), std::move(value), ProposeOptions{.timeout = times.timeout});
 }
 
-template <typename Token>
-auto async_get(Replica& replica, std::string key, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
-                           std::move(key), ReadOptions());
+                           std::move(key), read);
+}
+template <typename Token, typename = asio_detail::UnlessOptions<Token, ReadOptions>>
+auto async_get(Replica& replica, std::string key, Token&& token) {
+  return async_get(replica, std::move(key), ReadOptions(), std::forward<Token>(token));
 }
 
 // What is done is copied; name it first, do not make it in the operand of co_await.
-template <typename Token>
-auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
                            range, QueryOptions{.timeout = times.timeout});
 }
 
-template <typename Token>
-auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
 }
 
-template <typename Token>
-auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            erase, ProposeOptions{.timeout = times.timeout});
 }
 
-template <typename Token>
-auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::propose_async, asio_detail::kMayTakeEffect, std::forward<Token>(token), machine,
                            std::move(command), ProposeOptions{.timeout = times.timeout});
 }
 
-template <typename Token>
-auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::query_async, asio_detail::kWithoutEffect, std::forward<Token>(token), machine,
                            std::move(question), QueryOptions{.timeout = times.timeout});
 }

@@ -1,7 +1,7 @@
 // Semaphores, latches, barriers, queues, groups and elections as asynchronous operations with any completion token of
 // Boost.Asio: what asio.h is to sessions and locks, and under its rules. Link coordkit::asio.
 //
-//   absl::StatusOr<WorkItem> item = co_await async_claim(queue, {.term = 1min}, use_awaitable);
+//   absl::StatusOr<WorkItem> item = co_await async_claim(queue, {.term = 1min});
 //
 // The handle is copied; a grant or an item that is given outlives the start of the operation.
 #pragma once
@@ -26,38 +26,38 @@ static_assert(std::is_trivially_destructible_v<PermitsWanted> && std::is_trivial
 
 // ---- waits: cancelled without effect
 
-template <typename Token>
-auto async_acquire(Semaphore semaphore, PermitsWanted wanted, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_acquire(Semaphore semaphore, PermitsWanted wanted = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(semaphore)}, &Semaphore::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
-template <typename Token>
-auto async_wait(Latch latch, Duration timeout, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_wait(Latch latch, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(latch)}, &Latch::wait_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
-template <typename Token>
-auto async_wait(Barrier barrier, Duration timeout, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_wait(Barrier barrier, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(barrier)}, &Barrier::wait_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
-template <typename Token>
-auto async_enter(DoubleBarrier barrier, Duration timeout, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_enter(DoubleBarrier barrier, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(barrier)}, &DoubleBarrier::enter_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
-template <typename Token>
-auto async_claim(ClaimQueue queue, ClaimWanted wanted, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_claim(ClaimQueue queue, ClaimWanted wanted = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(queue)}, &ClaimQueue::claim_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
-template <typename Token>
-auto async_campaign(Election election, std::string value, Duration timeout, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_campaign(Election election, std::string value = {}, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(election)}, &Election::campaign_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(value), timeout);
 }
@@ -65,44 +65,44 @@ auto async_campaign(Election election, std::string value, Duration timeout, Toke
 // ---- what may take effect all the same
 
 // The place is given up whatever becomes of the wait for the others.
-template <typename Token>
-auto async_leave(DoubleBarrier barrier, const Grant& place, Duration timeout, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_leave(DoubleBarrier barrier, const Grant& place, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(barrier)}, &DoubleBarrier::leave_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(place), timeout);
 }
 
-template <typename Token>
-auto async_count_down(Latch latch, uint64_t by, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_count_down(Latch latch, uint64_t by = 1, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(latch)}, &Latch::count_down_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), by);
 }
 
-template <typename Token>
-auto async_enqueue(ClaimQueue queue, std::string value, int64_t priority, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_enqueue(ClaimQueue queue, std::string value, int64_t priority = 0, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(queue)}, &ClaimQueue::enqueue_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value), priority);
 }
 
-template <typename Token>
-auto async_acknowledge(ClaimQueue queue, const WorkItem& item, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_acknowledge(ClaimQueue queue, const WorkItem& item, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(queue)}, &ClaimQueue::acknowledge_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(item));
 }
 
-template <typename Token>
-auto async_proclaim(Election election, const Grant& leadership, std::string value, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_proclaim(Election election, const Grant& leadership, std::string value, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(election)}, &Election::proclaim_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(leadership), std::move(value));
 }
 
-template <typename Token>
-auto async_join(Group group, std::string value, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_join(Group group, std::string value = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(group)}, &Group::join_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value));
 }
 
-template <typename Token>
-auto async_allocate(Counter counter, int64_t count, Token&& token) {
+template <typename Token = DefaultToken>
+auto async_allocate(Counter counter, int64_t count, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copy{std::move(counter)}, &Counter::allocate_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), count);
 }

@@ -118,6 +118,7 @@ class Client {
   CallId locks_of(SessionId session, Token after, Callback<SessionLocks> done, CallDeadline deadline = {});
   // What this client has seen so far; no call.
   LockStatistics lock_statistics() const;
+  CommandStatistics command_statistics() const;
 
   // ---- keys; Fenced (NONE): the fence of the options did not hold when the write's turn came
   CallId put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options = {});

@@ -183,8 +183,6 @@ struct Renew {
   RenewRequest request;
 };
 
-// The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
-// and Ask are the host's, all different.
 // Changes who belongs, on whichever replica it is called. The wishes take effect together, in their order; a newcomer that is
 // to vote (added and promoted, or put in a voter's place) learns first and is promoted, with all the rest, once it has nearly
 // caught up. A member that is added may come without store id: it is taken from its hello, for which this replica connects
@@ -219,6 +217,8 @@ struct PeerUnreachable {
   std::string why;  // a sentence
 };
 
+// The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
+// and Ask are the host's, all different.
 struct Forget {
   Ticket ticket;
 };

@@ -1,8 +1,10 @@
 // Port: where the replicated log and the hard state become durable.
 //
-// Threads: every method is called from the turn of one engine; completions are posted to the LogSink from any thread.
-// Failure: after one failed sync nothing later is attempted, ever; the store says so once through failed().
-// Own implementations: run the conformance suite in coordkit/testing/log_store_suite.h.
+// Threads: submit(), read() and compact() are called from the turns of one engine, one at a time; open() before the first of
+// them and close() after the last, on whatever thread; scrub() on a thread of its own in between. Completions are posted to the
+// LogSink from any thread, from inside a call as well. Lifetime: the sink outlives close(). Failure: after one failed sync
+// nothing later is attempted, ever; the store says so once through failed(). Own implementations: run the conformance suite in
+// coordkit/testing/log_store_suite.h.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +66,7 @@ class LogSink {
   virtual void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) = 0;
   // The store has failed for good. Nothing after the last written() may be taken as durable.
   virtual void log_failed(absl::Status why) = 0;
-  // The room changed. A store that never says so is taken to have ample room.
+  // The room changed; a store whose writes wait for room says so. One that never does is taken to have ample room.
   virtual void log_space(LogSpace space) { static_cast<void>(space); }
 };
 

@@ -34,7 +34,8 @@ class MembershipChange {
   MembershipChange& demote(uint64_t id);   // a voter becomes a learner
 
   // kInvalidArgument listing every problem: nothing asked, id 0, an id twice, not an address, as_learner() without add().
-  absl::Status validate() const;
+  // `host_and_port`: addresses are those of the TCP transport; else they may be any text, for a transport of your own.
+  absl::Status validate(bool host_and_port = true) const;
   // As the engine takes it.
   std::vector<raft::MemberChange> wishes() const;
 

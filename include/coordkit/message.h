@@ -1,4 +1,4 @@
-// Everything one replica's engine says to another's. Plain values; engine/wire.h turns them into frames and back.
+// Everything one replica's engine says to another's. Plain values; wire.h turns them into bytes and back.
 //
 // Answers to proposals do not travel: the asking replica applies the same log and finds the result under its own request
 // id. Only what the log does not carry has a message here.

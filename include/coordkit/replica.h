@@ -3,12 +3,12 @@
 // Open one per process; the replicas listed as members form a Raft group and every one of them hands out the same locks.
 // Threads: all methods are thread-safe and block the caller unless their name says async. The replica owns one thread for
 // engine and network, two for its disk, and one that runs your callbacks; a callback that blocks delays only other
-// callbacks. Blocking calls are refused inside *_async callbacks (kFailedPrecondition, InCallback), because those run on the
-// engine's thread. A callback that throws ends nothing but itself: ReplicaOptions::on_error.
-// Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every call is kFailedPrecondition and valid() false.
-// Failure: a broken disk or invariant stops this replica (health() says why, on_halt fires); the process lives. Once the cause
-// is gone, destroy it and open another one on the same directory: no restart of the process is needed. Example:
-// examples/01_first_lock.
+// callbacks. Transport, stores, clock and the engine's thread may be yours instead: parts.h. Blocking calls are refused inside
+// *_async callbacks (kFailedPrecondition, InCallback), because those run on the engine's thread. A callback that throws ends
+// nothing but itself: ReplicaOptions::on_error. Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every
+// call is kFailedPrecondition and valid() false. Failure: a broken disk or invariant stops this replica (health() says why,
+// on_halt fires); the process lives. Once the cause is gone, destroy it and open another one on the same directory: no restart
+// of the process is needed. Example: examples/01_first_lock.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,13 @@
 #include "coordkit/engine.h"
 #include "coordkit/export.h"
 #include "coordkit/membership.h"
+#include "coordkit/metrics.h"
 #include "coordkit/own_machine.h"
+#include "coordkit/parts.h"
+#include "coordkit/replica_event.h"
 #include "coordkit/resumed.h"
 #include "coordkit/session.h"
+#include "coordkit/tls.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -50,14 +54,17 @@ struct SharedSecret {
 };
 
 struct ReplicaOptions {
-  uint64_t id = 0;       // this replica's, one of the members
-  std::string cluster;   // a name; a replica of another cluster name is not talked to. Not empty
-  std::string data_dir;  // created if its parent exists; belongs to this replica alone, locked while it is open
+  uint64_t id = 0;      // this replica's, one of the members
+  std::string cluster;  // a name; a replica of another cluster name is not talked to. Not empty
+  // Created if its parent exists; belongs to this replica alone, locked while it is open. Empty only if `parts` has both
+  // stores.
+  std::string data_dir = {};
   // Who founds the cluster together. Matters until all have seen each other once; afterwards the log knows the members. A
   // replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().
   std::vector<MemberAddress> members = {};
-  // Must be said: there is no default that would be right everywhere.
-  std::variant<std::monostate, PlainText, SharedSecret> security = {};
+  // Must be said, unless `parts` has the transport: there is no default that would be right everywhere. Tls (coordkit/tls.h):
+  // certificates on both sides, and encryption; link coordkit::tls.
+  std::variant<std::monostate, PlainText, SharedSecret, Tls> security = {};
   std::string listen = {};  // empty: this member's own address
   // Replicas that are not members and may be connected here, waiting to be added. Zero: none is let in, and a newcomer does not
   // learn whom it waits for. Legal: any.
@@ -97,7 +104,15 @@ struct ReplicaOptions {
 
   // Your own state machines in the same log, at most 64; the ids say which is which, not the order.
   std::vector<OwnMachine> machines = {};
+  // Your own transport, stores, clock or executor in place of those in the box.
+  Parts parts = {};
 
+  // Where a local socket is made for operators: `coordctl --socket PATH` looks at this replica and acts on it, by the
+  // calls below (docs/coordctl.md). Only this process's user, and root, may open it. Empty: none. At most 107 bytes.
+  std::string admin_socket = {};
+  // What happens here that an operator may want to know of, as values: replica_event.h. Silent by default; coordkit's own lines
+  // on the error output are log_to_stderr() of log_to_stderr.h.
+  OnReplicaEvent on_event = {};
   // Called on the callback thread. on_leadership: what is known at the opening, then every change, in order, each once.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
@@ -227,6 +242,8 @@ class Replica {
   // What this replica's own callers have met with since it was opened: client/statistics.h. Asks nobody; kFailedPrecondition
   // (Closed) only in a forked child.
   absl::StatusOr<LockStatistics> lock_statistics() const;
+  // What this replica has done since it was opened, as numbers: metrics.h, which also writes them for Prometheus. As above.
+  absl::StatusOr<Metrics> metrics() const;
 
   // Changes who belongs, on whichever replica it is called, and answers the index of the final configuration. Errors:
   // kInvalidArgument, kNotFound (MemberNotFound), kAlreadyExists, kResourceExhausted (more than 64 of a kind);
@@ -258,6 +275,12 @@ class Replica {
   // rotten (a sentence), and is being written anew; health().warnings says when that is done. kUnavailable: the replica closes.
   // kFailedPrecondition: called from an *_async callback.
   absl::Status scrub_now();
+
+  // Reads the three files of `security = Tls{...}` again, on this thread. From here on connections are made with what they say
+  // now; each that stands is replaced by one that was, without a gap, and goes on if that is refused, which health() then says.
+  // kInvalidArgument: what open() would say of the files, and nothing has changed. kFailedPrecondition (Unsupported): security
+  // is not Tls.
+  absl::Status reload_tls();
 
   // Ends every call with Stopped, then all threads; nothing runs after it. Idempotent. kFailedPrecondition (InCallback): called
   // from an *_async callback, whose thread it would wait for; nothing was done.

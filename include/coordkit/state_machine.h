@@ -8,9 +8,9 @@
 // Keep each call well below a tenth of the election timeout; nothing cuts off one that takes longer.
 // Failure: noexcept in spirit. An exception halts the replica and names the entries, because skipping one would let replicas
 // diverge; the process lives, and a restart comes to the same entry again (tests named FLT_A7).
-// Life: made by its owner, then either restore() over a checkpoint that has rows of it, or found() right before its first
+// Life: made by its owner, then either restore() over a checkpoint that has rows of it, or bootstrap() right before its first
 // command, once in the life of the cluster. A machine that is added to a running cluster so starts blank at its first
-// command. coordkit's own is founded with the cluster. query() may come before found().
+// command. coordkit's own is founded with the cluster. query() may come before bootstrap().
 // Conformance: run coordkit/testing/state_machine_suite.h over your machine. Example: examples/02_ledger.
 #pragma once
 
@@ -119,7 +119,7 @@ class StateMachine {
   virtual ~StateMachine() = default;
 
   // Called once in the life of a cluster, right before the first command, with what genesis agreed on.
-  virtual void found(ClusterId cluster, uint64_t token_base) = 0;
+  virtual void bootstrap(ClusterId cluster, uint64_t token_base) = 0;
   // Executes committed commands in order. Every command gets exactly one result with stage Final, now or later; one that
   // must wait gets Queued now. A result above kResultBytesMax is dropped: its caller gets ResultTooLarge, outcome DONE.
   virtual void apply(std::span<const Command> commands, ApplyOutput& output) = 0;

@@ -5,7 +5,9 @@
 // stored with a checksum keyed by its key, and a digest over all rows is verified at open.
 // A peer's whole state arrives as ranges of rows: they are staged beside the present rows, unseen, and install() makes them
 // the state in one atomic, durable step. Every range of keys is staged once or more; what no range covered stays empty.
-// Threads: called from the turn of one engine; completions are posted to the StateSink from any thread.
+// Threads: what starts something is called from the turns of one engine, one at a time; open() before the first of them and
+// close() after the last, on whatever thread; view() and scrub() on others in between. A view is read by one thread, and may
+// outlive close(). Completions are posted to the StateSink from any thread. Lifetime: the sink outlives close().
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 // A frame is opaque here: the engine's wire codec makes and reads the body. The transport does hello (who is there, which
 // store, which cluster), lanes, reconnects and integrity of what it carries. Own implementations: run the conformance
 // suite in coordkit/testing/transport_suite.h.
+// Threads: start() comes first and close() last, on whatever thread; in between the turns of one engine call, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -52,13 +53,17 @@ struct Hello {
 class TransportSink {
  public:
   virtual ~TransportSink() = default;
-  virtual void peer_up(const Hello& hello) = 0;  // a hello was verified; again after every reconnect
-  virtual void peer_down(ReplicaId peer) = 0;    // no connection is left
+  // A hello was verified; again after every reconnect. Never of an older life while a later one is connected.
+  virtual void peer_up(const Hello& hello) = 0;
+  // No connection is left, or the other end gives no sign of life: its process stands still, its machine is gone.
+  virtual void peer_down(ReplicaId peer) = 0;
   // `from` is who the connection proved, not the payload. Once a peer_up has named a later boot or another store of a peer,
   // nothing that was sent before is reported any more: what a peer's disk is asked for at its start must not be overtaken by
   // what the peer had said in an earlier life.
   virtual void received(ReplicaId from, std::string body) = 0;
-  // This peer cannot be talked to, for a reason that somebody must remove; a sentence. Over with its next peer_up.
+  // This peer cannot be talked to, for a reason that somebody must remove; a sentence. Over with its next peer_up. So of
+  // another cluster, by name or id; of somebody else at the peer's address; and to a process that acts as a replica whose later
+  // life is connected, of those who turn it away.
   virtual void peer_refused(ReplicaId, std::string) {}
   // Nobody is found there, which may well pass: a sentence that says what was tried. Told when it changes. Over as above.
   virtual void peer_unreachable(ReplicaId, std::string) {}
@@ -84,7 +89,8 @@ class Transport {
   // From now on these are the peers to connect to; whoever is not among them any more is let go after a moment in which what
   // was sent may still arrive, and may come back as a guest. Idempotent; oneself among them is skipped.
   virtual void set_peers(std::vector<Peer> peers) = 0;
-  // Queues frames, in order within a lane. A full queue drops the oldest bulk first.
+  // Queues frames, in order within a lane, and never waits. A full queue drops the oldest bulk first; a body that is too long
+  // for this transport is dropped, and later ones go on.
   virtual void send(ReplicaId to, std::vector<Frame> frames) = 0;
   // Ends all connections; nothing is reported once this has returned. Idempotent; may block.
   virtual void close() = 0;

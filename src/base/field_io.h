@@ -153,7 +153,7 @@ class Reader {
     if (at(field, Wire::length_delimited)) value = view(limit);
   }
   void bytes(uint32_t field, SharedBytes& value, size_t limit = kUnlimited) {
-    if (at(field, Wire::length_delimited)) value = SharedBytes(std::string(view(limit)));
+    if (at(field, Wire::length_delimited)) value = SharedBytes(view(limit));
   }
   template <typename Tag>
   void ascending(uint32_t field, std::vector<Id<Tag>>& ids, size_t) {
@@ -179,7 +179,7 @@ class Reader {
   void repeated(uint32_t field, std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
     if (!at(field, Wire::length_delimited)) return;
     require(items.size() < limit, "a list beyond its limit");
-    items.emplace_back(std::string(view(bytes_max)));
+    items.emplace_back(view(bytes_max));
   }
   template <typename M>
   static void read_message(protozero::pbf_reader in, M& m, Budget& budget) {

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "base/fixed.h"
+#include "coordkit/raft/content_sum.h"
 
 namespace coordkit {
 

@@ -212,6 +212,7 @@ CallId Client::clear_delay(std::string name, DoneCallback done, CallDeadline dea
   return impl_->objects.command(nullptr, std::move(body), std::move(name), deadline, client::giving(std::move(done)));
 }
 LockStatistics Client::lock_statistics() const { return impl_->locks.seen(); }
+CommandStatistics Client::command_statistics() const { return impl_->requests.statistics(); }
 
 // ---- watches
 

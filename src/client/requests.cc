@@ -9,31 +9,34 @@ void Requests::post(EngineInput input) {
   posted_ = true;
 }
 
-Ticket Requests::next_ticket(OnCompletion on_completion) {
+Ticket Requests::next_ticket(OnCompletion on_completion, std::optional<LaggingTime> submitted) {
   const Ticket ticket(++last_ticket_);
-  tickets_.emplace(ticket, std::move(on_completion));
+  tickets_.emplace(ticket, Waiting{std::move(on_completion), submitted});
   return ticket;
 }
 
 Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion) {
-  return submit({.command = SharedBytes(machine::encode(request)), .deadline = deadline, .urgency = urgency},
-                std::move(on_completion));
+  machine::encode(request, scratch_);
+  return submit({.command = SharedBytes(scratch_), .deadline = deadline, .urgency = urgency}, std::move(on_completion));
 }
 
 Ticket Requests::submit(Submit submit, OnCompletion on_completion) {
-  const Ticket ticket = submit.ticket = next_ticket(std::move(on_completion));
+  const Ticket ticket = submit.ticket = next_ticket(std::move(on_completion), now_);
+  ++statistics_.submitted;
   post(std::move(submit));
   return ticket;
 }
 
 Ticket Requests::when_readable(Ask ask, OnCompletion on_completion) {
-  const Ticket ticket = ask.ticket = next_ticket(std::move(on_completion));
+  const Ticket ticket = ask.ticket = next_ticket(std::move(on_completion), std::nullopt);
   post(std::move(ask));
   return ticket;
 }
 
 void Requests::forget(Ticket ticket) {
-  tickets_.erase(ticket);
+  const auto found = tickets_.find(ticket);
+  if (found != tickets_.end() && found->second.submitted) ++statistics_.refused;
+  if (found != tickets_.end()) tickets_.erase(found);
   post(Forget{ticket});
 }
 
@@ -57,6 +60,7 @@ void Requests::run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run) {
 }
 
 void Requests::run_due(Now now) {
+  now_ = now.lagging;
   while (!timers_.empty() && timers_.begin()->first.first <= now.lagging) {
     auto due = timers_.extract(timers_.begin());
     due.mapped()(now);
@@ -72,11 +76,18 @@ void Requests::turned(const EngineEffects& effects) {
 void Requests::complete(const Completion& completion, Now now) {
   const auto found = tickets_.find(completion.ticket);
   if (found == tickets_.end()) return;
-  OnCompletion on_completion = std::move(found->second);
+  Waiting waiting = std::move(found->second);
   tickets_.erase(found);
-  on_completion(completion, now);
+  if (const auto submitted = std::exchange(waiting.submitted, std::nullopt)) {
+    if (completion.status.ok()) {
+      statistics_.latency.add(now.lagging - *submitted);
+    } else {
+      ++statistics_.refused;
+    }
+  }
+  waiting.on_completion(completion, now);
   const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
-  if (once_more) tickets_.emplace(completion.ticket, std::move(on_completion));
+  if (once_more) tickets_.emplace(completion.ticket, std::move(waiting));
 }
 
 void Requests::clear() {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
+#include "coordkit/client/statistics.h"
 #include "coordkit/engine.h"
 #include "machine/command.h"
 #include "machine/reads.h"
@@ -43,7 +45,7 @@ class Requests {
   void run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   void retry(Now now, absl::AnyInvocable<void(Now)> run) { run_at(retry_time(now), std::move(run)); }
   LaggingTime retry_time(Now now) const { return now.lagging + retry_; }
-  void run_due(Now now);
+  void run_due(Now now);  // first in a turn
   LaggingTime next_timer() const { return timers_.empty() ? LaggingTime::max() : timers_.begin()->first.first; }
 
   // ---- the loop
@@ -51,19 +53,27 @@ class Requests {
   void complete(const Completion& completion, Now now);
   bool posted() const { return posted_; }  // inputs wait in the engine
   size_t tickets() const { return tickets_.size(); }
+  const CommandStatistics& statistics() const { return statistics_; }
   void clear();
 
  private:
   void post(EngineInput input);
-  Ticket next_ticket(OnCompletion on_completion);
+  Ticket next_ticket(OnCompletion on_completion, std::optional<LaggingTime> submitted);
 
   Engine& engine_;
   Duration retry_;
-  absl::flat_hash_map<Ticket, OnCompletion> tickets_;
+  struct Waiting {
+    OnCompletion on_completion;
+    std::optional<LaggingTime> submitted;  // a command, until its first answer
+  };
+  absl::flat_hash_map<Ticket, Waiting> tickets_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
   uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_timer_ = 0;
+  LaggingTime now_{};  // of the last turn
+  CommandStatistics statistics_;
   bool posted_ = false;
+  std::string scratch_;  // a command while it is written
   bool halted_ = false;
 };
 

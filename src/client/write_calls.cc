@@ -56,7 +56,7 @@ void WriteCalls::start(CallId id, Write write, OnExecuted on_executed) {
   Call& call = *calls_.find(id);
   call.submitted = true;
   call.ticket = requests_.submit({.machine = write.machine,
-                                  .command = SharedBytes(std::move(write.bytes)),
+                                  .command = SharedBytes(write.bytes),
                                   .deadline = call.deadline,
                                   .guard = guard_of(write.options.fence)},
                                  [this, id, on_executed = std::move(on_executed)](const Completion& completion, Now) mutable {

@@ -81,7 +81,9 @@ std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, R
     member.heard = true;
     member.silence = now - heard->last_heard;
     member.why =
-        "it is connected and answers nothing, so it may be in quarantine or halted, or its disk may hang; look at its health()";
+        "it is connected and answers nothing: it may be in quarantine or halted, or its disk may hang (look at its health()), "
+        "or "
+        "large packets are lost on the way to it (compare the MTU of both ends with what passes between them)";
     out.push_back(std::move(member));
   }
   std::ranges::sort(out, {}, &MissingMember::id);

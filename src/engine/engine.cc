@@ -8,6 +8,7 @@
 #include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "engine/engine_impl.h"
+#include "engine/pair_of_stores.h"
 #include "raft/membership.h"
 
 namespace coordkit {
@@ -103,45 +104,6 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
 namespace coordkit::engine {
 namespace {
 
-std::string named(Position position) {
-  return "entry " + std::to_string(position.index.value()) + " of term " + std::to_string(position.term.value());
-}
-
-Position last_of(const RecoveredLog& log) { return log.entries.empty() ? log.base : log.entries.back().position(); }
-
-constexpr const char* kNotOfOneMoment =
-    ": the two do not belong together; restore both from the same moment, or replace this member";
-
-// Whether a log that does not start beyond this position has it.
-bool holds(const RecoveredLog& log, Position position) {
-  if (position.index == log.base.index) return position.term == log.base.term;
-  const uint64_t place = position.index - log.base.index - 1;
-  return place < log.entries.size() && log.entries[place].term == position.term;
-}
-
-// A checkpoint that was taken here was taken of entries that were durable in the log beside it, and these are never cut. A
-// state from a peer becomes durable before the log starts again after it (docs/decisions/0006), but no member is sent one
-// before it has stored the genesis and with it a term. So these pairs mean that one of the two has lost something, and
-// with it perhaps votes and acknowledgements (FLT_D21).
-absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint) {
-  const Position applied = checkpoint.applied();
-  if (applied.index < log.base.index) {
-    return make_error(Reason::Corrupt, "the log starts after entry " + std::to_string(log.base.index.value()) +
-                                           " but the checkpoint was taken at " + std::to_string(applied.index.value()) +
-                                           kNotOfOneMoment);
-  }
-  const bool gone = !log.hard_state.term && !log.base.index && log.entries.empty();
-  if (applied.index && gone) {
-    return make_error(Reason::Corrupt,
-                      "the checkpoint was taken at " + named(applied) + " but the log is empty" + kNotOfOneMoment);
-  }
-  if (!checkpoint.installed() && !holds(log, applied)) {
-    return make_error(Reason::Corrupt, "the checkpoint was taken at " + named(applied) + " but the log, which ends with " +
-                                           named(last_of(log)) + ", does not hold that entry" + kNotOfOneMoment);
-  }
-  return absl::OkStatus();
-}
-
 // What this directory's own log says at the start: it belongs to another replica (FLT_P18). On a copy of it this one would
 // repeat that one's votes and acknowledgements. Empty: it is ours, or no replica's. Later entries prove nothing: while it
 // catches up, a replica reads of members that are no more.
@@ -204,7 +166,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   if (absl::Status status = pair_of_stores(log, checkpoint); !status.ok()) return status;
   // A state from a peer becomes durable before the log is reset (docs/decisions/0006). If that was cut short it is made up
   // for now: what the log has that contradicts the state was never committed.
-  const bool replaced = !holds(log, applied);
+  const bool replaced = !holds_entry(log, applied);
   if (replaced) {
     log.base = applied;
     log.entries.clear();

@@ -38,7 +38,7 @@ void EngineImpl::run(Turn& turn) {
   recall_.turn_begins(core());
   take_inputs(turn);
   if (condition_.halted()) return;
-  if (!core() && !condition_.quarantined()) founding_.found(consensus_.writes(), turn.effects);
+  if (!core() && !condition_.quarantined()) founding_.bootstrap(consensus_.writes(), turn.effects);
   if (core()) recall_.check(turn);
   if (core()) {
     consensus_.tick(now);

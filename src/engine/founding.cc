@@ -77,9 +77,9 @@ void Founding::reconsider() {
   }
 }
 
-void Founding::found(WriteGate& writes, EngineEffects& effects) {
+void Founding::bootstrap(WriteGate& writes, EngineEffects& effects) {
   if (writes.founding()) return;
-  if (auto genesis = take_pending()) writes.found(options_.raft.group, *std::move(genesis), effects);
+  if (auto genesis = take_pending()) writes.bootstrap(options_.raft.group, *std::move(genesis), effects);
 }
 
 bool Founding::gives_up(LaggingTime now) {

@@ -26,7 +26,7 @@ class Founding {
   void offered(ReplicaId from, const GenesisOffer& offer);
 
   // Writes the genesis as entry 1, once it is known.
-  void found(WriteGate& writes, EngineEffects& effects);
+  void bootstrap(WriteGate& writes, EngineEffects& effects);
   // The same, to be taken once.
   std::optional<raft::Genesis> take_pending();
 

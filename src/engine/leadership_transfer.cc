@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 
 namespace coordkit::engine {
 namespace {

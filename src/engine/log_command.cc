@@ -133,6 +133,12 @@ absl::StatusOr<LogCommand> checked(Request request) {
 
 std::string encode(const Request& request) {
   std::string bytes;
+  encode(request, bytes);
+  return bytes;
+}
+
+void encode(const Request& request, std::string& bytes) {
+  bytes.clear();
   bytes.reserve(request.payload.size() + (request.guard ? request.guard->bytes.size() + 16 : 0) + 64);
   pbf_writer out(bytes);
   {
@@ -148,7 +154,6 @@ std::string encode(const Request& request) {
       guard.add_bytes(2, request.guard->bytes.data(), request.guard->bytes.size());
     }
   }
-  return bytes;
 }
 
 std::string encode(const RegisterOrigin& registration) {

@@ -57,6 +57,7 @@ inline constexpr size_t kFiredTimersMax = 4096;  // of one entry
 inline constexpr uint64_t kDigestEntriesMin = 128;
 
 std::string encode(const Request& request);
+void encode(const Request& request, std::string& bytes);  // in the place of what is in `bytes`, whose room is kept
 std::string encode(const RegisterOrigin& registration);
 std::string encode(const FireTimers& fired);
 std::string encode(const DigestVote& vote);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 #include "raft/membership.h"
 
 namespace coordkit::engine {

@@ -60,7 +60,7 @@ void Proposals::admit_waiting() {
       from->erase(from->begin());
       Call& call = calls_.find(ticket)->second;
       call.sequence = next_;
-      unanswered_.emplace(next_, ticket);
+      unanswered_.try_emplace(next_, ticket);
       next_ = next_.next();
       schedule(call, kNow);
     }
@@ -74,7 +74,8 @@ bool Proposals::room(const Line& from) const {
 
 // Answers are kept until the origin says that it awaits nothing so old any more.
 void Proposals::note_kept(const Answer& answer) {
-  if (!answer.refused && kept_.emplace(answer.request.sequence, answer.bytes.size()).second) kept_bytes_ += answer.bytes.size();
+  if (!answer.refused && kept_.try_emplace(answer.request.sequence, answer.bytes.size()).second)
+    kept_bytes_ += answer.bytes.size();
 }
 
 void Proposals::schedule(Call& call, LaggingTime when) {
@@ -130,7 +131,8 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
     const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
     Request request{{origin_, sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
     if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};
-    out.push_back({sequence, handing, SharedBytes(encode(request))});
+    encode(request, scratch_);
+    out.push_back({sequence, handing, SharedBytes(scratch_)});
   }
 }
 

@@ -106,6 +106,7 @@ class Proposals {
   size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
   LaggingTime register_at_{LaggingTime::min()};
   bool registered_ = false;
+  std::string scratch_;  // a request while it is written
 };
 
 }  // namespace coordkit::engine

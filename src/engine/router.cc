@@ -1,16 +1,15 @@
 #include "engine/router.h"
 
 #include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "base/check.h"
 #include "base/entry_codec.h"
-#include "base/fields.h"
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
+#include "engine/router_meta.h"
 #include "raft/membership.h"
 
 namespace coordkit {
@@ -25,11 +24,6 @@ std::string row_prefix(MachineId machine) {
 
 namespace coordkit::engine {
 namespace {
-
-constexpr MachineId kRouterRows{0};  // the router's own rows sort before every machine's
-
-std::string meta_key() { return row_prefix(kRouterRows) + "m"; }
-std::string origins_prefix() { return row_prefix(kRouterRows) + "o"; }
 
 constexpr char kHostIt[] = ", which is not hosted here: open this replica with that machine";
 
@@ -149,7 +143,7 @@ void Router::apply_genesis(const raft::Entry& entry) {
 void Router::begin(MachineId id, StateMachine& machine) {
   if (!begun_.insert(id).second) return;
   COORDKIT_CHECK_MSG(genesis_, "a command before genesis");
-  machine.found(genesis_->cluster, genesis_->token_base);
+  machine.bootstrap(genesis_->cluster, genesis_->token_base);
 }
 
 void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
@@ -274,14 +268,11 @@ uint64_t Router::digest() const {
 
 void Router::checkpoint(CheckpointBatch& batch) {
   batch.applied = applied_;
-  std::string meta;
-  protozero::pbf_writer out(meta);
-  out.add_uint64(1, leader_term_.value());
-  out.add_bytes(2, genesis_ ? coordkit::encode(*genesis_) : std::string());
-  out.add_bytes(3, coordkit::encode(configuration_));
-  out.add_uint64(4, configuration_at_.index.value());
-  for (const MachineId id : begun_) out.add_uint64(5, id.value());
-  batch.put(meta_key(), std::move(meta));
+  batch.put(meta_key(), encode(RouterMeta{.leader_term = leader_term_,
+                                          .genesis = genesis_,
+                                          .configuration = configuration_,
+                                          .configuration_at = configuration_at_.index,
+                                          .begun = {begun_.begin(), begun_.end()}}));
   origins_.checkpoint(origins_prefix(), batch);
   for (const MachineId id : begun_) find(id)->checkpoint(batch);
 }
@@ -300,27 +291,13 @@ absl::Status Router::whole_checkpoint(CheckpointBatch& batch) {
 absl::Status Router::restore(const CheckpointView& view) try {
   begun_.clear();
   absl::Status status = view.scan(meta_key(), [&](std::string_view, std::string_view value) -> absl::Status {
-    protozero::pbf_reader in(value.data(), value.size());
-    while (in.next()) {
-      switch (in.tag_and_type()) {
-        case fields::number(1): leader_term_ = Term(in.get_uint64()); break;
-        case fields::bytes(2): {
-          auto genesis = decode_genesis(in.get_bytes());
-          if (!genesis.ok()) return genesis.status();
-          genesis_ = *std::move(genesis);
-          break;
-        }
-        case fields::bytes(3): {
-          auto configuration = decode_configuration(in.get_bytes());
-          if (!configuration.ok()) return configuration.status();
-          configuration_ = *std::move(configuration);
-          break;
-        }
-        case fields::number(4): configuration_at_.index = Index(in.get_uint64()); break;
-        case fields::number(5): begun_.insert(MachineId(in.get_uint64())); break;
-        default: in.skip();
-      }
-    }
+    absl::StatusOr<RouterMeta> meta = decode_router_meta(value);
+    if (!meta.ok()) return meta.status();
+    leader_term_ = meta->leader_term;
+    genesis_ = std::move(meta->genesis);
+    configuration_ = std::move(meta->configuration);
+    configuration_at_.index = meta->configuration_at;
+    begun_ = {meta->begun.begin(), meta->begun.end()};
     return absl::OkStatus();
   });
   if (!status.ok()) return status;

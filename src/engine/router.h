@@ -83,6 +83,7 @@ class Router {
   Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
+  std::vector<MachineId> machines() const { return {begun_.begin(), begun_.end()}; }  // that have state, ascending
   void observe(MachineId id, std::string_view subject, bool wanted);
   void observe_as(const Router& former);     // what was observed there, in whose place this one comes
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard

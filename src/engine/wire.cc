@@ -1,4 +1,4 @@
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 
 #include <protozero/exception.hpp>
 #include <type_traits>

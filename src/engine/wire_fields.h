@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/field_io.h"
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 #include "engine/wire_family.h"
 
 namespace coordkit::wire {

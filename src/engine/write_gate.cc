@@ -7,7 +7,7 @@
 
 namespace coordkit::engine {
 
-void WriteGate::found(GroupId group, raft::Genesis genesis, EngineEffects& effects) {
+void WriteGate::bootstrap(GroupId group, raft::Genesis genesis, EngineEffects& effects) {
   before_core_ = 1;
   effects.writes.push_back({.number = WriteNumber(1),
                             .hard_state = raft::HardState{Term(1), ReplicaId()},

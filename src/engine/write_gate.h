@@ -15,7 +15,7 @@ namespace coordkit::engine {
 class WriteGate {
  public:
   // The genesis, as the first write of all.
-  void found(GroupId group, raft::Genesis genesis, EngineEffects& effects);
+  void bootstrap(GroupId group, raft::Genesis genesis, EngineEffects& effects);
   bool founding() const { return genesis_.has_value(); }
   std::optional<raft::Genesis> take_founded() { return std::exchange(genesis_, std::nullopt); }
 

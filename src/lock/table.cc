@@ -272,8 +272,10 @@ void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
     if (put_to_rest(*lock) || empty) locks_.erase(locks_.find(lock->name.view()));
   }
   touched_.clear();
-  std::ranges::move(std::exchange(led_, {}), std::back_inserter(decisions.led));
-  std::ranges::move(std::exchange(asked_, {}), std::back_inserter(decisions.asked));
+  std::ranges::move(led_, std::back_inserter(decisions.led));
+  led_.clear();
+  std::ranges::move(asked_, std::back_inserter(decisions.asked));
+  asked_.clear();
 }
 
 }  // namespace coordkit::lock

@@ -127,6 +127,14 @@ struct Decisions {
   std::vector<DelayChange> delays;
   std::vector<std::string> led;  // names whose exclusive hold came, went or has another value; may repeat
   std::vector<Asked> asked;
+
+  // Their room stays: one object serves step after step.
+  void clear() {
+    waits.clear();
+    delays.clear();
+    led.clear();
+    asked.clear();
+  }
 };
 
 // A claim as seen from outside: an acquire that waits or holds.

@@ -68,7 +68,7 @@ raft::Entry entry_of(const Record& record) {
           .term = record.term,
           .kind = static_cast<raft::EntryKind>(record.detail),
           .content_sum = record.content_sum,
-          .payload = SharedBytes(std::string(record.payload))};
+          .payload = SharedBytes(record.payload)};
 }
 
 }  // namespace coordkit::log

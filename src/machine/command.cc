@@ -150,6 +150,12 @@ ResultCode validate(const Request& request) {
 
 std::string encode(const Request& request) {
   std::string bytes;
+  encode(request, bytes);
+  return bytes;
+}
+
+void encode(const Request& request, std::string& bytes) {
+  bytes.clear();
   pbf_writer out(bytes);
   for (const PriorRelease& prior : request.prior_releases) {
     pbf_writer body(out, kPrior);
@@ -158,7 +164,6 @@ std::string encode(const Request& request) {
     put_number(body, 3, prior.number);
   }
   std::visit([&out](const auto& body) { write(out, body); }, request.body);
-  return bytes;
 }
 
 absl::StatusOr<Request> decode_request(std::string_view encoded) {

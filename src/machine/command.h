@@ -71,6 +71,7 @@ SessionId session_of(const Request& request);
 ResultCode validate(const Request& request);
 
 std::string encode(const Request& request);
+void encode(const Request& request, std::string& bytes);         // in the place of what is in `bytes`, whose room is kept
 absl::StatusOr<Request> decode_request(std::string_view bytes);  // kInvalidArgument: malformed
 
 }  // namespace coordkit::machine

@@ -29,7 +29,7 @@ Machine::Machine(std::string row_prefix) : prefix_(std::move(row_prefix)) {
   COORDKIT_CHECK(prefix_.size() <= rows::kPrefixBytesMax);
 }
 
-void Machine::found(ClusterId cluster, uint64_t token_base) {
+void Machine::bootstrap(ClusterId cluster, uint64_t token_base) {
   COORDKIT_CHECK_MSG(!state_.cluster && state_.counter.last() == 0, "founded twice");
   COORDKIT_CHECK_MSG(token_base < lock::TokenCounter::kMax, "INV_L04");
   state_.cluster = cluster;
@@ -45,7 +45,7 @@ void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
 
 // The order of docs/semantics.md S-42 from its fourth rule on; the first three are the router's.
 void Machine::apply_one(const Command& command, ApplyOutput& output) {
-  decisions_ = {};
+  decisions_.clear();
   Step step{command.index, command.request, output, decisions_};
   const bool cancelled = state_.cancels.arrived(command.request);
   absl::StatusOr<Request> request = decode_request(command.payload);
@@ -81,7 +81,7 @@ Machine::Answer Machine::execute(CloseSession& close, Step& step) {
 // S-39: all deaths of the entry come first, then everything they held is freed, then the next owners are chosen, so that
 // nothing is granted to a session, or to a wait, that ends in the same entry. Keys go by what they are attached to, ascending.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
-  decisions_ = {};
+  decisions_.clear();
   Step step{index, {}, output, decisions_};
   std::vector<std::pair<LeaseId, SessionId>> dead;
   std::vector<FiredTimer> waits;
@@ -148,7 +148,7 @@ void Machine::settle(Step& step) {
   for (const std::string& name : step.decisions.led) {
     if (observed(coordination::Kind::Lock, name)) coordinated_.led.insert(name);
   }
-  step.decisions = {};
+  step.decisions.clear();
   settle_coordination(step);
 }
 

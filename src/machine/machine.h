@@ -49,7 +49,7 @@ class Machine final : public StateMachine, public Reads {
   // All checkpoint rows start with `row_prefix`, at most 48 bytes.
   explicit Machine(std::string row_prefix = {});
 
-  void found(ClusterId cluster, uint64_t token_base) override;
+  void bootstrap(ClusterId cluster, uint64_t token_base) override;
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;

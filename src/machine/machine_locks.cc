@@ -1,4 +1,6 @@
 // Machine as the door of the lock table: what a command asks of it, and how its verdicts are answered.
+#include <array>
+#include <span>
 #include <utility>
 
 #include "machine/machine.h"
@@ -35,7 +37,7 @@ Result answer_of(const lock::ModeVerdict& verdict) {
   return {.code = ResultCode::Deadlock};
 }
 
-std::vector<lock::Wanted> names_of(const Acquire& acquire) { return {{acquire.name, acquire.mode}}; }
+std::array<lock::Wanted, 1> names_of(const Acquire& acquire) { return {{{acquire.name, acquire.mode}}}; }
 std::vector<lock::Wanted> names_of(const AcquireAll& acquire) {
   std::vector<lock::Wanted> names;
   for (const NamedLock& wanted : acquire.locks) names.push_back({wanted.name, wanted.mode});
@@ -45,7 +47,7 @@ std::vector<lock::Wanted> names_of(const AcquireAll& acquire) {
 uint64_t block_of(const Acquire& acquire) { return acquire.block; }
 uint64_t block_of(const AcquireAll&) { return 0; }
 
-lock::Attempt attempt_of(const auto& acquire, const std::vector<lock::Wanted>& names) {
+lock::Attempt attempt_of(const auto& acquire, std::span<const lock::Wanted> names) {
   return {.session = acquire.session,
           .tag = acquire.owner_tag,
           .names = names,

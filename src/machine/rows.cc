@@ -38,6 +38,17 @@ bool known(TableByte table) {
   return false;
 }
 
+std::string encode_change(std::string_view key, std::string_view value, const mvcc::Stamp& stamp) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  put_bytes(out, 1, key);
+  put_bytes(out, 2, value);
+  put_number(out, 3, stamp.create);
+  put_number(out, 4, stamp.version);
+  put_number(out, 5, stamp.lease);
+  return bytes;
+}
+
 }  // namespace
 
 std::string key(std::string_view prefix, TableByte table, uint64_t id) {
@@ -144,16 +155,8 @@ absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
   return session;
 }
 
-std::string encode(const mvcc::Version& change) {
-  std::string bytes;
-  pbf_writer out(bytes);
-  put_bytes(out, 1, change.key());
-  put_bytes(out, 2, change.value());
-  put_number(out, 3, change.stamp.create);
-  put_number(out, 4, change.stamp.version);
-  put_number(out, 5, change.stamp.lease);
-  return bytes;
-}
+std::string encode(const mvcc::Version& change) { return encode_change(change.key(), change.value(), change.stamp); }
+std::string encode(const mvcc::Store::Row& change) { return encode_change(change.key, change.value, change.stamp); }
 
 absl::StatusOr<mvcc::Store::Row> decode_change(std::string_view encoded) {
   mvcc::Store::Row row;

@@ -70,6 +70,7 @@ std::string encode(const lease::Session& session);
 std::string encode(const lock::ClaimView& claim);
 std::string encode(const lock::DelayView& delay);
 std::string encode(const mvcc::Version& change);
+std::string encode(const mvcc::Store::Row& change);
 std::string encode(const CancelMarks::Marks& marks);
 
 // Each fills what the key does not say; the views of a claim point into `bytes`. kDataLoss: malformed.

@@ -3,12 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "base/check.h"
 #include "coordkit/storage/data_directory.h"
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -16,6 +15,7 @@ namespace {
 
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
+constexpr char kOnEvent[] = "on_event";
 constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
@@ -33,10 +33,15 @@ std::string random_secret() {
 
 }  // namespace
 
-Host::Host(ReplicaOptions options, const Clock& clock)
+Host::Host(ReplicaOptions options)
     : options_(std::move(options)),
-      clock_(clock),
-      host_code_(options_.on_error, [this](CallbackThread::Task task) { announce(std::move(task)); }) {
+      clock_(options_.parts.clock != nullptr ? *options_.parts.clock : system_clock()),
+      host_code_([this](const absl::Status& why) { host_threw(why); },
+                 [this](CallbackThread::Task task) { announce(std::move(task)); }),
+      own_thread_(options_.parts.executor ? nullptr : std::make_shared<OwnThread>()),
+      loop_(own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); }),
+      membership_(!options_.parts.transport) {
+  options_.on_event = host_code_.guarded(kOnEvent, std::move(options_.on_event));
   options_.on_leadership = host_code_.guarded("on_leadership", std::move(options_.on_leadership));
   options_.on_halt = host_code_.guarded("on_halt", std::move(options_.on_halt));
   options_.on_divergence = host_code_.guarded("on_divergence", std::move(options_.on_divergence));
@@ -48,10 +53,12 @@ Host::Host(ReplicaOptions options, const Clock& clock)
 
 Host::~Host() { close().IgnoreError(); }
 
-void Host::adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state, std::unique_ptr<Transport> transport) {
-  log_ = std::move(log);
-  state_ = std::move(state);
-  transport_ = std::move(transport);
+void Host::adopt(MadeParts parts) {
+  log_ = std::move(parts.log);
+  state_ = std::move(parts.state);
+  transport_ = std::move(parts.transport);
+  tcp_ = parts.tcp;
+  channels_ = std::move(parts.channels);
 }
 
 void Host::start(std::unique_ptr<Engine> engine) {
@@ -71,16 +78,33 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
                               .draw_secret = random_secret,
                               .watch = &*watch_});
+  if (options_.on_event) begin_events();  // from here on the host's code runs, and what it throws goes by the watch
   publish();
   if (options_.on_leadership) {
     callbacks_->post([this, leadership = engine_->leadership()] { options_.on_leadership(leadership); });
   }
-  wake();
-  thread_ = std::thread([this] {
-    thread_id_ = std::this_thread::get_id();
-    const auto keep_running = boost::asio::make_work_guard(io_);
-    io_.run();
-  });
+  loop_.begin();
+  if (own_thread_) own_thread_->start();
+}
+
+void Host::begin_events() {
+  feed_.emplace(options_.on_event, *callbacks_);
+  event_log_.emplace(options_.election_timeout, [this](const ReplicaEvent& event) { feed_->tell(event); });
+  event_log_->opened(*engine_, clock_.now().lagging);
+}
+
+// On the callback thread. What on_event throws is no event: it would be told to on_event.
+void Host::host_threw(const absl::Status& why) {
+  const bool told = event_log_ && !sentence_of(why).starts_with(kOnEvent);
+  if (told) post(Call([this, why](Client&) { event_log_->threw(why, clock_.now().lagging); }));
+  if (options_.on_error) options_.on_error(why);
+}
+
+absl::Status Host::open_admin(Replica& replica) {
+  if (options_.admin_socket.empty()) return absl::OkStatus();
+  auto admin = AdminSocket::open(replica, {options_.id, options_.cluster}, options_.admin_socket);
+  if (admin.ok()) admin_ = *std::move(admin);
+  return admin.status();
 }
 
 // Whoever begins something on a closed replica is told so where he is: there is no other thread left.
@@ -93,9 +117,9 @@ void Host::run_callback(absl::FunctionRef<void()> callback) {
 }
 
 void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
-  auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);
-  timer->async_wait([timer, act = std::move(act)](const boost::system::error_code& error) mutable {
-    if (!error) std::move(act)();
+  Executor& executor = own_thread_ ? *own_thread_ : *options_.parts.executor;
+  executor.post_after(delay, [weak = weak_from_this(), act = std::move(act)]() mutable {
+    if (const auto host = weak.lock()) host->post(Call([act = std::move(act)](Client&) mutable { std::move(act)(); }));
   });
 }
 
@@ -106,16 +130,12 @@ void Host::post(Arrival arrival) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     if (const auto* mail = std::get_if<Mail>(&arrival)) {
-      if (mail_bytes_ + mail->body.size() > kMailBytesMax) return;
+      if (mail_bytes_ + mail->body.size() > kMailBytesMax) return meter_.lost_message();
       mail_bytes_ += mail->body.size();
     }
     arrivals_.push_back(std::move(arrival));
   }
-  wake();
-}
-
-void Host::wake() {
-  if (!awake_.exchange(true, std::memory_order_acq_rel)) boost::asio::post(io_, [this] { run_turns(); });
+  loop_.wake();
 }
 
 void Host::call(Call call) {
@@ -127,7 +147,7 @@ void Host::call(Call call) {
       call = nullptr;
     }
   }
-  if (!call) return wake();
+  if (!call) return loop_.wake();
   const std::lock_guard lock(stopped_mutex_);
   if (client_) std::move(call)(*client_);  // answers Closed
 }
@@ -141,21 +161,23 @@ void Host::peer_unreachable(ReplicaId peer, std::string why) { post(EngineInput(
 
 // ---- the engine's thread
 
-void Host::run_turns() {
-  awake_.store(false, std::memory_order_release);  // first: what arrives from here on wakes again
-  const LaggingTime end = clock_.now().lagging + kTurnsLast;
+Duration Host::run_turns() {
+  LaggingTime looked = clock_.now().lagging;
+  const LaggingTime end = looked + kTurnsLast;
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
-    take_arrivals();
-    one_turn();
+    take_arrivals(looked);
+    const LaggingTime began = one_turn();
     const Now now = clock_.now();
+    looked = now.lagging;
+    meter_.took(looked - began);
     wait = until_next_turn(now);
-    if (now.lagging >= end) break;
+    if (looked >= end) break;
   }
-  arm_timer(wait);
+  return wait;
 }
 
-void Host::take_arrivals() {
+void Host::take_arrivals(LaggingTime looked) {
   {
     const std::lock_guard lock(mutex_);
     batch_.swap(arrivals_);
@@ -163,9 +185,12 @@ void Host::take_arrivals() {
   }
   for (Arrival& arrival : batch_) {
     if (auto* input = std::get_if<EngineInput>(&arrival)) {
+      meter_.arrived(*input, looked);
+      if (event_log_) event_log_->arrived(*input, looked);
       engine_->post(std::move(*input));
     } else if (auto* mail = std::get_if<Mail>(&arrival)) {
       absl::StatusOr<Message> message = decode(mail->body);
+      meter_.received(mail->body.size(), message.ok());
       if (message.ok()) engine_->post(MessageReceived{mail->from, *std::move(message)});
     } else {
       std::move(std::get<Call>(arrival))(*client_);
@@ -174,15 +199,18 @@ void Host::take_arrivals() {
   batch_.clear();
 }
 
-void Host::one_turn() {
+LaggingTime Host::one_turn() {
   const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
   client_->before_turn(now);
   engine_->turn(now, effects_);
   client_->after_turn(now, effects_);
   membership_.after_turn(effects_);
+  meter_.turned(effects_, now.lagging);
+  if (event_log_) event_log_->turned(*engine_, effects_, now.lagging);
   carry_out();
-  if (watchers_.load(std::memory_order_relaxed) > 0) publish();
+  if (watchers_ > 0) publish();
   if (draining_) finish_drain();
+  return now.lagging;
 }
 
 void Host::carry_out() {
@@ -192,7 +220,7 @@ void Host::carry_out() {
   for (const Outbound& outbound : effects_.sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
-    peer->second.push_back({lane_of(outbound.message), encode(outbound.message)});
+    meter_.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encode(outbound.message)}));
   }
   for (auto& [peer, frames] : frames_) {
     if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
@@ -223,14 +251,6 @@ Duration Host::until_next_turn(Now now) const {
   if (deadline <= now.lagging) return Duration::zero();
   const Duration engine_wait = deadline == LaggingTime::max() ? Duration::max() : deadline - now.lagging;
   return std::min(engine_wait, client_->next_turn(now));
-}
-
-void Host::arm_timer(Duration wait) {
-  if (wait == Duration::zero()) return wake();
-  timer_.expires_after(std::min<Duration>(wait, std::chrono::hours(1)));
-  timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) wake();
-  });
 }
 
 // ---- members
@@ -294,6 +314,28 @@ Health health_of(const Engine& engine, LaggingTime now) {
 
 }  // namespace
 
+Metrics Host::metrics(const Client& client) {
+  Metrics metrics = meter_.read();
+  {
+    const std::lock_guard lock(mutex_);
+    metrics.turns.waiting = arrivals_.size();
+    metrics.turns.waiting_bytes = mail_bytes_;
+  }
+  const EngineStatus status = engine_->status();
+  metrics.peers.unheard = status.unheard;
+  metrics.peers.tcp = tcp_ != nullptr ? tcp_->counters() : tcp_counters_;
+  metrics.consensus.term = engine_->leadership().term;
+  metrics.consensus.leads = engine_->leadership().role == raft::Role::Leader;
+  metrics.consensus.applied = status.applied;
+  if (status.core) {
+    metrics.consensus.commit = status.core->commit;
+    metrics.consensus.durable = status.core->durable;
+  }
+  metrics.commands = client.command_statistics();
+  metrics.locks = client.lock_statistics();
+  return metrics;
+}
+
 void Host::publish() {
   Health health = health_of(*engine_, clock_.now().lagging);
   for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));
@@ -308,7 +350,7 @@ absl::Status Host::wait_ready(Duration timeout) {
   if (on_engine_thread()) return would_wait_for_itself();
   const auto deadline = std::chrono::steady_clock::now() + std::min<Duration>(timeout, std::chrono::hours(24 * 365));
   watchers_.fetch_add(1);
-  wake();
+  loop_.wake();
   std::unique_lock lock(health_mutex_);
   const auto decided = [&] { return over_ || !waits(health_.state); };
   const bool in_time = health_changed_.wait_until(lock, deadline, decided);
@@ -324,6 +366,12 @@ absl::Status Host::scrub_now() {
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
   return scrubber_->now();
+}
+
+absl::Status Host::reload_tls() {
+  if (forked()) return forked_away();
+  if (channels_ == nullptr) return make_error(Reason::Unsupported, "security is not Tls: there are no certificates to read");
+  return channels_->reload();
 }
 
 Health Host::health() {
@@ -363,12 +411,12 @@ void Host::stop_engine() {
   client_->stop();
   membership_.stop();
   transport_->close();
+  if (tcp_ != nullptr) tcp_counters_ = std::exchange(tcp_, nullptr)->counters();
   {
     const std::lock_guard health(health_mutex_);
     over_ = true;
   }
   publish();
-  io_.stop();
 }
 
 absl::Status Host::close() {
@@ -380,10 +428,10 @@ absl::Status Host::close() {
   {
     std::unique_lock lock(mutex_);
     if (closing_) return absl::OkStatus();
-    if (thread_.joinable() && options_.drain > Duration::zero()) {
+    if (loop_.begun() && options_.drain > Duration::zero()) {
       draining_ = true;
       lock.unlock();
-      wake();
+      loop_.wake();
       lock.lock();
       drained_wake_.wait_for(lock, options_.drain, [&] { return drained_; });
     }
@@ -393,12 +441,13 @@ absl::Status Host::close() {
   if (worker_) worker_->stop();
   if (log_) log_->close();
   if (state_) state_->close();
-  if (thread_.joinable()) {
-    boost::asio::post(io_, [this] { stop_engine(); });
-    thread_.join();
+  if (loop_.begun()) {
+    loop_.end([this] { stop_engine(); });
   } else if (transport_) {
     transport_->close();
   }
+  if (own_thread_) own_thread_->stop();
+  admin_.reset();  // its visitors have been answered by now
   if (watch_) watch_->stop();
   if (callbacks_) callbacks_->stop();
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.

@@ -1,19 +1,17 @@
-// The engine with everything it needs around it: one thread that runs turns and the network, the stores with their own
-// threads, the worker that reads and builds whole states, and the callback thread. Door 1's handles share it.
+// The engine with everything it needs around it: the loop of its turns, on a thread that is the network's too or on the host's
+// executor, the stores with their own threads, the worker that reads and builds whole states, and the callback thread. Door 1's
+// handles share it.
 //
-// The thread's loop is the host's loop of engine.h: take what arrived, read the clock, turn, carry out the effects. What
-// arrives from other threads is one bounded queue; a wake-up is posted only when none is under way.
+// A round of the loop is the host's loop of engine.h: take what arrived, read the clock, turn, carry out the effects. What
+// arrives from other threads is one bounded queue; a wake-up is posted only when none is under way. "The engine's thread" is
+// whichever runs a round.
 #pragma once
 
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "coordkit/client.h"
@@ -21,15 +19,22 @@
 #include "coordkit/replica.h"
 #include "coordkit/store_events.h"
 #include "coordkit/transport.h"
+#include "engine/event_log.h"
+#include "replica/admin_socket.h"
 #include "replica/call_runner.h"
 #include "replica/callback_thread.h"
 #include "replica/deadline_watch.h"
+#include "replica/event_feed.h"
 #include "replica/event_relay.h"
 #include "replica/fork_guard.h"
 #include "replica/host_code.h"
 #include "replica/membership_calls.h"
+#include "replica/meter.h"
+#include "replica/own_thread.h"
+#include "replica/parts.h"
 #include "replica/scrubber.h"
 #include "replica/state_worker.h"
+#include "replica/turn_loop.h"
 
 namespace coordkit {
 
@@ -37,17 +42,18 @@ class DataDirectory;
 
 class Host final : public std::enable_shared_from_this<Host>, public CallRunner, public StoreEvents, public TransportSink {
  public:
-  Host(ReplicaOptions options, const Clock& clock);
+  explicit Host(ReplicaOptions options);
   ~Host() override;
 
   // Opening, in order (opening.cc).
-  boost::asio::io_context& io() { return io_; }
-  void adopt(std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state, std::unique_ptr<Transport> transport);
+  boost::asio::io_context* network_thread() { return own_thread_ ? &own_thread_->io() : nullptr; }  // null: not ours to share
+  void adopt(MadeParts parts);
   absl::StatusOr<std::shared_ptr<Host>> open(std::shared_ptr<DataDirectory> directory);
+  absl::Status open_admin(Replica& replica);  // the replica closes this host before it goes
 
   // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
   void call(Call call) override;
-  bool on_engine_thread() const override { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+  bool on_engine_thread() const override { return loop_.runs_here(); }
   bool on_callback_thread() const override { return callbacks_ && callbacks_->runs_here(); }
   const Clock& clock() const override { return clock_; }
   // In a forked child: no thread of this object runs here, and none of its locks may be taken.
@@ -68,9 +74,11 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
   void abandon_members(Ticket call) override { membership_.abandon(call); }
 
+  Metrics metrics(const Client& client);  // inside a call
   Health health();
   absl::Status wait_ready(Duration timeout);
   absl::Status scrub_now();
+  absl::Status reload_tls();
   absl::Status close();
 
   void peer_up(const Hello& hello) override;
@@ -90,16 +98,16 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
 
   absl::StatusOr<std::vector<HostedMachine>> machines() const;  // fresh ones
   void start(std::unique_ptr<Engine> engine);
+  void begin_events();
+  void host_threw(const absl::Status& why);
   void post_event(EngineInput input) override { post(std::move(input)); }
   void post(Arrival arrival);
-  void wake();
-  void run_turns();
-  void take_arrivals();
-  void one_turn();
+  Duration run_turns();
+  void take_arrivals(LaggingTime looked);  // when the clock was read last
+  LaggingTime one_turn();                  // when it began
   void carry_out();
   void publish();
   Duration until_next_turn(Now now) const;
-  void arm_timer(Duration wait);
   void finish_drain();
   void stop_engine();
 
@@ -107,24 +115,27 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   const Clock& clock_;
   const ForkGuard fork_guard_;
   HostCode host_code_;
-  boost::asio::io_context io_{1};
-  boost::asio::steady_timer timer_{io_};
-  std::shared_ptr<DataDirectory> directory_;
-  std::string no_reserve_;  // why the next start may find no room; empty: it will
+  const std::shared_ptr<OwnThread> own_thread_;  // none: the host has an executor
+  TurnLoop loop_;
+  std::shared_ptr<DataDirectory> directory_;  // none: the host's stores do without
+  std::string no_reserve_;                    // why the next start may find no room; empty: it will
   std::unique_ptr<LogStore> log_;
   std::unique_ptr<StateStore> state_;
   std::optional<StateWorker> worker_;  // uses the state store
   std::optional<Scrubber> scrubber_;   // uses both stores
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<AdminSocket> admin_;        // none: nobody asked for it
+  TcpTransport* tcp_ = nullptr;               // the same, if it is the one in the box; none once closed
+  std::optional<TcpCounters> tcp_counters_;   // as they were then
+  std::shared_ptr<SecureChannels> channels_;  // of it; none: without certificates
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;
   MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::optional<EventRelay> events_;
-  std::optional<DeadlineWatch> watch_;  // uses the callbacks
-  std::thread thread_;
-  std::atomic<std::thread::id> thread_id_;
-  std::atomic<bool> awake_{false};
+  std::optional<EventFeed> feed_;              // uses the callbacks
+  std::optional<engine::EventLog> event_log_;  // tells the feed; none: nobody wants to know
+  std::optional<DeadlineWatch> watch_;         // uses the callbacks
 
   std::mutex mutex_;  // of the queue and of closing
   std::vector<Arrival> arrivals_;
@@ -135,6 +146,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::condition_variable drained_wake_;
   std::atomic<bool> draining_{false};
 
+  Meter meter_;
   std::vector<Arrival> batch_;
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;

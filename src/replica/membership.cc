@@ -51,7 +51,7 @@ MembershipChange& MembershipChange::demote(uint64_t id) {
   return *this;
 }
 
-absl::Status MembershipChange::validate() const {
+absl::Status MembershipChange::validate(bool host_and_port) const {
   std::string problems;
   const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
   if (wishes_.empty()) problem("the change is empty: say whom to add, remove, replace, promote or demote");
@@ -67,10 +67,11 @@ absl::Status MembershipChange::validate() const {
       problem(replica(id) + " is named twice: ask for one thing at a time");
     }
     if (!brings_somebody(change.kind)) continue;
-    if (const auto address = tcp::split_address(change.member.address); !address.ok()) {
-      problem("the address of " + replica(id) + ": " + std::string(sentence_of(address.status())));
-    } else if (!addresses.insert(change.member.address).second) {
-      problem("address " + change.member.address + " is given twice");
+    const std::string& address = change.member.address;
+    if (const auto split = tcp::split_address(address); host_and_port && !split.ok()) {
+      problem("the address of " + replica(id) + ": " + std::string(sentence_of(split.status())));
+    } else if (!address.empty() && !addresses.insert(address).second) {
+      problem("address " + address + " is given twice");
     }
   }
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);

@@ -23,7 +23,8 @@ Ticket MembershipCalls::enlist(Callback<Index> done) {
 
 Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                                Callback<Index> done) {
-  absl::Status wrong = stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : change.validate();
+  absl::Status wrong =
+      stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : change.validate(host_and_port_);
   if (wrong.ok()) wrong = refusal(options.timeout);
   if (!wrong.ok()) {
     std::move(done)(std::move(wrong));

@@ -11,6 +11,8 @@ namespace coordkit {
 
 class MembershipCalls {
  public:
+  explicit MembershipCalls(bool host_and_port) : host_and_port_(host_and_port) {}  // what addresses look like
+
   // A deadline may be years away. Zero: refused, and answered at once.
   Ticket change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                 Callback<Index> done);
@@ -24,6 +26,7 @@ class MembershipCalls {
  private:
   Ticket enlist(Callback<Index> done);
 
+  const bool host_and_port_;
   absl::flat_hash_map<Ticket, Callback<Index>> calls_;
   Ticket next_{1};
   bool stopped_ = false;

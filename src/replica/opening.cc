@@ -2,35 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <utility>
 
+#include "coordkit/coordination_machine.h"
 #include "coordkit/storage/data_directory.h"
-#include "coordkit/storage/lmdb_state_store.h"
-#include "coordkit/storage/segmented_log_store.h"
-#include "machine/machine.h"
-#include "transport/address.h"
-#include "transport/proof.h"
-#include "transport/tcp_transport_asio.h"
+#include "replica/parts.h"
+#include "replica/token_base.h"
 
 namespace coordkit {
 namespace {
-
-uint64_t random_id() {
-  std::random_device source;
-  uint64_t id = 0;
-  while (id == 0) id = (uint64_t{source()} << 32) | source();
-  return id;
-}
-
-// Seconds since 2020-01-01 UTC, shifted so that 2^31 grants fit into each: tokens of a rebuilt cluster are above those of
-// the lost one. The only place where coordkit reads wall time, and only the founder's reading counts.
-uint64_t token_base() {
-  constexpr int64_t kYear2020 = 1'577'836'800;
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count() - kYear2020;
-  return static_cast<uint64_t>(std::max<int64_t>(seconds, 0)) << 31;
-}
 
 constexpr size_t kStateChunkBytes = 2 << 20;  // each is staged with a sync or two
 
@@ -42,7 +22,7 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   if (options.leader_leases) engine.raft.lease = raft::lease_of(options.election_timeout, options.rate_error_ppm);
   engine.raft.seed = random_id();
   engine.new_cluster = ClusterId(random_id());
-  engine.token_base = token_base();
+  engine.token_base = calendar_token_base();
   engine.start = random_id();
   engine.checkpoint_entries = options.checkpoint_entries;
   engine.raft.log_retained_bytes = options.log_retained_bytes;
@@ -54,18 +34,12 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   return engine;
 }
 
-SegmentedLogOptions log_options(const ReplicaOptions& options) {
-  SegmentedLogOptions log{.segment_bytes = options.segment_bytes};
-  log.small_segment_bytes = std::min(log.small_segment_bytes, log.segment_bytes);
-  return log;
-}
-
 constexpr size_t kOwnMachinesMax = 64;
 
 // An exception of a factory is the host's way to say that there is no machine.
 absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMachine>& own) {
   std::vector<HostedMachine> machines;
-  machines.push_back({kCoordination, std::make_unique<machine::Machine>(row_prefix(kCoordination))});
+  machines.push_back(coordination_machine());
   for (const OwnMachine& one : own) {
     std::string why = "it gave none";
     std::unique_ptr<StateMachine> made;
@@ -85,14 +59,6 @@ absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMa
   return machines;
 }
 
-std::string own_address(const ReplicaOptions& options) {
-  if (!options.listen.empty()) return options.listen;
-  for (const MemberAddress& member : options.members) {
-    if (member.id == options.id) return member.address;
-  }
-  return {};
-}
-
 }  // namespace
 
 absl::Status ReplicaOptions::validate() const {
@@ -101,23 +67,7 @@ absl::Status ReplicaOptions::validate() const {
   if (id == 0) problem("id is 0: give this replica the id that the member list has for it, 1 or above");
   if (cluster.empty()) problem("cluster is empty: name the cluster, the same on every replica");
   if (cluster.size() > 255) problem("cluster is longer than 255 bytes");
-  if (data_dir.empty()) problem("data_dir is empty: name a directory that belongs to this replica alone");
-  if (std::holds_alternative<std::monostate>(security))
-    problem("security is not chosen: say SharedSecret{...}, or PlainText{} if nobody else can reach the network");
-  if (const auto* shared = std::get_if<SharedSecret>(&security)) {
-    if (shared->secret.size() < kSecretBytesMin || shared->secret.size() > kSecretBytesMax) {
-      problem("security: a SharedSecret has 16 to 1024 bytes; draw one at random, for example with openssl rand -hex 32");
-    }
-  }
-  for (const MemberAddress& member : members) {
-    if (const auto address = tcp::split_address(member.address); !address.ok()) {
-      problem("the address of member " + std::to_string(member.id) + ": " + std::string(sentence_of(address.status())));
-    }
-  }
-  if (const auto address = tcp::split_address(own_address(*this)); !listen.empty() && !address.ok()) {
-    problem("listen: " + std::string(sentence_of(address.status())));
-  }
-  if (const absl::Status status = log_options(*this).validate(); !status.ok()) problem(std::string(sentence_of(status)));
+  check_parts(*this, problem);
   if (machines.size() > kOwnMachinesMax) problem("more than 64 machines");
   for (size_t i = 0; i < machines.size(); ++i) {
     const std::string name = "machine " + std::to_string(machines[i].id.value());
@@ -131,6 +81,7 @@ absl::Status ReplicaOptions::validate() const {
   if (scrub_every != Duration::zero() && scrub_every < std::chrono::seconds(1)) problem("scrub_every is below a second");
   if (scrub_bytes_per_second == 0) problem("scrub_bytes_per_second is 0");
   if (drain < Duration::zero()) problem("drain is negative");
+  if (admin_socket.size() > kLocalPathBytesMax) problem("admin_socket is longer than 107 bytes");
   if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
   EngineOptions engine = engine_options(*this);
   if (id == 0 && !members.empty()) engine.raft.self = ReplicaId(members.front().id);  // zero was told above
@@ -140,27 +91,25 @@ absl::Status ReplicaOptions::validate() const {
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }
 
-absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Clock& clock) {
+absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
-  auto directory =
-      DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
-  if (!directory.ok()) return directory.status();
+  std::shared_ptr<DataDirectory> directory;  // none: the host's stores know where they keep what
+  if (!options.data_dir.empty()) {
+    auto opened = DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
+    if (!opened.ok()) return opened.status();
+    directory = *std::move(opened);
+  }
 
   // A forked child never takes it apart: there is no thread to join, and what it would undo (sockets in a shared epoll set,
   // locks) is still its parent's. Exit or exec frees it.
   const auto unless_forked = [](Host* doomed) {
     if (!doomed->forked()) delete doomed;
   };
-  const std::shared_ptr<Host> host(new Host(options, clock), unless_forked);
-  TcpOptions tcp{.listen = own_address(options)};
-  if (const auto* shared = std::get_if<SharedSecret>(&options.security)) tcp.secret = shared->secret;
-  tcp.guests_max = options.guests_max;
-  std::unique_ptr<TcpTransport> transport = make_tcp_transport(tcp, host->io());
-  if (absl::Status status = transport->bind(); !status.ok()) return status;  // before the stores are touched
-
-  host->adopt(std::make_unique<SegmentedLogStore>(*directory, log_options(options)),
-              std::make_unique<LmdbStateStore>(*directory), std::move(transport));
-  return host->open(*std::move(directory));
+  const std::shared_ptr<Host> host(new Host(options), unless_forked);
+  absl::StatusOr<MadeParts> parts = make_parts(options, directory, host->network_thread());
+  if (!parts.ok()) return parts.status();
+  host->adopt(*std::move(parts));
+  return host->open(std::move(directory));
 }
 
 absl::StatusOr<std::vector<HostedMachine>> Host::machines() const { return make_machines(options_.machines); }
@@ -172,6 +121,11 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(std::shared_ptr<DataDirectory> 
   log_->checkpointed(checkpoint->index);
   absl::StatusOr<RecoveredLog> log = log_->open(*this);
   if (!log.ok()) return log.status();
+  const Origin self{ReplicaId(options_.id), log->store, log->boot};
+  if (!self.store || !self.boot) {
+    return make_error(Reason::InvalidArgument,
+                      "the log store has no identity: RecoveredLog::store and boot are 1 or above (PartContext has both)");
+  }
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();
   if (!view.ok()) return view.status();
 
@@ -183,12 +137,12 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(std::shared_ptr<DataDirectory> 
   if (!engine.ok()) return engine.status();
 
   const Hello hello{.cluster_name = options_.cluster,
-                    .from = ReplicaId(options_.id),
-                    .store = directory_->store(),
-                    .boot = directory_->boot(),
+                    .from = self.replica,
+                    .store = self.store,
+                    .boot = self.boot,
                     .cluster = (*engine)->status().cluster};
   if (absl::Status status = transport_->start(hello, peers, *this); !status.ok()) return status;
-  if (const absl::Status kept = directory_->keep_reserve(); !kept.ok()) {
+  if (const absl::Status kept = directory_ ? directory_->keep_reserve() : absl::OkStatus(); !kept.ok()) {
     no_reserve_ = "a start on a full disk may be refused until this replica was closed or started with room: " +
                   std::string(sentence_of(kept));
   }

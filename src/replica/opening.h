@@ -10,6 +10,6 @@
 
 namespace coordkit {
 
-absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options, const Clock& clock);
+absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options);
 
 }  // namespace coordkit

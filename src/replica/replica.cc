@@ -12,9 +12,11 @@
 namespace coordkit {
 
 absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) {
-  auto host = open_host(std::move(options), system_clock());
+  auto host = open_host(std::move(options));
   if (!host.ok()) return with_reason(host.status());
-  return std::unique_ptr<Replica>(new Replica(*std::move(host)));
+  std::unique_ptr<Replica> replica(new Replica(*std::move(host)));
+  if (absl::Status admin = replica->host_->open_admin(*replica); !admin.ok()) return with_reason(admin);
+  return replica;
 }
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}
@@ -165,6 +167,8 @@ AsyncCall Replica::transfer_leadership_async(std::optional<uint64_t> target, Dur
 Health Replica::health() const { return host_->health(); }
 
 absl::Status Replica::scrub_now() { return host_->scrub_now(); }
+
+absl::Status Replica::reload_tls() { return host_->reload_tls(); }
 
 absl::Status Replica::wait_ready(Duration timeout) const { return host_->wait_ready(timeout); }
 

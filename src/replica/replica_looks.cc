@@ -64,4 +64,9 @@ absl::StatusOr<LockStatistics> Replica::lock_statistics() const {
                                   [](const Client& client, Callback<LockStatistics> done) { done(client.lock_statistics()); });
 }
 
+absl::StatusOr<Metrics> Replica::metrics() const {
+  return wait_for<Metrics>(
+      *host_, [host = host_](const Client& client, Callback<Metrics> done) { std::move(done)(host->metrics(client)); });
+}
+
 }  // namespace coordkit

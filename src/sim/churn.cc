@@ -26,6 +26,12 @@ const raft::Member* voter(const raft::Configuration& configuration, ReplicaId id
   return nullptr;
 }
 
+// Entries up to `former` are not there any more, or others are in their place.
+bool was_cut(const LogImage& log, Position former) {
+  if (!log.contains(former.index)) return former.index > log.last();
+  return log.at(former.index).entry.term != former.term;
+}
+
 }  // namespace
 
 void Churn::begin() {
@@ -166,19 +172,25 @@ bool Churn::copy_disk(uint32_t node) {
 }
 
 // Disks are also copied at the very moments of an election, and set back soon after, to what they were before or right after
-// it: what was said since is forgotten while others still go by it.
+// it: what was said since is forgotten while others still go by it. A vote in a term that the disk knew already, and entries
+// that took the place of others, leave a former image that the term alone does not tell from the present one. The latter is
+// told by the length of the log a moment later, so it is set back at once.
 void Churn::synced(uint32_t node) {
   if (calm_ || plan_.churn_interval == Duration::zero() || plan_.transfers_only) return;
-  const raft::HardState now = nodes_[node]->log().durable().hard_state;
-  if (std::exchange(hard_states_[node], now) == now) return;
+  const SimLogStore& store = nodes_[node]->log();
+  const Durable now{store.id(), store.durable().hard_state, {store.durable().last(), store.durable().last_term()}};
+  const Durable former = std::exchange(durable_[node], now);
+  const bool cut = former.store == now.store && was_cut(store.durable(), former.last);
+  const bool voted = now.hard_state.term == former.hard_state.term && now.hard_state.vote != former.hard_state.vote;
+  if (now.hard_state == former.hard_state && !cut) return;
   if (copies_.empty()) copies_.resize(plan_.nodes);
-  const double often = plan_.sets_disks_back ? 0.5 : 0.1;
-  const bool before = random_.chance(0.5);
+  const double often = cut ? 0.7 : plan_.sets_disks_back ? 0.5 : 0.1;
+  const bool before = cut || voted || random_.chance(0.5);
   if (before && !copies_[node].empty()) set_back_to_[node] = copies_[node].back();
-  const bool copied = random_.chance(0.7) && copy_disk(node);
+  const bool copied = !cut && random_.chance(0.7) && copy_disk(node);
   if (!before && copied) set_back_to_[node] = copies_[node].back();
   if (!set_back_to_.contains(node) || !random_.chance(often)) return;
-  const int64_t soon = plan_.election_timeout.count() >> random_.below(8);
+  const int64_t soon = plan_.election_timeout.count() >> (random_.below(6) + (cut ? 4 : 0));
   world_.schedule(world_.now() + Duration(random_.below(soon)), EventKind::Churn, node);
 }
 

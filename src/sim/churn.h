@@ -56,6 +56,11 @@ class Churn {
     Node::DiskCopy image;
     TrueTime at{};
   };
+  struct Durable {
+    StoreId store;
+    raft::HardState hard_state;
+    Position last;
+  };
   void copy_disks();
   bool copy_disk(uint32_t node);
   void set_back_a_disk();
@@ -81,10 +86,10 @@ class Churn {
   Random random_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Wish> wishes_;
-  std::vector<std::vector<Copy>> copies_;            // per node
-  std::map<uint32_t, raft::HardState> hard_states_;  // durable, as last looked at
-  std::map<uint32_t, Copy> set_back_to_;             // soon
-  std::map<uint32_t, StoreId> mixed_up_;             // whose disk was put there last
+  std::vector<std::vector<Copy>> copies_;  // per node
+  std::map<uint32_t, Durable> durable_;    // as last looked at
+  std::map<uint32_t, Copy> set_back_to_;   // soon
+  std::map<uint32_t, StoreId> mixed_up_;   // whose disk was put there last
   bool calm_ = false;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/fixed.h"
 #include "base/sums.h"
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 #include "machine/machine.h"
 #include "machine/result.h"
 #include "sim/node.h"
@@ -20,7 +20,7 @@ class WrappedMachine : public StateMachine {
  public:
   explicit WrappedMachine(std::unique_ptr<StateMachine> inner) : inner_(std::move(inner)) {}
 
-  void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
+  void bootstrap(ClusterId cluster, uint64_t token_base) override { inner_->bootstrap(cluster, token_base); }
   void apply(std::span<const Command> commands, ApplyOutput& output) override { inner_->apply(commands, output); }
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
     inner_->fire(index, timers, output);
@@ -97,7 +97,7 @@ class ExcessiveMachine final : public StateMachine {
     inner_->apply({&command, 1}, ignored);
     return absl::OkStatus();
   }
-  void found(ClusterId cluster, uint64_t token_base) override { inner_->found(cluster, token_base); }
+  void bootstrap(ClusterId cluster, uint64_t token_base) override { inner_->bootstrap(cluster, token_base); }
   void apply(std::span<const Command> commands, ApplyOutput& output) override { inner_->apply(commands, output); }
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
     inner_->fire(index, timers, output);

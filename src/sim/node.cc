@@ -109,6 +109,8 @@ absl::Status Node::start() {
   state_.stands_again();
   engine_ = *std::move(engine);
   views_.emplace(state_);
+  events_.emplace(parts_.plan.election_timeout, [this](const ReplicaEvent& event) { told(event); });
+  events_->opened(*engine_, now.lagging);
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;
   client_options.election_timeout = parts_.plan.election_timeout;
@@ -332,15 +334,17 @@ bool Node::rot_passing(Random& random) {
 // True: another turn is wanted at once.
 bool Node::one_turn() {
   ++turns_;
+  const Now now = clock_now();
   for (EngineInput& input : inbox_) {
     parts_.watcher.handling(number_, input);
+    events_->arrived(input, now.lagging);
     engine_->post(std::move(input));
   }
   inbox_.clear();
-  const Now now = clock_now();
   const Index applied_before = engine_->applied();
   client_->before_turn(shifted_for_sending(parts_.defects, now));
   engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
+  events_->turned(*engine_, effects_, now.lagging);
   if (effects_.halted) {
     halt();
     return false;
@@ -372,6 +376,20 @@ bool Node::one_turn() {
   if (!again || engine_->applied() != applied_before) turns_in_a_row_ = 0;
   if (!again) arm_timer(now);
   return again && !turn_scheduled_;
+}
+
+// What an operator of this replica reads, as the trace has it: with numbers in place of the sentence.
+void Node::told(const ReplicaEvent& event) {
+  static const std::vector<std::string> formats = [] {
+    std::vector<std::string> made;
+    for (size_t kind = 0; kind <= static_cast<size_t>(ReplicaEventKind::Halted); ++kind) {
+      made.push_back(fmt::format("tells its operator: {}, of n{{}}, term {{}}, applied {{}}",
+                                 name_of(static_cast<ReplicaEventKind>(kind))));
+    }
+    return made;
+  }();
+  parts_.world.trace(number_, formats[static_cast<size_t>(event.kind)].c_str(), event.peer.value(), event.term.value(),
+                     event.applied.value());
 }
 
 // A replica halts when its disk fails, and for no other reason. It still tells its callers; then somebody ends the process.

@@ -12,6 +12,7 @@
 
 #include "coordkit/client.h"
 #include "coordkit/store_events.h"
+#include "engine/event_log.h"
 #include "sim/disk.h"
 #include "sim/network.h"
 #include "sim/node_clock.h"
@@ -130,6 +131,7 @@ class Node final : private StoreEvents {
   void check_pair() const;
   bool one_turn();
   void halt();
+  void told(const ReplicaEvent& event);
   void carry_out();
   void carry_out_part_and_die();
   void send(Outbound& outbound);
@@ -148,6 +150,7 @@ class Node final : private StoreEvents {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Engine> proxy_;  // between client and engine if a defect wants it
   std::unique_ptr<Client> client_;
+  std::optional<engine::EventLog> events_;
   std::optional<StateViews> views_;
   std::map<uint64_t, std::optional<EngineInput>> answers_;  // under way; none: machines to be built
   uint64_t last_answer_ = 0;

@@ -3,18 +3,19 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 
 #include "coordkit/error.h"
+#include "storage/data_files.h"
 #include "storage/identity.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit {
 
 using storage::Identity;
+using storage::kHasLog;
+using storage::kReserve;
 using storage::PosixFileSystem;
 
 struct DataDirectory::Lock {
@@ -23,10 +24,7 @@ struct DataDirectory::Lock {
 
 namespace {
 
-constexpr std::string_view kHasLog = "has-log";
-constexpr std::string_view kReserve = "reserve";
 constexpr uint64_t kReserveBytes = 4 << 20;  // an identity, a small segment with what was not synced, LMDB's lock file
-constexpr std::array<std::string_view, 6> kOurNames = {"identity", "identity.new", kHasLog, kReserve, "log", "state"};
 
 absl::Status validate(const DataDirectoryOptions& options) {
   if (options.path.empty())
@@ -49,26 +47,6 @@ absl::Status create(const std::string& path) {
   const std::string parent = std::filesystem::absolute(path).lexically_normal().parent_path();
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(parent);
   return files.ok() ? (*files)->sync_dir() : files.status();
-}
-
-absl::Status refuse_foreign_files(FileSystem& files, const std::string& path) {
-  absl::StatusOr<std::vector<std::string>> names = files.list();
-  if (!names.ok()) return names.status();
-  for (const std::string& name : *names) {
-    if (std::find(kOurNames.begin(), kOurNames.end(), name) != kOurNames.end()) continue;
-    return make_error(Reason::ForeignData, std::string("the data directory ")
-                                               .append(path)
-                                               .append(" holds '")
-                                               .append(name)
-                                               .append("', which is not coordkit's; choose an empty or a new directory"));
-  }
-  const bool data = std::find(names->begin(), names->end(), "log") != names->end() ||
-                    std::find(names->begin(), names->end(), "state") != names->end();
-  if (data && std::find(names->begin(), names->end(), "identity") == names->end()) {
-    return make_error(Reason::Corrupt, "the data directory " + path +
-                                           " has data but its identity file is missing; restore it, or replace this member");
-  }
-  return absl::OkStatus();
 }
 
 // The reserve is given up where the rest of this start would not find room.
@@ -126,7 +104,7 @@ absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDir
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
   if (!files.ok()) return files.status();
   if (absl::Status status = (*files)->lock(); !status.ok()) return status;
-  if (absl::Status status = refuse_foreign_files(**files, options.path); !status.ok()) return status;
+  if (absl::Status status = storage::refuse_foreign_data_files(**files, options.path); !status.ok()) return status;
   absl::StatusOr<Identity> identity = next_identity(**files, options);
   if (!identity.ok()) return identity.status();
   if (absl::Status status = make_room(**files); !status.ok()) return status;

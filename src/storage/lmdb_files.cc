@@ -37,23 +37,15 @@ absl::StatusOr<LmdbFiles::Mark> LmdbFiles::mark(const std::string& path) {
   return Mark{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size)};
 }
 
-absl::Status LmdbFiles::unchanged(const std::string& path, const Mark& before) {
-  const absl::StatusOr<Mark> now = mark(path);
-  if (!now.ok())
-    return rotten("its file was taken away under the running replica (" + std::string(now.status().message()) + ")");
-  if (now->device != before.device || now->inode != before.inode) {
-    return rotten("its file " + path + " was replaced under the running replica");
-  }
-  if (now->bytes < before.bytes) return rotten("its file " + path + " was cut short under the running replica");
-  return absl::OkStatus();
-}
-
 // LMDB writes to it through a map: a hole in it that finds no room on the disk would end the process.
-absl::Status LmdbFiles::prepare(uint32_t views_max) {
-  if (const absl::StatusOr<Mark> data = mark(data_path_); !data.ok() && !absl::IsNotFound(data.status())) return data.status();
-  if (const absl::StatusOr<Mark> lock = mark(lock_path_); !lock.ok() && !absl::IsNotFound(lock.status())) return lock.status();
-  Descriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, kLockFileMode));
-  if (!file) return until_room(errno_status(errno, "cannot open " + lock_path_));
+absl::Status LmdbFiles::prepare(uint32_t views_max) const {
+  for (const std::string& path : {data_path_, lock_path_}) {
+    const absl::StatusOr<Mark> found = mark(path);
+    if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
+  }
+  if (absl::Status status = unlink_lock(); !status.ok()) return status;
+  const Descriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kLockFileMode));
+  if (!file) return until_room(errno_status(errno, "cannot create " + lock_path_));
   const std::string zeros(lock_bytes(views_max), '\0');
   size_t done = 0;
   while (done < zeros.size()) {
@@ -62,35 +54,30 @@ absl::Status LmdbFiles::prepare(uint32_t views_max) {
     if (now <= 0) return until_room(errno_status(now < 0 ? errno : EIO, "cannot write " + lock_path_));
     done += static_cast<size_t>(now);
   }
-  if (::ftruncate(file.get(), static_cast<off_t>(zeros.size())) != 0) return errno_status(errno, "cannot cut " + lock_path_);
-  lock_file_ = std::move(file);
   return absl::OkStatus();
+}
+
+absl::Status LmdbFiles::unlink_lock() const {
+  if (::unlink(lock_path_.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+  return errno_status(errno, "cannot remove " + lock_path_);
 }
 
 absl::Status LmdbFiles::note() {
   const absl::StatusOr<Mark> data = mark(data_path_);
   if (!data.ok()) return data.status();
-  const absl::StatusOr<Mark> lock = mark(lock_path_);
-  if (!lock.ok()) return lock.status();
   data_ = *data;
-  lock_ = *lock;
   return absl::OkStatus();
 }
 
-void LmdbFiles::renamed(std::string data_path) {
-  data_path_ = std::move(data_path);
-  lock_path_ = data_path_ + "-lock";
-}
-
 absl::Status LmdbFiles::unchanged() const {
-  absl::Status status = unchanged(data_path_, data_);
-  if (status.ok()) status = unchanged(lock_path_, lock_);
-  return status;
-}
-
-bool LmdbFiles::lock_intact() const {
-  struct stat info = {};
-  return lock_file_ && ::fstat(lock_file_.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= lock_.bytes;
+  const absl::StatusOr<Mark> now = mark(data_path_);
+  if (!now.ok())
+    return rotten("its file was taken away under the running replica (" + std::string(now.status().message()) + ")");
+  if (now->device != data_.device || now->inode != data_.inode) {
+    return rotten("its file " + data_path_ + " was replaced under the running replica");
+  }
+  if (now->bytes < data_.bytes) return rotten("its file " + data_path_ + " was cut short under the running replica");
+  return absl::OkStatus();
 }
 
 void LmdbFiles::note_growth() {

@@ -1,5 +1,6 @@
-// The files of one LMDB environment, as the directory has them: LMDB maps both, and a map of a file that was cut short ends the
-// process that reads it. So they are looked at before LMDB opens them, and again before every transaction.
+// The files of one LMDB environment, as the directory has them. LMDB maps both, and a map of a file that was cut short ends the
+// process that reads it: the data file is looked at before LMDB opens it, and again before every transaction. The lock file
+// holds LMDB's mutexes and its readers, which a stranger's byte would lock for ever: it loses its name once it is mapped.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "storage/posix_file_system.h"
 
 namespace coordkit::storage {
 
@@ -23,15 +23,15 @@ class LmdbFiles {
 
   // Makes a lock file for so many readers that has its room on the disk and remembers nobody; kFailedPrecondition: one of the
   // names belongs to something that is no file. Only while the environment is closed.
-  absl::Status prepare(uint32_t views_max);
-  // Remembers what is there now, as LMDB left it.
+  absl::Status prepare(uint32_t views_max) const;
+  // Takes the lock file's name away: only who has mapped it reaches it from here on.
+  absl::Status unlink_lock() const;
+  // Remembers the data file as LMDB left it.
   absl::Status note();
-  void renamed(std::string data_path);
+  void renamed(std::string data_path) { data_path_ = std::move(data_path); }
   void note_growth();  // after a commit
-  // kDataLoss: a file was removed, replaced or cut short since then.
+  // kDataLoss: the data file was removed, replaced or cut short since then.
   absl::Status unchanged() const;
-  // Whether what LMDB has mapped of the lock file is there, also if its name is gone.
-  bool lock_intact() const;
 
  private:
   struct Mark {
@@ -40,13 +40,10 @@ class LmdbFiles {
     uint64_t bytes = 0;
   };
   static absl::StatusOr<Mark> mark(const std::string& path);  // kNotFound: there is no such file
-  static absl::Status unchanged(const std::string& path, const Mark& before);
 
   std::string data_path_;
-  std::string lock_path_;
-  Descriptor lock_file_;
+  const std::string lock_path_;
   Mark data_;
-  Mark lock_;
 };
 
 }  // namespace coordkit::storage

@@ -40,7 +40,7 @@ absl::StatusOr<bool> LmdbTable::erase(MDB_txn* txn, MDB_dbi table, const KeyRang
 
 // Before a transaction on the spare table: what it is going to read there.
 absl::Status LmdbTable::check_spare(const std::string* erased_from, std::span<const CheckpointBatch::Row> added) const {
-  const absl::StatusOr<Snapshot> now = newest();
+  const absl::StatusOr<CheckpointSnapshot> now = newest();
   if (!now.ok()) return now.status();
   if (absl::Status status = reader_->check_base(now->meta); !status.ok()) return status;
   LmdbReader::Way way(*reader_, now->meta, now->rows(other(now->checkpoint.live)));
@@ -122,7 +122,7 @@ absl::Status LmdbTable::stage_step(Staging& staging) {
 
 absl::StatusOr<LmdbTable::Fit> LmdbTable::verify_staged(uint64_t digest) const {
   if (staged_.value() != digest) return Fit::Refused;
-  const absl::StatusOr<Snapshot> now = newest();
+  const absl::StatusOr<CheckpointSnapshot> now = newest();
   if (!now.ok()) return now.status();
   RowDigest on_disk;
   const auto every_key = [](std::string_view) { return true; };

@@ -15,26 +15,11 @@ namespace {
 
 constexpr mdb_mode_t kTableFileMode = 0640;
 constexpr mode_t kStateDirectoryMode = 0750;
-constexpr std::string_view kDataFile = "data.mdb";
 constexpr std::string_view kNewFile = "data.new";
-constexpr std::array<const char*, 3> kTableNames = {"meta", "rows-a", "rows-b"};
 constexpr uint64_t kNearlyFull = 16 << 20;  // bytes left on a disk where a write that fell short ran out of room
 constexpr size_t kReplaceStep = 16 << 20;   // bytes of rows in one transaction of a new file
 
-absl::Status foreign() { return make_error(Reason::ForeignData, "the state directory holds a foreign LMDB database"); }
-
 bool no_pace(size_t) { return true; }
-
-absl::Status refuse_foreign_files(FileSystem& files) {
-  constexpr std::array<std::string_view, 5> kOurs = {"data.mdb", "data.mdb-lock", "data.new", "data.new-lock", "lock.mdb"};
-  absl::StatusOr<std::vector<std::string>> names = files.list();
-  if (!names.ok()) return names.status();
-  for (const std::string& name : *names) {
-    if (std::ranges::find(kOurs, name) != kOurs.end()) continue;
-    return make_error(Reason::ForeignData, "the state directory holds '" + name + "', which is not coordkit's; move it away");
-  }
-  return absl::OkStatus();
-}
 
 absl::Status remove_if_there(FileSystem& files, std::string_view name) {
   absl::Status status = files.remove(name);
@@ -46,13 +31,8 @@ absl::Status remove_if_there(FileSystem& files, std::string_view name) {
 // Pages that a view reads are pinned by a read transaction of LMDB, and read without it.
 class LmdbView final : public CheckpointView {
  public:
-  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, LmdbTable::Snapshot snapshot)
+  LmdbView(std::shared_ptr<LmdbTable> table, Transaction transaction, CheckpointSnapshot snapshot)
       : table_(std::move(table)), transaction_(std::move(transaction)), snapshot_(snapshot) {}
-  // The end of a transaction writes to the map of the lock file.
-  ~LmdbView() override {
-    if (!table_->files_.lock_intact()) transaction_.leak();
-  }
-
   Position applied() const override { return snapshot_.checkpoint.applied; }
   bool installed() const override { return snapshot_.checkpoint.origin == StateOrigin::Peer; }
   uint64_t digest() const override { return snapshot_.checkpoint.digest.value(); }
@@ -65,20 +45,18 @@ class LmdbView final : public CheckpointView {
     return scan_from(
         first_key(range), [&](std::string_view key) { return range.contains(key); }, visit);
   }
-  absl::Status verify(LmdbReader::Pace pace) const { return table_->verify(snapshot_, pace); }
+  absl::Status verify(LmdbReader::Pace pace) const {
+    return verify_snapshot(*table_->reader_, snapshot_, table_->store_, pace);
+  }
 
  private:
   absl::Status scan_from(std::string_view from, absl::FunctionRef<bool(std::string_view)> more, Visitor visit) const {
-    const LmdbTree& rows = snapshot_.rows(snapshot_.checkpoint.live);
-    return table_->reader_->scan(snapshot_.meta, rows, from, more, [&](std::string_view key, std::string_view stored) {
-      const absl::StatusOr<StoredValue> row = verified(key, stored);
-      return row.ok() ? visit(key, row->value) : row.status();
-    });
+    return scan_live(*table_->reader_, snapshot_, from, more, visit);
   }
 
   const std::shared_ptr<LmdbTable> table_;  // outlives the transaction
   Transaction transaction_;
-  const LmdbTable::Snapshot snapshot_;
+  const CheckpointSnapshot snapshot_;
 };
 
 LmdbTable::LmdbTable(const Options& options, std::string_view name)
@@ -89,17 +67,17 @@ LmdbTable::LmdbTable(const Options& options, std::string_view name)
       files_(options.path + "/" + std::string(name)) {}
 
 LmdbTable::~LmdbTable() {
-  if (environment_ != nullptr && files_.lock_intact()) ::mdb_env_close(environment_);
+  if (environment_ != nullptr) ::mdb_env_close(environment_);
 }
 
 absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open(const Options& options) {
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
   if (!files.ok()) return files.status();
-  if (absl::Status status = refuse_foreign_files(**files); !status.ok()) return status;
+  if (absl::Status status = refuse_foreign_state_files(**files); !status.ok()) return status;
   for (const std::string_view left : {"data.new", "data.new-lock", "lock.mdb"}) {
     if (absl::Status status = remove_if_there(**files, left); !status.ok()) return status;
   }
-  absl::StatusOr<std::shared_ptr<LmdbTable>> table = open_file(options, kDataFile);
+  absl::StatusOr<std::shared_ptr<LmdbTable>> table = open_file(options, kCheckpointFile);
   if (!table.ok()) return table;
   if (absl::Status status = (*files)->sync_dir(); !status.ok()) return status;  // the files' names
   return table;
@@ -132,12 +110,12 @@ absl::Status LmdbTable::start(const Options& options) {
   const absl::StatusOr<LmdbMeta> meta = reader_->newest();
   if (!meta.ok() && !absl::IsNotFound(meta.status())) return meta.status();
   if (meta.ok()) {
-    const absl::StatusOr<Snapshot> found = snapshot(*meta);
+    const absl::StatusOr<CheckpointSnapshot> found = read_snapshot(*reader_, *meta);
     blank = absl::IsNotFound(found.status());
     if (!blank && !found.ok()) return found.status();
     const absl::Status sound = blank ? reader_->check_all(
                                            *meta, {}, [](size_t, auto, auto) { return absl::OkStatus(); }, no_pace)
-                                     : verify(*found, no_pace);
+                                     : verify_snapshot(*reader_, *found, store_, no_pace);
     if (!sound.ok()) return sound;
     if (!blank) {
       applied_ = found->checkpoint.applied;
@@ -149,10 +127,11 @@ absl::Status LmdbTable::start(const Options& options) {
   if (error != 0) return lmdb_status(error, "begin");
   throw_assertions(environment_, &asserted_);
   error = ::mdb_env_set_mapsize(environment_, options.map_bytes);
-  if (error == 0) error = ::mdb_env_set_maxdbs(environment_, kTableNames.size());
+  if (error == 0) error = ::mdb_env_set_maxdbs(environment_, kCheckpointTables.size());
   if (error == 0) error = ::mdb_env_set_maxreaders(environment_, options.views_max);
   if (error == 0) error = ::mdb_env_open(environment_, files_.data_path().c_str(), MDB_NOTLS | MDB_NOSUBDIR, kTableFileMode);
   if (error != 0) return lmdb_status(error, "open " + files_.data_path());
+  if (absl::Status status = files_.unlink_lock(); !status.ok()) return status;
   if (absl::Status status = open_tables(blank); !status.ok()) return status;
   find_map();
   return files_.note();
@@ -188,11 +167,11 @@ absl::Status LmdbTable::open_tables(bool blank) {
       Transaction::begin(environment_, blank ? Transaction::Access::Write : Transaction::Access::Read);
   if (!begun.ok()) return begun.status();
   const unsigned flags = blank ? MDB_CREATE : 0;
-  int error = ::mdb_dbi_open(begun->get(), kTableNames[0], flags, &meta_);
+  int error = ::mdb_dbi_open(begun->get(), kCheckpointTables[0], flags, &meta_);
   for (size_t i = 0; error == 0 && i < rows_.size(); ++i) {
-    error = ::mdb_dbi_open(begun->get(), kTableNames[1 + i], flags, &rows_[i]);
+    error = ::mdb_dbi_open(begun->get(), kCheckpointTables[1 + i], flags, &rows_[i]);
   }
-  if (error == MDB_NOTFOUND || error == MDB_INCOMPATIBLE) return foreign();
+  if (error == MDB_NOTFOUND || error == MDB_INCOMPATIBLE) return foreign_checkpoint();
   if (error != 0) return lmdb_status(error, "make its tables");
   if (blank) {
     if (absl::Status status = put_checkpoint(begun->get(), {.store = store_}); !status.ok()) return status;
@@ -200,60 +179,13 @@ absl::Status LmdbTable::open_tables(bool blank) {
   return commit(*begun);
 }
 
-// kNotFound: nobody has made the tables yet.
-absl::StatusOr<LmdbTable::Snapshot> LmdbTable::snapshot(LmdbMeta meta) const {
-  Snapshot found{.meta = meta, .trees = {}, .checkpoint = {}};
-  size_t tables = 0;
-  absl::Status status = reader_->tables(meta, [&](std::string_view name, const LmdbTree& tree) -> absl::Status {
-    const auto known = std::ranges::find(kTableNames, name);
-    if (known == kTableNames.end()) return foreign();
-    if (tree.flags != 0) return rotten("a table is of another kind");
-    found.trees[static_cast<size_t>(known - kTableNames.begin())] = tree;
-    ++tables;
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  if (tables == 0) return absl::NotFoundError("there are no tables");
-  if (tables != kTableNames.size()) return foreign();
-  bool described = false;
-  const auto its_key = [](std::string_view key) { return key == kCheckpointKey; };
-  status = reader_->scan(meta, found.trees[0], kCheckpointKey, its_key, [&](std::string_view, std::string_view stored) {
-    described = true;
-    const absl::StatusOr<Checkpoint> checkpoint = decode_checkpoint(stored);
-    if (checkpoint.ok()) found.checkpoint = *checkpoint;
-    return checkpoint.status();
-  });
-  if (!status.ok()) return status;
-  if (!described) return rotten("its description is missing");
-  return found;
-}
-
-absl::StatusOr<LmdbTable::Snapshot> LmdbTable::newest() const {
+absl::StatusOr<CheckpointSnapshot> LmdbTable::newest() const {
   const absl::StatusOr<LmdbMeta> meta = reader_->newest();
   if (absl::IsNotFound(meta.status())) return rotten("its file is empty");
   if (!meta.ok()) return meta.status();
-  absl::StatusOr<Snapshot> found = snapshot(*meta);
+  absl::StatusOr<CheckpointSnapshot> found = read_snapshot(*reader_, *meta);
   if (absl::IsNotFound(found.status())) return rotten("its tables are missing");
   return found;
-}
-
-// Rows beside the live ones were staged by an earlier process, or are what an install left.
-absl::Status LmdbTable::verify(const Snapshot& snapshot, LmdbReader::Pace pace) const {
-  if (snapshot.checkpoint.store != store_) {
-    return make_error(Reason::ForeignData, "the state directory belongs to another data directory");
-  }
-  RowDigest digest;
-  const size_t live = 1 + static_cast<size_t>(snapshot.checkpoint.live);
-  const std::vector<LmdbTree> trees(snapshot.trees.begin(), snapshot.trees.end());
-  const auto look = [&](size_t table, std::string_view key, std::string_view stored) -> absl::Status {
-    if (table != live) return absl::OkStatus();
-    const absl::StatusOr<StoredValue> row = verified(key, stored);
-    if (!row.ok()) return row.status();
-    digest.add(key, row->sum);
-    return absl::OkStatus();
-  };
-  if (absl::Status status = reader_->check_all(snapshot.meta, trees, look, pace); !status.ok()) return status;
-  return digest == snapshot.checkpoint.digest ? absl::OkStatus() : rotten("its rows are not those of its digest");
 }
 
 // A transaction that pins the pages of `meta`.
@@ -278,7 +210,7 @@ absl::StatusOr<std::unique_ptr<CheckpointView>> LmdbTable::view() {
     LmdbMeta meta;
     absl::StatusOr<Transaction> transaction = begin_read(meta);
     if (!transaction.ok()) return transaction.status();
-    absl::StatusOr<Snapshot> found = snapshot(meta);
+    absl::StatusOr<CheckpointSnapshot> found = read_snapshot(*reader_, meta);
     if (absl::IsNotFound(found.status())) return rotten("its tables are missing");
     if (!found.ok()) return found.status();
     made = std::make_unique<LmdbView>(shared_from_this(), *std::move(transaction), *found);
@@ -325,7 +257,7 @@ absl::Status LmdbTable::put_checkpoint(MDB_txn* txn, const Checkpoint& checkpoin
 
 // What the transaction is going to read, before LMDB reads it through its map.
 absl::Status LmdbTable::check_ways(const CheckpointBatch& batch) const {
-  const absl::StatusOr<Snapshot> now = newest();
+  const absl::StatusOr<CheckpointSnapshot> now = newest();
   if (!now.ok()) return now.status();
   if (absl::Status status = reader_->check_base(now->meta); !status.ok()) return status;
   LmdbReader::Way way(*reader_, now->meta, now->rows(now->checkpoint.live));
@@ -357,17 +289,13 @@ absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::replace_with(const Options
   }
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
   if (!files.ok()) return files.status();
-  const std::string new_lock = std::string(kNewFile) + "-lock";
-  for (const std::string_view left : {kNewFile, std::string_view(new_lock)}) {
-    if (absl::Status status = remove_if_there(**files, left); !status.ok()) return status;
-  }
+  if (absl::Status status = remove_if_there(**files, kNewFile); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<LmdbTable>> table = open_file(options, kNewFile);
   if (!table.ok()) return table;
   if (absl::Status status = (*table)->fill(whole); !status.ok()) return status;
-  absl::Status status = (*files)->rename(new_lock, std::string(kDataFile) + "-lock");
-  if (status.ok()) status = (*files)->rename(kNewFile, kDataFile);
+  absl::Status status = (*files)->rename(kNewFile, kCheckpointFile);
   if (status.ok()) status = (*files)->sync_dir();
-  if (status.ok()) status = (*table)->renamed(options.path + "/" + std::string(kDataFile));
+  if (status.ok()) status = (*table)->renamed(options.path + "/" + std::string(kCheckpointFile));
   if (!status.ok()) return until_room(std::move(status));
   return table;
 }
@@ -425,9 +353,6 @@ absl::Status LmdbTable::write_rows(MDB_txn* txn, const CheckpointBatch& batch) {
   meta->origin = StateOrigin::Own;
   return put_checkpoint(txn, *meta);
 }
-
-// Nothing sorts between a key and the same with one zero byte more.
-std::string first_key(const KeyRange& range) { return range.after.empty() ? "" : range.after + '\0'; }
 
 absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t sum, std::string_view value) {
   const std::string stored = with_sum(sum, value);

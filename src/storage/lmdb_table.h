@@ -20,6 +20,7 @@
 
 #include "coordkit/state_store.h"
 #include "storage/checkpoint_record.h"
+#include "storage/checkpoint_snapshot.h"
 #include "storage/lmdb_files.h"
 #include "storage/lmdb_reader.h"
 #include "storage/lmdb_transaction.h"
@@ -70,21 +71,11 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   friend class LmdbView;
   enum class Spare { Empty, Staged, Stale };
   class StepBudget;
-  // One state of the file, as the reader finds it.
-  struct Snapshot {
-    LmdbMeta meta;
-    std::array<LmdbTree, 3> trees;  // meta, rows-a, rows-b
-    Checkpoint checkpoint;
-    const LmdbTree& rows(RowTable table) const { return trees[1 + static_cast<size_t>(table)]; }
-  };
-
   LmdbTable(const Options& options, std::string_view name);
   static absl::StatusOr<std::shared_ptr<LmdbTable>> open_file(const Options& options, std::string_view name);
   absl::Status start(const Options& options);
   absl::Status open_tables(bool blank);
-  absl::StatusOr<Snapshot> snapshot(LmdbMeta meta) const;
-  absl::StatusOr<Snapshot> newest() const;
-  absl::Status verify(const Snapshot& snapshot, LmdbReader::Pace pace) const;
+  absl::StatusOr<CheckpointSnapshot> newest() const;
   absl::StatusOr<Transaction> begin_read(LmdbMeta& meta) const;
   absl::Status commit(Transaction& transaction);
   void find_map();
@@ -131,8 +122,6 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   RowDigest staged_;  // of the rows in the spare table while they are Staged
 };
 
-// The first key that can be in a range; empty: any.
-std::string first_key(const KeyRange& range);
 absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t sum, std::string_view value);
 
 // LMDB's assertions are answers here, and a file that was exchanged is not touched any more.

@@ -44,8 +44,6 @@ class Transaction {
     if (txn_ != nullptr && !assertion_failed(::mdb_txn_env(txn_))) ::mdb_txn_abort(txn_);
   }
   MDB_txn* get() const { return txn_; }
-  // Leaves it as it is, where touching it could end the process.
-  void leak() { txn_ = nullptr; }
   int commit() { return ::mdb_txn_commit(std::exchange(txn_, nullptr)); }
 
  private:

@@ -93,7 +93,8 @@ absl::StatusOr<std::unique_ptr<PosixFileSystem>> PosixFileSystem::open(const std
 }
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open(std::string_view name, OpenMode mode) {
-  int flags = O_CLOEXEC | (mode == OpenMode::Read ? O_RDONLY : O_RDWR);
+  // What is only read may be anybody's: a pipe in a file's place must not hold up the open.
+  int flags = O_CLOEXEC | (mode == OpenMode::Read ? O_RDONLY | O_NONBLOCK : O_RDWR);
   if (mode == OpenMode::CreateNew) flags |= O_CREAT | O_EXCL;
   Descriptor fd(::openat(directory_.get(), std::string(name).c_str(), flags, kFileMode));
   if (!fd) return errno_status(errno, "cannot open " + in(name));
@@ -156,8 +157,18 @@ absl::Status PosixFileSystem::allocate(std::string_view name, uint64_t bytes) {
   return errno_status(error, "cannot allocate " + in(name));
 }
 
-absl::Status PosixFileSystem::lock() {
-  if (::flock(directory_.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
+absl::Status PosixFileSystem::remove_directory(std::string_view name) {
+  if (::unlinkat(directory_.get(), std::string(name).c_str(), AT_REMOVEDIR) != 0) {
+    return errno_status(errno, "cannot remove directory " + in(name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PosixFileSystem::lock() { return lock(LOCK_EX); }
+absl::Status PosixFileSystem::lock_for_reading() { return lock(LOCK_SH); }
+
+absl::Status PosixFileSystem::lock(int kind) {
+  if (::flock(directory_.get(), kind | LOCK_NB) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return errno_status(errno, "cannot lock " + path_);
   return make_error(Reason::InUse, "the data directory " + path_ +
                                        " is already open in another process (or twice in this one); a directory belongs to one "
@@ -165,3 +176,11 @@ absl::Status PosixFileSystem::lock() {
 }
 
 }  // namespace coordkit::storage
+
+namespace coordkit {
+
+absl::StatusOr<std::unique_ptr<FileSystem>> posix_files(const std::string& path) {
+  return storage::PosixFileSystem::open(path);
+}
+
+}  // namespace coordkit

@@ -44,10 +44,13 @@ class PosixFileSystem final : public FileSystem {
   // Beyond the port, for the data directory.
   absl::Status make_directory(std::string_view name);  // and syncs this one; fine if it is there
   absl::Status lock();                                 // flock, for the life of this object; kFailedPrecondition if taken
+  absl::Status lock_for_reading();                     // the same, beside others that only read
   absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file whose blocks are taken; none if there is no room
+  absl::Status remove_directory(std::string_view name);          // an empty one
 
  private:
   PosixFileSystem(std::string path, Descriptor directory) : path_(std::move(path)), directory_(std::move(directory)) {}
+  absl::Status lock(int kind);
   std::string in(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   const std::string path_;

@@ -31,8 +31,12 @@ absl::Status SegmentedLogOptions::validate() const {
 }
 
 SegmentedLogStore::SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options)
+    : SegmentedLogStore(directory, files_of(*directory), options) {}
+
+SegmentedLogStore::SegmentedLogStore(std::shared_ptr<DataDirectory> directory, FileSystemFactory files,
+                                     SegmentedLogOptions options)
     : directory_(std::move(directory)),
-      disk_(std::make_unique<Disk>(directory_->store(), directory_->boot(), files_of(*directory_), options, directory_)) {}
+      disk_(std::make_unique<Disk>(directory_->store(), directory_->boot(), std::move(files), options, directory_)) {}
 
 SegmentedLogStore::SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options)
     : disk_(std::make_unique<Disk>(store, boot, std::move(files), options)) {}

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "coordkit/coordination_machine.h"
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/store_events.h"
 #include "machine/command.h"
-#include "machine/machine.h"
 #include "replica/in_hand.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
@@ -28,6 +28,7 @@ constexpr ReplicaId kSelf{1};
 constexpr Duration kPatience = hours(1);
 // Of somebody else's session: a TTL class of its own, so that the renewals of the process under test never name it.
 constexpr Duration kOthersTtl = hours(24 * 365) + Duration(1);
+constexpr Duration kElection = milliseconds(500);
 constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
 constexpr char kOthersSecret[] = "somebody else's secret";
 
@@ -80,6 +81,9 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   void take(const std::string& lock, LockMode mode);
   bool has(const std::string& lock) const;
   void give_back(const std::string& lock);
+  void outage();
+  void recover();
+  void change_leader();
 
  private:
   void post_event(EngineInput input) override { engine_->post(std::move(input)); }
@@ -107,6 +111,7 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   bool in_turn_ = false;
   bool paused_ = false;  // the client; its replica, which stands for a cluster elsewhere, is not
   bool stopped_ = false;
+  uint64_t outages_ = 0;
   uint64_t owners_ = 0;
   uint64_t boots_ = 0;
   uint64_t secrets_ = 0;
@@ -138,11 +143,12 @@ void FakeService::Rep::boot() {
   RecoveredLog recovered = opened(log_.open(*this), "the fake's log");
   opened(state_.open(*this), "the fake's state");
   std::vector<HostedMachine> machines;
-  machines.push_back({kCoordination, std::make_unique<machine::Machine>(row_prefix(kCoordination))});
+  machines.push_back(coordination_machine());
   auto engine = opened(Engine::recover(engine_options(++boots_), std::move(machines), std::move(recovered),
                                        *opened(state_.view(), "the fake's state"), now_),
                        "the fake's engine");
-  engine_ = std::make_unique<ScriptedEngine>(std::move(engine), [this](const Completion& done) { own_completion(done); });
+  engine_ =
+      std::make_unique<ScriptedEngine>(std::move(engine), *this, [this](const Completion& done) { own_completion(done); });
   ClientOptions options;
   options.notify = [this](absl::AnyInvocable<void()> task) { callbacks_.push_back(std::move(task)); };
   options.draw_secret = [this] { return "secret number " + std::to_string(++secrets_); };
@@ -160,6 +166,7 @@ void FakeService::Rep::restart() {
   COORDKIT_CHECK_MSG(!in_turn_ && !stopped_, "the process under test cannot restart inside a callback of its own");
   settle();
   const bool was_cut = engine_->is_cut();
+  const bool had_leader = engine_->has_leader();
   client_->stop();
   for (Call& call : std::exchange(calls_, {})) std::move(call)(*client_);
   run_callbacks();
@@ -176,6 +183,7 @@ void FakeService::Rep::restart() {
     }
   });
   if (was_cut) engine_->cut();
+  if (!had_leader) engine_->lose_leader();
 }
 
 void FakeService::Rep::stop() {
@@ -338,6 +346,25 @@ void FakeService::Rep::give_back(const std::string& lock) {
   command({machine::Release{.session = other_, .name = lock, .token = held.mapped().token}, {}}, [](const machine::Result&) {});
 }
 
+// ---- the cluster
+
+void FakeService::Rep::outage() {
+  ++outages_;
+  engine_->lose_leader();
+}
+
+void FakeService::Rep::recover() {
+  engine_->find_leader();
+  if (!in_turn_) settle();
+}
+
+void FakeService::Rep::change_leader() {
+  outage();
+  at(elapsed() + kElection, [this, mine = outages_] {
+    if (outages_ == mine) engine_->find_leader();
+  });
+}
+
 // ---- the service
 
 FakeService::FakeService() : rep_(std::make_shared<Rep>()) {}
@@ -389,6 +416,10 @@ void FakeService::mend() {
   rep_->engine().mend();
   if (!rep_->on_engine_thread()) rep_->settle();
 }
+void FakeService::slow(Duration by) { rep_->engine().slow(by); }
+void FakeService::change_leader() { rep_->change_leader(); }
+void FakeService::outage() { rep_->outage(); }
+void FakeService::recover() { rep_->recover(); }
 void FakeService::lose(const Session& session) {
   rep_->command({machine::CloseSession{session.id()}, {}}, [](const machine::Result&) {});
 }

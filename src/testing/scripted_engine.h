@@ -1,4 +1,8 @@
-// An engine behind a wire that can be cut, between the client under test and the one replica of a fake service.
+// An engine behind a wire that can be cut or slow, between the client under test and the one replica of a fake service, whose
+// cluster can be without a leader.
+//
+// Without a leader the replica takes no turn and its time stands still, so that nothing is decided and nobody expires. It goes
+// on as under a new leader: from where it was.
 #pragma once
 
 #include <deque>
@@ -8,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/clock.h"
 #include "coordkit/engine.h"
 
 namespace coordkit::testing {
@@ -16,20 +21,27 @@ class ScriptedEngine final : public Engine {
  public:
   // Tickets of the client have the highest bit set (client.h); the others belong to `own`.
   using OwnCompletion = std::function<void(const Completion&)>;
-  ScriptedEngine(std::unique_ptr<Engine> inner, OwnCompletion own) : inner_(std::move(inner)), own_(std::move(own)) {}
+  ScriptedEngine(std::unique_ptr<Engine> inner, const Clock& clock, OwnCompletion own)
+      : inner_(std::move(inner)), clock_(clock), own_(std::move(own)) {}
 
   Engine& inner() { return *inner_; }
   // What is said into a cut wire is lost if it is a renewal, and else waits; so do answers and events.
   void cut() { cut_ = true; }
   bool is_cut() const { return cut_; }
   void mend();
+  // No leader: renewals are lost; calls wait, and are refused when their time is up.
+  void lose_leader();
+  void find_leader();
+  bool has_leader() const { return !leaderless_since_; }
+  // What is said takes so long to arrive.
+  void slow(Duration by) { delay_ = by; }
   void refuse_next_acquire(absl::Status why) { refusal_ = std::move(why); }
   bool restless() const { return restless_; }  // something waits for a turn
   void stir() { restless_ = true; }
 
   void post(EngineInput input) override;
   void turn(Now now, EngineEffects& effects) override;
-  LaggingTime next_deadline() const override { return inner_->next_deadline(); }
+  LaggingTime next_deadline() const override;
   EngineStatus status() const override { return inner_->status(); }
   const raft::Leadership& leadership() const override { return inner_->leadership(); }
   Index applied() const override { return inner_->applied(); }
@@ -41,10 +53,22 @@ class ScriptedEngine final : public Engine {
   const raft::Core* core() const override { return inner_->core(); }
 
  private:
+  struct Late {
+    LaggingTime due;
+    EngineInput input;
+  };
   bool refuses(const EngineInput& input);
+  void arrive(EngineInput input);
+  void send_waiting();
+  void refuse_leaderless(Now now);
 
   const std::unique_ptr<Engine> inner_;
+  const Clock& clock_;
   const OwnCompletion own_;
+  std::optional<LaggingTime> leaderless_since_;
+  Duration stood_still_{};  // in all, of the replica's time
+  Duration delay_{};
+  std::deque<Late> late_;  // by time
   bool cut_ = false;
   bool restless_ = false;
   std::optional<absl::Status> refusal_;

@@ -11,6 +11,9 @@ namespace {
 constexpr char kMagic[4] = {'\xc0', 'K', 'I', 'T'};  // the first byte is no text and no TLS record
 constexpr char kVersion = 1;
 
+// The first bytes of a record of TLS that opens a conversation, or ends it: a handshake or an alert.
+bool begins_tls(const char* at, size_t have) { return (at[0] == 0x15 || at[0] == 0x16) && (have < 2 || at[1] == 3); }
+
 constexpr size_t kFirstCapacity = 2 << 10;  // enough for a hello: strangers get no more
 constexpr size_t kReadCapacity = 64 << 10;  // one read of a busy stream holds many frames
 constexpr size_t kIdleCapacity = 4 << 20;   // an empty buffer beyond this is given back
@@ -75,7 +78,9 @@ std::optional<FrameReader::Frame> FrameReader::next() {
   const char* at = buffer_.get() + begin_;
   const size_t have = end_ - begin_;
   // The magic is judged as far as it has come: a stranger who sends one wrong byte and waits is a stranger.
-  if (std::memcmp(at, kMagic, std::min(have, sizeof kMagic)) != 0) fault_ = FrameFault::Magic;
+  if (std::memcmp(at, kMagic, std::min(have, sizeof kMagic)) != 0) {
+    fault_ = begins_tls(at, have) ? FrameFault::Tls : FrameFault::Magic;
+  }
   if (fault_ == FrameFault::None && have >= kFrameHeaderBytes) fault_ = judge_header(at);
   if (fault_ != FrameFault::None || have < kFrameHeaderBytes) return std::nullopt;
   const size_t length = load_u32(at + 16);

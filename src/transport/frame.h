@@ -42,7 +42,7 @@ FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view bo
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed);
 
 // Why a stream is no stream of frames.
-enum class FrameFault : uint8_t { None, Magic, Version, Kind, HeaderSum, Length, Sum };
+enum class FrameFault : uint8_t { None, Magic, Tls, Version, Kind, HeaderSum, Length, Sum };
 
 // Cuts a stream into frames, whatever pieces it comes in. Its buffer grows with what has arrived, never with what a header
 // claims, and never beyond one frame of the size allowed.

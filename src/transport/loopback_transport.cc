@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -20,10 +21,44 @@ struct LoopbackTransport::Endpoint {
   struct Down {
     ReplicaId peer;
   };
+  struct Refused {
+    ReplicaId peer;
+    std::string why;
+  };
   struct Body {
     ReplicaId from;
     std::string bytes;
     bool farewell = false;  // nothing follows: it was let go. At the end of the bulk lane, so that all before it arrives
+  };
+  // What waits in one lane; whoever pushes keeps to the limits.
+  class Queue {
+   public:
+    bool empty() const { return bodies_.empty(); }
+    bool has_room(size_t bytes, size_t frames_max, size_t bytes_max) const {
+      return empty() || (bodies_.size() < frames_max && bytes_ + bytes <= bytes_max);
+    }
+    void push(Body body) {
+      bytes_ += body.bytes.size();
+      bodies_.push_back(std::move(body));
+    }
+    Body pop() {
+      Body oldest = std::move(bodies_.front());
+      bodies_.pop_front();
+      bytes_ -= oldest.bytes.size();
+      return oldest;
+    }
+    template <typename Matches>
+    void erase_if(Matches matches) {
+      std::erase_if(bodies_, [&](const Body& body) {
+        if (!matches(body)) return false;
+        bytes_ -= body.bytes.size();
+        return true;
+      });
+    }
+
+   private:
+    std::deque<Body> bodies_;
+    size_t bytes_ = 0;
   };
   enum class Phase : uint8_t { New, Started, Closed };
 
@@ -31,15 +66,24 @@ struct LoopbackTransport::Endpoint {
   Hello self;
   std::set<ReplicaId> peers;
   TransportSink* sink = nullptr;
-  std::deque<std::variant<Up, Down>> news;  // delivered before any frame
-  std::deque<Body> life;
-  std::deque<Body> bulk;
+  std::deque<std::variant<Up, Down, Refused>> news;  // delivered before any frame
+  std::map<ReplicaId, std::string> refused;          // as last told
+  Queue life;
+  Queue bulk;
 
   bool idle() const { return news.empty() && life.empty() && bulk.empty(); }
-  bool sees(const Endpoint& other) const {
+  // One of them wants to talk to the other.
+  bool meets(const Endpoint& other) const {
     return phase == Phase::Started && other.phase == Phase::Started && self.from != other.self.from &&
-           self.cluster_name == other.self.cluster_name &&
-           (peers.contains(other.self.from) || other.peers.contains(self.from)) && agree(self.cluster, other.self.cluster);
+           (peers.contains(other.self.from) || other.peers.contains(self.from));
+  }
+  bool sees(const Endpoint& other) const { return meets(other) && objection(other).empty(); }
+  // Why the other one is not talked to; empty: it is.
+  std::string objection(const Endpoint& other) const {
+    const std::string subject = "replica " + std::to_string(other.self.from.value());
+    if (self.cluster_name != other.self.cluster_name) return subject + " names its cluster differently: correct the name";
+    if (!agree(self.cluster, other.self.cluster)) return subject + " belongs to another cluster of the same name";
+    return {};
   }
   static bool agree(ClusterId a, ClusterId b) { return !a || !b || a == b; }
   Hello hello_to(ReplicaId to) const {
@@ -79,7 +123,13 @@ class LoopbackHub::Impl {
       return make_error(Reason::InUse, "the transport was started or closed before");
     }
     for (const auto& other : std::vector(endpoints_)) {
-      if (other->self.from == self.from && other->self.cluster_name == self.cluster_name) leave(other);
+      if (other->self.from != self.from || other->self.cluster_name != self.cluster_name) continue;
+      if (other->self.store == self.store && self.boot < other->self.boot) {
+        return make_error(Reason::InUse,
+                          "replica " + std::to_string(self.from.value()) +
+                              " is there already, with a later boot counter: stop the process with the older one");
+      }
+      leave(other);
     }
     endpoint->self = std::move(self);
     endpoint->sink = &sink;
@@ -127,12 +177,13 @@ class LoopbackHub::Impl {
     for (const auto& receiver : endpoints_) {
       if (receiver->self.from != to || !receiver->sees(*from)) continue;
       for (Frame& frame : frames) {
-        auto& lane = frame.lane == Lane::Life ? receiver->life : receiver->bulk;
-        if (lane.size() >= (frame.lane == Lane::Life ? options_.life_frames_max : options_.bulk_frames_max)) {
-          if (lane.front().farewell) receiver->news.push_back(Endpoint::Down{lane.front().from});
-          lane.pop_front();
+        const bool life = frame.lane == Lane::Life;
+        Endpoint::Queue& lane = life ? receiver->life : receiver->bulk;
+        while (!lane.has_room(frame.body.size(), life ? options_.life_frames_max : options_.bulk_frames_max,
+                              life ? options_.life_bytes_max : options_.bulk_bytes_max)) {
+          if (const Endpoint::Body oldest = lane.pop(); oldest.farewell) receiver->news.push_back(Endpoint::Down{oldest.from});
         }
-        lane.push_back({self, std::move(frame.body)});
+        lane.push({self, std::move(frame.body)});
       }
       break;
     }
@@ -152,10 +203,27 @@ class LoopbackHub::Impl {
     for (const auto& other : endpoints_) {
       if (one.sees(*other)) introduce(one, *other);
     }
+    for (const auto& other : endpoints_) {
+      refuse(one, *other);
+      refuse(*other, one);
+    }
     wake_.notify_all();
+  }
+  // Tells `one` why it does not see `other`, unless it sees somebody else under that id.
+  void refuse(Endpoint& one, const Endpoint& other) {
+    const ReplicaId peer = other.self.from;
+    if (!one.meets(other) || !one.peers.contains(peer)) return;
+    for (const auto& third : endpoints_) {
+      if (third->self.from == peer && one.sees(*third)) return;
+    }
+    if (std::string why = one.objection(other); std::exchange(one.refused[peer], why) != why) {
+      one.news.push_back(Endpoint::Refused{peer, std::move(why)});
+    }
   }
   static void introduce(Endpoint& one, Endpoint& other) {
     withdraw_farewell(one, other);
+    one.refused.erase(other.self.from);
+    other.refused.erase(one.self.from);
     other.news.push_back(Endpoint::Up{one.hello_to(other.self.from)});
     one.news.push_back(Endpoint::Up{other.hello_to(one.self.from)});
   }
@@ -164,21 +232,22 @@ class LoopbackHub::Impl {
   static void part(Endpoint& a, Endpoint& b) {
     for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       const ReplicaId gone = other->self.from;
-      std::erase_if(one->life, [&](const auto& body) { return body.from == gone; });
-      std::erase_if(one->bulk, [&](const auto& body) { return body.from == gone; });
+      for (Endpoint::Queue* lane : {&one->life, &one->bulk}) {
+        lane->erase_if([&](const auto& body) { return body.from == gone; });
+      }
       one->news.push_back(Endpoint::Down{gone});
     }
   }
 
   static void let_go(Endpoint& a, Endpoint& b) {
     withdraw_farewell(a, b);
-    a.bulk.push_back({b.self.from, {}, true});
-    b.bulk.push_back({a.self.from, {}, true});
+    a.bulk.push({b.self.from, {}, true});
+    b.bulk.push({a.self.from, {}, true});
   }
   static void withdraw_farewell(Endpoint& a, Endpoint& b) {
     for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       const ReplicaId peer = other->self.from;
-      std::erase_if(one->bulk, [&](const auto& body) { return body.farewell && body.from == peer; });
+      one->bulk.erase_if([&](const auto& body) { return body.farewell && body.from == peer; });
     }
   }
 
@@ -221,10 +290,10 @@ class LoopbackHub::Impl {
       lock.unlock();
       if (const auto* up = std::get_if<Endpoint::Up>(&news)) sink.peer_up(up->hello);
       if (const auto* down = std::get_if<Endpoint::Down>(&news)) sink.peer_down(down->peer);
+      if (const auto* refused = std::get_if<Endpoint::Refused>(&news)) sink.peer_refused(refused->peer, refused->why);
     } else {
       auto& lane = endpoint.life.empty() ? endpoint.bulk : endpoint.life;
-      Endpoint::Body body = std::move(lane.front());
-      lane.pop_front();
+      Endpoint::Body body = lane.pop();
       lock.unlock();
       if (body.farewell) {
         sink.peer_down(body.from);

@@ -13,18 +13,11 @@
 namespace coordkit::tcp {
 namespace {
 
-// A view of buffers that Asio may copy freely.
-struct Buffers {
-  const asio::const_buffer* first;
-  const asio::const_buffer* last;
-  const asio::const_buffer* begin() const { return first; }
-  const asio::const_buffer* end() const { return last; }
-};
-
 CloseReason reason_of(FrameFault fault) {
   switch (fault) {
     case FrameFault::None: return CloseReason::None;
     case FrameFault::Magic: return CloseReason::BadMagic;
+    case FrameFault::Tls: return CloseReason::SpeaksTls;
     case FrameFault::Version: return CloseReason::BadVersion;
     case FrameFault::Kind: return CloseReason::BadKind;
     case FrameFault::HeaderSum: return CloseReason::BadHeaderSum;
@@ -47,7 +40,12 @@ bool tellable(CloseReason reason) {
     case CloseReason::TwoIncarnations:
     case CloseReason::NotProven:
     case CloseReason::SecretDiffers:
-    case CloseReason::SecretMissing: return true;
+    case CloseReason::SecretMissing:
+    case CloseReason::SpeaksPlainText:
+    case CloseReason::SpeaksTls:
+    case CloseReason::CertificateOtherCluster:
+    case CloseReason::CertificateOtherReplica:
+    case CloseReason::CertificateRefused: return true;
     default: return false;
   }
 }
@@ -55,14 +53,14 @@ bool tellable(CloseReason reason) {
 }  // namespace
 
 Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
-                       uint64_t nonce, Stream stream)
+                       uint64_t nonce, Socket socket)
     : owner_(owner),
       limits_(limits),
       side_(side),
       peer_(peer),
       instance_(instance),
       nonce_(nonce),
-      stream_(std::move(stream)),
+      stream_(std::move(socket)),
       reader_(kHelloBytesMax),
       born_(SteadyClock::now()),
       heard_(born_),
@@ -72,33 +70,57 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 
 void Connection::dial(const Resolver::results_type& addresses) {
   state_ = State::Dialing;
-  asio::async_connect(stream_, addresses, [self = shared_from_this()](const auto& error, const Tcp::endpoint&) {
+  asio::async_connect(stream_.socket(), addresses, [self = shared_from_this()](const auto& error, const Tcp::endpoint&) {
     if (self->closed()) return;
     if (error) return self->close(CloseReason::DialFailed);
-    self->state_ = State::AwaitingHello;
     self->open();
-    self->hello_owed_ = true;
-    self->pump();
-    self->read();
+    self->secure();
   });
 }
 
 void Connection::accept() {
   open();
-  read();
+  secure();
 }
 
 void Connection::open() {
   boost::system::error_code ignored;  // a connection that is already gone says so at the first read
-  if (const Tcp::endpoint remote = stream_.remote_endpoint(ignored); !ignored) address_ = remote.address();
-  stream_.non_blocking(true, ignored);
-  stream_.set_option(Tcp::no_delay(true), ignored);
+  Socket& socket = stream_.socket();
+  if (const Tcp::endpoint remote = socket.remote_endpoint(ignored); !ignored) address_ = remote.address();
+  socket.non_blocking(true, ignored);
+  socket.set_option(Tcp::no_delay(true), ignored);
   // Socket buffers are left to the kernel, which grows them further than SO_SNDBUF may. Only what it has not sent yet is
   // bounded: messages of life cannot overtake bytes that are already its.
   if (limits_.unsent_bytes_max > 0) {
     const int bytes = static_cast<int>(limits_.unsent_bytes_max);
-    setsockopt(stream_.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+    setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
   }
+}
+
+// Where there are certificates, who is there is known before a byte of a hello is looked at.
+void Connection::secure() {
+  if (limits_.channels == nullptr) return begin();
+  state_ = State::Securing;
+  generation_ = limits_.channels->generation();
+  stream_.secure(limits_.channels->make(side_));
+  stream_.async_handshake([self = shared_from_this()](const auto& error, size_t) { self->secured(error); });
+}
+
+void Connection::secured(const boost::system::error_code& error) {
+  if (closed()) return;
+  if (error) return failed();
+  certified_ = stream_.peer();
+  if (const CloseReason wrong = owner_.certified(certified_, peer_); wrong != CloseReason::None) return close(wrong);
+  begin();
+}
+
+void Connection::begin() {
+  state_ = State::AwaitingHello;
+  if (side_ == Side::Dialed) {
+    hello_owed_ = true;
+    pump();
+  }
+  read();
 }
 
 CloseReason Connection::take_hello(std::string_view body) {
@@ -112,6 +134,7 @@ CloseReason Connection::take_hello(std::string_view body) {
   }
   if (const CloseReason wrong = owner_.hello_received(theirs_); wrong != CloseReason::None) return wrong;
   if (theirs_.secured == limits_.secret.empty()) return CloseReason::SecretMissing;
+  if (certified_ && theirs_.hello.from != certified_->replica) return CloseReason::CertificateOtherReplica;
   if (side_ == Side::Dialed) return establish();
   peer_ = theirs_.hello.from;
   hello_owed_ = true;
@@ -209,7 +232,7 @@ void Connection::read() {
 
 void Connection::received(const boost::system::error_code& error, size_t bytes) {
   if (closed()) return;
-  if (error) return close(CloseReason::Ended);
+  if (error) return failed();
   reader_.filled(bytes);
   heard_ = SteadyClock::now();
   if (!belongs_ && state_ == State::Established) {
@@ -246,6 +269,7 @@ CloseReason Connection::take(const FrameReader::Frame& frame) {
     }
     case State::Established: return take_established(frame);
     case State::Dialing:
+    case State::Securing:
     case State::Closed: break;
   }
   return CloseReason::UnexpectedFrame;
@@ -288,7 +312,7 @@ void Connection::seal_owed() {
 }
 
 void Connection::pump() {
-  if (!batch_.empty() || state_ == State::Dialing || state_ == State::Closed) return;
+  if (!batch_.empty() || state_ == State::Dialing || state_ == State::Securing || state_ == State::Closed) return;
   seal_owed();
   if (state_ == State::Established) {
     owner_.take_frames(*this, batch_);
@@ -316,8 +340,9 @@ void Connection::write() {
 
 void Connection::written(const boost::system::error_code& error, size_t bytes) {
   if (closed()) return;
-  if (error) return close(CloseReason::Ended);
-  written_ += bytes;
+  if (error && established()) return failed();
+  if (error) return;  // why we are refused may lie unread; the read under way ends with it, or with this error
+  written_ += stream_.on_wire(bytes);
   while (sent_ < buffers_.size() && bytes >= buffers_[sent_].size()) bytes -= buffers_[sent_++].size();
   if (sent_ < buffers_.size()) {
     buffers_[sent_] += bytes;
@@ -356,8 +381,13 @@ bool Connection::backlog_moves() const {
 
 uint64_t Connection::unacknowledged() const {
   int bytes = 0;
-  auto& stream = const_cast<Stream&>(stream_);  // native_handle() is not const
-  return ioctl(stream.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+  auto& socket = const_cast<Socket&>(stream_.socket());  // native_handle() is not const
+  return ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
+void Connection::failed() {
+  const SecureChannel::Fault fault = stream_.fault();
+  close(fault.reason != CloseReason::None ? fault.reason : CloseReason::Ended, fault.peers_reason);
 }
 
 void Connection::close(CloseReason reason, CloseReason peers_reason) {
@@ -365,8 +395,8 @@ void Connection::close(CloseReason reason, CloseReason peers_reason) {
   if (tellable(reason)) say_goodbye(reason);
   state_ = State::Closed;
   boost::system::error_code ignored;
-  stream_.shutdown(Stream::shutdown_both, ignored);
-  stream_.close(ignored);
+  stream_.socket().shutdown(Socket::shutdown_both, ignored);
+  stream_.socket().close(ignored);
   owner_.closed(*this, reason, peers_reason);
 }
 
@@ -375,8 +405,13 @@ void Connection::say_goodbye(CloseReason reason) {
   if (!batch_.empty() || state_ == State::Dialing) return;
   const std::string body(1, static_cast<char>(reason));
   const FrameHeader header = make_frame_header(FrameKind::Goodbye, kOnlyGroup, body, seal_sums_);
-  boost::system::error_code ignored;
-  stream_.write_some(std::array{asio::buffer(header), asio::buffer(body)}, ignored);
+  const std::array<asio::const_buffer, 2> buffers{asio::buffer(header), asio::buffer(body)};
+  if (reason == CloseReason::SpeaksPlainText) {  // in words that it understands
+    boost::system::error_code ignored;
+    stream_.socket().write_some(buffers, ignored);
+  } else {
+    stream_.write_now({buffers.data(), buffers.data() + buffers.size()});
+  }
 }
 
 }  // namespace coordkit::tcp

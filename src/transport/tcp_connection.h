@@ -1,6 +1,6 @@
-// One TCP connection, dialed or accepted: handshake, frames in, frames out, liveness. It decides what bytes mean; who may
-// be on the other end is the owner's decision. Lives as long as an operation of its stream is under way.
-// Threads: the one that runs the io_context.
+// One TCP connection, dialed or accepted: encryption where there is some, hellos, frames in, frames out, liveness. It decides
+// what bytes mean; who may be on the other end is the owner's decision. Lives as long as an operation of its stream is under
+// way. Threads: the one that runs the io_context.
 #pragma once
 
 #include <array>
@@ -24,7 +24,9 @@ class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
   virtual Hello hello_to(ReplicaId peer) const = 0;
-  virtual ClusterId cluster() const = 0;                               // ours; zero: we are blank
+  virtual ClusterId cluster() const = 0;  // ours; zero: we are blank
+  // Of an encrypted connection, before anything that came over it is looked at. `expected`: zero for anybody.
+  virtual CloseReason certified(const std::optional<CertifiedIdentity>& theirs, ReplicaId expected) const = 0;
   virtual CloseReason hello_received(const Introduction& theirs) = 0;  // stateless judgement
   virtual CloseReason established(Connection& connection) = 0;         // both ends are proven
   virtual CloseReason hello_repeated(Connection& connection) = 0;  // established, judged; it may have shown more than before
@@ -39,7 +41,8 @@ struct ConnectionLimits {
   size_t unsent_bytes_max;
   Duration hello_timeout;
   Duration idle_timeout;
-  std::string secret;  // empty: none
+  std::string secret;                        // empty: none
+  std::shared_ptr<SecureChannels> channels;  // none: plain text
 };
 
 inline constexpr size_t kBatchFramesMax = 32;         // of one write: two buffers each, as many as one system call takes
@@ -49,7 +52,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   // `peer`: who is expected; zero on an accepted connection. `nonce` is random and not zero.
   Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
-             uint64_t nonce, Stream stream);
+             uint64_t nonce, Socket socket);
 
   void dial(const Resolver::results_type& addresses);
   void accept();
@@ -72,12 +75,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // judge, it is what stands for the other's.
   Hello shown() const;
   TimePoint established_at() const { return established_at_; }
+  // Of the certificates that it was made with (SecureChannels).
+  uint64_t generation() const { return generation_; }
+  // Whom the other end's certificate names; nothing: there is none, or it names nobody.
+  const std::optional<CertifiedIdentity>& certified() const { return certified_; }
   const asio::ip::address& address() const { return address_; }  // of the other end
 
  private:
-  enum class State : uint8_t { Dialing, AwaitingHello, Confirming, Established, Closed };
+  enum class State : uint8_t { Dialing, Securing, AwaitingHello, Confirming, Established, Closed };
 
   void open();
+  void secure();
+  void secured(const boost::system::error_code& error);
+  void begin();
   void read();
   void received(const boost::system::error_code& error, size_t bytes);
   CloseReason take(const FrameReader::Frame& frame);
@@ -95,6 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void seal_owed();
   void write();
   void written(const boost::system::error_code& error, size_t bytes);
+  void failed();
   void say_goodbye(CloseReason reason);
   bool backlog_moves() const;
   uint64_t unacknowledged() const;
@@ -110,6 +121,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::AwaitingHello;
   Introduction theirs_;
   bool belongs_ = false;
+  std::optional<CertifiedIdentity> certified_;
+  uint64_t generation_ = 0;
   ClusterId told_cluster_;
   FrameReader reader_;
 

@@ -38,6 +38,8 @@ struct Link {
   Outbox outbox;
   bool pump_scheduled = false;
   std::shared_ptr<Connection> dialed;    // under way or established
+  std::shared_ptr<Connection> renewal;   // under way, to take the place of `dialed` with newer certificates
+  TimePoint renew_at;                    // not before
   std::shared_ptr<Connection> accepted;  // established
   bool up = false;                       // as reported
   IncarnationGuard guard;

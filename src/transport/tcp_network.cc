@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "coordkit/error.h"
+#include "transport/certified.h"
 
 namespace coordkit::tcp {
 namespace {
@@ -36,8 +37,8 @@ uint64_t get(const std::atomic<uint64_t>& counter) { return counter.load(std::me
 Network::Network(asio::io_context& io, TcpOptions options)
     : io_(io),
       options_(std::move(options)),
-      limits_{options_.frame_bytes_max, options_.unsent_bytes_max, options_.hello_timeout, options_.idle_timeout,
-              options_.secret},
+      limits_{options_.frame_bytes_max, options_.unsent_bytes_max, options_.hello_timeout,
+              options_.idle_timeout,    options_.secret,           options_.channels},
       random_(options_.seed != 0 ? options_.seed : system_seed()),
       instance_(nonce()),
       acceptor_(io.get_executor()),
@@ -125,6 +126,7 @@ void Network::close() {
   for (const auto& link : all_links()) {
     link->redial.cancel();
     link->resolver.cancel();
+    if (const auto renewal = link->renewal) renewal->close(CloseReason::Local);
     if (const auto dialed = link->dialed) dialed->close(CloseReason::Local);
     if (const auto accepted = link->accepted) accepted->close(CloseReason::Local);
   }
@@ -156,9 +158,12 @@ void Network::tick() {
   for (const auto& link : all_links()) {
     if (link->let_go && now >= *link->let_go) let_go(link);
     if (const auto dialed = link->dialed) dialed->tick(now, pause);
+    if (const auto renewal = link->renewal) renewal->tick(now, pause);
     if (const auto accepted = link->accepted) accepted->tick(now, pause);
   }
   if (closed_) return;
+  renew_one(now);
+  cut_stale(now);
   ticker_.expires_after(interval);
   ticker_.async_wait([self = shared_from_this()](const auto& error) {
     if (!error && !self->closed_) self->tick();
@@ -168,11 +173,11 @@ void Network::tick() {
 // ---- accepting
 
 void Network::listen() {
-  acceptor_.async_accept([self = shared_from_this()](const auto& error, Stream stream) {
+  acceptor_.async_accept([self = shared_from_this()](const auto& error, Socket socket) {
     if (self->closed_) return;
     if (!error) {
-      self->welcome(std::move(stream));
-      return self->listen();
+      self->listen();  // first: what fails for this one, for want of memory, fails for this one only
+      return self->welcome(std::move(socket));
     }
     // Out of descriptors or the like: it will not get better by asking at once.
     self->accept_again_.expires_after(self->options_.redial_max);
@@ -182,13 +187,13 @@ void Network::listen() {
   });
 }
 
-void Network::welcome(Stream stream) {
+void Network::welcome(Socket socket) {
   boost::system::error_code error;
-  const Tcp::endpoint remote = stream.remote_endpoint(error);
+  const Tcp::endpoint remote = socket.remote_endpoint(error);
   if (error) return;
   make_room(remote.address());
   auto stranger =
-      std::make_shared<Connection>(*this, limits_, Side::Accepted, ReplicaId(), instance_, nonce(), std::move(stream));
+      std::make_shared<Connection>(*this, limits_, Side::Accepted, ReplicaId(), instance_, nonce(), std::move(socket));
   strangers_.push_back(stranger);
   stranger->accept();
 }
@@ -210,6 +215,10 @@ Hello Network::hello_to(ReplicaId peer) const {
   Hello hello = self_;
   hello.to = peer;
   return hello;
+}
+
+CloseReason Network::certified(const std::optional<CertifiedIdentity>& theirs, ReplicaId expected) const {
+  return judge_certificate(theirs, self_, expected);
 }
 
 // Whoever claims a cluster has yet to show that it belongs to it.
@@ -272,6 +281,11 @@ CloseReason Network::established(Connection& connection) {
     forget_if_idle(link);
     return refused;
   }
+  if (link.renewal.get() == &connection) {
+    const auto older = std::exchange(link.dialed, std::exchange(link.renewal, nullptr));
+    if (older) older->close(CloseReason::Renewed);
+    renew_one(SteadyClock::now());
+  }
   if (connection.side() == Side::Accepted) {
     erase_one(strangers_, connection);
     if (const auto older = std::exchange(link.accepted, connection.shared_from_this())) older->close(CloseReason::Replaced);
@@ -332,10 +346,14 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   const bool was_accepted = link && link->accepted.get() == &connection;
   if (was_dialed) dialed_closed(link, connection);
   if (was_accepted) link->accepted.reset();
+  const bool was_renewal = link && link->renewal.get() == &connection;
+  if (was_renewal) renewal_closed(link, reason);
   if (reason == CloseReason::Local) return;
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
   if (closed_) return;
-  if (was_dialed && !link->connected()) explain(*link, reason, peers_reason);
+  if ((was_dialed && !link->connected()) || was_renewal) {
+    explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
+  }
   if ((was_dialed || was_accepted) && !link->connected() && std::exchange(link->up, false)) {
     {
       const std::lock_guard lock(link->mutex);
@@ -359,6 +377,18 @@ void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection
   if (!closed_ && !link.guest()) dial_later(known);
 }
 
+// What it was to replace goes on, unless it is with somebody whom we do not trust any more.
+void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason reason) {
+  Link& link = *known;
+  const TimePoint now = SteadyClock::now();
+  link.renewal.reset();
+  link.renew_at = now + options_.idle_timeout;
+  if (closed_ || link.guest()) return;
+  const auto older = link.dialed;
+  if (!older) return dial_later(known);  // it ended meanwhile
+  if (distrusts(reason, now)) older->close(reason);
+}
+
 // ---- small things
 
 std::vector<std::shared_ptr<Link>> Network::all_links() const {
@@ -368,9 +398,9 @@ std::vector<std::shared_ptr<Link>> Network::all_links() const {
 }
 
 // What an operator must know to mend it.
-void Network::explain(Link& link, CloseReason reason, CloseReason peers_reason) {
+void Network::explain(Link& link, CloseReason reason, CloseReason peers_reason, const std::string& detail) {
   const std::string sentence = advice(link.id, self_.from, reason, peers_reason);
-  if (!sentence.empty()) return sink_->peer_refused(link.id, sentence);
+  if (!sentence.empty()) return sink_->peer_refused(link.id, sentence + detail);
   if (const std::string_view met = obstacle(reason); !met.empty()) tell_unreachable(link, std::string(met));
 }
 

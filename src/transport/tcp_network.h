@@ -3,6 +3,7 @@
 //
 //   Stranger (accepted, no verified hello) --established--> Link.accepted
 //   Link.dialed: dialing -> established; when it ends, dialed again after a back-off
+//   Link.renewal: dialing -> takes the place of Link.dialed; when it is refused, that one goes on
 //   A peer is up while one of both is established, and one incarnation holds both (incarnation.h).
 //
 // Threads: the one that runs the io_context, but push(), set_cluster(), set_peers(), port() and counters(), which any
@@ -52,6 +53,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
 
   Hello hello_to(ReplicaId peer) const override;
   ClusterId cluster() const override { return self_.cluster; }
+  CloseReason certified(const std::optional<CertifiedIdentity>& theirs, ReplicaId expected) const override;
   CloseReason hello_received(const Introduction& theirs) override;
   CloseReason established(Connection& connection) override;
   CloseReason hello_repeated(Connection& connection) override;
@@ -61,7 +63,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) override;
 
   void listen();
-  void welcome(Stream stream);
+  void welcome(Socket socket);
   void make_room(const asio::ip::address& address);
   void follow_list();
   void connect_with(const Peer& peer);
@@ -76,10 +78,14 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses);
   void dial_later(const std::shared_ptr<Link>& link);
   void dial_now(const std::shared_ptr<Link>& link);
+  void renew_one(TimePoint now);
+  void cut_stale(TimePoint now);
+  bool distrusts(CloseReason reason, TimePoint now) const;
   CloseReason settle_incarnation(Link& link, const Connection& connection);
   void dialed_closed(const std::shared_ptr<Link>& link, const Connection& connection);
+  void renewal_closed(const std::shared_ptr<Link>& link, CloseReason reason);
   void tell_unreachable(Link& link, std::string why);
-  void explain(Link& link, CloseReason reason, CloseReason peers_reason);
+  void explain(Link& link, CloseReason reason, CloseReason peers_reason, const std::string& detail = {});
   void pump(Link& link);
   void tell_cluster();
   void tick();
@@ -105,6 +111,8 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   Timer ticker_;
   TimePoint ticked_;
   bool closed_ = false;
+  uint64_t generation_ = 0;  // of the certificates, since
+  TimePoint generation_since_;
   size_t unproven_bytes_ = 0;  // since
   TimePoint unproven_since_;
   std::atomic<bool> open_{false};  // there is something to push to

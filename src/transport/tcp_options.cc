@@ -48,6 +48,25 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
     case CloseReason::SecretMissing:
       return says + "only one of replica " + std::to_string(self.value()) + " and " + them +
              " has a SharedSecret: give every replica the same";
+    case CloseReason::SpeaksPlainText:
+      return says + subject + " speaks plain text, and TLS is wanted: give every replica the same kind of security";
+    case CloseReason::SpeaksTls:
+      return says + subject + " speaks TLS, and plain text is wanted: give every replica the same kind of security";
+    case CloseReason::CertificateMissing: return says + subject + " shows no certificate: give it one of its own";
+    case CloseReason::CertificateExpired:
+      return says + "the certificate of " + subject + ", or of its authority, has expired: renew it there and reload";
+    case CloseReason::CertificateNotYetValid:
+      return says + "the certificate of " + subject + " is not valid yet: wait, or set the clock right that is wrong";
+    case CloseReason::CertificateUnknownAuthority:
+      return says + "the certificate of " + subject + " is signed by an authority that is not trusted " +
+             (told ? "there" : "here") + ": give every replica a file with all authorities in use";
+    case CloseReason::CertificateOtherCluster:
+      return says + "the certificate of " + subject + " names another cluster: give it its own, or correct the address";
+    case CloseReason::CertificateOtherReplica:
+      return says + "the certificate of " + subject + " names another replica: give it its own, or correct the address";
+    case CloseReason::CertificateRefused:
+      return says + "the certificate of " + subject +
+             " is of no use: it names no replica, is for another purpose, too weak, damaged, or not valid yet";
     case CloseReason::UnknownSender: return says + subject + " is not known there, and there is no room for guests";
     default: return {};
   }
@@ -59,6 +78,7 @@ std::string_view obstacle(CloseReason reason) {
     case CloseReason::HelloTimeout: return "nobody answers there in time; is the way there blocked, or the process stopped?";
     case CloseReason::Idle:
       return "the connection stands and nothing comes over it; is the way there cut, or the process stopped?";
+    case CloseReason::BadTls: return "what listens there does not speak coordkit over TLS 1.3; correct the address";
     case CloseReason::BadMagic:
     case CloseReason::BadVersion:
     case CloseReason::BadKind:

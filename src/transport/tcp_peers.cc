@@ -9,6 +9,7 @@ namespace coordkit::tcp {
 namespace {
 
 constexpr size_t kAcquaintancesMax = 64;  // more were never members of one cluster at a time
+constexpr int kRenewalsOfPeers = 10;      // how many idle timeouts peers have for them
 
 }  // namespace
 
@@ -52,6 +53,7 @@ void Network::connect_with(const Peer& peer) {
   if (link->address == peer.address) return;
   link->address = peer.address;
   link->backoff.reset();
+  if (const auto renewal = link->renewal) renewal->close(CloseReason::LetGo);
   if (const auto elsewhere = link->dialed) return elsewhere->close(CloseReason::LetGo);  // dialed again at the new address
   if (link->resolving) return link->resolver.cancel();
   link->waiting = false;
@@ -75,13 +77,14 @@ void Network::let_go(const std::shared_ptr<Link>& link) {
   link->waiting = false;
   link->redial.cancel();
   link->resolver.cancel();
+  if (const auto renewal = link->renewal) renewal->close(CloseReason::LetGo);
   if (const auto dialed = link->dialed) dialed->close(CloseReason::LetGo);
   if (const auto accepted = link->accepted; accepted && !room) accepted->close(CloseReason::LetGo);
   forget_if_idle(*link);
 }
 
 void Network::forget_if_idle(Link& link) {
-  if (closed_ || !link.guest() || link.dialed || link.accepted) return;
+  if (closed_ || !link.guest() || link.dialed || link.renewal || link.accepted) return;
   const std::lock_guard lock(links_mutex_);
   links_.erase(link.id);
 }
@@ -120,6 +123,7 @@ void Network::dial(const std::shared_ptr<Link>& link) {
         link->resolving = false;
         if (self->closed_ || link->guest()) return;
         if (!failed) return self->dial_to(link, found);
+        if (link->dialed) return;  // it stands, and is tried again
         add(self->tally_.closed[static_cast<size_t>(CloseReason::DialFailed)]);
         self->tell_unreachable(
             *link, "its name does not resolve (" + failed.message() + "); correct the address, or the name service");
@@ -128,16 +132,51 @@ void Network::dial(const std::shared_ptr<Link>& link) {
 }
 
 void Network::dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses) {
-  link->dialed =
-      std::make_shared<Connection>(*this, limits_, Side::Dialed, link->id, instance_, nonce(), Stream(io_.get_executor()));
-  link->dialed->dial(addresses);
+  if (link->renewal || (link->dialed && !link->dialed->established())) return;  // somebody was faster
+  std::shared_ptr<Connection>& made = link->dialed ? link->renewal : link->dialed;
+  made = std::make_shared<Connection>(*this, limits_, Side::Dialed, link->id, instance_, nonce(), Socket(io_.get_executor()));
+  made->dial(addresses);
+}
+
+// By what is trusted since the last reload, and for long enough that everybody could follow it.
+bool Network::distrusts(CloseReason reason, TimePoint now) const {
+  const bool certificate = reason >= CloseReason::CertificateMissing && reason <= CloseReason::CertificateRefused;
+  return certificate && now - generation_since_ > kRenewalsOfPeers * options_.idle_timeout;
+}
+
+// Peers that reload renew what they have dialed by themselves. Who has not done so for long shows again who it is: it may be
+// somebody whom nobody trusts any more.
+void Network::cut_stale(TimePoint now) {
+  if (options_.channels == nullptr) return;
+  if (const uint64_t newest = options_.channels->generation(); newest != generation_) {
+    generation_ = newest;
+    generation_since_ = now;
+  }
+  if (now - generation_since_ <= kRenewalsOfPeers * options_.idle_timeout) return;
+  for (const auto& link : all_links()) {
+    if (!link->accepted || link->accepted->generation() == generation_) continue;
+    return std::shared_ptr(link->accepted)->close(CloseReason::Renewed);
+  }
+}
+
+// Where the certificates are newer than a connection, it is dialed anew: one at a time, so that a reload is no storm. Refused,
+// it is tried again after a while.
+void Network::renew_one(TimePoint now) {
+  if (options_.channels == nullptr) return;
+  const uint64_t newest = options_.channels->generation();
+  for (const auto& link : all_links()) {
+    const bool stands = link->dialed && link->dialed->established() && !link->guest() && !link->let_go;
+    if (!stands || link->dialed->generation() == newest) continue;
+    if (link->renewal || link->resolving || now < link->renew_at) continue;
+    return dial(link);
+  }
 }
 
 void Network::dial_later(const std::shared_ptr<Link>& link) {
   link->waiting = true;
   link->redial.expires_after(link->backoff.next(random_));
   link->redial.async_wait([self = shared_from_this(), link](const auto& cancelled) {
-    if (cancelled || self->closed_ || link->guest() || !std::exchange(link->waiting, false)) return;
+    if (cancelled || self->closed_ || link->guest() || !std::exchange(link->waiting, false) || link->dialed) return;
     self->dial(link);
   });
 }

@@ -1,25 +1,60 @@
-// The Asio types of this folder, narrow includes only. Stream is the one name a connection uses for what carries its bytes:
-// a TLS stream takes its place by offering the same async_read_some / async_write_some, and a handshake before the hello.
+// What carries the bytes of one connection: the socket, or an encrypted channel over it. Without a channel an operation is the
+// socket's own, decided by one branch; with one it is SecureStream's, once for up to 64 KiB.
+//
+// Threads: the one that runs the io_context. An operation under way needs the stream to live on: its handler sees to that.
 #pragma once
 
-#include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <chrono>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "transport/secure_stream.h"
+#include "transport/tcp_types.h"
 
 namespace coordkit::tcp {
 
-namespace asio = boost::asio;
-using Tcp = asio::ip::tcp;
-using Executor = asio::io_context::executor_type;  // not type-erased: no indirection per operation
-using Stream = asio::basic_stream_socket<Tcp, Executor>;
-using Acceptor = asio::basic_socket_acceptor<Tcp, Executor>;
-using Resolver = asio::ip::basic_resolver<Tcp, Executor>;
-using SteadyClock = std::chrono::steady_clock;
-using Timer = asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor>;
-using TimePoint = SteadyClock::time_point;
+class Stream {
+ public:
+  explicit Stream(Socket socket) : socket_(std::move(socket)) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Socket& socket() { return socket_; }
+  const Socket& socket() const { return socket_; }
+
+  // From here on everything goes through the channel, the handshake first.
+  void secure(std::unique_ptr<SecureChannel> channel) { secured_.emplace(socket_, std::move(channel)); }
+  template <typename Done>
+  void async_handshake(Done&& done) {
+    secured_->handshake(std::forward<Done>(done));
+  }
+  // Whom the other end's certificate names; only after a handshake.
+  const std::optional<CertifiedIdentity>& peer() const { return secured_->peer(); }
+  // Why an operation failed, if it was the channel and not the network.
+  SecureChannel::Fault fault() const { return secured_ ? secured_->fault() : SecureChannel::Fault{}; }
+
+  template <typename Done>
+  void async_read_some(asio::mutable_buffer space, Done&& done) {
+    if (secured_) return secured_->read(space, std::forward<Done>(done));
+    socket_.async_read_some(space, std::forward<Done>(done));
+  }
+  template <typename Done>
+  void async_write_some(Buffers buffers, Done&& done) {
+    if (secured_) return secured_->write(buffers, std::forward<Done>(done));
+    socket_.async_write_some(buffers, std::forward<Done>(done));
+  }
+  // As much as the kernel takes at once, while no write is under way.
+  void write_now(Buffers buffers) {
+    if (secured_) return secured_->write_now(buffers);
+    boost::system::error_code ignored;
+    socket_.write_some(buffers, ignored);
+  }
+  // What a write of so many bytes was for the kernel.
+  uint64_t on_wire(size_t bytes) { return secured_ ? secured_->take_sent() : bytes; }
+
+ private:
+  Socket socket_;
+  std::optional<SecureStream> secured_;
+};
 
 }  // namespace coordkit::tcp

@@ -19,12 +19,14 @@
 #include "coordkit/file_system.h"
 #include "coordkit/membership.h"
 #include "coordkit/mirror.h"
+#include "coordkit/replica_event.h"
 #include "coordkit/sim/compare.h"
 #include "coordkit/sim/marks.h"
 #include "coordkit/sim/options.h"
 #include "coordkit/sim/timeline.h"
 #include "coordkit/stm.h"
 #include "coordkit/storage/memory_stores.h"
+#include "coordkit/transport/secure_channel.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "tests/support/source_dir.h"
 
@@ -51,9 +53,10 @@ void check_name(std::string& faults, size_t& enumerators) {
 
 // Numbers that are looked at: beyond the last enumerator.
 template <typename Enum>
-constexpr size_t kLooked = std::is_same_v<Enum, Reason>        ? 80
-                           : std::is_same_v<Enum, CloseReason> ? 32
-                                                               : 16;
+constexpr size_t kLooked = std::is_same_v<Enum, Reason>             ? 80
+                           : std::is_same_v<Enum, CloseReason>      ? 64
+                           : std::is_same_v<Enum, ReplicaEventKind> ? 32
+                                                                    : 16;
 
 template <typename Enum, size_t... kNumbers>
 std::string faults_of(std::index_sequence<kNumbers...>) {
@@ -90,8 +93,9 @@ using Public =
         Compare::Target, Compare::Relation, LogSpace, MemberInfo::Role, Refusal::Why, RenewReply::Coverage, MirrorSeen::What,
         raft::Role, raft::ProposalFate::Kind, raft::EntryKind, raft::MemberChange::Kind, raft::ChangeFate::Kind,
         raft::TransferFate::Kind, raft::VoteKind, raft::Answer, raft::Cause, raft::AppendVerdict, LockMode, TimerOp::Kind,
-        ApplyOutput::Stage, StmOptions::Isolation, StoreCompletion, Lane, TcpEvent::Kind, TcpEvent::Side, CloseReason, Reason,
-        Outcome, sim::BlackBox, sim::Timeline::State, sim::Timeline::Fate, sim::Timeline::Topic, sim::Timeline::Weight>;
+        ApplyOutput::Stage, StmOptions::Isolation, StoreCompletion, Lane, TcpEvent::Kind, TcpEvent::Side, CloseReason,
+        SecureChannel::State, Reason, Outcome, sim::BlackBox, sim::Timeline::State, sim::Timeline::Fate, sim::Timeline::Topic,
+        sim::Timeline::Weight, Severity, ReplicaEventKind>;
 
 // Named in words of their own, which command lines and reports use; their tests are the simulator's.
 template <typename Enum>

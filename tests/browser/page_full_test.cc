@@ -2,10 +2,7 @@
 // of its root element (src/timeline/page/page.js, publish) is compared. Each page leaves a picture beside it, for people.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +11,7 @@
 #include <string>
 
 #include "coordkit/sim/options.h"
+#include "tests/support/command.h"
 
 namespace coordkit::sim {
 namespace {
@@ -21,24 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Not;
 
-struct Output {
-  int status = -1;
-  std::string text;
-};
-
-Output run(const std::string& command) {
-  Output output;
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> bytes;
-  for (size_t count; (count = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) output.text.append(bytes.data(), count);
-  output.status = pclose(pipe);
-  return output;
-}
-
 std::string browser() {
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-    Output found = run(std::string("command -v ") + name + " 2>/dev/null");
+    Ran found = run_command(std::string("command -v ") + name + " 2>/dev/null");
     if (found.status == 0) return found.text.substr(0, found.text.find('\n'));
   }
   return {};
@@ -84,9 +67,9 @@ class PageTest : public testing::Test {
     const std::string url = " 'file://" + file + address + "'";
     const std::string log = folder_ / "browser.log";
     const std::string picture = folder_ / ("page" + std::to_string(++pictures_) + ".png");
-    EXPECT_EQ(run(common + "--screenshot='" + picture + "'" + url + " 2>/dev/null").status, 0);
+    EXPECT_EQ(run_command(common + "--screenshot='" + picture + "'" + url + " 2>/dev/null").status, 0);
     EXPECT_GT(fs::exists(picture) ? fs::file_size(picture) : 0, 10'000u) << picture;
-    const Output dom = run(common + "--dump-dom" + url + " 2>'" + log + "'");
+    const Ran dom = run_command(common + "--dump-dom" + url + " 2>'" + log + "'");
     EXPECT_EQ(dom.status, 0);
     std::ifstream said(log);
     for (std::string line; std::getline(said, line);) EXPECT_THAT(line, Not(testing::HasSubstr("CONSOLE")));
@@ -216,11 +199,11 @@ TEST_F(PageTest, AHundredThousandEventsAreDrawn) {
 }
 
 TEST_F(PageTest, TheProgramsWriteTheirPages) {
-  const Output sim = run(std::string(COORDKIT_SIM_PROGRAM) + " --replay 1 --defect submits_twice --trace '" +
-                         (folder_ / "trace.html").string() + "' 2>&1");
+  const Ran sim = run_command(std::string(COORDKIT_SIM_PROGRAM) + " --replay 1 --defect submits_twice --trace '" +
+                              (folder_ / "trace.html").string() + "' 2>&1");
   EXPECT_THAT(sim.text, testing::HasSubstr("replay: ./dev sim --replay 1 --defect submits_twice"));
   EXPECT_EQ(open(folder_ / "trace.html")["violated"], "INV_L09");
-  const Output demo = run(std::string(COORDKIT_DEMO_PROGRAM) + " --out '" + folder_.string() + "'");
+  const Ran demo = run_command(std::string(COORDKIT_DEMO_PROGRAM) + " --out '" + folder_.string() + "'");
   ASSERT_EQ(demo.status, 0) << demo.text;
   EXPECT_THAT(demo.text, testing::HasSubstr((folder_ / "demo.html").string()));
   Facts facts = open(folder_ / "demo.html");
@@ -232,11 +215,11 @@ TEST_F(PageTest, TheProgramsWriteTheirPages) {
 TEST_F(PageTest, AShrunkRunIsReplayedByItsLine) {
   const std::string program = COORDKIT_SIM_PROGRAM;
   const std::string trace = " --trace '" + (folder_ / "trace.html").string() + "' 2>&1";
-  const Output shrunk = run(program + " --shrink 1 --defect gate_open" + trace);
+  const Ran shrunk = run_command(program + " --shrink 1 --defect gate_open" + trace);
   std::smatch line;
   ASSERT_TRUE(std::regex_search(shrunk.text, line, std::regex("replay: ./dev sim (.*)\n"))) << shrunk.text;
   EXPECT_THAT(line[1].str(), testing::HasSubstr("--hostile"));
-  const Output again = run(program + " " + line[1].str() + trace);
+  const Ran again = run_command(program + " " + line[1].str() + trace);
   EXPECT_THAT(again.text, testing::HasSubstr("INV_L14 violated by seed 1"));
   EXPECT_THAT(again.text, testing::HasSubstr(line[0].str()));
   EXPECT_EQ(open(folder_ / "trace.html")["violated"], "INV_L14");

@@ -22,7 +22,7 @@ class FakeCluster {
     std::optional<ApplyOutput::Event> event;
   };
 
-  FakeCluster() { machine.found(ClusterId(1), uint64_t{1} << 31); }
+  FakeCluster() { machine.bootstrap(ClusterId(1), uint64_t{1} << 31); }
 
   void apply(const RequestId& request, std::string_view bytes) {
     const Command command{Index(++index), request, bytes};

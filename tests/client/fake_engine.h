@@ -132,7 +132,7 @@ class FakeEngine : public Engine {
   class ReadOnlyMachine final : public StateMachine {
    public:
     explicit ReadOnlyMachine(const FakeEngine& engine) : engine_(engine) {}
-    void found(ClusterId, uint64_t) override {}
+    void bootstrap(ClusterId, uint64_t) override {}
     void apply(std::span<const Command>, ApplyOutput&) override {}
     void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
     absl::StatusOr<std::string> query(std::string_view) const override { return absl::InvalidArgumentError("no bytes"); }

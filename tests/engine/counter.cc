@@ -10,7 +10,7 @@
 
 namespace coordkit::engine {
 
-void Counter::found(ClusterId cluster, uint64_t token_base) {
+void Counter::bootstrap(ClusterId cluster, uint64_t token_base) {
   cluster_ = cluster;
   token_base_ = token_base;
   ++founded_;

@@ -24,7 +24,7 @@ class Counter final : public StateMachine {
  public:
   explicit Counter(MachineId id = kCoordination) : id_(id) {}
 
-  void found(ClusterId cluster, uint64_t token_base) override;
+  void bootstrap(ClusterId cluster, uint64_t token_base) override;
   void apply(std::span<const Command> commands, ApplyOutput& output) override;
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"

@@ -154,7 +154,7 @@ TEST_F(HostingTest, S44_TheSameIdUnderAnotherGuardIsAnotherCommand) {
 
 TEST_F(HostingTest, S60_AMachineWithoutGuardsMeetsNone) {
   class Plain final : public StateMachine {
-    void found(ClusterId, uint64_t) override {}
+    void bootstrap(ClusterId, uint64_t) override {}
     void apply(std::span<const Command>, ApplyOutput&) override {}
     void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
     absl::StatusOr<std::string> query(std::string_view) const override { return std::string(); }

@@ -1,4 +1,4 @@
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 
 #include <gtest/gtest.h>
 

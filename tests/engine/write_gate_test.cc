@@ -30,7 +30,7 @@ TEST(WriteGateTest, AMessageLeavesWhenItsWriteIsDurable) {
 TEST(WriteGateTest, TheGenesisIsTheFirstWriteAndTheCoreCountsAfterIt) {
   WriteGate gate;
   EngineEffects effects;
-  gate.found(GroupId(), raft::Genesis{.cluster = ClusterId(7)}, effects);
+  gate.bootstrap(GroupId(), raft::Genesis{.cluster = ClusterId(7)}, effects);
   EXPECT_TRUE(gate.founding());
   ASSERT_EQ(effects.writes.size(), 1u);
   gate.written(WriteNumber(1), kStart);

@@ -84,7 +84,10 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/log/segment.cc", "#include <fcntl.h>", "file-system calls"},
       {"src/replica/replica.cc", "#include <filesystem>", "file-system calls"},
       {"src/replica/replica.cc", "#include <lmdb.h>", "only storage sees LMDB"},
-      {"src/client/session.cc", "#include <boost/asio.hpp>", "sockets, Asio and TLS"},
+      {"src/client/session.cc", "#include <boost/asio.hpp>", "sockets and Asio"},
+      {"src/transport/tcp.cc", "#include <openssl/ssl.h>", "only tls sees TLS"},
+      {"src/replica/replica.cc", "#include <openssl/hmac.h>", "only transport and tls see OpenSSL"},
+      {"src/replica/replica.cc", "#include \"tls/channel.h\"", "replica may not include tls"},
       {"src/client/session.cc", "#include <thread>", "no threads"},
       {"src/client/session.cc", "  #  include <coroutine>", "coroutines"},
       {"src/base/check.cc", "#include <iostream>", "stdout"},
@@ -126,7 +129,7 @@ TEST(FloorsTest, REG_R82_FLT_P05_NoFolderButReplicaMayAskForWallTime) {
 TEST(FloorsTest, WhatIsAllowedIsNotReported) {
   const Planted allowed[] = {
       {"src/raft/core.cc", "#include \"raft/core.h\"\n#include \"base/check.h\"\n#include \"coordkit/log_store.h\"", ""},
-      {"src/transport/tcp.cc", "#include \"engine/wire.h\"\n#include <boost/asio.hpp>", ""},
+      {"src/transport/tcp.cc", "#include \"coordkit/transport.h\"\n#include <boost/asio.hpp>", ""},
       {"src/storage/files.cc", "#include <fcntl.h>\n#include <lmdb.h>\n#include <thread>", ""},
       {"src/replica/genesis.cc", "auto now = std::chrono::system_clock::now();", ""},
       {"src/base/check.cc", "// std::cout and time(nullptr) in a comment\n/* #include <iostream>\n#include <thread> */", ""},

@@ -2,14 +2,12 @@
 // (./dev test regressions, faults, invariants, semantics) is shown to bite.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/support/command.h"
 #include "tests/support/source_dir.h"
 
 namespace coordkit::house {
@@ -20,25 +18,10 @@ using testing::Not;
 
 const std::string kTop = source_dir();
 
-struct Said {
-  std::string text;
-  int status = 0;
-};
-
-Said run(const std::string& command) {
-  Said said;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return {"popen failed", -1};
-  std::array<char, 4096> piece;
-  while (const size_t size = fread(piece.data(), 1, piece.size(), pipe)) said.text.append(piece.data(), size);
-  said.status = WEXITSTATUS(pclose(pipe));
-  return said;
-}
-
 class TableTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TableTest, EveryRowHasATestOrAReason) {
-  const Said said = run(kTop + "/dev test " + GetParam());
+  const Ran said = run_command(kTop + "/dev test " + GetParam() + " 2>&1");
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, HasSubstr(" 0 missing"));
 }
@@ -49,8 +32,8 @@ INSTANTIATE_TEST_SUITE_P(All, TableTest, testing::Values("regressions", "faults"
 // The script over one table, one test file and one table of mutants.
 class ScriptTest : public testing::Test {
  public:
-  Said covered(const std::string& table, const std::string& tests, const std::string& name = "regressions",
-               const std::string& mutants = "") {
+  Ran covered(const std::string& table, const std::string& tests, const std::string& name = "regressions",
+              const std::string& mutants = "") {
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder);
@@ -61,15 +44,15 @@ class ScriptTest : public testing::Test {
     std::filesystem::create_directories(folder / "tests/mutants");
     const std::string mutants_path = folder / "tests/mutants/raft.txt";
     std::ofstream(mutants_path) << mutants;
-    return run("awk -f '" + kTop + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path + "' '" +
-               tests_path + "' '" + mutants_path + "'");
+    return run_command("awk -f '" + kTop + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path + "' '" +
+                       tests_path + "' '" + mutants_path + "' 2>&1");
   }
 };
 
 TEST_F(ScriptTest, ATestCountsForEveryIdInItsName) {
-  const Said said = covered("| REG_R02 | a | |\n| REG_R08 | b | |\n| REG_F01 REG_F03 | c | |\n| REG_F31 | d | half |\n",
-                            "TEST(QuorumTest, REG_R02_R8_EverySize) {}\n"
-                            "  TEST_F(LongNameOfASuiteTest,\n         S38_REG_F03_FLT_D16_REG_F31_Something) {\n");
+  const Ran said = covered("| REG_R02 | a | |\n| REG_R08 | b | |\n| REG_F01 REG_F03 | c | |\n| REG_F31 | d | half |\n",
+                           "TEST(QuorumTest, REG_R02_R8_EverySize) {}\n"
+                           "  TEST_F(LongNameOfASuiteTest,\n         S38_REG_F03_FLT_D16_REG_F31_Something) {\n");
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, HasSubstr("4 rows: 3 with tests, 1 in part, 0 none with a reason, 0 missing"));
   EXPECT_THAT(said.text, HasSubstr("QuorumTest.REG_R02_R8_EverySize"));
@@ -77,7 +60,7 @@ TEST_F(ScriptTest, ATestCountsForEveryIdInItsName) {
 
 TEST_F(ScriptTest, ARuleIsARowAndTestsCarryItsNumber) {
   const std::string rules = "- **S-05** one\n- **S-10** another, see **S-99**\n| S-20 | later |\n| S-21 to S-23 | later |\n";
-  const Said said = covered(rules, "TEST(KvTest, S05_REG_F03_S10_Something) {}\nTEST(KvTest, S22_Early) {}\n", "semantics");
+  const Ran said = covered(rules, "TEST(KvTest, S05_REG_F03_S10_Something) {}\nTEST(KvTest, S22_Early) {}\n", "semantics");
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, HasSubstr("6 rows: 2 with tests, 1 in part, 3 none with a reason, 0 missing"));
   EXPECT_NE(covered(rules, "TEST(KvTest, S05_Something) {}\n", "semantics").status, 0) << "S-10 has none";
@@ -85,32 +68,32 @@ TEST_F(ScriptTest, ARuleIsARowAndTestsCarryItsNumber) {
 }
 
 TEST_F(ScriptTest, ARowWithNeitherTestNorReasonFails) {
-  const Said said =
+  const Ran said =
       covered("| REG_R02 | a | |\n| REG_R08 | b | a reason |\n", "TEST(A, R02_NoPrefix) {}\n// REG_R02 in a comment\n");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("1 none with a reason, 1 missing"));
 }
 
 TEST_F(ScriptTest, AnIdThatNoRowHasFails) {
-  const Said said = covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\nTEST(A, REG_R99_Something) {}\n");
+  const Ran said = covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\nTEST(A, REG_R99_Something) {}\n");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("A.REG_R99_Something carries REG_R99"));
 }
 
 TEST_F(ScriptTest, APrefixWithoutAnIdFails) {
-  const Said said = covered("| FLT_N01 | a | later |\n", "TEST(A, FLT_Something) {}\n", "faults");
+  const Ran said = covered("| FLT_N01 | a | later |\n", "TEST(A, FLT_Something) {}\n", "faults");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("A.FLT_Something says FLT but not which"));
 }
 
 TEST_F(ScriptTest, TwoRowsOfOneIdFail) {
-  const Said said = covered("| FLT_N01 | a | later |\n| FLT_N1 | b | later |\n", "", "faults");
+  const Ran said = covered("| FLT_N01 | a | later |\n| FLT_N1 | b | later |\n", "", "faults");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("FLT_N1 has two rows"));
 }
 
 TEST_F(ScriptTest, MutantsAreListedWithTheRowsTheyBreakAndAreNoTests) {
-  const Said said =
+  const Ran said =
       covered("| INV_R02 | a | b | |\n| INV_R08 | a | b | later |\n", "TEST(A, INV_R02_Something) {}\n", "invariants",
               "# breaks: INV_R08\nvotes_twice\nsafety: swarm\nbreaks: REG_R99 INV_R02\nkiller: raft A.INV_R02_Something\n"
               "in: src/raft/a.cc\n-breaks: INV_R08\n+mutant(votes_twice)\n");
@@ -120,7 +103,7 @@ TEST_F(ScriptTest, MutantsAreListedWithTheRowsTheyBreakAndAreNoTests) {
 }
 
 TEST_F(ScriptTest, AMutantOfARowThatIsNotThereFails) {
-  const Said said =
+  const Ran said =
       covered("| REG_R02 | a | |\n", "TEST(A, REG_R02_Something) {}\n", "regressions", "votes_twice\nbreaks: REG_R99\n");
   EXPECT_NE(said.status, 0);
   EXPECT_THAT(said.text, HasSubstr("mutant votes_twice breaks REG_R99"));

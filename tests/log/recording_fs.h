@@ -68,10 +68,13 @@ class RecordingFs final : public FileSystem {
   void fail_call(uint64_t number, absl::Status why) { failing_ = number, why_ = std::move(why); }
   // Every call from now on fails.
   void fail_all_calls(absl::Status why) { all_fail_ = true, why_ = std::move(why); }
+  // Every call of this name does: "sync", "pread" and so on.
+  void fail_calls(std::string_view what, absl::Status why) { failing_name_ = what, why_ = std::move(why); }
   uint64_t calls() const { return calls_; }
   bool has_failed() const { return failing_ != 0 && calls_ >= failing_; }
   // Files may take up this much in all.
   void limit_space(uint64_t bytes) { space_ = bytes; }
+  uint64_t used() const;
 
   // The image after the first `count` changes if everything unsynced by then is decided by `survives`.
   Image crash(size_t count, const std::function<bool()>& survives, Pieces of = {}) const;
@@ -82,7 +85,6 @@ class RecordingFs final : public FileSystem {
   class RecordingFile;
   absl::Status enter(std::string_view what);
   void record(Change change);
-  uint64_t used() const;
 
   const Image start_;
   Image now_;
@@ -91,6 +93,7 @@ class RecordingFs final : public FileSystem {
   uint64_t calls_ = 0;
   uint64_t failing_ = 0;
   bool all_fail_ = false;
+  std::string failing_name_;
   absl::Status why_;
   uint64_t space_ = uint64_t{1} << 40;
 };

@@ -87,7 +87,7 @@ TEST(CheckpointTest, AnEmptyViewRestoresABlankMachineThatCanBeFounded) {
   Driver d = populated();
   ASSERT_TRUE(d.machine.restore(RowsView()).ok());
   EXPECT_EQ(d.machine.digest(), Machine("m1").digest());
-  d.machine.found(ClusterId(9), kBase);
+  d.machine.bootstrap(ClusterId(9), kBase);
   EXPECT_EQ(d.open(), SessionId(kBase + 1));
 }
 

@@ -61,12 +61,17 @@ std::vector<StateMachineCase> cases() {
            .make = [] { return std::make_unique<machine::Machine>(row_prefix(kCoordination)); },
            .command = coordkit_command,
            .questions = {"nonsense"},
-           .guards = guards},
+           .guards = guards,
+           .fill =
+               [](uint64_t i) {
+                 return encode(machine::Request{.body = machine::Put{"many/" + std::to_string(i), "value"}});
+               }},
           {.name = "ledger",
            .id = example::kLedger,
            .make = [] { return std::make_unique<example::Ledger>(); },
            .command = ledger_command,
-           .questions = {"anna", "ben", "nobody", ""}}};
+           .questions = {"anna", "ben", "nobody", ""},
+           .fill = [](uint64_t i) { return "deposit number-" + std::to_string(i) + " 5"; }}};
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ TEST(CoordkitMachineTest, OneThatCameOutOfACheckpointReadsAsTheOneThatWentOn) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     RandomBits random(seed);
     MachineUnderTest whole(std::make_unique<machine::Machine>(row_prefix(kCoordination)));
-    whole.found();
+    whole.bootstrap();
     RowStore stored(kCoordination);
     for (uint64_t i = 0; i < 600; ++i) {
       whole.apply({{i + 2, coordkit_command(random)}});

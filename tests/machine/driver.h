@@ -83,7 +83,7 @@ inline constexpr uint64_t kBase = uint64_t{150'000'000} << 31;
 class Driver {
  public:
   explicit Driver(uint64_t token_base = kBase, std::string prefix = "m1") : machine(std::move(prefix)) {
-    machine.found(ClusterId(5), token_base);
+    machine.bootstrap(ClusterId(5), token_base);
   }
 
   Produced submit(Request request, Sequence sequence) { return apply(encode(request), {kOrigin, sequence}); }

@@ -15,7 +15,7 @@ constexpr uint64_t kSessions = 1'000'000;
 
 class Filled {
  public:
-  Filled() { machine_.found(ClusterId(5), uint64_t{150'000'000} << 31); }
+  Filled() { machine_.bootstrap(ClusterId(5), uint64_t{150'000'000} << 31); }
 
   Result apply(Request::Body body) {
     index_ = index_.next();

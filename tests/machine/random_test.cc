@@ -312,11 +312,11 @@ class RandomRun {
     ASSERT_TRUE(nothing.rows.empty()) << "a restored machine is clean";
   }
 
-  void found() {
+  void bootstrap() {
     model_.locks.last = kBase;
-    machine_.found(ClusterId(5), kBase);
-    never_stored_.found(ClusterId(5), kBase);
-    copy_.found(ClusterId(5), kBase);
+    machine_.bootstrap(ClusterId(5), kBase);
+    never_stored_.bootstrap(ClusterId(5), kBase);
+    copy_.bootstrap(ClusterId(5), kBase);
   }
 
  private:
@@ -463,7 +463,7 @@ TEST(MachineRandomTest, S48_INV_L08_REG_F73_RandomEntriesMatchTheModelAndACopyRe
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     SCOPED_TRACE(seed);
     RandomRun run(seed);
-    run.found();
+    run.bootstrap();
     for (int step = 0; step < 400; ++step) {
       ASSERT_NO_FATAL_FAILURE(run.step()) << step;
       ASSERT_NO_FATAL_FAILURE(run.compare()) << step;

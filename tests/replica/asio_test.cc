@@ -4,11 +4,9 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -17,30 +15,12 @@
 
 #include "coordkit/asio_coordination.h"
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/asio_fixture.h"
 
 namespace coordkit::testing {
 namespace {
 
 namespace asio = boost::asio;
-
-class AsioTest : public ::testing::Test {
- protected:
-  void SetUp() override { cluster_.open_all(); }
-  Replica& replica() { return cluster_[1]; }
-  // Runs a coroutine to its end on this thread.
-  template <typename Body>
-  void run(Body body) {
-    asio::co_spawn(io_, std::move(body), [](std::exception_ptr error) {
-      if (error) std::rethrow_exception(error);
-    });
-    io_.run();
-    io_.restart();
-  }
-
-  Cluster cluster_{1};
-  asio::io_context io_;
-};
 
 TEST_F(AsioTest, ACoroutineOpensLocksWritesAndReads) {
   bool done = false;

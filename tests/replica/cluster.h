@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "coordkit/error.h"
@@ -35,6 +37,17 @@ MATCHER(IsOk, "is OK") {
 MATCHER_P(HasCode, code, "has code " + absl::StatusCodeToString(code)) {
   *result_listener << arg;
   return arg.code() == code;
+}
+
+// Asks until it is so: what is told to a replica arrives some time.
+template <typename Fact>
+bool eventually(Fact fact) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (fact()) return true;
+    std::this_thread::yield();
+  }
+  return false;
 }
 
 // Below TEST_TMPDIR, which lies on the disk of the build folder.

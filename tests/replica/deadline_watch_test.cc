@@ -104,7 +104,7 @@ std::latch* stuck_until = nullptr;  // set by the one test that uses it
 // Answers every command; "stick" holds up the turn that applies it.
 class Sticky final : public StateMachine {
  public:
-  void found(ClusterId, uint64_t) override {}
+  void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
       if (command.payload == "stick") stuck_until->wait();

@@ -39,18 +39,8 @@ class MembershipTest : public ::testing::Test {
     }
     return ids;
   }
-  // Asks until it is so: what is told to a replica arrives some time.
   bool becomes(uint64_t id, ReplicaState state) {
     return eventually([&] { return cluster_[id].health().state == state; });
-  }
-  template <typename Fact>
-  bool eventually(Fact fact) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      if (fact()) return true;
-      std::this_thread::yield();
-    }
-    return false;
   }
 
   Cluster cluster_{5};

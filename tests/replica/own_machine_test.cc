@@ -171,7 +171,7 @@ TEST_F(OwnMachineTest, S60_AMachineThatIsAddedLaterStartsBlankOnEveryReplica) {
 
 class Thrower final : public StateMachine {
  public:
-  void found(ClusterId, uint64_t) override {}
+  void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command>, ApplyOutput&) override { throw std::runtime_error("out of order"); }
   void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
   absl::StatusOr<std::string> query(std::string_view) const override { return std::string(); }
@@ -202,7 +202,7 @@ TEST_F(OwnMachineTest, FLT_A07_AMachineThatThrowsHaltsItsReplicaAndNamesTheEntry
 class Miscounter final : public StateMachine {
  public:
   explicit Miscounter(uint64_t step) : step_(step) {}
-  void found(ClusterId, uint64_t) override {}
+  void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
       count_ += step_;

@@ -18,16 +18,6 @@ ReplicaOptions with_secret(ReplicaOptions options, std::string_view secret) {
   return options;
 }
 
-template <typename Fact>
-bool eventually(Fact fact) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < deadline) {
-    if (fact()) return true;
-    std::this_thread::yield();
-  }
-  return false;
-}
-
 TEST(SecretTest, FLT_S03_WhoSharesASecretFoundsAClusterAndWorks) {
   Cluster cluster;
   for (uint64_t id = 1; id <= 3; ++id) ASSERT_NO_FATAL_FAILURE(cluster.open(with_secret(cluster.options(id), kSecret)));

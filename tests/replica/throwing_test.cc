@@ -44,7 +44,7 @@ class Errors {
 // Announces every command; throws when it is asked.
 class Asked final : public StateMachine {
  public:
-  void found(ClusterId, uint64_t) override {}
+  void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
       output.results.push_back({.index = command.index, .request = command.request, .bytes = "done"});

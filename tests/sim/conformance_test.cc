@@ -32,7 +32,16 @@ class PassingTime final : public StateStore {
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override { return store_.view(); }
   void close() override { store_.close(); }
 
-  void crash() { store_.crash(); }
+  void crash() {
+    store_.crash();
+    store_.set_errors(0);
+    store_.set_full(false);
+  }
+  void fail() { store_.set_errors(1'000'000); }
+  void set_full(bool full) {
+    store_.set_full(full);
+    pass();
+  }
 
  private:
   void pass() {
@@ -48,6 +57,16 @@ class SimStateHarness final : public StateStoreHarness {
   StateStore& restart() override {
     store_.crash();
     return store_;
+  }
+  bool outlives_process() const override { return false; }
+  bool cut_power() override { return true; }  // a restart is one
+  bool fail_syncs() override {
+    store_.fail();
+    return true;
+  }
+  bool set_full(bool full) override {
+    store_.set_full(full);
+    return true;
   }
 
  private:
@@ -72,7 +91,11 @@ class LogInPassingTime final : public LogStore {
   void compact(Position through) override { store_.compact(through); }
   void close() override { store_.close(); }
 
-  void crash() { store_.crash(sim::CrashKind::Power); }
+  void crash() {
+    store_.crash(sim::CrashKind::Power);
+    store_.set_faults({});
+  }
+  void fail(const sim::FileFaults& faults) { store_.set_faults(faults); }
   void rot(Index index) { store_.rot(index); }
 
  private:
@@ -94,6 +117,16 @@ class SimLogHarness final : public LogStoreHarness {
   LogStore& restart() override {
     store_.crash();
     return store_;
+  }
+  bool outlives_process() const override { return false; }
+  bool cut_power() override { return true; }  // a restart is one
+  bool fail_syncs() override {
+    store_.fail({.sync_errors = 1'000'000});
+    return true;
+  }
+  bool fail_reads() override {
+    store_.fail({.read_errors = 1'000'000});
+    return true;
   }
   bool rot(const raft::Entry& entry) override {
     store_.rot(entry.index);

@@ -23,7 +23,7 @@ constexpr MachineId kTally{20};
 class Tally final : public StateMachine {
  public:
   explicit Tally(uint64_t skew) : skew_(skew) {}
-  void found(ClusterId, uint64_t) override {}
+  void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
       const std::string* row = rows_.find("n");

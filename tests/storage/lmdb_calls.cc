@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <mutex>
 #include <optional>
-#include <string_view>
+#include <string>
 
 namespace coordkit::testing {
 namespace {
@@ -21,13 +21,16 @@ uint64_t made_calls = 0;
 uint64_t failing_call = 0;
 std::vector<LmdbCalls::Change> recorded;
 LmdbCalls::Room room = LmdbCalls::Room::Enough;
+bool all_fail = false;
 
-bool is_data_file(int fd) {
+std::string path_of(int fd) {
   char path[4096];
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
   const ssize_t size = ::readlink(link.c_str(), path, sizeof path);
-  return size > 0 && std::string_view(path, static_cast<size_t>(size)).find("/data.") != std::string_view::npos;
+  return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
 }
+bool is_data_file(int fd) { return path_of(fd).find("/data.") != std::string::npos; }
+bool is_lock_file(int fd) { return path_of(fd).ends_with("-lock"); }
 
 LmdbCalls::Room room_now() {
   const std::scoped_lock lock(mutex);
@@ -46,7 +49,12 @@ std::optional<ssize_t> without_room(int fd, size_t size) {
 // Whether the call goes on to the kernel; errno is set if not.
 bool passes(int fd, LmdbCalls::Change change) {
   const std::scoped_lock lock(mutex);
-  if (!watching || !is_data_file(fd)) return true;
+  if ((!watching && !all_fail) || !is_data_file(fd)) return true;
+  if (all_fail) {
+    errno = EIO;
+    return false;
+  }
+  if (is_lock_file(fd)) return true;  // nothing in it is worth keeping
   if (++made_calls == failing_call) {
     errno = EIO;
     return false;
@@ -80,6 +88,11 @@ LmdbCalls::~LmdbCalls() {
 void LmdbCalls::set_room(Room now) {
   const std::scoped_lock lock(mutex);
   room = now;
+}
+
+void LmdbCalls::set_failing(bool failing) {
+  const std::scoped_lock lock(mutex);
+  all_fail = failing;
 }
 
 uint64_t LmdbCalls::made() const {

@@ -27,6 +27,9 @@ class LmdbCalls {
   enum class Room : uint8_t { Enough, None, Short };
   static void set_room(Room room);
 
+  // From here on every call fails with EIO, until it is taken back.
+  static void set_failing(bool failing);
+
   uint64_t made() const;
   std::vector<Change> changes() const;  // those that did not fail
 };

@@ -220,9 +220,7 @@ TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTable
   const auto spoilings = {
       +[](const std::string& file) { std::filesystem::resize_file(file, 0); },
       +[](const std::string& file) { std::filesystem::resize_file(file, 5000); },
-      +[](const std::string& file) { std::filesystem::resize_file(file + "-lock", 0); },
       +[](const std::string& file) { std::filesystem::remove(file); },
-      +[](const std::string& file) { std::filesystem::remove(file + "-lock"); },
       +[](const std::string& file) { std::filesystem::remove_all(std::filesystem::path(file).parent_path()); },
       +[](const std::string& file) {
         std::filesystem::copy_file(file, file + ".copy");
@@ -253,7 +251,31 @@ TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTable
   }
 }
 
+// LMDB waits on mutexes that lie in its lock file: whoever changed a byte of it stopped a running replica's scrub for ever.
+TEST_F(LmdbDamageTest, FLT_D12_ALockFileInUseHasNoNameThatCouldBeSpoiled) {
+  const auto names = [this] {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path().filename());
+    return found;
+  };
+  std::ofstream(file() + "-lock") << noise(9000);  // what a crash at open may leave
+  auto table = open();
+  ASSERT_TRUE(table.ok()) << table.status().ToString();
+  fill(**table, 2);
+  EXPECT_EQ(names(), std::vector<std::string>{"data.mdb"});
+  const auto view = (*table)->view();
+  ASSERT_TRUE(view.ok());
+  auto replaced = storage::LmdbTable::replace_with(options(), whole());
+  ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
+  EXPECT_EQ(names(), std::vector<std::string>{"data.mdb"});
+  EXPECT_TRUE((*replaced)->write(next_batch(10)).ok());
+  EXPECT_EQ(*rows_of(**replaced), rows_);
+}
+
 TEST_F(LmdbDamageTest, FLT_D13_WhatIsNoFileIsRefused) {
+  std::filesystem::create_directory(file() + "-lock");
+  EXPECT_TRUE(absl::IsFailedPrecondition(open().status()));
+  std::filesystem::remove(file() + "-lock");
   std::filesystem::create_directory(file());
   EXPECT_TRUE(absl::IsFailedPrecondition(open().status()));
   std::filesystem::remove(file());
@@ -350,7 +372,7 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_CheckpointsWaitForRoomAndGoOn) {
   EXPECT_TRUE(probe_.damages().empty());
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedAndAWholeCheckpointWaitForRoomToo) {
+TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedWaitsForRoomToo) {
   LmdbCalls::set_room(LmdbCalls::Room::None);
   store_->stage(Ticket(1), {"", ""}, {{"p", "1"}, {"q", "2"}});
   ASSERT_TRUE(probe_.wait_waiting(true));
@@ -366,7 +388,10 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedAndAWholeCheckpointWaitForRoomTo
   ASSERT_TRUE(probe_.wait_waiting(true));
   LmdbCalls::set_room(LmdbCalls::Room::Enough);
   ASSERT_TRUE(probe_.wait_for(StateSinkProbe::Installed{installed})) << "what was staged is still what the digest says";
-  ASSERT_TRUE(probe_.wait_waiting(false));
+  EXPECT_TRUE(probe_.failures().empty());
+}
+
+TEST_F(LmdbStoreDamageTest, FLT_D04_AWholeCheckpointWaitsForRoomToo) {
   LmdbCalls::set_room(LmdbCalls::Room::None);
   const Position whole{Index(6), Term(2)};
   store_->commit({.applied = whole, .rows = {{"p", "3"}}, .whole = true});
@@ -374,6 +399,7 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedAndAWholeCheckpointWaitForRoomTo
   LmdbCalls::set_room(LmdbCalls::Room::Enough);
   ASSERT_TRUE(probe_.wait_applied(whole));
   EXPECT_TRUE(probe_.failures().empty());
+  EXPECT_TRUE(probe_.damages().empty());
 }
 
 TEST_F(LmdbStoreDamageTest, FLT_D04_AStoreThatWaitsForRoomCloses) {

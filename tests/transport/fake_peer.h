@@ -75,6 +75,15 @@ class FakePeer {
     }
     return !timed_out_;
   }
+  // The bytes that have come, whatever they are; none: the other end closed.
+  std::string raw() {
+    pollfd waiting{fd_, POLLIN, 0};
+    if (poll(&waiting, 1, 60'000) <= 0) return timed_out_ = true, "";
+    std::string bytes(64 << 10, '\0');
+    const ssize_t n = recv(fd_, bytes.data(), bytes.size(), 0);
+    bytes.resize(n > 0 ? static_cast<size_t>(n) : 0);
+    return bytes;
+  }
   void reset() {  // RST instead of FIN
     const linger now{1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);

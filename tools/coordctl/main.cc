@@ -1,20 +1,63 @@
-// coordctl: the command line beside the library. `coordctl check` reads a history and says whether it is linearizable
-// (docs/format-history.md). It needs no cluster.
+// coordctl: the command line beside the library. `check` reads a history and says whether it is linearizable
+// (docs/format-history.md); `--socket PATH ...` speaks with a running replica (docs/coordctl.md); `inspect`, `cat`, `backup`,
+// `restore` and `recover` work on data directories that no replica has open, and on backups of them (docs/backup.md).
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <string>
 
+#include "tools/coordctl/backup_command.h"
 #include "tools/coordctl/check_command.h"
+#include "tools/coordctl/completion.h"
+#include "tools/coordctl/inspect_command.h"
+#include "tools/coordctl/live_command.h"
+
+namespace {
+
+using namespace coordkit::coordctl;
+
+struct Arguments {
+  CheckArguments check;
+  LiveArguments live;
+  InspectArguments inspect;
+  CatArguments cat;
+  BackupArguments backup;
+  RestoreArguments restore;
+  RecoverArguments recover;
+};
+
+int run(const CLI::App& app, const Arguments& arguments) {
+  if (!arguments.live.words.empty()) return run_live(arguments.live);
+  if (app.got_subcommand("inspect")) return run_inspect(arguments.inspect);
+  if (app.got_subcommand("cat")) return run_cat(arguments.cat);
+  if (app.got_subcommand("backup")) return run_backup(arguments.backup);
+  if (app.got_subcommand("restore")) return run_restore(arguments.restore);
+  if (app.got_subcommand("recover")) return run_recover(arguments.recover);
+  return run_check(arguments.check);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Tools for coordkit and for histories of anything that calls itself linearizable."};
   app.require_subcommand(1);
-  coordkit::coordctl::CheckArguments check;
-  coordkit::coordctl::add_check(app, check);
+  Arguments arguments;
+  add_check(app, arguments.check);
+  add_inspect(app, arguments.inspect);
+  add_cat(app, arguments.cat);
+  add_backup(app, arguments.backup);
+  add_restore(app, arguments.restore);
+  add_recover(app, arguments.recover);
+  add_live(app, arguments.live);
+  const CLI::App* const completion = app.add_subcommand("completion", "prints a script: source <(coordctl completion)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
-    return status == 0 ? 0 : coordkit::coordctl::kBadInput;
+    return status == 0 ? 0 : kBadInput;
   }
-  return coordkit::coordctl::run_check(check);
+  if (completion->parsed()) {
+    std::fputs(bash_completion(app).c_str(), stdout);
+    return 0;
+  }
+  return run(app, arguments);
 }

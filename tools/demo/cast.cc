@@ -103,6 +103,11 @@ void Cast::dismiss() {
   resource_.wait(deadline_);
 }
 
+void Cast::go_on(support::Deadline until) {
+  while (lines_.next(until)) {
+  }
+}
+
 size_t Cast::refusals() const {
   return static_cast<size_t>(
       std::count_if(admissions_.begin(), admissions_.end(), [](const auto& one) { return !one.accepted; }));

@@ -63,8 +63,9 @@ class Cast {
   uint64_t tell_mode(int id, const std::string& mode);  // the number it was told with
   void freeze(int id);
   void thaw(int id);
-  void kill(int id);  // and hears its last words
-  void dismiss();     // everybody, who must be at rest; each must end well
+  void kill(int id);                    // and hears its last words
+  void dismiss();                       // everybody, who must be at rest; each must end well
+  void go_on(support::Deadline until);  // everybody, and what they say is not kept
 
   // Listens until `condition` holds. Throws StoryFailed: not in time, or somebody failed meanwhile.
   template <typename Condition>

@@ -16,6 +16,8 @@ int run(int argc, char** argv) {
   CLI::App app("Three real processes, one lock; the leader is frozen, then killed; ends with a checked summary.");
   std::string out = "out";
   app.add_option("--out", out, "where demo.log, demo.json, demo.html, demo.svg and demo-data go")->capture_default_str();
+  bool keep = false;
+  app.add_flag("--keep", keep, "the three go on afterwards, for an hour or until interrupted: look at them with coordctl");
 
   coordkit::demo::NodeOptions node;
   CLI::App* node_role = app.add_subcommand("node", "one process of the service")->group("");
@@ -32,7 +34,7 @@ int run(int argc, char** argv) {
   if (node_role->parsed()) return coordkit::demo::run_node(node);
   if (resource_role->parsed()) return coordkit::demo::run_resource(gate_file);
   alarm(kWatchdogSeconds);
-  return coordkit::demo::run_story(out);
+  return coordkit::demo::run_story(out, keep);
 }
 
 }  // namespace

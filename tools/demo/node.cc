@@ -16,6 +16,7 @@
 
 #include "coordkit/replica.h"
 #include "tools/demo/ledger_client.h"
+#include "tools/demo/parts.h"
 #include "tools/demo/roles.h"
 #include "tools/support/report.h"
 
@@ -56,6 +57,9 @@ class Node {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "demo", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
     options.security = PlainText{};
+    options.parts = parts_of_a_node();
+    const std::string socket = options_.data_dir + ".admin";
+    if (socket.size() < 108) options.admin_socket = socket;  // the kernel's bound; the story does without
     options.segment_bytes = 4 << 20;
     options.checkpoint_entries = 64;  // the story is short, and a restart should find a checkpoint
     options.on_leadership = [this](const raft::Leadership& now) {

@@ -24,7 +24,8 @@ struct NodeOptions {
   uint16_t resource_port = 0;
 };
 
-int run_story(const std::filesystem::path& out);
+// `keep`: when the story is over its processes go on for an hour, for `coordctl --socket` to look at.
+int run_story(const std::filesystem::path& out, bool keep);
 int run_node(const NodeOptions& options);
 int run_resource(const std::string& gate_file);
 

@@ -3,6 +3,8 @@
 // It never waits for time to pass, only for something to be said; one deadline bounds it all. Whatever the machine does on
 // its own meanwhile (an election because a disk stood still, say) is part of the story: a step that needs the leader to
 // hold the lock tries again with the new one.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -30,7 +32,7 @@ class Story {
         started_(support::machine_time_ns()),
         cast_(out / "demo-data", support::in(kLimit)) {}
 
-  int run();
+  int run(bool keep);
 
  private:
   void say(const std::string& sentence);
@@ -43,6 +45,7 @@ class Story {
   void restart(int id);
   void agree();
   void judge();
+  void stay();
   void write_json(bool ok);
   void write_page(const std::string& wrong);
 
@@ -277,7 +280,15 @@ void Story::write_page(const std::string& wrong) {
   std::ofstream(out_ / "demo.svg") << picture(timeline);
 }
 
-int Story::run() {
+void Story::stay() {
+  alarm(0);  // the story's own watchdog
+  for (int id = 1; id <= Cast::kNodes; ++id) cast_.tell_mode(id, "rotate");
+  say("the three go on for an hour, or until this is interrupted; in another shell: ./dev coordctl --socket " +
+      (out_ / "demo-data" / "node-1.admin").string() + " status");
+  cast_.go_on(support::in(1h));
+}
+
+int Story::run(bool keep) {
   try {
     elect();
     freeze_leader();
@@ -286,10 +297,11 @@ int Story::run() {
     agree();
     rotate(6, "the three, the restarted one among them,");
     agree();
-    cast_.dismiss();
+    if (!keep) cast_.dismiss();
     judge();
     write_json(true);
     write_page({});
+    if (keep) stay();
     return 0;
   } catch (const StoryFailed& failure) {
     say(std::string("FAILED: ") + failure.what());
@@ -302,12 +314,12 @@ int Story::run() {
 
 }  // namespace
 
-int run_story(const std::filesystem::path& out) {
+int run_story(const std::filesystem::path& out, bool keep) {
   std::filesystem::remove_all(out / "demo-data");
   std::filesystem::remove(out / "demo.json");
   std::filesystem::remove(out / "demo.html");
   std::filesystem::create_directories(out / "demo-data");
-  return Story(out).run();
+  return Story(out).run(keep);
 }
 
 }  // namespace coordkit::demo

@@ -40,7 +40,7 @@ const auto kNothing = [] { return json::object(); };
 
 }  // namespace
 
-MachineSide::MachineSide() { machine_.found(ClusterId(1), uint64_t{1} << 31); }
+MachineSide::MachineSide() { machine_.bootstrap(ClusterId(1), uint64_t{1} << 31); }
 
 Result MachineSide::apply(machine::Request::Body body) {
   index_ = index_.next();

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "engine/wire.h"
+#include "coordkit/wire.h"
 
 namespace coordkit::experiment {
 namespace {

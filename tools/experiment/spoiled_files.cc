@@ -229,6 +229,13 @@ void Spoiler::replace(int id) {
   throw std::runtime_error("a member could not be replaced");
 }
 
+// What an operator reads first.
+std::string told_by(const Heard& member) {
+  if (!member.refused.empty()) return member.refused;
+  if (!member.halted.empty()) return member.halted;
+  return member.warnings != 0 ? member.first_warning : member.sentence;
+}
+
 void Spoiler::spoil_stopped() {
   const int id = somebody();
   work(6, 0);
@@ -239,12 +246,7 @@ void Spoiler::spoil_stopped() {
   ++stopped_runs_;
   start(id);
   const Outcome outcome = await_outcome(id);
-  const Heard& it = heard(id);
-  note(outcome, what,
-       !it.refused.empty()  ? it.refused
-       : !it.halted.empty() ? it.halted
-       : it.warnings        ? it.first_warning
-                            : it.sentence);
+  note(outcome, what, told_by(heard(id)));
   if (outcome != Outcome::Unharmed && outcome != Outcome::Mended) replace(id);
 }
 
@@ -270,7 +272,7 @@ void Spoiler::spoil_running() {
       const Outcome again = await_outcome(id);
       if (again != Outcome::Unharmed) {
         outcome = again;
-        sentence = !heard(id).refused.empty() ? heard(id).refused : heard(id).sentence;
+        sentence = told_by(heard(id));
       }
     }
   }

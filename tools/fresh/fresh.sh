@@ -7,7 +7,7 @@
 # copies of it, and of the host it lends them only how packages are fetched:
 #   root       runs the commands as root; what is missing they install themselves
 #   newcomer   a user without rights is told one line to paste; root pastes it, and the commands run as that user
-# Without COMMAND: ./dev demo, then ./dev test quick. The compiler cache of this tree is lent, unless --cold is said: then every
+# Without COMMAND: ./dev demo, ./dev test quick, and the examples against the installed package alone. The compiler cache of this tree is lent, unless --cold is said: then every
 # file is compiled in the first copy, the command list ends with bash .ci/run, and its cache is lent to the second copy only.
 # Exit code 77 where this cannot be done: it takes root, mmdebstrap and the right to mount.
 set -euo pipefail
@@ -18,7 +18,7 @@ say() { printf 'fresh: %s\n' "$*"; }
 
 cold=
 if [ "${1:-}" = --cold ]; then cold=1; shift; fi
-steps=("./dev demo" "./dev test quick")
+steps=("./dev demo" "./dev test quick" "./dev test install/examples")
 [ -z "$cold" ] || steps+=("bash .ci/run")
 [ $# -eq 0 ] || steps=("$(printf '%q ' "$@")")
 

@@ -1,4 +1,4 @@
-// What one replica has seen of its own callers' acquires, and of sessions that ran out (docs/semantics.md S-56).
+// What one replica has seen of its own callers' commands and acquires, and of sessions that ran out (docs/semantics.md S-56).
 //
 // Counts of this process since it was opened, of all locks together: nothing is kept per name, and nothing is asked of others.
 // They are for charts and alarms, not for proofs: an acquire whose caller gave up before the answer counts nowhere, and
@@ -54,6 +54,14 @@ class WaitTimes {
   uint64_t count_ = 0;
   Duration total_{};
   Duration longest_{};
+};
+
+// Commands that this process's callers, or its client for them, put into the log.
+struct CommandStatistics {
+  uint64_t submitted = 0;
+  uint64_t refused = 0;  // refused without effect, or given up without an answer
+  WaitTimes latency;     // of the others, from the turn that took them up to the first answer
+  friend bool operator==(const CommandStatistics&, const CommandStatistics&) = default;
 };
 
 struct LockStatistics {

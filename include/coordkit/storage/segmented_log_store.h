@@ -41,6 +41,7 @@ class SegmentedLogStore final : public LogStore {
   // Over another file system; `files` is called once for each of the two threads.
   using FileSystemFactory = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>()>;
   SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options = {});
+  SegmentedLogStore(std::shared_ptr<DataDirectory> directory, FileSystemFactory files, SegmentedLogOptions options = {});
   ~SegmentedLogStore() override;
 
   void checkpointed(Index applied) override;

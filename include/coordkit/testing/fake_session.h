@@ -62,6 +62,15 @@ class FakeService {
   // Nothing is sent or heard from here on: sessions come into jeopardy at their deadlines, and expire if it lasts.
   void cut_off();
   void mend();
+  // From here on whatever the process under test says takes so much longer to arrive, renewals as well, and overtakes nothing
+  // that is under way. Zero: no more.
+  void slow(Duration by);
+  // The leader fails. Nothing is decided until there is another, half a second later; then what waits is done, each once.
+  void change_leader();
+  // No majority: nothing is decided, for anybody, until recover(). Calls whose time runs out are NoLeader, without effect. The
+  // sessions come into jeopardy at their own deadlines, but none expires, and nobody else gets what they had.
+  void outage();
+  void recover();
   // Ends this session in the log at once; its holder hears of it unless it is cut off.
   void lose(const Session& session);
   // An administrator's Replica::kill_session: the holder is told, and what it holds is free when it lets go, or a TTL later.

@@ -72,7 +72,7 @@ class MachineUnderTest {
  public:
   explicit MachineUnderTest(std::unique_ptr<StateMachine> made) : machine(std::move(made)) {}
 
-  void found() { machine->found(ClusterId(5), uint64_t{1} << 58); }
+  void bootstrap() { machine->bootstrap(ClusterId(5), uint64_t{1} << 58); }
   void apply(const std::vector<std::pair<uint64_t, std::string>>& commands) {  // by index
     std::vector<Command> batch;
     for (const auto& [index, payload] : commands) batch.push_back({Index(index), request(index), payload});

@@ -8,10 +8,12 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "coordkit/testing/patience.h"
 #include "coordkit/transport.h"
 
 namespace coordkit::testing {
@@ -22,17 +24,25 @@ class RecordingSink : public TransportSink {
   struct Received {
     ReplicaId from;
     std::string body;
+    BootCounter life = {};  // of its sender, by the peer_up before
+    StoreId store = {};
   };
 
   void peer_up(const Hello& hello) override {
-    change([&] { up_[hello.from] = hello; });
+    change([&] {
+      up_[hello.from] = latest_[hello.from] = hello;
+      refused_.erase(hello.from);
+    });
   }
   void peer_down(ReplicaId peer) override {
     change([&] { up_.erase(peer), ++downs_[peer]; });
   }
   void received(ReplicaId from, std::string body) override {
     if (on_received) on_received(from, body);
-    change([&] { received_.push_back({from, std::move(body)}); });
+    change([&] {
+      const Hello& sender = latest_[from];
+      received_.push_back({from, std::move(body), sender.boot, sender.store});
+    });
   }
 
   void peer_refused(ReplicaId peer, std::string why) override {
@@ -40,9 +50,9 @@ class RecordingSink : public TransportSink {
   }
 
   // True once `fact` holds; false after a deadline that only a defect reaches.
-  bool wait(const std::function<bool()>& fact) {
+  bool wait(const std::function<bool()>& fact, std::chrono::milliseconds at_most = patience()) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(60), fact);
+    return changed_.wait_for(lock, at_most, fact);
   }
   bool wait_up(ReplicaId peer) {
     return wait([&] { return up_.contains(peer); });
@@ -56,11 +66,24 @@ class RecordingSink : public TransportSink {
   bool wait_refused(ReplicaId peer, const std::string& part) {
     return wait([&] { return refused_.contains(peer) && refused_.at(peer).find(part) != std::string::npos; });
   }
+  // The sentence it is refused with; nothing: it is not.
+  std::optional<std::string> wait_refusal(ReplicaId peer) {
+    std::optional<std::string> why;
+    wait([&] {
+      if (const auto found = refused_.find(peer); found != refused_.end()) why = found->second;
+      return why.has_value();
+    });
+    return why;
+  }
+  bool is_refused(ReplicaId peer) {
+    const std::lock_guard lock(mutex_);
+    return refused_.contains(peer);
+  }
   bool wait_received(size_t count) {
     return wait([&] { return received_.size() >= count; });
   }
-  bool wait_body(const std::string& body) {
-    return wait([&] { return holds(body); });
+  bool wait_body(const std::string& body, std::chrono::milliseconds at_most = patience()) {
+    return wait([&] { return holds(body); }, at_most);
   }
 
   // By now.
@@ -71,6 +94,15 @@ class RecordingSink : public TransportSink {
   bool is_up(ReplicaId peer) {
     const std::lock_guard lock(mutex_);
     return up_.contains(peer);
+  }
+  // The newest hello that a peer_up has named.
+  Hello hello(ReplicaId peer) {
+    const std::lock_guard lock(mutex_);
+    return latest_[peer];
+  }
+  int downs(ReplicaId peer) {
+    const std::lock_guard lock(mutex_);
+    return downs_[peer];
   }
   std::vector<Received> all() {
     const std::lock_guard lock(mutex_);
@@ -99,6 +131,7 @@ class RecordingSink : public TransportSink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<ReplicaId, Hello> up_;
+  std::map<ReplicaId, Hello> latest_;
   std::map<ReplicaId, int> downs_;
   std::map<ReplicaId, std::string> refused_;
   std::vector<Received> received_;

@@ -1,8 +1,7 @@
 // Sinks that remember what stores reported, and that a test can wait on. Waiting ends with the event or, in a broken store,
-// after ten seconds.
+// with the patience (patience.h).
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -13,34 +12,69 @@
 
 #include "coordkit/log_store.h"
 #include "coordkit/state_store.h"
+#include "coordkit/testing/patience.h"
 
 namespace coordkit::testing {
 
-class LogSinkProbe final : public LogSink {
+// What both probes do: reports come from any thread, a test waits for them, and those that come after the end are counted.
+class Probe {
+ public:
+  // From here on every report is one too many: the store is closed.
+  void seal() {
+    const std::scoped_lock lock(mutex_);
+    sealed_ = true;
+  }
+  size_t late() const {
+    const std::scoped_lock lock(mutex_);
+    return late_;
+  }
+
+ protected:
+  template <typename Change>
+  void note(Change change) {
+    const std::scoped_lock lock(mutex_);
+    late_ += sealed_ ? 1 : 0;
+    change();
+    changed_.notify_all();
+  }
+  template <typename Condition>
+  bool wait(Condition condition) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, patience(), condition);
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+
+ private:
+  bool sealed_ = false;
+  size_t late_ = 0;
+};
+
+class LogSinkProbe final : public LogSink, public Probe {
  public:
   void written(WriteNumber number) override {
-    const std::scoped_lock lock(mutex_);
-    in_order_ = in_order_ && number > written_;
-    written_ = number;
-    changed_.notify_all();
+    note([&] {
+      in_order_ = in_order_ && number > written_;
+      written_ = number;
+    });
   }
   void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
-    const std::scoped_lock lock(mutex_);
-    reads_.insert_or_assign(first, std::move(entries));
-    changed_.notify_all();
+    note([&] { reads_.insert_or_assign(first, std::move(entries)); });
   }
   void log_failed(absl::Status why) override {
-    const std::scoped_lock lock(mutex_);
-    failures_.push_back(std::move(why));
-    changed_.notify_all();
+    note([&] { failures_.push_back(std::move(why)); });
   }
 
   void log_space(LogSpace space) override {
-    const std::scoped_lock lock(mutex_);
-    spaces_.push_back(space);
-    changed_.notify_all();
+    note([&] { spaces_.push_back(space); });
   }
 
+  // Is written, or waits for room, or has failed; false: none of these was said.
+  bool wait_said(WriteNumber number) {
+    return wait(
+        [&] { return written_ >= number || !failures_.empty() || (!spaces_.empty() && spaces_.back() == LogSpace::Full); });
+  }
   bool wait_space(LogSpace space) {
     return wait([&] { return !spaces_.empty() && spaces_.back() == space; });
   }
@@ -69,22 +103,14 @@ class LogSinkProbe final : public LogSink {
   }
 
  private:
-  template <typename Condition>
-  bool wait(Condition condition) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), condition);
-  }
-
-  mutable std::mutex mutex_;
   std::vector<LogSpace> spaces_;  // every change
-  std::condition_variable changed_;
   WriteNumber written_;
   bool in_order_ = true;
   std::map<Index, absl::StatusOr<std::vector<raft::Entry>>> reads_;
   std::vector<absl::Status> failures_;
 };
 
-class StateSinkProbe final : public StateSink {
+class StateSinkProbe final : public StateSink, public Probe {
  public:
   // What was reported, in order; failures apart.
   struct Checkpointed {
@@ -110,26 +136,20 @@ class StateSinkProbe final : public StateSink {
   void installed(Position applied) override { add(Installed{applied}); }
   void install_refused(Position applied, absl::Status) override { add(Refused{applied}); }
   void checkpoint_failed(absl::Status why) override {
-    const std::scoped_lock lock(mutex_);
-    failures_.push_back(std::move(why));
-    changed_.notify_all();
+    note([&] { failures_.push_back(std::move(why)); });
   }
 
   void checkpoint_damaged(absl::Status why) override {
-    const std::scoped_lock lock(mutex_);
-    damages_.push_back(std::move(why));
-    changed_.notify_all();
+    note([&] { damages_.push_back(std::move(why)); });
   }
   void checkpoint_waits(absl::Status why) override {
-    const std::scoped_lock lock(mutex_);
-    waits_.push_back(std::move(why));
-    changed_.notify_all();
+    note([&] { waits_.push_back(std::move(why)); });
   }
 
-  // The first report nobody took yet; nothing if the store failed or ten seconds passed.
+  // The first report nobody took yet; nothing if the store failed or it never came.
   std::optional<Report> next() {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return taken_ < reports_.size() || !failures_.empty(); });
+    changed_.wait_for(lock, patience(), [&] { return taken_ < reports_.size() || !failures_.empty(); });
     return taken_ < reports_.size() ? std::optional(reports_[taken_++]) : std::nullopt;
   }
   // Takes reports until it has taken this one.
@@ -140,6 +160,10 @@ class StateSinkProbe final : public StateSink {
     return false;
   }
   bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
+  // Something was answered, or waits for room, or has failed; false: nothing of the kind was said.
+  bool wait_said(size_t answers) {
+    return wait([&] { return reports_.size() >= answers || !failures_.empty() || (!waits_.empty() && !waits_.back().ok()); });
+  }
   bool wait_failed() {
     return wait([&] { return !failures_.empty(); });
   }
@@ -168,19 +192,10 @@ class StateSinkProbe final : public StateSink {
   }
 
  private:
-  template <typename Ready>
-  bool wait(Ready ready) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), ready);
-  }
   void add(Report report) {
-    const std::scoped_lock lock(mutex_);
-    reports_.push_back(report);
-    changed_.notify_all();
+    note([&] { reports_.push_back(report); });
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<Report> reports_;
   size_t taken_ = 0;
   std::vector<absl::Status> failures_;

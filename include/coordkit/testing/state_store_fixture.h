@@ -19,8 +19,27 @@ namespace coordkit::testing {
 class StateStoreHarness {
  public:
   virtual ~StateStoreHarness() = default;
-  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind.
+  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind. Nothing is open
+  // before the first call.
   virtual StateStore& restart() = 0;
+  // Whether what was committed is there for another process. A test forks one, and kills it while it commits.
+  virtual bool outlives_process() const { return true; }
+
+  // What follows hurts the medium; false: it was not done. A test that needs what a harness does not offer is skipped, and
+  // says what for. What fails does so until the next restart().
+
+  // While no store is open: changes what the medium holds as the value of this row, which is found nowhere else on it.
+  virtual bool rot(const std::string& /*key*/, const std::string& /*value*/) { return false; }
+  // While no store is open: the values of two rows, equally long, each lie where the other belongs.
+  virtual bool exchange(const std::string& /*value*/, const std::string& /*other*/) { return false; }
+  // The power goes now: the next restart() finds what was synced by now and, of the rest, whatever such a disk may keep. What
+  // the open store does from here on changes nothing on the medium.
+  virtual bool cut_power() { return false; }
+  virtual bool fail_syncs() { return false; }
+  // No room for more, or room again.
+  virtual bool set_full(bool) { return false; }
+  // Opens the medium once more, while the store of restart() has it open; what comes of it.
+  virtual std::optional<absl::Status> open_twice() { return std::nullopt; }
 };
 using StateStoreHarnessFactory = std::function<std::unique_ptr<StateStoreHarness>()>;
 
@@ -54,30 +73,35 @@ inline Rows range_of(const CheckpointView& view, const KeyRange& range) {
 
 class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory> {
  protected:
-  void SetUp() override {
-    harness_ = GetParam()();
-    EXPECT_EQ(reopen(), Position{});
-  }
+  void SetUp() override { start_over(); }
   void TearDown() override {
     if (store_ != nullptr) store_->close();
+  }
+  // On a blank medium.
+  void start_over() {
+    if (store_ != nullptr) store_->close();
+    store_ = nullptr;
+    harness_.reset();
+    harness_ = GetParam()();
+    EXPECT_EQ(reopen(), Position{}) << "a blank medium holds no checkpoint: its position is {0, 0}";
   }
   Position reopen() {
     if (store_ != nullptr) store_->close();
     store_ = &harness_->restart();
     probe_ = std::make_unique<StateSinkProbe>();
     const absl::StatusOr<Position> opened = store_->open(*probe_);
-    EXPECT_TRUE(opened.ok()) << opened.status().ToString();
+    EXPECT_TRUE(opened.ok()) << "the store does not open: " << opened.status().ToString();
     return opened.value_or(Position{});
   }
   void commit(uint64_t index, std::vector<CheckpointBatch::Row> rows) {
     store_->commit({at(index), std::move(rows)});
-    ASSERT_TRUE(probe_->wait_applied(at(index)));
+    ASSERT_TRUE(probe_->wait_applied(at(index))) << "a commit was never reported by checkpointed()";
   }
   static Position at(uint64_t index) { return {Index(index), Term(1)}; }
   void stage(KeyRange range, std::vector<CheckpointBatch::Row> rows) {
     ticket_ = ticket_.next();
     store_->stage(ticket_, std::move(range), std::move(rows));
-    ASSERT_TRUE(probe_->wait_for(StateSinkProbe::Staged{ticket_}));
+    ASSERT_TRUE(probe_->wait_for(StateSinkProbe::Staged{ticket_})) << "a range was never reported by staged()";
   }
   // Installs what is staged as `rows`; false: refused.
   bool install(uint64_t index, const Rows& rows) {
@@ -98,5 +122,6 @@ class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory
   StateStore* store_ = nullptr;
   Ticket ticket_;
 };
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StateStoreSuite);
 
 }  // namespace coordkit::testing

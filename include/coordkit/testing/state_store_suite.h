@@ -1,4 +1,5 @@
-// Conformance suite for StateStore adapters, used like coordkit/testing/log_store_suite.h.
+// Conformance suite for StateStore adapters, used like coordkit/testing/log_store_suite.h. Here is what a store does on a disk
+// that serves it; state_store_faults_suite.h takes that away. Which defects each test notices: docs/conformance.md.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/testing/state_store_faults_suite.h"
 #include "coordkit/testing/state_store_fixture.h"
 
 namespace coordkit::testing {
@@ -19,21 +21,22 @@ TEST_P(StateStoreSuite, BlankStoreIsEmpty) {
 
 TEST_P(StateStoreSuite, INV_S03_RowsAndPositionAreThereAfterRestart) {
   commit(7, {{"a", "1"}, {"b", "2"}});
-  EXPECT_EQ(reopen(), at(7));
+  EXPECT_EQ(reopen(), at(7)) << "open() does not say what was applied last";
   EXPECT_EQ(view()->applied(), at(7));
-  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"b", "2"}})) << "rows that were reported are not there after a restart";
 }
 
 TEST_P(StateStoreSuite, BatchesReplaceAndErase) {
   commit(1, {{"a", "1"}, {"b", "2"}, {"c", "3"}});
   commit(2, {{"b", std::nullopt}, {"c", "33"}, {"not there", std::nullopt}});
   reopen();
-  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"c", "33"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"c", "33"}})) << "a row that was deleted or replaced is there again";
 }
 
 TEST_P(StateStoreSuite, ScanVisitsExactlyThePrefix) {
   commit(1, {{"a", "0"}, {"ab", "1"}, {"abc", "2"}, {"ac", "3"}, {std::string("ab\0", 3), "4"}, {"\xff", "5"}});
-  EXPECT_EQ(rows_of(*view(), "ab"), (Rows{{"ab", "1"}, {"abc", "2"}, {std::string("ab\0", 3), "4"}}));
+  EXPECT_EQ(rows_of(*view(), "ab"), (Rows{{"ab", "1"}, {"abc", "2"}, {std::string("ab\0", 3), "4"}}))
+      << "scan() visits other rows than those whose keys begin with the prefix";
   EXPECT_EQ(rows_of(*view(), "\xff"), (Rows{{"\xff", "5"}}));
   EXPECT_TRUE(rows_of(*view(), "b").empty());
 }
@@ -46,14 +49,14 @@ TEST_P(StateStoreSuite, ScanStopsAtTheVisitorsError) {
     return absl::CancelledError("enough");
   });
   EXPECT_TRUE(absl::IsCancelled(status));
-  EXPECT_EQ(visited, 1);
+  EXPECT_EQ(visited, 1) << "scan() goes on although its visitor has said stop";
 }
 
 TEST_P(StateStoreSuite, LaterCommitsDoNotChangeAView) {
   commit(1, {{"a", "1"}});
   const std::unique_ptr<CheckpointView> before = view();
   commit(2, {{"a", "2"}, {"b", "2"}});
-  EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}}));
+  EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}})) << "a view changes with a later commit";
   EXPECT_EQ(before->applied(), at(1));
   EXPECT_EQ(rows_of(*view()), (Rows{{"a", "2"}, {"b", "2"}}));
 }
@@ -93,7 +96,8 @@ TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
 
 TEST_P(StateStoreSuite, ScanRangeExcludesItsBeginAndIncludesItsEnd) {
   commit(1, {{"a", "0"}, {std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}, {"c", "4"}});
-  EXPECT_EQ(range_of(*view(), {"a", "bb"}), (Rows{{std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}}));
+  EXPECT_EQ(range_of(*view(), {"a", "bb"}), (Rows{{std::string("a\0", 2), "1"}, {"b", "2"}, {"bb", "3"}}))
+      << "a range excludes its first key and includes its last";
   EXPECT_EQ(range_of(*view(), {"", "a"}), (Rows{{"a", "0"}}));
   EXPECT_EQ(range_of(*view(), {"b", ""}), (Rows{{"bb", "3"}, {"c", "4"}}));
   EXPECT_EQ(range_of(*view(), {"", ""}), rows_of(*view()));
@@ -106,7 +110,8 @@ TEST_P(StateStoreSuite, INV_S04_TheDigestIsThatOfTheRowsHoweverTheyCame) {
   commit(2, {{"a", "1"}, {"c", std::nullopt}});
   const uint64_t two = view()->digest();
   EXPECT_NE(two, empty);
-  EXPECT_EQ(two, digest_of({{"b", "2"}, {"a", "1"}}));
+  EXPECT_EQ(two, digest_of({{"b", "2"}, {"a", "1"}}))
+      << "the digest is RowDigest over the rows that are there, and of nothing else";
   reopen();
   EXPECT_EQ(view()->digest(), two);
   commit(3, {{"a", std::nullopt}, {"b", std::nullopt}});
@@ -117,10 +122,11 @@ TEST_P(StateStoreSuite, StagedRowsAreSeenWhenTheyAreInstalledAndAllAtOnce) {
   commit(1, {{"a", "1"}, {"b", "2"}});
   stage({"", "b"}, {{"a", "3"}});
   stage({"b", ""}, {{"c", "4"}});
-  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}, {"b", "2"}})) << "staged rows are seen before they are installed";
   EXPECT_EQ(view()->applied(), at(1));
   ASSERT_TRUE(install(9, {{"a", "3"}, {"c", "4"}}));
-  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "3"}, {"c", "4"}}));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "3"}, {"c", "4"}}))
+      << "an installed state is the staged rows, without those of the state before";
   EXPECT_EQ(view()->applied(), at(9));
   EXPECT_EQ(view()->digest(), digest_of({{"a", "3"}, {"c", "4"}}));
 }
@@ -142,7 +148,7 @@ TEST_P(StateStoreSuite, FLT_D16_StagedRowsDoNotSurviveARestart) {
   stage({}, {{"b", "2"}, {"c", "3"}});
   EXPECT_EQ(reopen(), at(1));
   EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}}));
-  EXPECT_FALSE(install(9, {{"b", "2"}, {"c", "3"}}));
+  EXPECT_FALSE(install(9, {{"b", "2"}, {"c", "3"}})) << "what was staged before a restart was installed after it";
   stage({}, {{"d", "4"}});
   EXPECT_TRUE(install(9, {{"d", "4"}}));
 }
@@ -181,7 +187,7 @@ TEST_P(StateStoreSuite, FLT_D08_ADigestOfOtherRowsIsRefusedAndNothingChanges) {
   commit(1, {{"a", "1"}});
   stage({}, {{"a", "2"}, {"b", "3"}});
   for (const Rows& other : {Rows{{"a", "2"}}, Rows{{"a", "1"}, {"b", "3"}}, Rows{{"b", "3"}, {"aa", "2"}}}) {
-    EXPECT_FALSE(install(9, other));
+    EXPECT_FALSE(install(9, other)) << "rows were installed that are not those of the digest";
     stage({}, {{"a", "2"}, {"b", "3"}});
   }
   EXPECT_FALSE(install(9, {}));
@@ -208,7 +214,7 @@ TEST_P(StateStoreSuite, UnstageForgetsWhatIsStaged) {
   store_->unstage();
   store_->unstage();
   stage({}, {{"c", "3"}});
-  ASSERT_TRUE(install(2, {{"c", "3"}}));
+  ASSERT_TRUE(install(2, {{"c", "3"}})) << "what unstage() was to forget is still staged";
   EXPECT_EQ(rows_of(*view()), (Rows{{"c", "3"}}));
 }
 
@@ -220,7 +226,7 @@ TEST_P(StateStoreSuite, AnInstallDoesNotChangeAView) {
     ASSERT_TRUE(install(index, {{"c", std::to_string(index)}}));
   }
   commit(6, {{"c", "6"}});
-  EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}, {"b", "2"}})) << "a view changes with a later install";
   EXPECT_EQ(range_of(*before, {"a", ""}), (Rows{{"b", "2"}}));
   EXPECT_EQ(before->applied(), at(1));
   EXPECT_EQ(before->digest(), digest_of({{"a", "1"}, {"b", "2"}}));
@@ -252,7 +258,8 @@ TEST_P(StateStoreSuite, CompletionsComeInTheOrderOfTheCalls) {
   EXPECT_EQ(probe_->reports(),
             (std::vector<Probe::Report>{Probe::Staged{Ticket(7)}, Probe::Checkpointed{at(1)}, Probe::Staged{Ticket(3)},
                                         Probe::Staged{Ticket(5)}, Probe::Installed{at(2)}, Probe::Staged{Ticket(6)},
-                                        Probe::Refused{at(3)}, Probe::Staged{Ticket(7)}}));
+                                        Probe::Refused{at(3)}, Probe::Staged{Ticket(7)}}))
+      << "reports come in the order of the calls";
 }
 
 TEST_P(StateStoreSuite, AStateOfManyAndOfHugeRowsCanBeInstalledOverAnother) {
@@ -317,6 +324,39 @@ TEST_P(StateStoreSuite, RandomStagingAgreesWithMaps) {
     ASSERT_EQ(rows_of(*view()), live) << step;
     ASSERT_EQ(view()->digest(), digest_of(live)) << step;
   }
+}
+
+// What a running replica writes when the stored rows are damaged: the state in memory is the truth.
+TEST_P(StateStoreSuite, FLT_D08_AWholeBatchTakesThePlaceOfEveryRow) {
+  commit(1, {{"a", "1"}, {"b", "2"}});
+  stage({}, {{"c", "3"}});
+  store_->commit({.applied = at(2), .rows = {{"b", "4"}, {"d", "5"}}, .whole = true});
+  ASSERT_TRUE(probe_->wait_applied(at(2)));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"b", "4"}, {"d", "5"}})) << "a whole batch leaves rows of the state before";
+  EXPECT_EQ(view()->digest(), digest_of({{"b", "4"}, {"d", "5"}}));
+  EXPECT_EQ(reopen(), at(2));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"b", "4"}, {"d", "5"}}));
+}
+
+TEST_P(StateStoreSuite, AViewKnowsWhetherItsStateWasInstalled) {
+  commit(1, {{"a", "1"}});
+  EXPECT_FALSE(view()->installed()) << "a committed state says that it was installed";
+  stage({}, {{"a", "2"}});
+  ASSERT_TRUE(install(2, {{"a", "2"}}));
+  EXPECT_TRUE(view()->installed()) << "an installed state does not say so";
+  reopen();
+  EXPECT_TRUE(view()->installed()) << "an installed state does not say so after a restart";
+  commit(3, {{"a", "3"}});
+  EXPECT_FALSE(view()->installed()) << "a commit ends that a state was installed";
+}
+
+TEST_P(StateStoreSuite, AScrubOfSoundRowsReadsThemAllAndStopsWhenItIsTold) {
+  commit(1, {{"a", std::string(1000, '1')}, {"b", std::string(1000, '2')}});
+  size_t bytes = 0;
+  const absl::Status all = store_->scrub([&bytes](size_t more) { return bytes += more, true; });
+  EXPECT_TRUE(all.ok()) << "a scrub complains about sound rows: " << all.ToString();
+  EXPECT_GE(bytes, 2000u) << "a scrub has read less than there is";
+  EXPECT_TRUE(absl::IsAborted(store_->scrub([](size_t) { return false; }))) << "a scrub goes on although it was told to stop";
 }
 
 TEST_P(StateStoreSuite, CloseIsIdempotent) {

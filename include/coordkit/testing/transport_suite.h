@@ -5,96 +5,22 @@
 //       "mine", [] { return std::make_unique<MyWorld>(); }}), coordkit::testing::transport_name);
 //
 // Include it in one source file of a test program and instantiate it in the namespace coordkit::testing. Quiet conditions
-// are assumed: no frame is lost unless a test floods. Waits have generous deadlines and no test sleeps.
+// are assumed: no frame is lost unless a test floods. Waits have generous deadlines (patience.h) and no test sleeps. Here is
+// what frames and peers do in good order; who may speak as whom is in transport_identity_suite.h, and what a transport bears
+// in transport_load_suite.h. Which defects each test notices: docs/conformance.md.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <functional>
 #include <map>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "coordkit/testing/recording_sink.h"
-#include "coordkit/transport.h"
+#include "coordkit/testing/transport_fixture.h"
+#include "coordkit/testing/transport_identity_suite.h"
+#include "coordkit/testing/transport_load_suite.h"
 
 namespace coordkit::testing {
-
-// Replicas 1, 2 and 3 that can reach each other.
-class TransportWorld {
- public:
-  virtual ~TransportWorld() = default;
-  // A transport for this replica, not started. Asked again after the earlier one was closed: a restart at the same address.
-  virtual std::unique_ptr<Transport> make(ReplicaId self) = 0;
-  // All three, as every one of them is told.
-  virtual std::vector<Peer> peers() const = 0;
-};
-
-struct TransportUnderTest {
-  std::string name;
-  std::function<std::unique_ptr<TransportWorld>()> make_world;
-};
-inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }  // gtest's name
-inline std::string transport_name(const ::testing::TestParamInfo<TransportUnderTest>& info) { return info.param.name; }
-
-class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
- protected:
-  struct Node {
-    RecordingSink sink;
-    std::unique_ptr<Transport> transport;
-    ~Node() {
-      if (transport) transport->close();
-    }
-  };
-
-  static constexpr uint64_t kCluster = 4711;
-  static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
-    Hello hello;
-    hello.cluster_name = "suite";
-    hello.from = ReplicaId(id);
-    hello.store = StoreId(1000 + id);
-    hello.boot = BootCounter(boot);
-    hello.cluster = ClusterId(cluster);
-    return hello;
-  }
-  std::unique_ptr<Node> make(uint64_t id) {
-    auto node = std::make_unique<Node>();
-    node->transport = world_->make(ReplicaId(id));
-    return node;
-  }
-  void start(Node& node, const Hello& hello) {
-    const absl::Status status = node.transport->start(hello, world_->peers(), node.sink);
-    ASSERT_TRUE(status.ok()) << status;
-  }
-  std::unique_ptr<Node> make_started(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
-    auto node = make(id);
-    start(*node, hello_of(id, boot, cluster));
-    return node;
-  }
-  std::vector<Peer> peers_but(uint64_t id) {
-    std::vector<Peer> peers = world_->peers();
-    std::erase_if(peers, [id](const Peer& peer) { return peer.id == ReplicaId(id); });
-    return peers;
-  }
-  // Knows of all but replica 3.
-  std::unique_ptr<Node> make_without_third(uint64_t id) {
-    auto node = make(id);
-    const absl::Status status = node->transport->start(hello_of(id), peers_but(3), node->sink);
-    EXPECT_TRUE(status.ok()) << status;
-    return node;
-  }
-  static void send(Node& node, uint64_t to, std::string body, Lane lane = Lane::Bulk) {
-    std::vector<Frame> frames(1);
-    frames[0] = {lane, std::move(body)};
-    node.transport->send(ReplicaId(to), std::move(frames));
-  }
-
-  std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
-};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportSuite);
 
 TEST_P(TransportSuite, PeersLearnEachOthersHello) {
   const auto a = make_started(1);
@@ -116,10 +42,10 @@ TEST_P(TransportSuite, BodiesArriveAsTheyWereSent) {
   for (size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 31 >> 3);
   const std::vector<std::string> bodies = {"one", "", std::string("\0\xff\r\n", 4), large, "last"};
   for (const std::string& body : bodies) send(*a, 2, body);
-  ASSERT_TRUE(b->sink.wait_received(bodies.size()));
+  ASSERT_TRUE(b->sink.wait_received(bodies.size())) << "a body did not arrive, empty ones included";
   const auto received = b->sink.all();
   for (size_t i = 0; i < bodies.size(); ++i) {
-    EXPECT_TRUE(received[i].body == bodies[i]) << i;
+    EXPECT_TRUE(received[i].body == bodies[i]) << "a body arrived otherwise than it was sent: number " << i;
     EXPECT_EQ(received[i].from, ReplicaId(1));
   }
 }
@@ -138,9 +64,10 @@ TEST_P(TransportSuite, FramesOfOneLaneStayInOrder) {
   a->transport->send(ReplicaId(2), std::move(batch));
   ASSERT_TRUE(b->sink.wait_received(kCount));
   std::map<char, int> last = {{'L', -1}, {'B', -1}};
-  for (const auto& [from, body] : b->sink.all()) {
+  for (const auto& received : b->sink.all()) {
+    const std::string& body = received.body;
     const int number = std::stoi(body.substr(1));
-    EXPECT_LT(last[body[0]], number);
+    EXPECT_LT(last[body[0]], number) << "frames of one lane have changed their order";
     last[body[0]] = number;
   }
 }
@@ -153,7 +80,10 @@ TEST_P(TransportSuite, TheConnectionProvesTheSender) {
   send(*a, 3, "I am 2");
   send(*b, 3, "I am 1");
   ASSERT_TRUE(c->sink.wait_received(2));
-  for (const auto& [from, body] : c->sink.all()) EXPECT_EQ(from, body == "I am 2" ? ReplicaId(1) : ReplicaId(2));
+  for (const auto& received : c->sink.all()) {
+    EXPECT_EQ(received.from, received.body == "I am 2" ? ReplicaId(1) : ReplicaId(2))
+        << "received() names another sender than the one at the other end of the connection";
+  }
 }
 
 TEST_P(TransportSuite, ASinkMaySend) {
@@ -182,7 +112,7 @@ TEST_P(TransportSuite, FramesToNobodyOrOneselfAreDropped) {
   send(*a, 2, "you");
   ASSERT_TRUE(b->sink.wait_body("you"));
   EXPECT_EQ(b->sink.all().size(), 1u);
-  EXPECT_TRUE(a->sink.all().empty());
+  EXPECT_TRUE(a->sink.all().empty()) << "a frame to oneself was delivered";
 }
 
 TEST_P(TransportSuite, SendingToAnAbsentPeerNeverBlocks) {
@@ -214,7 +144,7 @@ TEST_P(TransportSuite, NothingIsReportedAfterClose) {
   send(*a, 2, "late");
   ASSERT_TRUE(a->sink.wait_down(ReplicaId(2)));
   a->transport->close();
-  EXPECT_FALSE(b->sink.violated());
+  EXPECT_FALSE(b->sink.violated()) << "something was reported after close() had returned";
 }
 
 TEST_P(TransportSuite, CloseMayBeRepeatedAndEndsEverything) {
@@ -226,7 +156,7 @@ TEST_P(TransportSuite, CloseMayBeRepeatedAndEndsEverything) {
   a->transport->close();
   send(*a, 2, "after close");
   a->transport->set_cluster(ClusterId(1));
-  EXPECT_FALSE(a->transport->start(hello_of(1), world_->peers(), a->sink).ok());
+  EXPECT_FALSE(a->transport->start(hello_of(1), world_->peers(), a->sink).ok()) << "a transport that was closed starts again";
 }
 
 TEST_P(TransportSuite, APeerThatRestartsIsFoundAgain) {
@@ -236,7 +166,7 @@ TEST_P(TransportSuite, APeerThatRestartsIsFoundAgain) {
     ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
     b->transport->close();
     b.reset();
-    ASSERT_TRUE(a->sink.wait_down(ReplicaId(2)));
+    ASSERT_TRUE(a->sink.wait_down(ReplicaId(2))) << "a peer has gone and peer_down() was not called";
     b = make_started(2, boot);
     ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [&](const Hello& hello) { return hello.boot == BootCounter(boot); }));
     ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
@@ -253,7 +183,8 @@ TEST_P(TransportSuite, AClusterIdSetLaterReachesThePeers) {
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
   const auto knows = [](const Hello& hello) { return hello.cluster == ClusterId(77); };
   a->transport->set_cluster(ClusterId(77));
-  EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), [](const Hello& hello) { return bool(hello.cluster); }));
+  EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), [](const Hello& hello) { return bool(hello.cluster); }))
+      << "peers do not learn of the cluster id that set_cluster() gave";
   send(*a, 2, "come in");
   EXPECT_TRUE(b->sink.wait_body("come in")) << "who is blank can be invited";
   b->transport->set_cluster(ClusterId(77));
@@ -288,7 +219,8 @@ TEST_P(TransportSuite, APeerThatIsAddedIsConnectedWith) {
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
   EXPECT_FALSE(a->sink.is_up(ReplicaId(3)));
   for (int again = 0; again < 2; ++again) a->transport->set_peers(world_->peers());
-  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && third->sink.wait_up(ReplicaId(1)));
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && third->sink.wait_up(ReplicaId(1)))
+      << "a peer that set_peers() has added is not connected with";
   send(*a, 3, "welcome");
   ASSERT_TRUE(third->sink.wait_body("welcome"));
   send(*third, 1, "thanks");  // as a guest
@@ -309,7 +241,8 @@ TEST_P(TransportSuite, APeerThatIsRemovedIsLetGoAndMayBeAddedAgain) {
   send(*a, 3, "goodbye");
   a->transport->set_peers(peers_but(3));
   EXPECT_TRUE(third->sink.wait_body("goodbye"));
-  ASSERT_TRUE(a->sink.wait_down(ReplicaId(3)) && third->sink.wait_down(ReplicaId(1)));
+  ASSERT_TRUE(a->sink.wait_down(ReplicaId(3)) && third->sink.wait_down(ReplicaId(1)))
+      << "a peer that set_peers() has removed is not let go";
   EXPECT_TRUE(b->sink.is_up(ReplicaId(3)) && a->sink.is_up(ReplicaId(2)));
   a->transport->set_peers(world_->peers());
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && third->sink.wait_up(ReplicaId(1)));

@@ -19,8 +19,11 @@ class LoopbackHub {
   // True: the frame is lost. Called by send(), before queueing, from the sender's thread.
   using DropHook = std::function<bool(ReplicaId from, ReplicaId to, const Frame& frame)>;
   struct Options {
-    size_t life_frames_max = 4096;  // waiting for one receiver; full: the oldest of the lane is dropped
+    // Waiting for one receiver; full: the oldest of the lane is dropped. At least one frame is always taken.
+    size_t life_frames_max = 4096;
+    size_t life_bytes_max = 4 << 20;
     size_t bulk_frames_max = 16384;
+    size_t bulk_bytes_max = 64 << 20;
   };
 
   LoopbackHub() : LoopbackHub(Options{}) {}
@@ -39,13 +42,14 @@ class LoopbackHub {
 };
 
 // Two transports of a hub see each other when both are started, name the same cluster and one of them lists the other as a
-// peer; addresses mean nothing. A later transport of the same replica id takes the place of the earlier one.
+// peer; addresses mean nothing. One that lists another and does not see it for its cluster's sake hears peer_refused. A later
+// transport of the same replica id takes the place of the earlier one, unless it is an older boot of the same store.
 class LoopbackTransport final : public Transport {
  public:
   explicit LoopbackTransport(LoopbackHub& hub);
   ~LoopbackTransport() override;
 
-  // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before.
+  // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before, or a later boot is there.
   absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
   void set_cluster(ClusterId cluster) override;
   void set_peers(std::vector<Peer> peers) override;  // whoever neither end lists is let go after what waits for it

@@ -28,7 +28,7 @@ enum class CloseReason : uint8_t {
   Ended = 1,              // closed or reset by the other end, or by the network
   DialFailed = 2,         // nobody listens there, or the name does not resolve
   Local = 3,              // this transport was closed
-  BadMagic = 4,           // not our protocol: HTTP, TLS, noise
+  BadMagic = 4,           // not our protocol: HTTP, noise
   BadVersion = 5,         // a frame header of another version
   BadKind = 6,            // an unknown kind or flag of frame
   BadHeaderSum = 7,       // the header was damaged, or does not belong to this connection
@@ -54,7 +54,19 @@ enum class CloseReason : uint8_t {
   SecretDiffers = 27,     // it does not know our secret
   SecretMissing = 28,     // one end has a secret, the other has none
   Greedy = 29,            // those who have shown nothing send more than unproven_bytes_per_second
-  Count = 30,
+  // Of secured connections (decisions/0027).
+  SpeaksPlainText = 30,              // we want TLS
+  SpeaksTls = 31,                    // we have none
+  BadTls = 32,                       // no handshake of TLS 1.3 with the protocol coordkit/1, or bytes that do not decrypt
+  CertificateMissing = 33,           // it shows none
+  CertificateExpired = 34,           // or its authority's
+  CertificateNotYetValid = 35,       // or a clock is wrong
+  CertificateUnknownAuthority = 36,  // signed by nobody that this end trusts
+  CertificateOtherCluster = 37,      // it names another cluster
+  CertificateOtherReplica = 38,      // it names another replica than was dialed, or than the hello names
+  CertificateRefused = 39,           // unsuitable otherwise: it names nobody, is for another use, is too weak
+  Renewed = 40,                      // a connection with newer certificates has taken its place
+  Count = 41,
 };
 constexpr std::string_view name_of(CloseReason reason) {
   switch (reason) {
@@ -88,6 +100,17 @@ constexpr std::string_view name_of(CloseReason reason) {
     case CloseReason::SecretDiffers: return "SecretDiffers";
     case CloseReason::SecretMissing: return "SecretMissing";
     case CloseReason::Greedy: return "Greedy";
+    case CloseReason::SpeaksPlainText: return "SpeaksPlainText";
+    case CloseReason::SpeaksTls: return "SpeaksTls";
+    case CloseReason::BadTls: return "BadTls";
+    case CloseReason::CertificateMissing: return "CertificateMissing";
+    case CloseReason::CertificateExpired: return "CertificateExpired";
+    case CloseReason::CertificateNotYetValid: return "CertificateNotYetValid";
+    case CloseReason::CertificateUnknownAuthority: return "CertificateUnknownAuthority";
+    case CloseReason::CertificateOtherCluster: return "CertificateOtherCluster";
+    case CloseReason::CertificateOtherReplica: return "CertificateOtherReplica";
+    case CloseReason::CertificateRefused: return "CertificateRefused";
+    case CloseReason::Renewed: return "Renewed";
     case CloseReason::Count: return "Count";
   }
   return "?";
@@ -139,6 +162,8 @@ struct TcpCounters {
   uint64_t closed_for(CloseReason reason) const { return closed[static_cast<size_t>(reason)]; }
 };
 
+class SecureChannels;  // transport/secure_channel.h
+
 struct TcpOptions {
   // "host:port", "[v6]:port", ":port" for all addresses. Port 0: any free one, see port().
   std::string listen;
@@ -156,6 +181,8 @@ struct TcpOptions {
   // Given to every replica by the operator: only who knows it is spoken to, and frames carry a MAC (decisions/0019). Empty:
   // none. Legal: empty, or 16 to 1024 bytes, drawn at random.
   std::string secret = {};
+  // Encrypts every connection and says who is at the other end before it is heard: coordkit/tls.h has one. None: plain text.
+  std::shared_ptr<SecureChannels> channels = {};
 
   // Replicas of the cluster's name that are connected, not in the list of peers, and have not shown that they belong to the
   // cluster. They are told who is here, so that they can say whom they wait for, and are neither heard nor reported. 0: none is
@@ -165,7 +192,7 @@ struct TcpOptions {
   size_t strangers_max = 64;                     // accepted connections without a verified hello
   size_t strangers_per_address_max = 16;         // of them from one address
 
-  Duration hello_timeout = std::chrono::seconds(2);  // from dial or accept to the verified hello
+  Duration hello_timeout = std::chrono::seconds(2);  // from dial or accept to the verified hello, a TLS handshake included
   // Nothing heard for so long ends a connection; pings go every third of it. Two heartbeats and a round trip at least.
   Duration idle_timeout = std::chrono::seconds(3);
   Duration redial_min = std::chrono::milliseconds(10);

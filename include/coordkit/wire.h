@@ -1,5 +1,8 @@
-// Messages between replicas as bytes, and back. A body is one kind byte and then the protobuf wire format
-// (proto/coordkit/v1/wire.proto): fields in ascending order, zeros left out, unknown fields skipped, numbers never reused.
+// Messages between replicas as bytes, and back: what a host around an engine (door 2) puts into the frames of a transport.
+// Replicas that share a process may hand over Message values as they are. Threads: all functions are pure.
+//
+// A body is one kind byte and then the protobuf wire format (proto/coordkit/v1/wire.proto): fields in ascending order, zeros
+// left out, unknown fields skipped, numbers never reused.
 //
 // The decoder is the door for hostile bytes. Counts and lengths are capped before anything is allocated by them, terms
 // and indexes that could overflow are refused, and what a message states about itself holds afterwards: entries follow
@@ -12,10 +15,11 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "coordkit/export.h"
 #include "coordkit/message.h"
 #include "coordkit/transport.h"
 
-namespace coordkit {
+namespace COORDKIT_EXPORT coordkit {
 
 inline constexpr size_t kMessageBytesMax = 32 << 20;     // of one body; larger ones are not looked at
 inline constexpr size_t kEntriesMax = 64 << 10;          // of one append

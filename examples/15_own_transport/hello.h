@@ -1,0 +1,60 @@
+// The hello of unix_transport.h as bytes, and what can be said against one.
+#pragma once
+
+#include <coordkit/transport.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace example {
+
+inline std::string encode(const coordkit::Hello& hello) {
+  const std::array<uint64_t, 7> numbers = {hello.protocol_min,  hello.protocol_max, hello.from.value(),   hello.to.value(),
+                                           hello.store.value(), hello.boot.value(), hello.cluster.value()};
+  return std::string(reinterpret_cast<const char*>(numbers.data()), sizeof numbers) + hello.cluster_name;
+}
+inline std::optional<coordkit::Hello> decode(const std::string& bytes) {
+  std::array<uint64_t, 7> n;
+  if (bytes.size() < sizeof n) return std::nullopt;
+  std::memcpy(n.data(), bytes.data(), sizeof n);
+  return coordkit::Hello{static_cast<uint32_t>(n[0]), static_cast<uint32_t>(n[1]), bytes.substr(sizeof n),
+                         coordkit::ReplicaId(n[2]),   coordkit::ReplicaId(n[3]),   coordkit::StoreId(n[4]),
+                         coordkit::BootCounter(n[5]), coordkit::ClusterId(n[6])};
+}
+
+inline std::string name_of(coordkit::ReplicaId id) { return "replica " + std::to_string(id.value()); }
+
+// Why `mine` and the one who says `theirs` on a connection that should lead to `expected` (zero: to anybody) cannot talk: a
+// sentence that the operators of both can act on. Empty: they can.
+inline std::string objection(const coordkit::Hello& mine, coordkit::ReplicaId expected, const coordkit::Hello& theirs) {
+  const std::string they = name_of(theirs.from), we = name_of(mine.from);
+  if (theirs.cluster_name != mine.cluster_name) {
+    return they + " is of cluster '" + theirs.cluster_name + "' and " + we + " of '" + mine.cluster_name + "'; correct a name";
+  }
+  if (theirs.to != mine.from) return they + " found " + we + " where it looks for " + name_of(theirs.to) + "; correct its list";
+  if (!theirs.from || theirs.from == mine.from) return "two processes are " + we + "; give one of them another id";
+  if (expected && theirs.from != expected) return they + " answers in the place of " + name_of(expected) + "; correct the list";
+  if (theirs.protocol_max < mine.protocol_min || theirs.protocol_min > mine.protocol_max) {
+    return they + " and " + we + " have no protocol in common; bring the older one up to date";
+  }
+  if (theirs.cluster && mine.cluster && theirs.cluster != mine.cluster) {
+    return they + " and " + we + " belong to two clusters of one name; one of them has a foreign data directory";
+  }
+  return {};
+}
+
+// Why the same replica cannot be this one as well, while that one is connected. `right`: the data directory that membership
+// names, if it does. Empty: it is the same life, or a later one.
+inline std::string objection_beside(const coordkit::Hello& connected, const coordkit::Hello& next, coordkit::StoreId right) {
+  if (next.store != connected.store && next.store != right) {
+    return name_of(next.from) + " is connected with another data directory; stop one of the two";
+  }
+  if (next.store == connected.store && next.boot < connected.boot) {
+    return "an older process of " + name_of(next.from) + " still runs, or a copy of its data directory; stop it";
+  }
+  return {};
+}
+
+}  // namespace example

@@ -1,0 +1,186 @@
+// What an observer is told, one after the other, to be awaited: watches, mirrors, elections, groups, counters and latches as
+// streams for programs built on Boost.Asio. Link coordkit::asio. Example: examples/17_coroutines.
+//
+//   WatchStream watch(*replica, WatchOptions::prefix("config/"));
+//   absl::StatusOr<WatchBatch> batch = co_await async_next(watch);
+//
+//   EventStream<LeaderSeen> leaders;
+//   const Observation observation = election.observe(leaders.observer());
+//   absl::StatusOr<LeaderSeen> seen = co_await async_next(leaders);
+//
+//   EventStream<MirrorSeen> changes;
+//   const Mirror services(*replica, MirrorOptions::prefix("services/"), changes.observer());
+//
+// Each event goes to one reader, in order. A read that is cancelled takes none: the next one has it. Completion, tokens and
+// cancellation are those of asio.h.
+// Threads: all methods are thread-safe. Lifetime: whoever waits when the stream is destroyed gets Closed; an observer may
+// outlive its stream, and is then told for nothing. Failure: a stream whose reader is so slow that it is full takes nothing
+// more, and when all before has been read says kResourceExhausted (LimitExceeded), again and again: observe anew, a snapshot
+// comes first.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/asio.h"
+#include "coordkit/error.h"
+#include "coordkit/export.h"
+#include "coordkit/watch.h"
+
+namespace COORDKIT_EXPORT coordkit {
+namespace asio_detail {
+
+// Between the thread that observes and those who read. Readers are answered outside of the lock.
+template <typename Event>
+class StreamQueue {
+ public:
+  using Done = absl::AnyInvocable<void(absl::StatusOr<Event>)>;
+
+  explicit StreamQueue(size_t events_max) : events_max_(events_max) {}
+
+  void push(Event event) {
+    std::unique_lock lock(mutex_);
+    if (!why_.ok()) return;
+    if (events_.size() < events_max_) {
+      events_.push_back(std::move(event));
+    } else {
+      why_ = make_error(Reason::LimitExceeded, "the reader of this stream is too slow; observe anew");
+    }
+    serve(lock);
+  }
+  void end(absl::Status why) {
+    std::unique_lock lock(mutex_);
+    if (why_.ok()) why_ = std::move(why);
+    serve(lock);
+  }
+  uint64_t read(Done done) {
+    std::unique_lock lock(mutex_);
+    const uint64_t id = ++last_reader_;
+    readers_.push_back({id, std::move(done)});
+    serve(lock);
+    return id;
+  }
+  void cancel(uint64_t reader) {
+    std::unique_lock lock(mutex_);
+    const auto found = std::find_if(readers_.begin(), readers_.end(), [&](const Reader& one) { return one.id == reader; });
+    if (found == readers_.end()) return;
+    Done done = std::move(found->done);
+    readers_.erase(found);
+    lock.unlock();
+    std::move(done)(make_error(Reason::Cancelled, Outcome::None, "this read was cancelled; the next one has the event"));
+  }
+
+ private:
+  struct Reader {
+    uint64_t id = 0;
+    Done done;
+  };
+  absl::StatusOr<Event> take() {
+    if (events_.empty()) return why_;
+    Event event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+  void serve(std::unique_lock<std::mutex>& lock) {
+    while (!readers_.empty() && (!events_.empty() || !why_.ok())) {
+      Done done = std::move(readers_.front().done);
+      readers_.pop_front();
+      absl::StatusOr<Event> answer = take();
+      lock.unlock();
+      std::move(done)(std::move(answer));
+      lock.lock();
+    }
+  }
+
+  const size_t events_max_;
+  std::mutex mutex_;
+  std::deque<Event> events_;
+  std::deque<Reader> readers_;  // none, or no events
+  absl::Status why_;            // it has ended
+  uint64_t last_reader_ = 0;
+};
+
+template <typename Event>
+struct Reading {
+  std::shared_ptr<StreamQueue<Event>> queue = nullptr;
+  uint64_t reader = 0;
+  void cancel() const {
+    if (queue) queue->cancel(reader);
+  }
+};
+
+}  // namespace asio_detail
+
+template <typename Event>
+class EventStream {
+ public:
+  // How many events may wait for a reader. Legal: 1 and up.
+  explicit EventStream(size_t events_max = 1024) : queue_(std::make_shared<Queue>(events_max)) {}
+  EventStream(EventStream&&) noexcept = default;
+  EventStream& operator=(EventStream&&) = delete;
+  ~EventStream() {
+    if (queue_) queue_->end(make_error(Reason::Closed, "this stream is gone"));
+  }
+
+  // What to observe with.
+  auto observer() const {
+    return [queue = queue_](Event event, const auto&...) { queue->push(std::move(event)); };
+  }
+  // The next event. Cancelled without effect, by every type of cancellation.
+  template <typename Token = DefaultToken>
+  auto next(Token&& token = Token()) {
+    return asio_detail::initiate<absl::StatusOr<Event>>(
+        [queue = queue_](absl::AnyInvocable<void(absl::StatusOr<Event>)> done) {
+          return asio_detail::Reading<Event>{queue, queue->read(std::move(done))};
+        },
+        asio_detail::kWithoutEffect, std::forward<Token>(token));
+  }
+  // From here on nothing is taken, and reads end with `why` when all before has been read.
+  void end(absl::Status why) { queue_->end(std::move(why)); }
+
+ private:
+  friend class WatchStream;
+  using Queue = asio_detail::StreamQueue<Event>;
+  std::shared_ptr<Queue> queue_;
+};
+
+// A watch as a stream of its batches. Its end is that of the stream: kOutOfRange (Compacted) says to begin anew, Stopped that
+// the replica was closed. What waits is bounded by WatchOptions::room, and nothing of it is lost.
+class WatchStream {
+ public:
+  WatchStream(const Replica& replica, WatchOptions options)
+      : watch_(replica, std::move(options), [queue = batches_.queue_](WatchBatch batch) {
+          if (batch.what == WatchBatch::What::Ended) return queue->end(batch.why);
+          queue->push(std::move(batch));
+        }) {}
+
+  void ask_mark() const { watch_.ask_mark(); }  // as Watch::ask_mark()
+  template <typename Token = DefaultToken>
+  auto next(Token&& token = Token()) {
+    return batches_.next(std::forward<Token>(token));
+  }
+
+ private:
+  EventStream<WatchBatch> batches_{std::numeric_limits<size_t>::max()};
+  Watch watch_;
+};
+
+// The same as functions, as Asio's own operations are.
+template <typename Event, typename Token = DefaultToken>
+auto async_next(EventStream<Event>& stream, Token&& token = Token()) {
+  return stream.next(std::forward<Token>(token));
+}
+template <typename Token = DefaultToken>
+auto async_next(WatchStream& watch, Token&& token = Token()) {
+  return watch.next(std::forward<Token>(token));
+}
+
+}  // namespace coordkit

@@ -1,0 +1,16 @@
+// The sum that travels with an entry of the log: made once, by the leader that appended it, and verified wherever the entry is
+// read, stored or received. XXH3-64, without a key. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "coordkit/export.h"
+#include "coordkit/raft/entry.h"
+#include "coordkit/types.h"
+
+namespace COORDKIT_EXPORT coordkit {
+
+uint64_t content_sum(GroupId group, Term term, Index index, raft::EntryKind kind, std::string_view payload);
+
+}  // namespace coordkit

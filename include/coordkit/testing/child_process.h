@@ -1,0 +1,90 @@
+// Child processes of a test: one that is killed in the middle of its work, and one that runs the same test once more.
+//
+// fork() copies the calling thread alone: whoever forks has closed what has threads before. POSIX.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "coordkit/testing/patience.h"
+
+namespace coordkit::testing {
+
+// One end each of a pipe of numbers.
+class NumberPipe {
+ public:
+  NumberPipe() { EXPECT_EQ(::pipe(ends_), 0); }
+  ~NumberPipe() {
+    close_end(0);
+    close_end(1);
+  }
+  NumberPipe(const NumberPipe&) = delete;
+  NumberPipe& operator=(const NumberPipe&) = delete;
+
+  void close_end(size_t end) {
+    if (ends_[end] >= 0) ::close(ends_[end]);
+    ends_[end] = -1;
+  }
+  bool say(uint64_t number) { return ::write(ends_[1], &number, sizeof number) == static_cast<ssize_t>(sizeof number); }
+  // False: nobody is left who could say something, or nobody has for as long as the patience lasts.
+  bool hear(uint64_t& number) {
+    pollfd ready{ends_[0], POLLIN, 0};
+    const auto wait = static_cast<int>(patience().count());
+    return ::poll(&ready, 1, wait) == 1 && ::read(ends_[0], &number, sizeof number) == static_cast<ssize_t>(sizeof number);
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+// Runs `work` in a child process, which is given a function to report numbers with, and kills it with SIGKILL once it has
+// reported `count` of them, wherever it is then. Returns all that it has reported; fewer than `count`: it came to its end.
+inline std::vector<uint64_t> killed_after(size_t count, const std::function<void(const std::function<void(uint64_t)>&)>& work) {
+  NumberPipe pipe;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    pipe.close_end(0);
+    work([&pipe](uint64_t number) {
+      if (!pipe.say(number)) ::_exit(1);
+    });
+    ::_exit(1);
+  }
+  EXPECT_GT(child, 0) << "no child process could be made";
+  if (child < 0) return {};
+  pipe.close_end(1);
+  std::vector<uint64_t> reported;
+  uint64_t number = 0;
+  while (reported.size() < count && pipe.hear(number)) reported.push_back(number);
+  ::kill(child, SIGKILL);
+  while (pipe.hear(number)) reported.push_back(number);
+  ::waitpid(child, nullptr, 0);
+  return reported;
+}
+
+// What the running test prints in another process of this program, in which the environment variable `name` is "1".
+inline std::string printed_by_another_run(const std::string& name) {
+  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string filter = std::string(test.test_suite_name()) + "." + test.name();
+  const std::string command = name + "=1 '" + program + "' --gtest_filter='" + filter + "' 2>&1";
+  FILE* out = ::popen(command.c_str(), "r");
+  if (out == nullptr) return "";
+  std::string printed;
+  char piece[4096];
+  while (const size_t size = std::fread(piece, 1, sizeof piece, out)) printed.append(piece, size);
+  ::pclose(out);
+  return printed;
+}
+
+}  // namespace coordkit::testing

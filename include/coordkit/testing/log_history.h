@@ -1,0 +1,73 @@
+// A random history of writes to a log store, and the question which of them a medium holds: what power cuts and killed
+// processes leave must be some number of the writes, from the first one on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "coordkit/log_store.h"
+#include "coordkit/testing/entries.h"
+
+namespace coordkit::testing {
+
+// What a log holds, in the plainest way.
+struct PlainLog {
+  raft::HardState hard_state;
+  std::vector<raft::Entry> entries;  // from 1 on
+  std::vector<PeerMark> peers;
+
+  void write(const LogWrite& write) {
+    if (write.hard_state) hard_state = *write.hard_state;
+    if (write.truncate_after) entries.resize(write.truncate_after->value());
+    entries.insert(entries.end(), write.entries.begin(), write.entries.end());
+    if (write.peers) peers = *write.peers;
+  }
+  bool same_as(const RecoveredLog& found) const {
+    return found.hard_state == hard_state && found.entries == entries && found.peers == peers && found.damaged.empty();
+  }
+};
+
+// The same seed gives the same writes, in every process.
+class LogHistory {
+ public:
+  explicit LogHistory(uint64_t seed) : random_(seed) {}
+
+  // Numbers rise from 1. Most writes append; some raise the term, cut the end off, or have marks of peers.
+  LogWrite next() {
+    LogWrite write{.number = WriteNumber(writes_.size() + 1)};
+    const uint64_t kind = random_() % 8;
+    if (kind == 0) {
+      term_ = term_ + 1;
+      write.hard_state = raft::HardState{Term(term_), ReplicaId(1 + random_() % 3)};
+    }
+    if (kind == 0 && last_ > 2) write.truncate_after = Index(last_ = last_ - random_() % 2);
+    if (kind == 1) write.peers = {{StoreId(7), BootCounter(writes_.size() + 1), 5, Term(term_), ReplicaId(), {}}};
+    const uint64_t count = kind == 0 ? 1 : 1 + random_() % 3;
+    write.entries = entries(last_ + 1, count, term_, 10 + random_() % 2000);
+    last_ += count;
+    writes_.push_back(write);
+    return write;
+  }
+  uint64_t size() const { return writes_.size(); }
+  // The largest number of writes that leave just this; nothing: no number does.
+  std::optional<uint64_t> writes_in(const RecoveredLog& found) const {
+    PlainLog log;
+    std::optional<uint64_t> fits;
+    if (log.same_as(found)) fits = 0;
+    for (uint64_t i = 0; i < writes_.size(); ++i) {
+      log.write(writes_[i]);
+      if (log.same_as(found)) fits = i + 1;
+    }
+    return fits;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::vector<LogWrite> writes_;
+  uint64_t term_ = 1;
+  uint64_t last_ = 0;
+};
+
+}  // namespace coordkit::testing

@@ -1,0 +1,203 @@
+// Conformance suite for log stores, the part about disks that fail and processes that die. Part of log_store_suite.h.
+//
+// A killed process loses what was in its own memory; only a power cut shows a write that was reported and never synced. So
+// offer LogStoreHarness::cut_power() if your medium has a layer that can be made to forget.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/testing/child_process.h"
+#include "coordkit/testing/log_history.h"
+#include "coordkit/testing/log_store_fixture.h"
+
+namespace coordkit::testing {
+
+// What was found must be at least the writes that were reported, and nothing that was not written.
+inline void expect_prefix(const LogHistory& history, WriteNumber reported, const RecoveredLog& found) {
+  const std::optional<uint64_t> writes = history.writes_in(found);
+  ASSERT_TRUE(writes) << "what is found afterwards is not the result of the first so many writes: " << found.entries.size()
+                      << " entries, " << found.damaged.size() << " of them damaged, after " << history.size() << " writes";
+  EXPECT_GE(*writes, reported.value()) << "a write was reported by written() before it was durable: it is not there afterwards";
+}
+
+TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
+  for (uint64_t round = 1; round <= 12; ++round) {
+    start_over();
+    LogHistory history(round);
+    while (history.size() < 5 * round) store_->submit(history.next());
+    ASSERT_TRUE(probe_->wait_written(WriteNumber(history.size() / 2))) << "a write was never reported by written()";
+    const WriteNumber reported = probe_->written();
+    if (!harness_->cut_power()) GTEST_SKIP() << "LogStoreHarness::cut_power() would show whether a report waits for the sync";
+    const RecoveredLog found = reopen();
+    ASSERT_NO_FATAL_FAILURE(expect_prefix(history, reported, found)) << "round " << round;
+    const uint64_t next = found.entries.size() + 1;
+    append(next, 1, 99);
+    ASSERT_NO_FATAL_FAILURE(expect_written());
+    EXPECT_EQ(reopen().entries.size(), next) << "the log does not go on after a power cut";
+  }
+}
+
+// Passes reports on to whoever counts them, and lets the writer be a few writes ahead.
+class ReportingLogSink final : public LogSink {
+ public:
+  explicit ReportingLogSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}
+  void written(WriteNumber number) override {
+    const std::lock_guard lock(mutex_);
+    report_(number.value());
+    written_ = number;
+    changed_.notify_all();
+  }
+  void log_read(Index, absl::StatusOr<std::vector<raft::Entry>>) override {}
+  void log_failed(absl::Status) override {}
+
+  void wait_for(uint64_t number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience(), [&] { return written_.value() >= number; });
+  }
+
+ private:
+  const std::function<void(uint64_t)> report_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  WriteNumber written_;
+};
+
+TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
+  if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
+  constexpr uint64_t kAhead = 12;
+  store_->close();  // a fork takes no threads along
+  for (const size_t reports : {1, 5, 25}) {
+    const std::unique_ptr<LogStoreHarness> harness = GetParam()();
+    const std::vector<uint64_t> reported = killed_after(reports, [&](const std::function<void(uint64_t)>& report) {
+      LogHistory history(reports);
+      ReportingLogSink sink(report);
+      LogStore& store = harness->restart();
+      if (!store.open(sink).ok()) return;
+      for (;;) {
+        store.submit(history.next());
+        if (history.size() > kAhead) sink.wait_for(history.size() - kAhead);
+      }
+    });
+    ASSERT_GE(reported.size(), reports) << "a process that writes for ever has stopped to report";
+    LogHistory history(reports);
+    while (history.size() < reported.back() + kAhead + 1) history.next();
+    LogSinkProbe probe;
+    LogStore& store = harness->restart();
+    const absl::StatusOr<RecoveredLog> found = store.open(probe);
+    ASSERT_TRUE(found.ok()) << "the log of a killed process does not open: " << found.status().ToString();
+    expect_prefix(history, WriteNumber(reported.back()), *found);
+    store.close();
+  }
+}
+
+TEST_P(LogStoreSuite, FLT_D03_AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt) {
+  LogHistory history(3);
+  while (history.size() < 5) store_->submit(history.next());
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(5)));
+  if (!harness_->fail_syncs()) GTEST_SKIP() << "LogStoreHarness::fail_syncs() would show whether a failed sync is said";
+  while (history.size() < 25) store_->submit(history.next());
+  ASSERT_TRUE(probe_->wait_failed()) << "a sync failed and log_failed() was not called";
+  while (history.size() < 30) store_->submit(history.next());
+  store_->close();
+  EXPECT_EQ(probe_->failures().size(), 1u) << "a failure is said once";
+  EXPECT_EQ(probe_->written(), WriteNumber(5)) << "a write was reported by written() although its sync failed";
+  expect_prefix(history, WriteNumber(5), reopen());
+}
+
+TEST_P(LogStoreSuite, FLT_D05_AReadThatFailsIsAnErrorAndNeverOtherBytes) {
+  const std::vector<raft::Entry> all = entries(1, 25, 1, 3000);
+  store_->submit({.number = next_number(), .entries = all});
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  reopen();
+  if (!harness_->fail_reads()) GTEST_SKIP() << "LogStoreHarness::fail_reads() would show what becomes of a read that fails";
+  for (const uint64_t first : {1, 9, 25}) {
+    const auto got = read(first, first);
+    if (absl::IsDeadlineExceeded(got.status()) && !probe_->failures().empty()) return;  // it has failed as a whole, and said so
+    EXPECT_FALSE(absl::IsDeadlineExceeded(got.status())) << "a read that fails is never answered";
+    if (got.ok()) {
+      EXPECT_EQ(*got, entries(first, 1, 1, 3000)) << "a read failed, and other bytes were served";
+    }
+  }
+}
+
+TEST_P(LogStoreSuite, FLT_D09_AnEntryInAnothersPlaceIsNeverTakenForIt) {
+  const std::vector<raft::Entry> written = entries(1, 12, 1, 100);
+  store_->submit({.number = next_number(), .entries = written});
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  store_->close();
+  if (!harness_->exchange(written[3], written[8])) {
+    GTEST_SKIP() << "LogStoreHarness::exchange() would show whether entries are known by their places";
+  }
+  store_ = &harness_->restart();
+  probe_ = std::make_unique<LogSinkProbe>();
+  const absl::StatusOr<RecoveredLog> opened = store_->open(*probe_);
+  if (!opened.ok()) {
+    EXPECT_TRUE(absl::IsDataLoss(opened.status())) << "a damaged log is kDataLoss, not " << opened.status().ToString();
+    return;
+  }
+  for (const raft::Entry& entry : opened->entries) {
+    const bool known = entry.index.value() >= 1 && entry.index.value() <= written.size();
+    EXPECT_TRUE(known && entry == written[entry.index.value() - 1]) << "an entry was taken for another one at open";
+  }
+  EXPECT_EQ(opened->entries.size() + opened->damaged.size(), written.size()) << "entries are missing without a word";
+  for (const uint64_t index : {4, 9}) {
+    const auto got = read(index, index);
+    EXPECT_TRUE(!got.ok() || *got == entries(index, 1, 1, 100)) << "an entry was served in the place of another one";
+  }
+}
+
+TEST_P(LogStoreSuite, FLT_D04_AFullDiskIsSaidAndNothingIsReportedThatIsNotThere) {
+  LogHistory history(4);
+  store_->submit(history.next());
+  ASSERT_TRUE(probe_->wait_written(WriteNumber(1)));
+  if (!harness_->set_full(true)) GTEST_SKIP() << "LogStoreHarness::set_full() would show what becomes of writes without room";
+  while (probe_->written() == WriteNumber(history.size()) && history.size() < 3000) {
+    store_->submit(history.next());
+    ASSERT_TRUE(probe_->wait_said(WriteNumber(history.size())))
+        << "a write finds no room, and neither log_space() nor log_failed() was called";
+  }
+  EXPECT_LT(history.size(), 3000u) << "every write was reported although the disk is full";
+  ASSERT_TRUE(harness_->set_full(false));
+  if (probe_->failures().empty()) {
+    EXPECT_TRUE(probe_->wait_written(WriteNumber(history.size()))) << "a write that waited for room does not go on with room";
+  }
+  store_->close();
+  const WriteNumber reported = probe_->written();
+  expect_prefix(history, reported, reopen());
+}
+
+TEST_P(LogStoreSuite, FLT_P17_ASecondOpenOfOneMediumIsRefused) {
+  ASSERT_TRUE(probe_->wait_written(append(1, 3, 1)));
+  const std::optional<absl::Status> second = harness_->open_twice();
+  if (!second) GTEST_SKIP() << "LogStoreHarness::open_twice() would show whether two processes can share a medium";
+  EXPECT_TRUE(absl::IsFailedPrecondition(*second))
+      << "a medium that is open was opened once more; it must be kFailedPrecondition, not " << second->ToString();
+  ASSERT_TRUE(probe_->wait_written(append(4, 3, 1))) << "the store that was open has suffered from the attempt";
+  EXPECT_EQ(reopen().entries, entries(1, 6, 1));
+}
+
+TEST_P(LogStoreSuite, NothingIsPostedAfterACloseWithWritesUnderWay) {
+  LogHistory history(5);
+  while (history.size() < 200) store_->submit(history.next());
+  store_->read(Index(1), Index(5), 1 << 20);
+  store_->close();
+  probe_->seal();
+  const WriteNumber reported = probe_->written();
+  store_->close();
+  const std::unique_ptr<LogSinkProbe> former = std::move(probe_);
+  const RecoveredLog found = reopen();
+  expect_prefix(history, reported, found);
+  append(found.entries.size() + 1, 1, 99);
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  store_->close();
+  EXPECT_EQ(former->late(), 0u) << "something was posted after close() had returned";
+}
+
+}  // namespace coordkit::testing

@@ -1,0 +1,91 @@
+// What the claims of log_store_suite.h stand on: a medium to open stores over, and calls that wait for their reports.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coordkit/log_store.h"
+#include "coordkit/testing/entries.h"
+#include "coordkit/testing/sink_probes.h"
+
+namespace coordkit::testing {
+
+// One durable medium, over which stores are opened one after the other.
+class LogStoreHarness {
+ public:
+  virtual ~LogStoreHarness() = default;
+  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind. Nothing is open
+  // before the first call.
+  virtual LogStore& restart() = 0;
+  // Whether what was written is there for another process. A test forks one, and kills it while it writes.
+  virtual bool outlives_process() const { return true; }
+
+  // What follows hurts the medium; false: it was not done. A test that needs what a harness does not offer is skipped, and
+  // says what for. What fails does so until the next restart().
+
+  // While no store is open: makes what the medium holds of this entry unreadable.
+  virtual bool rot(const raft::Entry&) { return false; }
+  // While no store is open: each of two entries of equal size lies where the other belongs.
+  virtual bool exchange(const raft::Entry&, const raft::Entry&) { return false; }
+  // The power goes now: the next restart() finds what was synced by now and, of the rest, whatever such a disk may keep. What
+  // the open store does from here on changes nothing on the medium.
+  virtual bool cut_power() { return false; }
+  virtual bool fail_syncs() { return false; }
+  virtual bool fail_reads() { return false; }
+  // No room for more, or room again.
+  virtual bool set_full(bool) { return false; }
+  // Opens the medium once more, while the store of restart() has it open; what comes of it.
+  virtual std::optional<absl::Status> open_twice() { return std::nullopt; }
+};
+using LogStoreHarnessFactory = std::function<std::unique_ptr<LogStoreHarness>()>;
+
+class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
+ protected:
+  void SetUp() override { start_over(); }
+  void TearDown() override {
+    if (store_ != nullptr) store_->close();
+  }
+  // On a blank medium.
+  void start_over() {
+    if (store_ != nullptr) store_->close();
+    store_ = nullptr;
+    harness_.reset();
+    harness_ = GetParam()();
+    recovered_ = reopen();
+  }
+  RecoveredLog reopen() {
+    if (store_ != nullptr) store_->close();
+    store_ = &harness_->restart();
+    probe_ = std::make_unique<LogSinkProbe>();
+    number_ = 0;
+    absl::StatusOr<RecoveredLog> opened = store_->open(*probe_);
+    EXPECT_TRUE(opened.ok()) << "the store does not open: " << opened.status().ToString();
+    return opened.ok() ? *std::move(opened) : RecoveredLog{};
+  }
+  WriteNumber next_number() { return WriteNumber(++number_); }
+  WriteNumber append(uint64_t first, uint64_t count, uint64_t term, size_t bytes = 20) {
+    store_->submit({.number = next_number(), .entries = entries(first, count, term, bytes)});
+    return WriteNumber(number_);
+  }
+  void expect_written() {
+    ASSERT_TRUE(probe_->wait_written(WriteNumber(number_))) << "a write was never reported by written()";
+  }
+  absl::StatusOr<std::vector<raft::Entry>> read(uint64_t first, uint64_t last, size_t bytes_max = 1 << 20) {
+    store_->read(Index(first), Index(last), bytes_max);
+    return probe_->wait_read(Index(first));
+  }
+
+  std::unique_ptr<LogStoreHarness> harness_;
+  std::unique_ptr<LogSinkProbe> probe_;
+  LogStore* store_ = nullptr;
+  RecoveredLog recovered_;
+  uint64_t number_ = 0;
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LogStoreSuite);
+
+}  // namespace coordkit::testing

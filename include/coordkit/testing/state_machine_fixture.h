@@ -1,0 +1,70 @@
+// What the claims of state_machine_suite.h stand on: a machine with its commands, and the comparison of two of its kind.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/testing/machine_under_test.h"
+
+namespace coordkit::testing {
+
+using RandomBits = std::mt19937_64;
+
+struct StateMachineCase {
+  std::string name;
+  MachineId id;
+  std::function<std::unique_ptr<StateMachine>()> make;
+  std::function<std::string(RandomBits&)> command;  // the next one of a random history
+  std::vector<std::string> questions = {};          // asked of both machines now and then
+  size_t commands = 600;                            // of one history
+  std::vector<std::string> guards = {};             // likewise, for holds()
+  // The i-th command of a history that makes the state big: at least one row each. Empty: no test with a big state.
+  std::function<std::string(uint64_t i)> fill = {};
+};
+
+inline void PrintTo(const StateMachineCase& one, std::ostream* out) { *out << one.name; }
+inline std::string machine_name(const ::testing::TestParamInfo<StateMachineCase>& info) { return info.param.name; }
+
+class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
+ protected:
+  static constexpr uint64_t kSeeds = 5;
+
+  std::vector<std::pair<uint64_t, std::string>> history(uint64_t seed) const {
+    RandomBits random(seed);
+    std::vector<std::pair<uint64_t, std::string>> commands;
+    for (uint64_t i = 0; i < GetParam().commands; ++i) commands.emplace_back(i + 2, GetParam().command(random));
+    return commands;
+  }
+  template <typename Commands>
+  static Commands part(const Commands& commands, size_t from, size_t to) {
+    return {commands.begin() + static_cast<ptrdiff_t>(from), commands.begin() + static_cast<ptrdiff_t>(to)};
+  }
+  void expect_alike(const MachineUnderTest& left, const MachineUnderTest& right) const {
+    EXPECT_EQ(left.machine->digest(), right.machine->digest()) << "equal histories have equal digests";
+    EXPECT_EQ(left.timers(), right.timers());
+    for (const std::string& question : GetParam().questions) {
+      const absl::StatusOr<std::string> one = left.machine->query(question), other = right.machine->query(question);
+      EXPECT_EQ(one.status(), other.status()) << question;
+      EXPECT_EQ(one.value_or(""), other.value_or("")) << question;
+    }
+    for (const std::string& guard : GetParam().guards)
+      EXPECT_EQ(left.machine->holds(guard), right.machine->holds(guard)) << guard;
+  }
+  // In the armed timers' own order, because timers() gives them ascending.
+  void expect_timers_are_the_armed_ones(const MachineUnderTest& one) const {
+    std::vector<TimerOp> armed;
+    for (const auto& [id, op] : one.armed) armed.push_back(op);
+    EXPECT_EQ(one.timers(), armed) << "timers() enumerates what was armed and not disarmed, ascending";
+  }
+};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StateMachineSuite);
+
+}  // namespace coordkit::testing

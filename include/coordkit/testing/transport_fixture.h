@@ -1,0 +1,122 @@
+// What the claims of transport_suite.h stand on: a world of three replicas, and nodes with a transport and a sink each.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordkit/testing/recording_sink.h"
+#include "coordkit/transport.h"
+
+namespace coordkit::testing {
+
+// Replicas 1, 2 and 3 that can reach each other.
+class TransportWorld {
+ public:
+  virtual ~TransportWorld() = default;
+  // A transport for this replica, not started. Asked again after the earlier one was closed: a restart at the same address.
+  virtual std::unique_ptr<Transport> make(ReplicaId self) = 0;
+  // All three, as every one of them is told.
+  virtual std::vector<Peer> peers() const = 0;
+
+  // What follows makes more claims testable. A test that needs what a world does not offer is skipped, and says what for.
+
+  // One more transport that can act as this replica beside the first: that of a copied directory, or of a process that was
+  // given up too early. It reaches the others; nobody needs to reach it. Null: not offered.
+  virtual std::unique_ptr<Transport> make_double(ReplicaId) { return nullptr; }
+  // The process of this replica stands still: its transport does nothing at all, and its connections stand. False: not offered.
+  virtual bool freeze(ReplicaId) { return false; }
+  virtual void thaw(ReplicaId) {}
+  // The bounds of these transports: the longest body that travels, and how much bulk may wait for one peer, in bytes. The suite
+  // sends more than the first, and eight times the second; smaller ones make it quicker.
+  virtual size_t frame_bytes_max() const { return 32 << 20; }
+  virtual size_t queue_bytes_max() const { return 64 << 20; }
+};
+
+struct TransportUnderTest {
+  std::string name;
+  std::function<std::unique_ptr<TransportWorld>()> make_world;
+};
+inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }  // gtest's name
+inline std::string transport_name(const ::testing::TestParamInfo<TransportUnderTest>& info) { return info.param.name; }
+
+class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
+ protected:
+  struct Node {
+    RecordingSink sink;
+    std::unique_ptr<Transport> transport;
+    ~Node() {
+      if (transport) transport->close();
+    }
+  };
+
+  static constexpr uint64_t kCluster = 4711;
+  static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
+    Hello hello;
+    hello.cluster_name = "suite";
+    hello.from = ReplicaId(id);
+    hello.store = StoreId(1000 + id);
+    hello.boot = BootCounter(boot);
+    hello.cluster = ClusterId(cluster);
+    return hello;
+  }
+  std::unique_ptr<Node> make(uint64_t id) {
+    auto node = std::make_unique<Node>();
+    node->transport = world_->make(ReplicaId(id));
+    return node;
+  }
+  void start(Node& node, const Hello& hello) {
+    const absl::Status status = node.transport->start(hello, world_->peers(), node.sink);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  std::unique_ptr<Node> make_started(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
+    auto node = make(id);
+    start(*node, hello_of(id, boot, cluster));
+    return node;
+  }
+  std::vector<Peer> peers_but(uint64_t id) {
+    std::vector<Peer> peers = world_->peers();
+    std::erase_if(peers, [id](const Peer& peer) { return peer.id == ReplicaId(id); });
+    return peers;
+  }
+  // Knows of all but replica 3.
+  std::unique_ptr<Node> make_without_third(uint64_t id) {
+    auto node = make(id);
+    const absl::Status status = node->transport->start(hello_of(id), peers_but(3), node->sink);
+    EXPECT_TRUE(status.ok()) << status;
+    return node;
+  }
+  static void send(Node& node, uint64_t to, std::string body, Lane lane = Lane::Bulk) {
+    std::vector<Frame> frames(1);
+    frames[0] = {lane, std::move(body)};
+    node.transport->send(ReplicaId(to), std::move(frames));
+  }
+
+  // Until `to` hears one of them: a connection that ends takes along what was queued for it.
+  static bool send_until_heard(Node& from, Node& to, uint64_t to_id, const std::string& text) {
+    constexpr int kTries = 60;
+    for (int i = 0; i < kTries; ++i) {
+      send(from, to_id, text);
+      if (to.sink.wait_body(text, patience() / kTries)) return true;
+    }
+    return false;
+  }
+  // What an operator can act on.
+  static bool is_sentence(const std::string& text) { return text.size() >= 15 && text.find(' ') != std::string::npos; }
+  static void expect_refused(Node& node, uint64_t peer, const std::string& why) {
+    const std::optional<std::string> told = node.sink.wait_refusal(ReplicaId(peer));
+    ASSERT_TRUE(told) << "peer_refused() was not called, so that no operator learns of it: " << why;
+    EXPECT_TRUE(is_sentence(*told)) << "peer_refused() says '" << *told << "': no sentence that an operator can act on";
+  }
+
+  std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportSuite);
+
+}  // namespace coordkit::testing

@@ -1,0 +1,88 @@
+// Backups of directories at rest, and what every backup says of its state.
+#include "backup/backup.h"
+
+#include <utility>
+
+#include "backup/resting_directory.h"
+#include "backup/resting_state.h"
+#include "base/row_map.h"
+#include "coordkit/error.h"
+#include "machine/rows.h"
+
+namespace coordkit {
+
+namespace backup {
+
+absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows) {
+  const std::string wanted = machine::rows::key(row_prefix(kCoordination), machine::rows::TableByte::Counters, 0);
+  absl::StatusOr<machine::rows::Counters> counters = make_error(Reason::Corrupt, "the state has no counters of coordkit's own");
+  absl::Status status = rows(wanted, [&](std::string_view key, std::string_view value) {
+    if (key == wanted) counters = machine::rows::decode_counters(value);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return counters;
+}
+
+absl::StatusOr<RowsByKey> rows_of(RestingState& state) {
+  CheckpointBatch batch;
+  if (absl::Status status = state.router->whole_checkpoint(batch); !status.ok()) return status;
+  RowMap rows;
+  rows.perform(std::move(batch));
+  return rows.rows();
+}
+
+}  // namespace backup
+
+namespace {
+
+using backup::RestingDirectory;
+using backup::RestingState;
+
+absl::Status refuse_holes(const RestingDirectory& directory, const RestingState& state) {
+  if (!state.holes.empty()) {
+    return make_error(Reason::Corrupt, "entry " + std::to_string(state.holes.front().index.value()) + " of the log in " +
+                                           directory.path() +
+                                           " rotted and no checkpoint covers it: make the backup of another member, or let "
+                                           "this replica run until a leader has replaced what it lacks");
+  }
+  if (state.floor) {
+    return make_error(Reason::Corrupt, "the log in " + directory.path() + " lacks entries that it had once, up to entry " +
+                                           std::to_string(state.floor->index.value()) +
+                                           ": make the backup of another member, or let this replica run until a leader has "
+                                           "sent them");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<BackupInfo> backup_directory(const std::string& directory, const std::string& file,
+                                            const BackupOptions& options) {
+  const auto resting = RestingDirectory::open(directory, RestingDirectory::Payloads::AboveCheckpoint);
+  if (!resting.ok()) return resting.status();
+  absl::StatusOr<RestingState> state = backup::state_of(**resting, options.machines);
+  if (!state.ok()) return state.status();
+  if (absl::Status status = refuse_holes(**resting, *state); !status.ok()) return status;
+  const absl::StatusOr<RowsByKey> rows = backup::rows_of(*state);
+  if (!rows.ok()) return rows.status();
+  const auto visit = [&](std::string_view prefix, backup::RowVisitor visitor) { return scan_prefix(*rows, prefix, visitor); };
+  const absl::StatusOr<machine::rows::Counters> counters = backup::counters_of(visit);
+  if (!counters.ok()) return counters.status();
+  const storage::Identity& identity = (*resting)->identity();
+  return backup::write_backup(file,
+                              {.cluster = identity.cluster,
+                               .replica = identity.replica,
+                               .store = identity.store,
+                               .applied = state->at(),
+                               .digest = digest_of(*rows),
+                               .last_token = Token(counters->counter),
+                               .revision = counters->keys.revision},
+                              [&](backup::RowVisitor visitor) { return visit("", visitor); });
+}
+
+absl::StatusOr<BackupInfo> check_backup(const std::string& file) {
+  return backup::read_backup(file, [](std::string_view, std::string_view) { return absl::OkStatus(); });
+}
+
+}  // namespace coordkit

@@ -1,0 +1,22 @@
+// What backups of every origin have in common: the rows of a state, and what they say of its counters.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "backup/backup_file.h"
+#include "backup/resting_state.h"
+#include "base/row_map.h"
+#include "coordkit/backup.h"
+#include "machine/rows.h"
+
+namespace coordkit::backup {
+
+// Rows whose keys start with a prefix.
+using PrefixSource = absl::FunctionRef<absl::Status(std::string_view prefix, RowVisitor visit)>;
+
+// Of coordkit's own machine. kDataLoss: there are none.
+absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows);
+
+// Every row of the state. kUnimplemented: a machine of the host cannot write all of its rows.
+absl::StatusOr<RowsByKey> rows_of(RestingState& state);
+
+}  // namespace coordkit::backup

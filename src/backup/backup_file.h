@@ -1,0 +1,41 @@
+// The bytes of a backup (docs/format-backup.md): a header, chunks of rows in ascending order of their keys, an end.
+//
+// Every chunk's sum is keyed by the header's and by its own place, so that no chunk can be lost, doubled or moved unseen, and
+// the digest over all rows must be the header's. A reader takes hostile bytes: the worst that comes of them is kDataLoss.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/backup.h"
+#include "coordkit/state_store.h"
+
+namespace coordkit::backup {
+
+struct BackupHeader {
+  std::string cluster;
+  ReplicaId replica;
+  StoreId store;
+  Position applied;
+  uint64_t digest = 0;  // RowDigest::value() over all rows
+  Token last_token;
+  Revision revision;
+};
+
+std::string encode(const BackupHeader& header);
+
+using RowVisitor = CheckpointView::Visitor;
+using RowSource = absl::FunctionRef<absl::Status(RowVisitor visit)>;  // rows in ascending order of their keys
+
+// Writes `file`, which appears under its name when it is whole and durable; nothing is left of a failure. kAlreadyExists;
+// kDataLoss: the rows are not those of the digest.
+absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows);
+
+// Visits every row. What was visited may be believed only once this has returned OK.
+absl::StatusOr<BackupInfo> read_backup(const std::string& file, RowVisitor visit);
+
+}  // namespace coordkit::backup

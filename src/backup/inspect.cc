@@ -1,0 +1,148 @@
+#include "coordkit/inspect.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "backup/resting_directory.h"
+#include "backup/resting_state.h"
+#include "coordkit/error.h"
+#include "log/segment.h"
+
+namespace coordkit {
+namespace {
+
+using backup::RestingDirectory;
+using backup::RestingState;
+
+std::vector<SegmentReport> segments_of(const log::Recovery& log) {
+  absl::btree_map<uint32_t, std::pair<Index, Index>> range;
+  for (const log::Slot& slot : log.slots) {
+    auto& [first, last] = range.try_emplace(slot.where().segment, slot.index, slot.index).first->second;
+    first = std::min(first, slot.index);
+    last = std::max(last, slot.index);
+  }
+  std::vector<SegmentReport> segments;
+  for (const log::SegmentFile& file : log.chain) {
+    const auto found = range.find(file.segment);
+    const auto [first, last] = found == range.end() ? std::pair<Index, Index>() : found->second;
+    segments.push_back({log::file_name(log::FileUse::Segment, file.segment), file.bytes, first, last});
+  }
+  return segments;
+}
+
+std::vector<TermRun> terms_of(const log::Recovery& log) {
+  std::vector<TermRun> runs;
+  for (const log::Slot& slot : log.slots) {
+    if (runs.empty() || runs.back().term != slot.term) runs.push_back({slot.term, slot.index, slot.index});
+    runs.back().last = slot.index;
+  }
+  return runs;
+}
+
+LogReport report_of(const log::Recovery& log) {
+  LogReport report{.hard_state = log.state.hard_state,
+                   .base = log.state.base,
+                   .last = log.state.last,
+                   .truncations = log.state.truncations,
+                   .segments = segments_of(log),
+                   .terms = terms_of(log),
+                   .damaged = {},
+                   .peers = log.peers.value_or(std::vector<PeerMark>())};
+  for (const log::Slot& slot : log.slots) {
+    if (!slot.entry) report.damaged.push_back({slot.index, slot.term, slot.content_sum});
+  }
+  return report;
+}
+
+ClusterReport report_of(const RestingState& state) {
+  const machine::Machine& machine = *state.coordination;
+  ClusterReport report{.at = state.at(),
+                       .cluster = state.router->genesis()->cluster,
+                       .token_base = state.router->genesis()->token_base,
+                       .members = state.configuration(),
+                       .last_token = Token(machine.last_token()),
+                       .sessions = machine.sessions(),
+                       .leases = machine.leases(),
+                       .locks = machine.lock_names(),
+                       .claims = machine.lock_claims(),
+                       .keys = machine.keys(),
+                       .objects = machine.coordination_records(),
+                       .machines = state.router->machines()};
+  const machine::KeySpace keys = machine.key_space();
+  report.revision = keys.revision;
+  report.compacted = keys.compacted;
+  return report;
+}
+
+std::string range_text(const std::vector<DamagedEntry>& holes) {
+  const std::string first = std::to_string(holes.front().index.value());
+  return holes.size() == 1 ? "entry " + first
+                           : std::to_string(holes.size()) + " entries between " + first + " and " +
+                                 std::to_string(holes.back().index.value());
+}
+
+// What a start would make of it.
+void judge_log(const DirectoryReport& report, const RestingState* state, std::vector<std::string>& problems) {
+  if (!report.log || report.log->damaged.empty()) return;
+  const std::string which = range_text(report.log->damaged) + " of the log rotted on this disk";
+  const bool covered = state != nullptr && state->holes.empty();
+  problems.push_back(which + (covered ? "; the checkpoint covers them, so a start repairs this: look after the disk"
+                                      : "; a start leaves its replica without a vote until a leader has replaced them"));
+}
+
+void judge_floor(const RestingState& state, std::vector<std::string>& problems) {
+  if (!state.floor || !state.holes.empty()) return;
+  problems.push_back("this log lacks entries that it had once, up to entry " + std::to_string(state.floor->index.value()) +
+                     "; its replica does not campaign before a leader has sent them");
+}
+
+std::string sentence(const absl::Status& status) { return std::string(sentence_of(status)); }
+
+void look_at_stores(const RestingDirectory& directory, bool verify, DirectoryReport& report) {
+  if (directory.log().ok()) {
+    report.log = report_of(*directory.log());
+  } else {
+    report.problems.push_back("log: " + sentence(directory.log().status()));
+  }
+  if (!directory.checkpoint().ok()) {
+    report.problems.push_back("checkpoint: " + sentence(directory.checkpoint().status()));
+    return;
+  }
+  const storage::RestingCheckpoint& checkpoint = **directory.checkpoint();
+  report.checkpoint = CheckpointReport{.applied = checkpoint.applied(),
+                                       .rows = checkpoint.rows(),
+                                       .digest = checkpoint.digest(),
+                                       .installed = checkpoint.installed()};
+  if (!verify) return;
+  if (const absl::Status sound = checkpoint.verify(); !sound.ok()) report.problems.push_back("checkpoint: " + sentence(sound));
+}
+
+void look_at_state(const RestingDirectory& directory, const InspectOptions& options, DirectoryReport& report) {
+  const absl::StatusOr<RestingState> state = backup::state_of(directory, options.machines);
+  judge_log(report, state.ok() ? &*state : nullptr, report.problems);
+  if (state.ok()) {
+    report.state = report_of(*state);
+    judge_floor(*state, report.problems);
+    return;
+  }
+  const bool blank = absl::IsNotFound(state.status());
+  const bool not_at_hand = reason_of(state.status()) == Reason::MachineMissing;
+  const bool told = !directory.log().ok() || !directory.checkpoint().ok();  // with the store that it comes from
+  if (!told) (blank || not_at_hand ? report.notes : report.problems).push_back(sentence(state.status()));
+}
+
+}  // namespace
+
+absl::StatusOr<DirectoryReport> inspect_directory(const std::string& path, const InspectOptions& options) {
+  const auto directory = RestingDirectory::open(path, RestingDirectory::Payloads::AboveCheckpoint);
+  if (!directory.ok()) return directory.status();
+  const storage::Identity& identity = (*directory)->identity();
+  DirectoryReport report{
+      .path = path, .cluster = identity.cluster, .replica = identity.replica, .store = identity.store, .boot = identity.boot};
+  look_at_stores(**directory, options.verify, report);
+  look_at_state(**directory, options, report);
+  return report;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,27 @@
+// The rows of a former cluster's state, made those of a new one (docs/decisions/0026).
+//
+// What changes: the cluster's id, its birth and its members; the counter of tokens and session ids; the revision of the keys,
+// all of which is compacted up to there. What stays: every machine's state, and the place in the log, so that no entry of the
+// new cluster has the number of one that the state remembers, and no member can be caught up from a log that lacks the state.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "base/row_map.h"
+#include "coordkit/raft/entry.h"
+#include "coordkit/types.h"
+
+namespace coordkit::backup {
+
+struct NewCluster {
+  raft::Genesis genesis;
+  uint64_t revisions_skipped = 0;
+};
+
+// What is wrong with them for this state: kInvalidArgument, in a sentence.
+absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revision revision);
+
+// Changes `rows`, the whole state at `applied`; the new revision of the keys. kDataLoss: the rows make no sense; then they are
+// of no more use.
+absl::StatusOr<Revision> make_new_cluster(RowsByKey& rows, Position applied, const NewCluster& cluster);
+
+}  // namespace coordkit::backup

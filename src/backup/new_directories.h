@@ -1,0 +1,49 @@
+// The data directories of a new cluster while they are made: under other names until all of them are whole and durable, and
+// gone again if one of them cannot be.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/backup.h"
+#include "coordkit/raft/entry.h"
+#include "coordkit/state_store.h"
+#include "coordkit/storage/data_directory.h"
+
+namespace coordkit::backup {
+
+class NewDirectories {
+ public:
+  // `cluster`: its name. Makes each with a new identity, and nothing else in it yet. kAlreadyExists, kNotFound (a parent).
+  absl::Status create(const std::vector<NewMember>& members, const std::string& cluster);
+  // Who belongs to the new cluster, with the directories just made.
+  raft::Configuration voters() const;
+  std::vector<StoreId> stores() const;
+  // Fills each with the same state and a log that begins after it.
+  absl::Status fill(const CheckpointBatch& whole);
+  // Gives them their names.
+  absl::Status publish();
+
+  NewDirectories() = default;
+  ~NewDirectories();  // removes what was not published
+  NewDirectories(const NewDirectories&) = delete;
+  NewDirectories& operator=(const NewDirectories&) = delete;
+
+ private:
+  struct Made {
+    NewMember member;
+    std::string parent;
+    std::string name;        // in `parent`
+    std::string unfinished;  // likewise
+    std::shared_ptr<DataDirectory> directory;
+    bool renamed = false;
+  };
+  absl::Status create_one(const NewMember& member, const std::string& cluster);
+
+  std::vector<Made> made_;
+  bool published_ = false;
+};
+
+}  // namespace coordkit::backup

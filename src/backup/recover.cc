@@ -1,0 +1,196 @@
+// A new cluster of what a lost majority has left behind: which directory knows most, and what none of them can know.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "backup/backup.h"
+#include "backup/resting_directory.h"
+#include "backup/resting_state.h"
+#include "backup/restore.h"
+#include "coordkit/error.h"
+#include "raft/membership.h"
+
+namespace coordkit::backup {
+namespace {
+
+// One directory that was given, as far as it could be read. The state of all but the best one is let go at once.
+struct Survivor {
+  SurvivorReport report;
+  std::unique_ptr<RestingDirectory> directory;
+  std::optional<RestingState> state;
+  std::vector<PeerMark> peers;
+  std::optional<Position> floor;
+};
+
+// The order by which votes compare logs.
+bool behind(Position a, Position b) { return std::tie(a.term, a.index) < std::tie(b.term, b.index); }
+
+std::string entry_text(Position position) {
+  return "entry " + std::to_string(position.index.value()) + " of term " + std::to_string(position.term.value());
+}
+
+std::string problem_of(const RestingState& state) {
+  if (!state.holes.empty()) {
+    return "entry " + std::to_string(state.holes.front().index.value()) +
+           " of its log rotted: what comes after it cannot be used";
+  }
+  if (state.floor) {
+    return "its log lacks entries that it had once, up to entry " + std::to_string(state.floor->index.value());
+  }
+  return {};
+}
+
+Survivor look_at(const std::string& path, const std::vector<OwnMachine>& machines) {
+  Survivor survivor{.report = {.path = path}};
+  auto directory = RestingDirectory::open(path, RestingDirectory::Payloads::AboveCheckpoint);
+  if (!directory.ok()) {
+    survivor.report.problem = sentence_of(directory.status());
+    return survivor;
+  }
+  survivor.directory = *std::move(directory);
+  survivor.report.replica = survivor.directory->identity().replica;
+  survivor.report.store = survivor.directory->identity().store;
+  absl::StatusOr<RestingState> state = state_of(*survivor.directory, machines);
+  if (!state.ok()) {
+    survivor.report.problem = sentence_of(state.status());
+    return survivor;
+  }
+  survivor.report.certain = state->certain;
+  survivor.report.last = state->at();
+  survivor.report.problem = problem_of(*state);
+  survivor.report.usable = true;
+  survivor.peers = std::exchange(state->peers, {});
+  survivor.floor = state->floor;
+  survivor.state = *std::move(state);
+  return survivor;
+}
+
+absl::Status of_two_clusters(const Survivor& a, const Survivor& b) {
+  return make_error(Reason::InvalidArgument,
+                    a.report.path + " and " + b.report.path + " are directories of different clusters: give those of one");
+}
+
+absl::Status none_usable(const std::vector<Survivor>& survivors) {
+  std::string why;
+  for (const Survivor& survivor : survivors) {
+    why += (why.empty() ? "" : "; ") + survivor.report.path + ": " + survivor.report.problem;
+  }
+  return make_error(Reason::Corrupt, "none of the directories can be used: " + why);
+}
+
+// The best so far keeps its state; everybody else's goes.
+absl::StatusOr<size_t> choose(std::vector<Survivor>& survivors) {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < survivors.size(); ++i) {
+    if (!survivors[i].report.usable) continue;
+    if (!best) {
+      best = i;
+      continue;
+    }
+    Survivor& former = survivors[*best];
+    if (former.state->router->genesis()->cluster != survivors[i].state->router->genesis()->cluster) {
+      return of_two_clusters(former, survivors[i]);
+    }
+    const bool better = behind(former.report.last, survivors[i].report.last);
+    (better ? former : survivors[i]).state.reset();
+    if (better) best = i;
+  }
+  if (!best) return none_usable(survivors);
+  return *best;
+}
+
+uint64_t voters_found(const raft::Configuration& configuration, const std::vector<Survivor>& survivors) {
+  absl::btree_set<StoreId> whole;  // with nothing missing from their logs
+  for (const Survivor& survivor : survivors) {
+    if (survivor.report.usable && survivor.report.problem.empty()) whole.insert(survivor.report.store);
+  }
+  return static_cast<uint64_t>(
+      std::ranges::count_if(configuration.voters, [&](const raft::Member& member) { return whole.contains(member.store); }));
+}
+
+std::string voter_name(const raft::Configuration& configuration, StoreId store) {
+  const raft::Member* owner = raft::owner_of(configuration, store);
+  return owner == nullptr ? "a former member" : "replica " + std::to_string(owner->id.value());
+}
+
+// What the survivors remember of disks that are not here: promises that nobody can keep any more.
+void tell_known_losses(const raft::Configuration& configuration, Position end, const std::vector<Survivor>& survivors,
+                       std::vector<std::string>& losses) {
+  Position farthest = end;
+  std::string whose;
+  const auto hear = [&](Position position, std::string name) {
+    if (!behind(farthest, position)) return;
+    farthest = position;
+    whose = std::move(name);
+  };
+  for (const Survivor& survivor : survivors) {
+    for (const PeerMark& mark : survivor.peers) {
+      hear({mark.match.index, mark.match.term ? mark.match.term : mark.term}, voter_name(configuration, mark.store));
+    }
+    if (survivor.floor) hear(*survivor.floor, voter_name(configuration, survivor.report.store));
+  }
+  if (whose.empty()) return;
+  losses.push_back(whose + " is known to have held " + entry_text(farthest) + ": everything after " + entry_text(end) +
+                   " is lost, acknowledged or not");
+}
+
+std::vector<std::string> losses_of(const RestingState& state, uint64_t found, const std::vector<Survivor>& survivors) {
+  std::vector<std::string> losses;
+  const uint64_t voters = state.configuration().voters.size();
+  losses.push_back("writes that were acknowledged by the other " + std::to_string(voters - found) + " of " +
+                   std::to_string(voters) +
+                   " voters and are not in the directories given are lost; nothing here can say how many");
+  tell_known_losses(state.configuration(), state.at(), survivors, losses);
+  if (behind(state.certain, state.at())) {
+    losses.push_back("entries " + std::to_string(state.certain.index.next().value()) + " to " +
+                     std::to_string(state.at().index.value()) +
+                     " are kept although some of the newest may never have been acknowledged: a call that ended with an "
+                     "unknown outcome may turn out to have taken effect");
+  }
+  return losses;
+}
+
+absl::Status majority_is_here(uint64_t found, uint64_t voters) {
+  return make_error(Reason::Conflict, std::to_string(found) + " of the " + std::to_string(voters) +
+                                          " voters are here, a majority: start these replicas, and nothing is lost; for a "
+                                          "second cluster beside this one make a backup and restore it");
+}
+
+}  // namespace
+
+absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directories, const RecoverOptions& options,
+                                      ClusterId id) {
+  if (directories.empty()) {
+    return make_error(Reason::InvalidArgument, "no directories: name at least one that a replica of the lost cluster left");
+  }
+  if (options.accept_loss) {
+    if (absl::Status status = validate(options.restore); !status.ok()) return status;
+  }
+  std::vector<Survivor> survivors;
+  for (const std::string& path : directories) survivors.push_back(look_at(path, options.machines));
+  const absl::StatusOr<size_t> chosen = choose(survivors);
+  if (!chosen.ok()) return chosen.status();
+  Survivor& best = survivors[*chosen];
+  RestingState& state = *best.state;
+  RecoverReport report{.survivors = {}, .chosen = *chosen, .voters = state.configuration().voters.size()};
+  for (const Survivor& survivor : survivors) report.survivors.push_back(survivor.report);
+  report.found = voters_found(state.configuration(), survivors);
+  if (report.found > report.voters / 2) return majority_is_here(report.found, report.voters);
+  report.losses = losses_of(state, report.found, survivors);
+  if (!options.accept_loss) return report;
+
+  absl::StatusOr<RowsByKey> rows = rows_of(state);
+  if (!rows.ok()) return rows.status();
+  const Position applied = state.at();
+  best.state.reset();
+  absl::StatusOr<RestoreReport> made = make_cluster(
+      {.rows = *std::move(rows), .applied = applied, .cluster = best.directory->identity().cluster}, options.restore, id);
+  if (!made.ok()) return made.status();
+  report.made = *std::move(made);
+  return report;
+}
+
+}  // namespace coordkit::backup

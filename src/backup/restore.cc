@@ -1,0 +1,87 @@
+#include "backup/restore.h"
+
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "backup/backup_file.h"
+#include "backup/new_cluster.h"
+#include "backup/new_directories.h"
+#include "backup/path.h"
+#include "base/entry_codec.h"
+#include "coordkit/error.h"
+#include "storage/identity.h"
+
+namespace coordkit::backup {
+namespace {
+
+CheckpointBatch whole_of(RowsByKey rows, Position applied) {
+  CheckpointBatch batch{.applied = applied, .rows = {}, .whole = true};
+  batch.rows.reserve(rows.size());
+  while (!rows.empty()) {
+    auto row = rows.extract(rows.begin());
+    batch.rows.push_back({std::move(row.key()), std::move(row.mapped())});
+  }
+  return batch;
+}
+
+// How two spellings of one directory are told.
+std::string spelled(const std::string& directory) {
+  const SplitPath path = split_path(directory);
+  return path.parent + "/" + path.name;
+}
+
+}  // namespace
+
+absl::Status validate(const RestoreOptions& options) {
+  std::string problems;
+  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
+  if (options.members.empty()) problem("no members: name at least one, with an id, an address and a directory to make");
+  if (options.members.size() > kMembersMax) problem("more than 64 members");
+  if (options.cluster.size() > storage::kClusterBytesMax) problem("the cluster's name is longer than 255 bytes");
+  absl::btree_set<uint64_t> ids;
+  absl::btree_set<std::string> addresses, directories;
+  for (const NewMember& member : options.members) {
+    const std::string which = "member " + std::to_string(member.id);
+    if (member.id == 0) problem("a member has id 0: ids start at 1");
+    if (!ids.insert(member.id).second) problem(which + " is named twice");
+    if (member.address.empty()) problem(which + " has no address: say host:port");
+    if (member.address.size() > kAddressBytesMax) problem("the address of " + which + " is longer than 1024 bytes");
+    if (!addresses.insert(member.address).second) problem("two members have the address " + member.address);
+    if (member.directory.empty()) problem(which + " has no directory: name one to make");
+    if (!directories.insert(spelled(member.directory)).second) problem("two members have the directory " + member.directory);
+  }
+  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+}
+
+absl::StatusOr<RestoreReport> make_cluster(FormerState state, const RestoreOptions& options, ClusterId id) {
+  if (absl::Status status = validate(options); !status.ok()) return status;
+  const std::string name = options.cluster.empty() ? state.cluster : options.cluster;
+  NewDirectories directories;
+  if (absl::Status status = directories.create(options.members, name); !status.ok()) return status;
+  const NewCluster cluster{.genesis = {.cluster = id, .token_base = options.token_base, .configuration = directories.voters()},
+                           .revisions_skipped = options.revisions_skipped};
+  const absl::StatusOr<Revision> revision = make_new_cluster(state.rows, state.applied, cluster);
+  if (!revision.ok()) return revision.status();
+  const uint64_t rows = state.rows.size();
+  if (absl::Status status = directories.fill(whole_of(std::move(state.rows), state.applied)); !status.ok()) return status;
+  if (absl::Status status = directories.publish(); !status.ok()) return status;
+  return RestoreReport{.cluster = name,
+                       .applied = state.applied,
+                       .stores = directories.stores(),
+                       .token_base = options.token_base,
+                       .revision = *revision,
+                       .rows = rows};
+}
+
+absl::StatusOr<RestoreReport> restore(const std::string& file, const RestoreOptions& options, ClusterId id) {
+  if (absl::Status status = validate(options); !status.ok()) return status;
+  RowsByKey rows;
+  const absl::StatusOr<BackupInfo> backup = read_backup(file, [&](std::string_view key, std::string_view value) {
+    rows.emplace_hint(rows.end(), key, value);
+    return absl::OkStatus();
+  });
+  if (!backup.ok()) return backup.status();
+  return make_cluster({.rows = std::move(rows), .applied = backup->applied, .cluster = backup->cluster}, options, id);
+}
+
+}  // namespace coordkit::backup

@@ -1,0 +1,31 @@
+// New clusters, of a backup or of a state at hand. The public calls (coordkit/backup.h) add what only door 1 may know: the
+// calendar and a random id.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/row_map.h"
+#include "coordkit/backup.h"
+#include "coordkit/types.h"
+
+namespace coordkit::backup {
+
+// What is wrong with the members and the name, as one sentence; kInvalidArgument.
+absl::Status validate(const RestoreOptions& options);
+
+// The state to make a cluster of: its rows, and what a backup says of it.
+struct FormerState {
+  RowsByKey rows;
+  Position applied;
+  std::string cluster;  // its name
+};
+
+// `options.token_base` is said.
+absl::StatusOr<RestoreReport> make_cluster(FormerState state, const RestoreOptions& options, ClusterId id);
+
+absl::StatusOr<RestoreReport> restore(const std::string& file, const RestoreOptions& options, ClusterId id);
+absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directories, const RecoverOptions& options, ClusterId id);
+
+}  // namespace coordkit::backup

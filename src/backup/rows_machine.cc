@@ -1,0 +1,16 @@
+#include "backup/rows_machine.h"
+
+#include "base/check.h"
+#include "coordkit/error.h"
+
+namespace coordkit::backup {
+
+void RowsMachine::apply(std::span<const Command>, ApplyOutput&) {
+  check_failed("a command of a machine that is at hand", __FILE__, __LINE__, "");
+}
+
+absl::StatusOr<std::string> RowsMachine::query(std::string_view) const {
+  return make_error(Reason::MachineMissing, "this machine is not at hand: only its rows are");
+}
+
+}  // namespace coordkit::backup

@@ -1,0 +1,231 @@
+#include "engine/event_log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "coordkit/error.h"
+
+namespace coordkit::engine {
+namespace {
+
+using Kind = ReplicaEventKind;
+
+constexpr Duration kLookEvery = std::chrono::seconds(1);        // at what nobody reports
+constexpr Duration kLookSoon = std::chrono::milliseconds(100);  // while the replica is on its way to serving
+constexpr Duration kSlowAgain = std::chrono::minutes(1);        // between two complaints about the disk
+constexpr int kSilentAfterTimeouts = 5;
+
+std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
+std::string entry(Index index) { return "entry " + std::to_string(index.value()); }
+
+Severity severity_of(ReplicaState state) {
+  switch (state) {
+    case ReplicaState::WaitingForMembers:
+    case ReplicaState::Starting:
+    case ReplicaState::CatchingUp:
+    case ReplicaState::Ready:
+    case ReplicaState::Learner: return Severity::Info;
+    case ReplicaState::Uninvited:
+    case ReplicaState::Removed: return Severity::Warning;
+    case ReplicaState::Quarantine:
+    case ReplicaState::Halted: return Severity::Error;
+  }
+  return Severity::Error;
+}
+
+bool on_its_way(ReplicaState state) {
+  return state == ReplicaState::Starting || state == ReplicaState::CatchingUp || state == ReplicaState::WaitingForMembers;
+}
+
+std::string list_of(const std::vector<Peer>& peers) {
+  std::string list;
+  for (const Peer& peer : peers) list += (list.empty() ? "" : ", ") + std::to_string(peer.id.value()) + " at " + peer.address;
+  return list;
+}
+
+}  // namespace
+
+// One input at a time; what is not named here is no news.
+class EventLog::Arrival {
+ public:
+  explicit Arrival(EventLog& log) : log_(log) {}
+
+  void operator()(const PeerConnected& input) const {
+    log_.complaints_.erase(input.hello.from);
+    log_.tell(Kind::PeerConnected, Severity::Info, replica(input.hello.from) + " is connected", input.hello.from);
+  }
+  void operator()(const PeerLost& input) const {
+    log_.tell(Kind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
+  }
+  void operator()(const PeerRefused& input) const {
+    log_.peer_said(Kind::PeerRefused, Severity::Warning, input.peer, input.why);
+  }
+  void operator()(const PeerUnreachable& input) const {
+    log_.peer_said(Kind::PeerUnreachable, Severity::Info, input.peer, replica(input.peer) + " is not reached: " + input.why);
+  }
+  void operator()(const LogWritten& input) const { log_.written(input.number); }
+  void operator()(const LogSpaceChanged& input) const {
+    const bool full = input.space == LogSpace::Full;
+    const std::string what = full ? "writes wait: the disk of the log is full" : "the disk of the log is nearly full";
+    log_.waits(log_.log_waits_, input.space == LogSpace::Ample
+                                    ? absl::OkStatus()
+                                    : absl::ResourceExhaustedError(what + ", new commands are refused here: free some space"));
+  }
+  void operator()(const StateWaits& input) const { log_.waits(log_.checkpoint_waits_, input.why); }
+  void operator()(const StateDamaged& input) const { log_.damaged("the checkpoint", input.why); }
+  void operator()(const StateRotten& input) const { log_.damaged("the checkpoint", input.why); }
+  void operator()(const LogDamaged& input) const {
+    log_.damaged("the log, " + entry(input.first) + " to " + entry(input.last) + ",", input.why);
+  }
+  void operator()(const StateCheckpointed& input) const {
+    log_.tell(Kind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
+    if (log_.damage_.empty() || !log_.mends_ || input.applied.index < log_.mends_) return;
+    log_.tell(Kind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
+    log_.mends_ = {};
+  }
+  template <typename Other>
+  void operator()(const Other&) const {}
+
+ private:
+  EventLog& log_;
+};
+
+void EventLog::opened(const Engine& engine, LaggingTime now) {
+  next_.replica = engine.self();
+  next_.at = now;
+  next_.applied = engine.applied();
+  next_.term = engine.leadership().term;
+  state_ = engine.status().state;
+  tell(
+      Kind::Opened, Severity::Info,
+      "start " + std::to_string(engine.boot().value()) + " of this replica, with all applied up to " + entry(engine.applied()));
+}
+
+void EventLog::arrived(const EngineInput& input, LaggingTime now) {
+  next_.at = now;
+  std::visit(Arrival(*this), input);
+}
+
+void EventLog::turned(const Engine& engine, const EngineEffects& effects, LaggingTime now) {
+  next_.at = now;
+  next_.applied = engine.applied();
+  next_.term = engine.leadership().term;
+  look_at_leader(effects);
+  look_at_disk(effects);
+  look_at_states(effects);
+  if (effects.divergence) tell(Kind::Diverged, Severity::Error, effects.divergence->sentence, effects.divergence->other);
+  const bool changed = effects.leadership || effects.peers || effects.restored || effects.divergence || effects.halted;
+  if (changed || now >= look_again_) {
+    look_at_status(engine.status());
+    look_again_ = now + (on_its_way(state_) ? kLookSoon : kLookEvery);
+  }
+  if (effects.halted) tell(Kind::Halted, Severity::Error, std::string(sentence_of(*effects.halted)));
+}
+
+void EventLog::threw(const absl::Status& why, LaggingTime now) {
+  next_.at = now;
+  tell(Kind::HostThrew, Severity::Warning, std::string(sentence_of(why)));
+}
+
+void EventLog::tell(Kind kind, Severity severity, std::string sentence, ReplicaId peer) {
+  next_.kind = kind;
+  next_.severity = severity;
+  next_.sentence = std::move(sentence);
+  next_.peer = peer;
+  told_(next_);
+}
+
+// A transport tries again and again, and says each time what it met with.
+void EventLog::peer_said(Kind kind, Severity severity, ReplicaId peer, const std::string& why) {
+  std::string& told = complaints_[peer];
+  if (std::exchange(told, why) != why) tell(kind, severity, why, peer);
+}
+
+void EventLog::written(WriteNumber number) {
+  Duration longest{};
+  for (; !writes_.empty() && writes_.front().number <= number; writes_.pop_front()) {
+    longest = std::max(longest, next_.at - writes_.front().handed);
+  }
+  if (2 * longest < election_timeout_ || (slow_told_ != LaggingTime::min() && next_.at - slow_told_ < kSlowAgain)) return;
+  slow_told_ = next_.at;
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
+  tell(Kind::DiskSlow, Severity::Warning,
+       "a write to the log took " + std::to_string(took) + " ms: at an election timeout of " +
+           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(election_timeout_).count()) +
+           " ms a disk this slow can cost a leader its office");
+}
+
+void EventLog::waits(std::string& for_room, const absl::Status& why) {
+  const std::string sentence = why.ok() ? "" : std::string(sentence_of(why));
+  const std::string former = std::exchange(for_room, sentence);
+  if (former == sentence) return;
+  if (!sentence.empty()) return tell(Kind::DiskFull, Severity::Warning, sentence);
+  tell(Kind::DiskHasRoom, Severity::Info, "there is room on the disk again");
+}
+
+void EventLog::damaged(const std::string& what, const absl::Status& why) {
+  const std::string sentence = what + " on this disk is damaged, and is replaced: " + std::string(sentence_of(why));
+  mends_ = {};
+  if (std::exchange(damage_, sentence) != sentence) tell(Kind::DiskDamaged, Severity::Warning, sentence);
+}
+
+void EventLog::look_at_leader(const EngineEffects& effects) {
+  if (!effects.leadership) return;
+  const raft::Leadership& now = *effects.leadership;
+  const std::string term = " in term " + std::to_string(now.term.value());
+  if (!now.leader) return tell(Kind::LeaderChanged, Severity::Warning, "no leader is known" + term);
+  const std::string who = now.leader == next_.replica ? "this replica leads" : replica(now.leader) + " leads";
+  tell(Kind::LeaderChanged, Severity::Info, who + term, now.leader);
+}
+
+void EventLog::look_at_disk(const EngineEffects& effects) {
+  for (const LogWrite& write : effects.writes) writes_.push_back({write.number, next_.at});
+  if (effects.checkpoint && !damage_.empty() && !mends_) mends_ = effects.checkpoint->applied.index;
+}
+
+void EventLog::look_at_states(const EngineEffects& effects) {
+  if (effects.peers) tell(Kind::MembersChanged, Severity::Info, "belongs with: " + list_of(*effects.peers));
+  for (const ViewOrder& order : effects.views) {
+    if (std::holds_alternative<ViewOpen>(order)) tell(Kind::StateSent, Severity::Info, "a peer is sent the whole state");
+  }
+  if (!effects.restored) return;
+  tell(Kind::StateReceived, Severity::Info,
+       "a peer's state after " + entry(effects.restored->index) + " took the place of the one here");
+}
+
+void EventLog::look_at_status(const EngineStatus& status) {
+  if (std::exchange(state_, status.state) != status.state && status.state != ReplicaState::Halted) {
+    const std::string why = status.reason.empty() ? "" : ": " + status.reason;
+    tell(Kind::StateChanged, severity_of(status.state), std::string(name_of(status.state)) + why);
+  }
+  look_at_missing(status.missing);
+}
+
+void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
+  absl::btree_set<ReplicaId> silent;
+  for (const MissingMember& member : missing) {
+    if (member.silence < kSilentAfterTimeouts * election_timeout_) continue;
+    silent.insert(member.id);
+    if (!silent_.contains(member.id)) tell(Kind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
+  }
+  for (const ReplicaId id : silent_) {
+    if (!silent.contains(id)) tell(Kind::MemberHeard, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
+  }
+  silent_ = std::move(silent);
+}
+
+}  // namespace coordkit::engine
+
+namespace coordkit {
+
+std::string to_string(const ReplicaEvent& event) {
+  std::string line(name_of(event.severity));
+  line.append(" ").append(name_of(event.kind)).append(" replica ").append(std::to_string(event.replica.value()));
+  line.append(" term ").append(std::to_string(event.term.value())).append(": ").append(event.sentence);
+  if (event.missed > 0) line += " (" + std::to_string(event.missed) + " events before this one were lost)";
+  return line;
+}
+
+}  // namespace coordkit

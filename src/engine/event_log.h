@@ -1,0 +1,61 @@
+// Makes of what a replica's engine is told and does the events that an operator is told (coordkit/replica_event.h). It looks
+// on: nothing that it finds comes back to the engine. Used around an engine by whoever drives it, in the order of a turn:
+//
+//   for each input: log.arrived(input, now); engine.post(input)
+//   engine.turn(now, effects); log.turned(engine, effects, now)
+//
+// Threads: the engine's.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "coordkit/engine.h"
+#include "coordkit/replica_event.h"
+
+namespace coordkit::engine {
+
+class EventLog {
+ public:
+  // `told` is called at once and must not call back.
+  EventLog(Duration election_timeout, OnReplicaEvent told) : election_timeout_(election_timeout), told_(std::move(told)) {}
+
+  void opened(const Engine& engine, LaggingTime now);
+  void arrived(const EngineInput& input, LaggingTime now);
+  void turned(const Engine& engine, const EngineEffects& effects, LaggingTime now);
+  void threw(const absl::Status& why, LaggingTime now);  // code of the host (EngineEffects::threw, or a callback)
+
+ private:
+  class Arrival;
+  struct Write {
+    WriteNumber number;
+    LaggingTime handed;
+  };
+  void tell(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
+  void peer_said(ReplicaEventKind kind, Severity severity, ReplicaId peer, const std::string& why);
+  void written(WriteNumber number);
+  void waits(std::string& for_room, const absl::Status& why);
+  void damaged(const std::string& what, const absl::Status& why);
+  void look_at_leader(const EngineEffects& effects);
+  void look_at_disk(const EngineEffects& effects);
+  void look_at_states(const EngineEffects& effects);
+  void look_at_status(const EngineStatus& status);
+  void look_at_missing(const std::vector<MissingMember>& missing);
+
+  const Duration election_timeout_;
+  const OnReplicaEvent told_;
+  ReplicaEvent next_;  // what all events of this moment have in common
+  ReplicaState state_ = ReplicaState::Starting;
+  LaggingTime look_again_{};
+  LaggingTime slow_told_ = LaggingTime::min();
+  std::deque<Write> writes_;                            // not durable yet, in their order
+  std::string log_waits_, checkpoint_waits_;            // for room; empty: no
+  std::string damage_;                                  // of the checkpoint or the log, being mended; empty: none
+  Index mends_;                                         // the checkpoint that does; zero: it is not taken yet
+  absl::btree_map<ReplicaId, std::string> complaints_;  // about a peer, told already
+  absl::btree_set<ReplicaId> silent_;
+};
+
+}  // namespace coordkit::engine

@@ -1,0 +1,16 @@
+// Whether a log and the checkpoint beside it can be those of one replica at one moment.
+#pragma once
+
+#include "absl/status/status.h"
+#include "coordkit/log_store.h"
+#include "coordkit/state_store.h"
+
+namespace coordkit::engine {
+
+// kDataLoss, with a sentence: one of the two has lost something, and with it perhaps votes and acknowledgements (FLT_D21).
+absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint);
+
+// Whether a log without holes, that does not start beyond this position, has it.
+bool holds_entry(const RecoveredLog& log, Position position);
+
+}  // namespace coordkit::engine

@@ -1,0 +1,31 @@
+// The router's own row of a checkpoint: what the state says of the cluster itself. Whoever looks at a checkpoint without a
+// router, or makes one for another cluster, reads and writes it here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "coordkit/raft/entry.h"
+#include "coordkit/types.h"
+
+namespace coordkit::engine {
+
+struct RouterMeta {
+  Term leader_term;  // of the newest first entry of a leader
+  std::optional<raft::Genesis> genesis;
+  raft::Configuration configuration;
+  Index configuration_at;        // of its entry
+  std::vector<MachineId> begun;  // machines that have rows, ascending
+};
+
+// Keys of the router's rows: this one, and what those of the origins start with.
+std::string meta_key();
+std::string origins_prefix();
+
+std::string encode(const RouterMeta& meta);
+absl::StatusOr<RouterMeta> decode_router_meta(std::string_view bytes);  // kDataLoss: it makes no sense
+
+}  // namespace coordkit::engine

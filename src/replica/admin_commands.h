@@ -1,0 +1,51 @@
+// What can be asked of a running replica through its admin socket, by name: src/replica/admin_socket.h carries it,
+// tools/coordctl prints it. Everything here goes by door 1's own calls: an operator can do what a host can.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/replica.h"
+
+namespace coordkit {
+
+// Whose replica it is; Replica does not tell.
+struct AdminIdentity {
+  uint64_t id = 0;
+  std::string cluster;
+};
+
+// Takes an answer piece by piece: the names of the columns first, then rows of as many cells. A name ends with ":number" or
+// ":flag" if its cells are numbers, or true and false; an empty cell: absent.
+class AdminReply {
+ public:
+  virtual ~AdminReply() = default;
+  virtual void columns(std::vector<std::string> names) = 0;
+  virtual void row(std::vector<std::string> cells) = 0;
+  virtual void note(std::string sentence) = 0;  // for the reader's eyes: no part of the answer
+  virtual bool gone() = 0;                      // nobody reads any more
+};
+
+struct AdminCommand {
+  using Words = std::span<const std::string>;
+  std::string_view name;
+  std::string_view usage;  // of its words, as in "OLD ID ADDRESS"; in brackets: may be left out
+  std::string_view help;   // one line
+  std::function<absl::Status(Replica&, const AdminIdentity&, Words, AdminReply&)> run;
+
+  size_t words_least() const;
+  size_t words_most() const;
+};
+
+std::span<const AdminCommand> admin_commands();
+
+// `words`: the command's name and what follows it. Blocks for as long as the call does. kInvalidArgument: no such command, or
+// its words are wrong; else what the call of door 1 says.
+absl::Status run_admin_command(Replica& replica, const AdminIdentity& identity, std::span<const std::string> words,
+                               AdminReply& reply);
+
+}  // namespace coordkit

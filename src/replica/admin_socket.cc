@@ -1,0 +1,172 @@
+#include "replica/admin_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "coordkit/error.h"
+#include "storage/socket_file.h"
+
+namespace coordkit {
+namespace {
+
+using storage::Descriptor;
+
+constexpr size_t kLineBytesMax = 64 << 10;
+constexpr int kBacklog = 8;
+
+// What is left of a process that is gone makes room; all else stays.
+absl::Status make_room(const std::string& path) {
+  const absl::Status found = storage::find_socket(path);
+  if (!found.ok()) return absl::IsNotFound(found) ? absl::OkStatus() : found;
+  if (LocalStream::connect(path)) {
+    return make_error(Reason::InUse, "somebody listens at the admin socket " + path + ": give each replica a path of its own");
+  }
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+  return storage::errno_status(errno, "cannot remove the old admin socket " + path);
+}
+
+// The mode is the socket's before it has a name, so that there is no moment in which others could open it.
+absl::StatusOr<Descriptor> listen_at(const std::string& path) {
+  if (absl::Status status = make_room(path); !status.ok()) return status;
+  Descriptor listener = local_socket();
+  const sockaddr_un address = local_address(path);
+  if (absl::Status status = storage::keep_to_owner(listener); !status.ok()) return status;
+  const bool listens = ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+                       ::listen(listener.get(), kBacklog) == 0;
+  if (!listens) return storage::errno_status(errno, "cannot listen at the admin socket " + path);
+  return listener;
+}
+
+bool may_enter(int socket) {
+  ucred visitor = {};
+  socklen_t size = sizeof visitor;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &visitor, &size) != 0) return false;
+  return visitor.uid == 0 || visitor.uid == ::geteuid();
+}
+
+bool say(const LocalStream& visitor, const std::vector<std::string>& cells) { return visitor.say(cells); }
+
+bool say_error(const LocalStream& visitor, const absl::Status& why) {
+  return say(visitor, {"error", absl::StatusCodeToString(why.code()), std::string(why.message())});
+}
+
+class SocketReply final : public AdminReply {
+ public:
+  explicit SocketReply(const LocalStream& visitor) : visitor_(visitor) {}
+  void columns(std::vector<std::string> names) override { tell("columns", std::move(names)); }
+  void row(std::vector<std::string> cells) override { tell("row", std::move(cells)); }
+  void note(std::string sentence) override { tell("note", {std::move(sentence)}); }
+  bool gone() override {
+    if (gone_) return true;
+    pollfd look = {visitor_.socket(), POLLRDHUP, 0};
+    gone_ = ::poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    return gone_;
+  }
+
+ private:
+  void tell(const char* kind, std::vector<std::string> cells) {
+    cells.insert(cells.begin(), kind);
+    gone_ = gone_ || !visitor_.say(cells);
+  }
+
+  const LocalStream& visitor_;
+  bool gone_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(Replica& replica, AdminIdentity identity, std::string path) {
+  absl::StatusOr<Descriptor> listener = listen_at(path);
+  if (!listener.ok()) return listener.status();
+  return std::unique_ptr<AdminSocket>(new AdminSocket(replica, std::move(identity), std::move(path), *std::move(listener)));
+}
+
+AdminSocket::AdminSocket(Replica& replica, AdminIdentity identity, std::string path, Descriptor listener)
+    : replica_(replica),
+      identity_(std::move(identity)),
+      path_(std::move(path)),
+      listener_(std::move(listener)),
+      thread_([this] { accept_visitors(); }) {}
+
+AdminSocket::~AdminSocket() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    for (const Visitor& visitor : visitors_) visitor.stream.shutdown();
+  }
+  ::shutdown(listener_.get(), SHUT_RDWR);  // ends accept()
+  thread_.join();
+  for (Visitor& visitor : visitors_) visitor.thread.join();
+  ::unlink(path_.c_str());
+}
+
+void AdminSocket::accept_visitors() {
+  while (true) {
+    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const int error = errno;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (stopping_) return;
+    }
+    if (socket) {
+      admit(LocalStream(std::move(socket)));
+    } else if (error != EINTR && error != ECONNABORTED) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // out of descriptors, say: that passes
+    }
+  }
+}
+
+void AdminSocket::admit(LocalStream stream) {
+  if (!may_enter(stream.socket())) {
+    say_error(stream, make_error(Reason::PermissionDenied, "this replica belongs to another user"));
+    return;
+  }
+  const std::scoped_lock lock(mutex_);
+  visitors_.remove_if([](Visitor& visitor) {
+    const bool over = visitor.over;  // looked at once: it may end at any moment
+    if (over) visitor.thread.join();
+    return over;
+  });
+  if (stopping_) return;
+  if (visitors_.size() >= kVisitorsMax) {
+    say_error(stream, make_error(Reason::TooManyRequests, "too many visitors; end one of them, or try again"));
+    return;
+  }
+  Visitor& visitor = visitors_.emplace_back();
+  visitor.stream = std::move(stream);
+  try {
+    visitor.thread = std::thread([this, &visitor] {
+      serve(visitor.stream);
+      visitor.stream.shutdown();
+      visitor.over = true;
+    });
+  } catch (const std::system_error&) {
+    say_error(visitor.stream, make_error(Reason::LimitExceeded, "this process can start no thread more; try again"));
+    visitors_.pop_back();
+  }
+}
+
+// Line after line, until the visitor leaves or says more than a line can hold.
+void AdminSocket::serve(LocalStream& visitor) {
+  while (true) {
+    const auto words = visitor.next(kLineBytesMax);
+    if (words.ok() && !*words) return;
+    const bool goes_on = words.ok() ? answer(visitor, **words) : say_error(visitor, words.status());
+    if (!goes_on || reason_of(words.status()) == Reason::RequestTooLarge) return;
+  }
+}
+
+bool AdminSocket::answer(const LocalStream& visitor, const std::vector<std::string>& words) {
+  SocketReply reply(visitor);
+  const absl::Status status = run_admin_command(replica_, identity_, words, reply);
+  if (reply.gone()) return false;
+  return status.ok() ? say(visitor, {"ok"}) : say_error(visitor, status);
+}
+
+}  // namespace coordkit

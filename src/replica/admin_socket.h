@@ -1,0 +1,64 @@
+// A local socket through which an operator looks at a running replica and acts on it (coordctl --socket). A file that only
+// its owner may open; whoever connects must run as the same user, or as root.
+//
+// A visitor sends lines of cells (base/cells.h): a command and its words (admin_commands.h). Each is answered with lines
+//
+//   columns NAME...      once, before rows
+//   row CELL...          any number
+//   note SENTENCE        any number, for the reader's eyes
+//   ok                   or
+//   error CODE SENTENCE  the name of the status code, and its message
+//
+// Threads: one that accepts and one for each visitor, at most kVisitorsMax; a visitor more is told so and sent away. Nothing a
+// visitor sends or leaves out stops the replica. Lifetime: the replica outlives it, and is closed before: that ends its calls.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "replica/admin_commands.h"
+#include "replica/local_stream.h"
+#include "storage/posix_file_system.h"
+
+namespace coordkit {
+
+class AdminSocket {
+ public:
+  static constexpr size_t kVisitorsMax = 8;
+
+  // kFailedPrecondition: somebody listens there (InUse), or something that is no socket has this name (ForeignData); else what
+  // the file system says. A socket that was left by a process that is gone is replaced.
+  static absl::StatusOr<std::unique_ptr<AdminSocket>> open(Replica& replica, AdminIdentity identity, std::string path);
+  ~AdminSocket();
+  AdminSocket(const AdminSocket&) = delete;
+  AdminSocket& operator=(const AdminSocket&) = delete;
+
+ private:
+  struct Visitor {
+    LocalStream stream;
+    std::thread thread;
+    std::atomic<bool> over{false};
+  };
+  AdminSocket(Replica& replica, AdminIdentity identity, std::string path, storage::Descriptor listener);
+  void accept_visitors();
+  void admit(LocalStream stream);
+  void serve(LocalStream& visitor);
+  bool answer(const LocalStream& visitor, const std::vector<std::string>& words);
+
+  Replica& replica_;
+  const AdminIdentity identity_;
+  const std::string path_;
+  const storage::Descriptor listener_;
+  std::mutex mutex_;
+  std::list<Visitor> visitors_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace coordkit

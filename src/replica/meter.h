@@ -1,0 +1,38 @@
+// Counts what passes through a host (coordkit/metrics.h).
+//
+// Threads: the engine's, but lost_message(), which any may call.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <utility>
+
+#include "coordkit/clock.h"
+#include "coordkit/engine.h"
+#include "coordkit/metrics.h"
+#include "coordkit/transport.h"
+
+namespace coordkit {
+
+class Meter {
+ public:
+  void lost_message() { lost_.fetch_add(1, std::memory_order_relaxed); }
+  void received(size_t bytes, bool sound);
+  // Before it is posted into the engine.
+  void arrived(const EngineInput& input, LaggingTime now);
+  void turned(const EngineEffects& effects, LaggingTime now);
+  void sent(const Frame& frame);
+  void took(Duration turn) { metrics_.turns.took.add(turn); }
+
+  // What is counted elsewhere is left as it is.
+  Metrics read() const;
+
+ private:
+  Metrics metrics_;
+  std::deque<std::pair<WriteNumber, LaggingTime>> writes_;  // not durable yet
+  std::optional<LaggingTime> checkpoint_;                   // the one under way
+  Term term_;
+  std::atomic<uint64_t> lost_{0};
+};
+
+}  // namespace coordkit

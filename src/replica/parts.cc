@@ -1,0 +1,176 @@
+#include "replica/parts.h"
+
+#include <algorithm>
+#include <exception>
+#include <random>
+#include <utility>
+#include <variant>
+
+#include "coordkit/error.h"
+#include "coordkit/storage/data_directory.h"
+#include "coordkit/storage/lmdb_state_store.h"
+#include "coordkit/storage/memory_stores.h"
+#include "coordkit/storage/segmented_log_store.h"
+#include "coordkit/transport/loopback_transport.h"
+#include "transport/address.h"
+#include "transport/proof.h"
+#include "transport/tcp_transport_asio.h"
+
+namespace coordkit {
+namespace {
+
+absl::Status failed(std::string_view part, std::string_view why) {
+  return make_error(Reason::InvalidArgument, "the factory of the " + std::string(part) + " failed: " + std::string(why));
+}
+
+// An exception of a factory is the host's way to say that there is no part. Its own status stays as it is.
+template <typename Part>
+absl::StatusOr<std::unique_ptr<Part>> made_by(const PartFactory<Part>& factory, std::string_view part,
+                                              const PartContext& context) {
+  try {
+    absl::StatusOr<std::unique_ptr<Part>> made = factory(context);
+    if (made.ok() && *made == nullptr) return failed(part, "it gave none");
+    return made;
+  } catch (const std::exception& error) {
+    return failed(part, error.what());
+  } catch (...) {
+    return failed(part, "it threw something that is no std::exception");
+  }
+}
+
+SegmentedLogOptions log_options(const ReplicaOptions& options) {
+  SegmentedLogOptions log{.segment_bytes = options.segment_bytes};
+  log.small_segment_bytes = std::min(log.small_segment_bytes, log.segment_bytes);
+  return log;
+}
+
+absl::Status add_tcp_transport(MadeParts& parts, const ReplicaOptions& options, boost::asio::io_context* network) {
+  TcpOptions tcp{.listen = own_address(options)};
+  if (const auto* shared = std::get_if<SharedSecret>(&options.security)) tcp.secret = shared->secret;
+  if (const auto* tls = std::get_if<Tls>(&options.security)) {
+    auto channels = tls->open(*tls, {options.cluster, ReplicaId(options.id)});
+    if (!channels.ok()) return channels.status();
+    tcp.channels = parts.channels = *std::move(channels);
+  }
+  tcp.guests_max = options.guests_max;
+  std::unique_ptr<TcpTransport> made =
+      network != nullptr ? make_tcp_transport(tcp, *network) : std::make_unique<TcpTransport>(tcp);
+  if (absl::Status status = made->bind(); !status.ok()) return status;
+  parts.tcp = made.get();
+  parts.transport = std::move(made);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<LogStore>> segmented_log(const ReplicaOptions& options, const PartContext& context) {
+  if (!options.parts.log_files) return std::make_unique<SegmentedLogStore>(context.directory, log_options(options));
+  auto files = [make = options.parts.log_files, context] { return made_by(make, "log's files", context); };
+  return std::make_unique<SegmentedLogStore>(context.directory, std::move(files), log_options(options));
+}
+
+void check_addresses(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
+  for (const MemberAddress& member : options.members) {
+    if (const auto address = tcp::split_address(member.address); !address.ok()) {
+      problem("the address of member " + std::to_string(member.id) + ": " + std::string(sentence_of(address.status())));
+    }
+  }
+  if (const auto address = tcp::split_address(own_address(options)); !options.listen.empty() && !address.ok()) {
+    problem("listen: " + std::string(sentence_of(address.status())));
+  }
+}
+
+void check_security(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
+  if (std::holds_alternative<std::monostate>(options.security))
+    problem("security is not chosen: say Tls{...}, SharedSecret{...}, or PlainText{} if nobody else can reach the network");
+  if (const auto* shared = std::get_if<SharedSecret>(&options.security)) {
+    if (shared->secret.size() < kSecretBytesMin || shared->secret.size() > kSecretBytesMax) {
+      problem("security: a SharedSecret has 16 to 1024 bytes; draw one at random, for example with openssl rand -hex 32");
+    }
+  }
+  if (const auto* tls = std::get_if<Tls>(&options.security)) {
+    if (tls->certificate.empty() || tls->key.empty() || tls->authority.empty() || tls->open == nullptr)
+      problem("security: Tls needs three files: certificate, key and authority; ./dev certificates makes some to begin with");
+  }
+}
+
+}  // namespace
+
+uint64_t random_id() {
+  std::random_device source;
+  uint64_t id = 0;
+  while (id == 0) id = (uint64_t{source()} << 32) | source();
+  return id;
+}
+
+std::string own_address(const ReplicaOptions& options) {
+  if (!options.listen.empty()) return options.listen;
+  for (const MemberAddress& member : options.members) {
+    if (member.id == options.id) return member.address;
+  }
+  return {};
+}
+
+void check_parts(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
+  const Parts& parts = options.parts;
+  if (parts.transport) {
+    if (std::holds_alternative<SharedSecret>(options.security) || std::holds_alternative<Tls>(options.security))
+      problem(
+          "security is a SharedSecret or Tls, which only the TCP transport knows how to use: give it to your own transport "
+          "instead");
+  } else {
+    check_security(options, problem);
+    check_addresses(options, problem);
+  }
+  if (options.data_dir.empty() && !(parts.log_store && parts.state_store))
+    problem("data_dir is empty: name a directory that belongs to this replica alone, or give parts with stores of your own");
+  if (parts.log_store && parts.log_files) problem("parts.log_files has no use beside parts.log_store: leave one of them out");
+  if (parts.log_store) return;
+  if (const absl::Status status = log_options(options).validate(); !status.ok()) problem(std::string(sentence_of(status)));
+}
+
+absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_ptr<DataDirectory> directory,
+                                     boost::asio::io_context* network) {
+  const PartContext context{.replica = ReplicaId(options.id),
+                            .cluster = options.cluster,
+                            .address = own_address(options),
+                            .directory = directory,
+                            .store = directory ? directory->store() : StoreId(random_id()),
+                            .boot = directory ? directory->boot() : BootCounter(1)};
+  const Parts& parts = options.parts;
+  MadeParts made;
+  if (parts.transport) {
+    auto transport = made_by(parts.transport, "transport", context);
+    if (!transport.ok()) return transport.status();
+    made.transport = *std::move(transport);
+  } else {
+    // Before the stores are touched.
+    if (absl::Status status = add_tcp_transport(made, options, network); !status.ok()) return status;
+  }
+  auto log = parts.log_store ? made_by(parts.log_store, "log store", context) : segmented_log(options, context);
+  if (!log.ok()) return log.status();
+  made.log = *std::move(log);
+  if (!parts.state_store) {
+    made.state = std::make_unique<LmdbStateStore>(std::move(directory));
+    return made;
+  }
+  auto state = made_by(parts.state_store, "state store", context);
+  if (!state.ok()) return state.status();
+  made.state = *std::move(state);
+  return made;
+}
+
+Parts memory_stores() {
+  return {.log_store = [](const PartContext& part) { return std::make_unique<MemoryLogStore>(part.store); },
+          .state_store = [](const PartContext&) { return std::make_unique<MemoryStateStore>(); }};
+}
+
+PartFactory<Transport> loopback(LoopbackHub& hub) {
+  return [&hub](const PartContext&) { return std::make_unique<LoopbackTransport>(hub); };
+}
+
+Parts in_memory(LoopbackHub& hub) {
+  Parts parts = memory_stores();
+  parts.transport = loopback(hub);
+  return parts;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,129 @@
+#include "replica/turn_loop.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace coordkit {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// A delayed task cannot be called back: one that is not wanted any more is not outlived by long.
+constexpr Duration kLongestWait = std::chrono::seconds(1);
+
+}  // namespace
+
+struct TurnLoop::State : std::enable_shared_from_this<State> {
+  enum class Phase : uint8_t {
+    Idle,
+    Posted,   // one task is with the executor
+    Running,  // and this is it
+    Again,    // the same, and it has to be posted anew
+    Over,
+  };
+
+  State(Executor& where, Round what) : executor(where), round(std::move(what)) {}
+
+  void post() {
+    executor.post([self = shared_from_this()] { self->run(); });
+  }
+
+  // In one order with run(), and with flags that are sequentially consistent too: whoever sets one and wakes is seen by the
+  // round under way, or brings another one.
+  void wake() {
+    Phase now = phase.load(std::memory_order_seq_cst);
+    for (;;) {
+      if (now == Phase::Idle) {
+        if (phase.compare_exchange_weak(now, Phase::Posted, std::memory_order_acq_rel)) return post();
+      } else if (now == Phase::Running) {
+        if (phase.compare_exchange_weak(now, Phase::Again, std::memory_order_acq_rel)) return;
+      } else {
+        return;
+      }
+    }
+  }
+
+  // One task at a time: who finds Idle posts it, and only it leaves Running.
+  void run() {
+    phase.store(Phase::Running, std::memory_order_seq_cst);  // first: what arrives from here on wakes again
+    runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if (ending.load(std::memory_order_seq_cst)) return finish();
+    if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
+    const Duration wait = round();
+    runner.store({}, std::memory_order_relaxed);
+    if (wait > Duration::zero()) {
+      wake_in(std::min(wait, kLongestWait));
+      Phase expected = Phase::Running;
+      if (phase.compare_exchange_strong(expected, Phase::Idle, std::memory_order_acq_rel)) return;
+    }
+    phase.store(Phase::Posted, std::memory_order_release);
+    post();
+  }
+
+  // A delayed task that comes early does: it wakes for nothing, and the next one is made then.
+  void wake_in(Duration wait) {
+    const SteadyTime wanted = std::chrono::steady_clock::now() + wait;
+    if (due <= wanted) return;
+    due = wanted;
+    executor.post_after(wait, [self = shared_from_this(), number = ++armed] {
+      uint64_t before = self->fired.load(std::memory_order_relaxed);
+      while (before < number && !self->fired.compare_exchange_weak(before, number, std::memory_order_release)) {
+      }
+      self->wake();
+    });
+  }
+
+  void finish() {
+    std::move(last)();
+    runner.store({}, std::memory_order_relaxed);
+    phase.store(Phase::Over, std::memory_order_release);
+    const std::lock_guard lock(mutex);
+    over = true;
+    ended.notify_all();
+  }
+
+  void end(absl::AnyInvocable<void()> task) {
+    last = std::move(task);
+    ending.store(true, std::memory_order_seq_cst);
+    wake();
+    std::unique_lock lock(mutex);
+    ended.wait(lock, [this] { return over; });
+  }
+
+  Executor& executor;  // not used once it is Over
+  const Round round;
+  std::atomic<Phase> phase{Phase::Posted};  // so that nothing is posted before begin()
+  std::atomic<std::thread::id> runner{};    // of the round under way
+
+  // Of the tasks, one after the other: the latest delayed one, and when it comes.
+  uint64_t armed = 0;
+  SteadyTime due = SteadyTime::max();
+  std::atomic<uint64_t> fired{0};  // the latest that came
+
+  std::atomic<bool> ending{false};
+  absl::AnyInvocable<void()> last;
+  std::mutex mutex;
+  bool over = false;
+  std::condition_variable ended;
+};
+
+TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round)
+    : executor_(std::move(executor)), state_(std::make_shared<State>(*executor_, std::move(round))) {}
+
+void TurnLoop::begin() {
+  begun_ = true;
+  state_->post();
+}
+
+void TurnLoop::wake() { state_->wake(); }
+
+bool TurnLoop::runs_here() const { return state_->runner.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+
+void TurnLoop::end(absl::AnyInvocable<void()> last) { state_->end(std::move(last)); }
+
+}  // namespace coordkit

@@ -1,0 +1,35 @@
+// Where the engine's turns run, in rounds, one at a time: on a thread of the replica's own (own_thread.h) or on the host's
+// executor, which may have many.
+//
+// Threads: wake() from any. Once end() has returned nothing of it runs any more; what the executor still has does nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "coordkit/executor.h"
+
+namespace coordkit {
+
+class TurnLoop {
+ public:
+  // Runs some turns and says how long after them the next one is wanted at the latest; zero: at once.
+  using Round = std::function<Duration()>;
+
+  TurnLoop(std::shared_ptr<Executor> executor, Round round);
+
+  void begin();            // the first round; wakes before it are part of it
+  void wake();             // a round begins after this
+  bool runs_here() const;  // is the caller part of a round?
+  bool begun() const { return begun_; }
+  void end(absl::AnyInvocable<void()> last);  // runs `last` after the round under way, in place of any further one, and waits
+
+ private:
+  struct State;
+  const std::shared_ptr<Executor> executor_;
+  const std::shared_ptr<State> state_;  // tasks hold it too
+  bool begun_ = false;
+};
+
+}  // namespace coordkit

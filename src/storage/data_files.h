@@ -1,0 +1,18 @@
+// What a data directory holds beside its stores, and how one that is not ours is told (docs/format-log.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "coordkit/file_system.h"
+
+namespace coordkit::storage {
+
+inline constexpr std::string_view kHasLog = "has-log";
+inline constexpr std::string_view kReserve = "reserve";
+
+// kFailedPrecondition: it holds a name that is not ours. kDataLoss: it has data and no identity.
+absl::Status refuse_foreign_data_files(FileSystem& files, const std::string& path);
+
+}  // namespace coordkit::storage

@@ -1,0 +1,51 @@
+// One connection's TLS, as a machine without a socket: OpenSSL reads what was received from a view, and what it has to send is
+// gathered in a string.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "coordkit/transport/secure_channel.h"
+#include "tls/credentials.h"
+
+namespace coordkit::tls {
+
+class Channel final : public SecureChannel {
+ public:
+  Channel(std::shared_ptr<const Credentials> credentials, TcpEvent::Side side);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  void received(std::span<const char> bytes) override;
+  State advance() override;
+  size_t read(std::span<char> space) override;
+  void write(std::span<const char> bytes) override;
+  void take_outgoing(std::string& into) override;
+  State state() const override { return state_; }
+  Fault fault() const override { return fault_; }
+  const std::optional<CertifiedIdentity>& peer() const override { return peer_; }
+
+ private:
+  static BIO_METHOD* wires();
+  static int bio_read(BIO* bio, char* into, size_t size, size_t* read);
+  static int bio_write(BIO* bio, const char* from, size_t size, size_t* written);
+  static long bio_ctrl(BIO* bio, int command, long, void*);
+
+  bool speaks_tls(std::span<const char> first);
+  void open();
+  void fail(Fault fault);
+  Fault fault_of_last_call(int error) const;
+
+  const std::shared_ptr<const Credentials> credentials_;
+  OwnedSsl ssl_;
+  std::span<const char> incoming_;  // what OpenSSL has not asked for yet
+  std::string outgoing_;
+  State state_ = State::Handshaking;
+  Fault fault_;
+  bool heard_ = false;  // anything at all
+  std::optional<CertifiedIdentity> peer_;
+};
+
+}  // namespace coordkit::tls

@@ -1,0 +1,156 @@
+#include "tls/credentials.h"
+
+#include <openssl/pem.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "coordkit/error.h"
+#include "tls/alpn.h"
+#include "tls/names.h"
+
+namespace coordkit::tls {
+namespace {
+
+constexpr size_t kFileBytesMax = 1 << 20;
+constexpr long kChainBytesMax = 32 << 10;  // that a stranger may send
+
+absl::Status invalid(const std::string& sentence) { return make_error(Reason::InvalidArgument, sentence); }
+
+std::string quoted(const char* what, const std::string& path) { return std::string(what) + " '" + path + "'"; }
+
+// ---- files
+
+absl::StatusOr<std::string> contents(const char* what, const std::string& path) {
+  errno = 0;
+  const OwnedBio file(BIO_new_file(path.c_str(), "r"));
+  const auto unreadable = [&] {
+    const std::string why = errno != 0 ? std::strerror(errno) : "it cannot be read";
+    ERR_clear_error();
+    return invalid("cannot read the " + quoted(what, path) + ": " + why + "; correct the path, or the file's permissions");
+  };
+  if (!file) return unreadable();
+  std::string text(kFileBytesMax + 1, '\0');
+  size_t have = 0;
+  for (size_t came = 0; have < text.size() && BIO_read_ex(file.get(), text.data() + have, text.size() - have, &came) == 1;) {
+    have += came;
+  }
+  if (have > kFileBytesMax) return invalid("the " + quoted(what, path) + " is larger than 1 MiB: it is no PEM file");
+  if (have == 0 && errno != 0) return unreadable();
+  text.resize(have);
+  return text;
+}
+
+absl::StatusOr<std::vector<OwnedCertificate>> certificates_of(const char* what, const std::string& path) {
+  absl::StatusOr<std::string> text = contents(what, path);
+  if (!text.ok()) return text.status();
+  const OwnedBio memory(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())));
+  std::vector<OwnedCertificate> found;
+  while (X509* next = PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr)) found.emplace_back(next);
+  const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  const std::string words = last_words();
+  if (!at_end) return invalid("the " + quoted(what, path) + " is damaged (" + words + "): copy it again");
+  if (found.empty()) return invalid("the " + quoted(what, path) + " holds no certificate in PEM: name the right file");
+  return found;
+}
+
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+absl::StatusOr<OwnedKey> key_of(const std::string& path) {
+  absl::StatusOr<std::string> text = contents("key", path);
+  if (!text.ok()) return text.status();
+  const OwnedBio memory(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())));
+  OwnedKey key(PEM_read_bio_PrivateKey(memory.get(), nullptr, no_passphrase, nullptr));
+  const bool encrypted = text->find("ENCRYPTED") != std::string::npos;
+  OPENSSL_cleanse(text->data(), text->size());
+  if (key) return key;
+  ERR_clear_error();
+  if (encrypted) {
+    return invalid("the " + quoted("key", path) + " has a passphrase: give a file without, which only this process may read");
+  }
+  return invalid("the " + quoted("key", path) + " holds no private key in PEM: name the right file");
+}
+
+// ---- what they are for
+
+absl::Status use_own(SSL_CTX& context, std::vector<OwnedCertificate> chain, EVP_PKEY& key, const Tls& tls) {
+  if (SSL_CTX_use_certificate(&context, chain.front().get()) != 1) {
+    return invalid("the " + quoted("certificate", tls.certificate) + " cannot be used: " + last_words());
+  }
+  if (X509_check_private_key(chain.front().get(), &key) != 1 || SSL_CTX_use_PrivateKey(&context, &key) != 1) {
+    ERR_clear_error();
+    return invalid("the " + quoted("key", tls.key) + " does not fit the " + quoted("certificate", tls.certificate) +
+                   ": give the two that were made together");
+  }
+  for (size_t i = 1; i < chain.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(&context, chain[i].get()) != 1) {
+      return invalid("the " + quoted("certificate", tls.certificate) +
+                     " has others behind it that cannot be used: " + last_words());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status trust(SSL_CTX& context, const Tls& tls) {
+  absl::StatusOr<std::vector<OwnedCertificate>> authorities = certificates_of("authority", tls.authority);
+  if (!authorities.ok()) return authorities.status();
+  for (const OwnedCertificate& authority : *authorities) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(&context), authority.get()) != 1) {
+      return invalid("the " + quoted("authority", tls.authority) + " cannot be used: " + last_words());
+    }
+  }
+  return absl::OkStatus();
+}
+
+// TLS 1.3 and nothing older, a certificate from either side, no tickets: every connection shows anew who is there.
+OwnedContext strict_context() {
+  OwnedContext context(SSL_CTX_new(TLS_method()));
+  if (!context) throw std::bad_alloc();
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
+  SSL_CTX_set_max_proto_version(context.get(), TLS1_3_VERSION);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context.get(), 0);
+  SSL_CTX_set_max_cert_list(context.get(), kChainBytesMax);
+  speak_only_coordkit(*context);
+  return context;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Credentials>> read_files(const Tls& tls) {
+  ERR_clear_error();
+  absl::StatusOr<std::vector<OwnedCertificate>> chain = certificates_of("certificate", tls.certificate);
+  if (!chain.ok()) return chain.status();
+  const absl::StatusOr<OwnedKey> key = key_of(tls.key);
+  if (!key.ok()) return key.status();
+  auto made = std::make_shared<Credentials>();
+  made->options = tls;
+  made->context = strict_context();
+  if (absl::Status status = use_own(*made->context, *std::move(chain), **key, tls); !status.ok()) return status;
+  if (absl::Status status = trust(*made->context, tls); !status.ok()) return status;
+  return made;
+}
+
+absl::Status check_own(const Credentials& credentials, const CertifiedIdentity& self) {
+  const Tls& tls = credentials.options;
+  X509& own = *SSL_CTX_get0_certificate(credentials.context.get());
+  const std::string certificate = "the " + quoted("certificate", tls.certificate);
+  if (X509_cmp_current_time(X509_get0_notAfter(&own)) < 0) return invalid(certificate + " has expired: renew it");
+  if (X509_cmp_current_time(X509_get0_notBefore(&own)) > 0) {
+    return invalid(certificate + " is not valid yet: wait, or set this machine's clock right");
+  }
+  const std::optional<CertifiedIdentity> named = identity_of(own, tls);
+  const std::string wanted = "replica " + std::to_string(self.replica.value()) + " of cluster '" + self.cluster + "'";
+  if (!named) {
+    return invalid(certificate + " names no replica: it needs the alternative name URI:" + certificate_uri(self) +
+                   ", or identity_of a function that knows its names");
+  }
+  if (*named == self) return absl::OkStatus();
+  return invalid(certificate + " names replica " + std::to_string(named->replica.value()) + " of cluster '" + named->cluster +
+                 "', but this is " + wanted + ": give it its own");
+}
+
+}  // namespace coordkit::tls

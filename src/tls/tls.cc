@@ -1,0 +1,66 @@
+// The channels of one replica: its credentials of the day, and their renewal.
+#include "coordkit/tls.h"
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "tls/channel.h"
+#include "tls/credentials.h"
+
+namespace coordkit {
+namespace tls {
+namespace {
+
+absl::StatusOr<std::shared_ptr<Credentials>> read_sound(const Tls& options, const CertifiedIdentity& self) {
+  auto credentials = read_files(options);
+  if (!credentials.ok()) return credentials;
+  if (absl::Status status = check_own(**credentials, self); !status.ok()) return status;
+  return credentials;
+}
+
+class Channels final : public SecureChannels {
+ public:
+  Channels(Tls options, CertifiedIdentity self, std::shared_ptr<const Credentials> credentials)
+      : options_(std::move(options)), self_(std::move(self)), credentials_(std::move(credentials)) {}
+
+  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override { return std::make_unique<Channel>(current(), side); }
+
+  absl::Status reload() override {
+    const std::lock_guard one_at_a_time(reloading_);
+    auto fresh = read_sound(options_, self_);
+    if (!fresh.ok()) return fresh.status();
+    {
+      const std::lock_guard lock(mutex_);
+      credentials_ = *std::move(fresh);
+    }
+    generation_.fetch_add(1, std::memory_order_release);
+    return absl::OkStatus();
+  }
+
+  uint64_t generation() const override { return generation_.load(std::memory_order_acquire); }
+
+ private:
+  std::shared_ptr<const Credentials> current() {
+    const std::lock_guard lock(mutex_);
+    return credentials_;
+  }
+
+  const Tls options_;
+  const CertifiedIdentity self_;
+  std::mutex reloading_;
+  std::mutex mutex_;
+  std::shared_ptr<const Credentials> credentials_;  // guarded; channels keep theirs
+  std::atomic<uint64_t> generation_{1};
+};
+
+}  // namespace
+}  // namespace tls
+
+absl::StatusOr<std::shared_ptr<SecureChannels>> open_tls(const Tls& options, const CertifiedIdentity& self) {
+  auto credentials = tls::read_sound(options, self);
+  if (!credentials.ok()) return credentials.status();
+  return std::make_shared<tls::Channels>(options, self, *std::move(credentials));
+}
+
+}  // namespace coordkit

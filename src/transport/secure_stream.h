@@ -1,0 +1,52 @@
+// A socket under a SecureChannel: what the socket brings goes into the channel, what the channel makes goes out. The buffers
+// are here, and bounded: one read of ciphertext, one write of it, and what is gathered for a record.
+//
+// Threads: the one that runs the io_context. A handler is called once, and never before the call that took it has returned,
+// but for that of a handshake that fails at its first step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "coordkit/transport/secure_channel.h"
+#include "transport/tcp_types.h"
+
+namespace coordkit::tcp {
+
+class SecureStream {
+ public:
+  using Done = absl::AnyInvocable<void(const boost::system::error_code&, size_t)>;
+
+  // The socket outlives this.
+  SecureStream(Socket& socket, std::unique_ptr<SecureChannel> channel);
+
+  void handshake(Done done);
+  void read(asio::mutable_buffer space, Done done);
+  // Of so many bytes as one write takes, and says how many.
+  void write(Buffers buffers, Done done);
+  void write_now(Buffers buffers);
+
+  const std::optional<CertifiedIdentity>& peer() const { return channel_->peer(); }
+  SecureChannel::Fault fault() const { return channel_->fault(); }
+  // Bytes that went to the kernel since the last call.
+  uint64_t take_sent();
+
+ private:
+  void receive_handshake(Done done);
+  void receive(asio::mutable_buffer space, Done done);
+  size_t encrypt(Buffers buffers, size_t bytes_max);
+  void send_now();
+
+  Socket& socket_;
+  const std::unique_ptr<SecureChannel> channel_;
+  std::unique_ptr<char[]> incoming_;  // ciphertext; the channel reads from here
+  size_t incoming_bytes_;
+  std::string gathered_;  // plain, for one record
+  std::string outgoing_;  // ciphertext, while a write of it is under way
+  uint64_t sent_ = 0;
+};
+
+}  // namespace coordkit::tcp

@@ -1,0 +1,79 @@
+// The bytes of a backup never change without a new version (docs/format-backup.md).
+#include "backup/backup_file.h"
+#include "base/row_map.h"
+#include "tests/backup/scene.h"
+#include "tests/golden/golden.h"
+
+namespace coordkit::testing {
+namespace {
+
+const RowsByKey kRows = {{"a", "one"}, {std::string("b\0c", 3), ""}, {"d", std::string(300, 'x')}};
+
+TEST(BackupFormatTest, AWrittenBackupIsTheGoldenOneAndIsRead) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  const backup::BackupHeader header{.cluster = "orders",
+                                    .replica = ReplicaId(2),
+                                    .store = StoreId(0x1122334455667788),
+                                    .applied = {Index(77), Term(5)},
+                                    .digest = digest_of(kRows),
+                                    .last_token = Token(123456789),
+                                    .revision = Revision(42)};
+  const auto rows = [](backup::RowVisitor visit) { return scan_prefix(kRows, "", visit); };
+  ASSERT_THAT(backup::write_backup(file, header, rows).status(), IsOk());
+  expect_golden("backup-v1.bin", read_file(file));
+
+  RowsByKey found;
+  const auto info = backup::read_backup(golden_path("backup-v1.bin"), [&](std::string_view key, std::string_view value) {
+    found.emplace(key, value);
+    return absl::OkStatus();
+  });
+  ASSERT_THAT(info.status(), IsOk());
+  EXPECT_EQ(found, kRows);
+  EXPECT_EQ(info->cluster, "orders");
+  EXPECT_EQ(info->replica, ReplicaId(2));
+  EXPECT_EQ(info->applied, (Position{Index(77), Term(5)}));
+  EXPECT_EQ(info->rows, 3u);
+  EXPECT_EQ(info->last_token, Token(123456789));
+  EXPECT_EQ(info->revision, Revision(42));
+}
+
+TEST(BackupFormatTest, ManyChunksAreReadInTheirOrderOnly) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  RowsByKey many;
+  for (int i = 0; i < 40; ++i) many["row-" + std::to_string(100 + i)] = std::string(100'000, static_cast<char>('a' + i % 26));
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(many)};
+  ASSERT_THAT(
+      backup::write_backup(file, header, [&](backup::RowVisitor visit) { return scan_prefix(many, "", visit); }).status(),
+      IsOk());
+  RowsByKey found;
+  const auto collect = [&](std::string_view key, std::string_view value) {
+    found.emplace(key, value);
+    return absl::OkStatus();
+  };
+  EXPECT_THAT(backup::read_backup(file, collect).status(), IsOk());
+  EXPECT_EQ(found, many);
+
+  // The second and the third chunk change places: ten rows of 100,000 bytes each, and what stands before them.
+  std::string bytes = read_file(file);
+  const size_t chunk = 16 + 10 * (8 + 7 + 100'000);
+  const size_t first = 88 + 1 + 8;
+  const std::string second = bytes.substr(first + chunk, chunk);
+  bytes.replace(first + chunk, chunk, bytes.substr(first + 2 * chunk, chunk));
+  bytes.replace(first + 2 * chunk, chunk, second);
+  write_file(file, bytes);
+  EXPECT_THAT(backup::read_backup(file, collect).status(), HasCode(absl::StatusCode::kDataLoss));
+}
+
+TEST(BackupFormatTest, RowsThatAreNotThoseOfTheirDigestMakeNoBackup) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(kRows) + 1};
+  const auto rows = [](backup::RowVisitor visit) { return scan_prefix(kRows, "", visit); };
+  EXPECT_THAT(backup::write_backup(file, header, rows).status(), HasCode(absl::StatusCode::kDataLoss));
+  EXPECT_TRUE(tree(folder.path()).empty());
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,157 @@
+// State machines with one defect each, and the sound one that they are made of.
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+#include "coordkit/row_table.h"
+#include "coordkit/testing/state_machine_suite.h"
+#include "tests/conformance/planted.h"
+
+namespace coordkit::testing {
+namespace {
+
+enum class Defect : uint8_t {
+  None,
+  BatchShows,         // an answer depends on the batch it came in
+  AnswersTwice,       //
+  ForgetsATimer,      // timers() leaves one out
+  LookingCounts,      // a query changes the state
+  RowLost,            // a checkpoint leaves out some changes
+  RestoreAdds,        // restore() keeps what was there
+  WritesEverything,   // each checkpoint has all rows
+  BigIsWrittenWhole,  // the same, once there are many
+  ForeignKey,         // a row without the machine's prefix
+  DigestStands,       // the digest does not cover the values
+  QueryThrows,        // at bytes that make no sense
+  GuardThrows,        // likewise
+  CommandThrows,      // likewise
+  ChanceDecides,      // what another process draws otherwise
+  InstallUncounted,   // after a restore it forgets what the first commands change
+};
+
+constexpr MachineId kId{16};
+constexpr size_t kKeyMax = 40;
+
+// Drawn once a process, as the seeds of hashes are.
+uint64_t chance() {
+  static const uint64_t drawn = std::random_device()();
+  return drawn;
+}
+
+// Keys that count how often they were named; each arms a timer of its own.
+class Tally final : public StateMachine {
+ public:
+  explicit Tally(Defect defect) : defect_(defect) {}
+
+  void bootstrap(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    for (const Command& command : commands) {
+      std::string answer = execute(command, output);
+      if (is(Defect::BatchShows) && commands.size() > 3) answer = "many";
+      output.results.push_back({.index = command.index, .request = command.request, .bytes = std::move(answer)});
+      if (is(Defect::AnswersTwice)) output.results.push_back(output.results.back());
+    }
+  }
+  void fire(Index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
+    for (const FiredTimer& timer : timers) output.timer_ops.push_back({.id = timer.id, .duration = std::chrono::seconds(1)});
+  }
+  absl::StatusOr<std::string> query(std::string_view question) const override {
+    if (is(Defect::LookingCounts)) rows_.put("looks", std::to_string(++looks_));
+    if (is(Defect::QueryThrows) && question != "rows") throw std::invalid_argument("no such question");
+    return std::to_string(rows_.size());
+  }
+  bool holds(std::string_view guard) override {
+    if (is(Defect::GuardThrows) && guard.size() > 100) throw std::length_error("a guard too long");
+    return rows_.find(guard.substr(0, kKeyMax)) != nullptr;
+  }
+  void checkpoint(CheckpointBatch& batch) override {
+    rows_.checkpoint(batch);
+    if (is(Defect::RowLost) && batch.rows.size() > 1) batch.rows.pop_back();
+    if (is(Defect::InstallUncounted) && std::exchange(restored_, false)) batch.rows.clear();
+    if (is(Defect::ForeignKey)) batch.put("mine", "row");
+    if (!is(Defect::WritesEverything) && !(is(Defect::BigIsWrittenWhole) && rows_.size() > 1000)) return;
+    batch.rows.clear();
+    rows_.each("", [&](std::string_view id, std::string_view value) {
+      batch.put(row_prefix(kId) + std::string(id), std::string(value));
+    });
+  }
+  absl::Status restore(const CheckpointView& view) override {
+    restored_ = true;
+    if (!is(Defect::RestoreAdds)) return rows_.restore(view);
+    return view.scan(row_prefix(kId), [this](std::string_view key, std::string_view value) {
+      rows_.put(key.substr(row_prefix(kId).size()), std::string(value));
+      return absl::OkStatus();
+    });
+  }
+  void timers(std::vector<TimerOp>& out) const override {
+    rows_.each("", [&](std::string_view id, std::string_view) {
+      if (id.size() == 1) out.push_back({.id = timer(id), .duration = std::chrono::seconds(1)});
+    });
+    if (is(Defect::ForgetsATimer) && out.size() > 3) out.pop_back();
+  }
+  uint64_t digest() const override { return is(Defect::DigestStands) ? rows_.size() : rows_.digest(); }
+
+ private:
+  bool is(Defect defect) const { return defect_ == defect; }
+  static TimerId timer(std::string_view key) { return TimerId(static_cast<unsigned char>(key.at(0))); }
+
+  std::string execute(const Command& command, ApplyOutput& output) {
+    const std::string_view key = command.payload;
+    if (is(Defect::CommandThrows) && key.size() > 100) throw std::length_error("a command too long");
+    if (key.empty() || key.size() > kKeyMax) return "!not a key";
+    const std::string* row = rows_.find(key);
+    const std::string count = std::to_string((row ? std::stoi(*row) : 0) + 1);
+    rows_.put(key, count);
+    if (key.size() == 1) output.timer_ops.push_back({.id = timer(key), .duration = std::chrono::seconds(1)});
+    return is(Defect::ChanceDecides) ? count + " of " + std::to_string(chance()) : count;
+  }
+
+  Defect defect_;
+  mutable RowTable rows_{kId};
+  mutable uint64_t looks_ = 0;
+  bool restored_ = false;
+};
+
+StateMachineCase tally(std::string name, Defect defect) {
+  return {.name = std::move(name),
+          .id = kId,
+          .make = [defect] { return std::make_unique<Tally>(defect); },
+          .command = [](RandomBits& random) { return std::string(1, static_cast<char>('a' + random() % 20)); },
+          .questions = {"rows"},
+          .fill = [](uint64_t i) { return "number " + std::to_string(i); }};
+}
+
+Broken<StateMachineCase> all_broken() {
+  Broken<StateMachineCase> all;
+  const auto add = [&all](const char* name, Defect defect) { all.add(name, tally(name, defect)); };
+  add("BatchShows", Defect::BatchShows);
+  add("AnswersTwice", Defect::AnswersTwice);
+  add("ForgetsATimer", Defect::ForgetsATimer);
+  add("LookingCounts", Defect::LookingCounts);
+  add("RowLost", Defect::RowLost);
+  add("RestoreAdds", Defect::RestoreAdds);
+  add("WritesEverything", Defect::WritesEverything);
+  add("BigIsWrittenWhole", Defect::BigIsWrittenWhole);
+  add("ForeignKey", Defect::ForeignKey);
+  add("DigestStands", Defect::DigestStands);
+  add("QueryThrows", Defect::QueryThrows);
+  add("GuardThrows", Defect::GuardThrows);
+  add("CommandThrows", Defect::CommandThrows);
+  add("ChanceDecides", Defect::ChanceDecides);
+  add("InstallUncounted", Defect::InstallUncounted);
+  return all;
+}
+const Broken<StateMachineCase> kBroken = all_broken();
+
+TEST(BrokenMachineTest, EachIsInTheList) {
+  std::vector<std::string> names = kBroken.names;
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, planted_in("StateMachineSuite"));
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Sound, StateMachineSuite, ::testing::Values(tally("tally", Defect::None)), machine_name);
+INSTANTIATE_TEST_SUITE_P(Broken, StateMachineSuite, ::testing::ValuesIn(kBroken.here()), machine_name);
+
+}  // namespace coordkit::testing

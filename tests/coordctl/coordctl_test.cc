@@ -1,0 +1,72 @@
+// The real program beside a real replica: what it prints, and its exit statuses.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/replica/cluster.h"
+#include "tests/support/command.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+Ran run(const std::string& arguments) { return run_command(std::string(COORDCTL) + " " + arguments + " 2>&1"); }
+
+class CoordctlTest : public ::testing::Test {
+ protected:
+  void open() {
+    ReplicaOptions options = cluster_.options(1);
+    options.admin_socket = socket_;
+    ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
+    ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  }
+  Ran live(const std::string& command) const { return run("--socket " + socket_ + " " + command); }
+
+  Folder folder_;
+  const std::string socket_ = folder_.path() / "admin";
+  Cluster cluster_{1};
+};
+
+TEST_F(CoordctlTest, PrintsTablesForPeopleAndObjectsForPrograms) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  Session session = cluster_.session(1);
+  absl::StatusOr<Grant> grant = session.acquire("jobs/7", {.timeout = kPatience, .owner = "nightly \"x\""});
+  ASSERT_THAT(grant.status(), IsOk());
+  const Ran table = live("locks");
+  EXPECT_EQ(table.status, 0);
+  EXPECT_THAT(table.text, MatchesRegex("lock +mode +session +owner +token +since +count\n"
+                                       "jobs/7 +Exclusive +[0-9]+ +nightly \"x\" +[0-9]+ +[0-9]+ +1\n"));
+  const Ran objects = live("locks --json");
+  const auto lock = nlohmann::json::parse(objects.text);
+  EXPECT_EQ(lock["lock"], "jobs/7");
+  EXPECT_EQ(lock["owner"], "nightly \"x\"");
+  EXPECT_EQ(lock["token"].get<uint64_t>(), grant->token().value()) << "all digits of it";
+  EXPECT_THAT(live("status").text, HasSubstr("state"));
+  EXPECT_THAT(live("metrics").text, HasSubstr("coordkit_log_writes_total"));
+  EXPECT_THAT(live("members --json").text, HasSubstr("\"leads\":true"));
+}
+
+TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
+  EXPECT_EQ(live("status").status, 2) << "nobody is there";
+  EXPECT_THAT(live("status").text, StartsWith("coordctl: nobody answers at "));
+  ASSERT_NO_FATAL_FAILURE(open());
+  const Ran refused = live("kill-session 77");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.text, StartsWith("coordctl: SessionNotFound: "));
+  EXPECT_EQ(live("queue").status, 3) << "a word is missing";
+  EXPECT_EQ(live("sing").status, 3);
+  EXPECT_EQ(run("status").status, 3) << "which replica?";
+}
+
+TEST_F(CoordctlTest, TheCompletionIsBash) {
+  const std::string file = folder_.path() / "completion";
+  EXPECT_EQ(run("completion > " + file + " && bash -n " + file).status, 0);
+  const std::string complete =
+      "bash -c 'source " + file + "; COMP_WORDS=(coordctl --socket x mem); COMP_CWORD=3; _coordctl; echo \"${COMPREPLY[@]}\"'";
+  EXPECT_EQ(run("completion > /dev/null; " + complete).text, "members\n");
+}
+
+}  // namespace
+}  // namespace coordkit::testing

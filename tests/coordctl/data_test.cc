@@ -1,0 +1,110 @@
+// The real program on directories that real replicas left: what it prints, and its exit statuses.
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/replica/cluster.h"
+#include "tests/support/command.h"
+
+namespace coordkit::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Ran coordctl(const std::string& arguments) { return run_command(std::string(COORDCTL) + " " + arguments + " 2>&1"); }
+
+class CoordctlDataTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ReplicaOptions options = cluster.options(1);
+    options.checkpoint_entries = 16;
+    ASSERT_NO_FATAL_FAILURE(cluster.open(options));
+    ASSERT_THAT(cluster[1].wait_ready(kPatience), IsOk());
+    for (int i = 0; i < 20; ++i) ASSERT_THAT(cluster[1].put("key-" + std::to_string(i), "value").status(), IsOk());
+    ASSERT_THAT(cluster[1].put("bytes", std::string("\x01\xff\x00", 3)).status(), IsOk());
+    session = cluster.session(1);
+    grant = *session.acquire("printer", {.timeout = kPatience});
+  }
+
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  const std::string made = folder.path() / "new-1";
+  Cluster cluster{1};
+  const std::string directory = cluster.options(1).data_dir;
+  Session session;
+  Grant grant;
+};
+
+TEST_F(CoordctlDataTest, InspectAndCatTellWhatIsThere) {
+  EXPECT_EQ(coordctl("inspect " + directory).status, 1);
+  EXPECT_THAT(coordctl("inspect " + directory).text, StartsWith("coordctl: InUse: "));
+  cluster.close(1);
+  const Ran text = coordctl("inspect --verify " + directory);
+  EXPECT_EQ(text.status, 0) << text.text;
+  EXPECT_THAT(text.text, AllOf(HasSubstr("replica 1 of cluster 'test'"), HasSubstr("21 keys"), HasSubstr("1 sessions, 1 locks"),
+                               HasSubstr("every page, row and entry verified")));
+  const json report = json::parse(coordctl("inspect --json " + directory).text);
+  EXPECT_EQ(report["state"]["keys"], 21);
+  EXPECT_EQ(report["problems"], json::array());
+
+  const Ran cat = coordctl("cat " + directory);
+  EXPECT_EQ(cat.status, 0);
+  std::istringstream lines(cat.text);
+  bool acquired = false, held = false, hex = false;
+  for (std::string line; std::getline(lines, line);) {
+    const json one = json::parse(line);
+    acquired |= one.contains("command") && one["command"]["kind"] == "Acquire" && one["command"]["name"] == "printer";
+    hex |= one.contains("command") && one["command"].contains("value") && one["command"]["value"].is_object() &&
+           one["command"]["value"]["hex"] == "01ff00";
+    held |= one.contains("row") && one["row"]["table"] == "keys";
+  }
+  EXPECT_TRUE(acquired && hex) << cat.text;
+  EXPECT_EQ(held, report["checkpoint"]["applied"]["index"].get<uint64_t>() > 0) << cat.text;
+}
+
+TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
+  EXPECT_EQ(coordctl("backup " + directory + " " + file).status, 1) << "in use";
+  cluster.close(1);
+  const Ran made_one = coordctl("backup " + directory + " " + file);
+  EXPECT_EQ(made_one.status, 0) << made_one.text;
+  EXPECT_EQ(coordctl("backup " + directory + " " + file).status, 1) << "never replaces a file";
+  EXPECT_EQ(coordctl("restore --check " + file).status, 0);
+
+  EXPECT_EQ(coordctl("restore " + file + " nonsense").status, 3);
+  const std::string member = "1=" + cluster.options(1).members[0].address + "=" + made;
+  const Ran restored = coordctl("restore " + file + " " + member);
+  EXPECT_EQ(restored.status, 0) << restored.text;
+  EXPECT_THAT(restored.text, HasSubstr("a new cluster 'test'"));
+  ReplicaOptions options = cluster.options(1);
+  options.data_dir = made;
+  ASSERT_NO_FATAL_FAILURE(cluster.open(options));
+  ASSERT_THAT(cluster[1].wait_ready(kPatience), IsOk());
+  EXPECT_EQ(cluster[1].get("key-7")->entry->value, "value");
+}
+
+TEST_F(CoordctlDataTest, RecoverSaysFirstAndDoesItWhenItIsTold) {
+  Cluster three(3);
+  three.open_all();
+  ASSERT_THAT(three[2].put("kept", "yes", {.timeout = kPatience}).status(), IsOk());
+  for (uint64_t id = 1; id <= 3; ++id) three.close(id);
+  const std::string left = three.options(2).data_dir;
+  const Ran told = coordctl("recover " + left);
+  EXPECT_EQ(told.status, 1);
+  EXPECT_THAT(told.text, AllOf(HasSubstr("1 of 3 voters are here"), HasSubstr("LOSS:"), HasSubstr("nothing was written")));
+  const std::string flags =
+      " --accept-the-loss-of-acknowledged-writes --member 2=" + three.options(2).members[1].address + "=" + made;
+  const Ran done = coordctl("recover " + left + flags);
+  EXPECT_EQ(done.status, 0) << done.text;
+  ReplicaOptions options = three.options(2);
+  options.data_dir = made;
+  options.members = {options.members[1]};
+  ASSERT_NO_FATAL_FAILURE(three.open(options));
+  ASSERT_THAT(three[2].wait_ready(kPatience), IsOk());
+  EXPECT_EQ(three[2].get("kept")->entry->value, "yes");
+}
+
+}  // namespace
+}  // namespace coordkit::testing

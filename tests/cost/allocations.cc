@@ -1,0 +1,53 @@
+#include "tests/cost/allocations.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define COORDKIT_OWN_ALLOCATOR 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COORDKIT_OWN_ALLOCATOR 0
+#endif
+#endif
+#ifndef COORDKIT_OWN_ALLOCATOR
+#define COORDKIT_OWN_ALLOCATOR 1
+#endif
+
+namespace coordkit::testing {
+namespace {
+
+thread_local uint64_t* counting = nullptr;
+
+}  // namespace
+
+bool counts_allocations() { return COORDKIT_OWN_ALLOCATOR != 0; }
+
+CountAllocations::CountAllocations(uint64_t& count) : former_(counting) { counting = &count; }
+CountAllocations::~CountAllocations() { counting = former_; }
+
+void* counted(std::size_t size, std::size_t alignment) {
+  if (counting != nullptr) ++*counting;
+  void* const found = alignment > alignof(std::max_align_t)
+                          ? std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
+                          : std::malloc(size == 0 ? 1 : size);
+  if (found == nullptr) throw std::bad_alloc();
+  return found;
+}
+
+}  // namespace coordkit::testing
+
+#if COORDKIT_OWN_ALLOCATOR
+void* operator new(std::size_t size) { return coordkit::testing::counted(size, 1); }
+void* operator new[](std::size_t size) { return coordkit::testing::counted(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return coordkit::testing::counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif

@@ -1,0 +1,22 @@
+// Counts what this program allocates, by whom: every operator new adds one to the count that is set. For one thread.
+#pragma once
+
+#include <cstdint>
+
+namespace coordkit::testing {
+
+// False under a sanitizer, which has an allocator of its own; nothing is counted then.
+bool counts_allocations();
+
+class CountAllocations {
+ public:
+  explicit CountAllocations(uint64_t& count);  // until the end of this object; inner ones count for themselves
+  ~CountAllocations();
+  CountAllocations(const CountAllocations&) = delete;
+  CountAllocations& operator=(const CountAllocations&) = delete;
+
+ private:
+  uint64_t* const former_;
+};
+
+}  // namespace coordkit::testing

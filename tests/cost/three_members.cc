@@ -1,0 +1,148 @@
+#include "tests/cost/three_members.h"
+
+#include <chrono>
+#include <deque>
+#include <stdexcept>
+
+#include "coordkit/coordination_machine.h"
+#include "coordkit/wire.h"
+#include "tests/cost/allocations.h"
+
+namespace coordkit::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kStep = 50us;  // of time; about a sync of a fast disk
+constexpr int kStepsMax = 2'000'000;
+
+std::vector<HostedMachine> machines() {
+  std::vector<HostedMachine> made;
+  made.push_back(coordination_machine());
+  return made;
+}
+
+}  // namespace
+
+struct ThreeMembers::Member final : StoreEvents {
+  struct Mail {
+    ReplicaId from;
+    std::string body;
+  };
+
+  Member(uint64_t number, Now now) : log(StoreId(100 + number)) {
+    EngineOptions options;
+    options.raft.self = ReplicaId(number);
+    options.raft.seed = number;
+    for (uint64_t id = 1; id <= 3; ++id) options.members.push_back({ReplicaId(id), "", {}});
+    options.new_cluster = ClusterId(4711);
+    options.start = number;
+    state.open(*this).IgnoreError();
+    auto recovered = log.open(*this);
+    engine = *Engine::recover(std::move(options), machines(), *std::move(recovered), **state.view(), now);
+    client.emplace(*engine, ClientOptions{});
+  }
+  void post_event(EngineInput input) override { inbox.push_back(std::move(input)); }
+
+  MemoryLogStore log;
+  MemoryStateStore state;
+  std::deque<EngineInput> inbox;
+  std::vector<Mail> mail;
+  EngineEffects effects;
+  std::unique_ptr<Engine> engine;
+  std::optional<Client> client;
+  Cost cost;
+};
+
+ThreeMembers::ThreeMembers() {
+  now_ = {LaggingTime(1s), LeadingTime(1s)};
+  for (size_t i = 0; i < members_.size(); ++i) members_[i] = std::make_unique<Member>(i + 1, now_);
+  for (size_t i = 0; i < members_.size(); ++i) greet(i);
+  until([this] { return leader() < members_.size(); });
+}
+
+ThreeMembers::~ThreeMembers() {
+  for (const auto& member : members_) member->client->stop();
+}
+
+void ThreeMembers::greet(size_t from) {
+  const Engine& engine = *members_[from]->engine;
+  for (const auto& other : members_) {
+    if (other->engine->self() == engine.self()) continue;
+    Hello hello{.cluster_name = "cost", .from = engine.self(), .to = other->engine->self()};
+    hello.store = engine.store();
+    hello.boot = engine.boot();
+    hello.cluster = engine.status().cluster;
+    other->inbox.push_back(PeerConnected{hello});
+  }
+}
+
+void ThreeMembers::step() {
+  for (size_t i = 0; i < members_.size(); ++i) turn(i);
+  now_.lagging += kStep;
+  now_.leading += kStep;
+}
+
+void ThreeMembers::until(const std::function<bool()>& condition) {
+  for (int steps = 0; !condition(); ++steps) {
+    if (steps == kStepsMax) throw std::runtime_error("three members wait for something that does not come");
+    step();
+  }
+}
+
+size_t ThreeMembers::leader() const {
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i]->engine->leadership().role == raft::Role::Leader) return i;
+  }
+  return members_.size();
+}
+
+Client& ThreeMembers::client(size_t member) { return *members_[member]->client; }
+const Cost& ThreeMembers::cost(size_t member) const { return members_[member]->cost; }
+void ThreeMembers::forget_costs() {
+  for (const auto& member : members_) member->cost = {};
+}
+
+void ThreeMembers::turn(size_t index) {
+  Member& member = *members_[index];
+  for (auto inbox = std::exchange(member.inbox, {}); !inbox.empty(); inbox.pop_front()) {
+    member.engine->post(std::move(inbox.front()));
+  }
+  for (Member::Mail& mail : std::exchange(member.mail, {})) {
+    const CountAllocations counting(member.cost.allocations);
+    absl::StatusOr<Message> message = decode(mail.body);
+    if (message.ok()) member.engine->post(MessageReceived{mail.from, *std::move(message)});
+  }
+  {
+    const CountAllocations counting(member.cost.allocations);
+    member.client->before_turn(now_);
+    member.engine->turn(now_, member.effects);
+    member.client->after_turn(now_, member.effects);
+  }
+  ++member.cost.turns;
+  for (LogWrite& write : member.effects.writes) {
+    ++member.cost.log_writes;
+    member.cost.entries += write.entries.size();
+    for (const raft::Entry& entry : write.entries) member.cost.entry_bytes += entry.payload.size();
+    member.log.submit(std::move(write));
+  }
+  for (const auto& read : member.effects.log_reads) member.log.read(read.first, read.last, read.bytes_max);
+  if (member.effects.cluster) greet(index);  // before what only a replica of it may say
+  for (const Outbound& outbound : member.effects.sends) send(index, outbound);
+  if (member.effects.checkpoint) member.state.commit(*std::move(member.effects.checkpoint));
+  if (member.effects.compact) member.log.compact(*member.effects.compact);
+}
+
+void ThreeMembers::send(size_t from, const Outbound& outbound) {
+  Cost& cost = members_[from]->cost;
+  std::string body;
+  {
+    const CountAllocations counting(cost.allocations);
+    body = encode(outbound.message);
+  }
+  ++cost.messages;
+  cost.message_bytes += body.size();
+  members_[outbound.to.value() - 1]->mail.push_back({ReplicaId(from + 1), std::move(body)});
+}
+
+}  // namespace coordkit::testing

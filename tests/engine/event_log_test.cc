@@ -1,0 +1,207 @@
+#include "engine/event_log.h"
+
+#include <gmock/gmock.h>
+
+#include "coordkit/error.h"
+#include "tests/engine/three_replicas.h"
+
+namespace coordkit::engine {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Kind = ReplicaEventKind;
+
+// An engine of which an onlooker sees what a test has set.
+class SetEngine final : public Engine {
+ public:
+  void post(EngineInput) override {}
+  void turn(Now, EngineEffects&) override {}
+  LaggingTime next_deadline() const override { return LaggingTime::max(); }
+  EngineStatus status() const override { return set; }
+  const raft::Leadership& leadership() const override { return leads; }
+  Index applied() const override { return set.applied; }
+  ReplicaId self() const override { return ReplicaId(1); }
+  StoreId store() const override { return StoreId(1); }
+  BootCounter boot() const override { return BootCounter(4); }
+  const StateMachine* machine(MachineId) const override { return nullptr; }
+  void observe(MachineId, std::string_view, bool) override {}
+  const raft::Core* core() const override { return nullptr; }
+
+  EngineStatus set;
+  raft::Leadership leads;
+};
+
+class EventLogTest : public ::testing::Test {
+ protected:
+  EventLogTest() {
+    engine_.set.state = ReplicaState::Ready;
+    engine_.set.applied = Index(40);
+  }
+  void SetUp() override {
+    log_.opened(engine_, at(0s));
+    turn(1s);
+    told_.clear();
+  }
+  static LaggingTime at(Duration time) { return LaggingTime(time); }
+  void arrives(const EngineInput& input, Duration time = 2s) { log_.arrived(input, at(time)); }
+  void turn(Duration time, const EngineEffects& effects = {}) { log_.turned(engine_, effects, at(time)); }
+  std::vector<Kind> kinds() const {
+    std::vector<Kind> out;
+    for (const ReplicaEvent& event : told_) out.push_back(event.kind);
+    return out;
+  }
+
+  SetEngine engine_;
+  std::vector<ReplicaEvent> told_;
+  EventLog log_{300ms, [this](const ReplicaEvent& event) { told_.push_back(event); }};
+};
+
+TEST_F(EventLogTest, AnOpeningSaysWhatIsThere) {
+  log_.opened(engine_, at(7s));
+  ASSERT_THAT(kinds(), ElementsAre(Kind::Opened));
+  EXPECT_EQ(told_[0].replica, ReplicaId(1));
+  EXPECT_EQ(told_[0].at, at(7s));
+  EXPECT_THAT(told_[0].sentence, AllOf(HasSubstr("start 4"), HasSubstr("entry 40")));
+}
+
+TEST_F(EventLogTest, AQuietTurnAndOrdinaryInputsAreNoNews) {
+  arrives(LogWritten{WriteNumber(1)});
+  arrives(Forget{Ticket(7)});
+  arrives(StateWaits{absl::OkStatus()});
+  arrives(LogSpaceChanged{LogSpace::Ample});
+  turn(9s);
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(EventLogTest, ALeaderIsToldAndThatThereIsNone) {
+  EngineEffects effects;
+  effects.leadership = engine_.leads = {.role = raft::Role::Follower, .term = Term(5), .leader = ReplicaId(2)};
+  turn(2s, effects);
+  effects.leadership = engine_.leads = {.role = raft::Role::Candidate, .term = Term(6), .leader = {}};
+  turn(3s, effects);
+  effects.leadership = engine_.leads = {.role = raft::Role::Leader, .term = Term(7), .leader = ReplicaId(1)};
+  turn(4s, effects);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::LeaderChanged, Kind::LeaderChanged, Kind::LeaderChanged));
+  EXPECT_EQ(told_[0].peer, ReplicaId(2));
+  EXPECT_EQ(told_[0].sentence, "replica 2 leads in term 5");
+  EXPECT_EQ(told_[1].severity, Severity::Warning);
+  EXPECT_EQ(told_[1].peer, ReplicaId());
+  EXPECT_EQ(told_[2].sentence, "this replica leads in term 7");
+  EXPECT_EQ(told_[2].term, Term(7));
+}
+
+TEST_F(EventLogTest, ATransportThatTriesAgainAndAgainIsToldOnce) {
+  for (int i = 0; i < 50; ++i) arrives(PeerUnreachable{ReplicaId(2), "nobody listens there"});
+  for (int i = 0; i < 50; ++i) arrives(PeerRefused{ReplicaId(2), "replica 2 is of another cluster"});
+  arrives(PeerRefused{ReplicaId(3), "replica 3 has another secret"});
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerUnreachable, Kind::PeerRefused, Kind::PeerRefused));
+  told_.clear();
+  Hello hello;
+  hello.from = ReplicaId(2);
+  arrives(PeerConnected{hello});
+  arrives(PeerLost{ReplicaId(2)});
+  arrives(PeerUnreachable{ReplicaId(2), "nobody listens there"});
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerLost, Kind::PeerUnreachable));
+}
+
+TEST_F(EventLogTest, AStateIsToldWithItsReasonAndAsSevereAsItIs) {
+  engine_.set.state = ReplicaState::CatchingUp;
+  turn(2s);
+  turn(4s);
+  engine_.set.state = ReplicaState::Quarantine;
+  engine_.set.reason = "this disk was set back";
+  turn(6s);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::StateChanged, Kind::StateChanged));
+  EXPECT_EQ(told_[0].severity, Severity::Info);
+  EXPECT_EQ(told_[0].sentence, "CatchingUp");
+  EXPECT_EQ(told_[1].severity, Severity::Error);
+  EXPECT_EQ(told_[1].sentence, "Quarantine: this disk was set back");
+}
+
+TEST_F(EventLogTest, AMemberIsSilentAfterSeveralTimeoutsAndOnce) {
+  engine_.set.missing = {{.id = ReplicaId(3), .address = "c:1", .silence = 1s, .heard = true}};
+  turn(3s);
+  EXPECT_THAT(told_, IsEmpty()) << "it may be on its way";
+  for (const Duration silence : {2s, 3s, 4s}) {
+    engine_.set.missing[0].silence = silence;
+    turn(3s + silence);
+  }
+  engine_.set.missing.clear();
+  turn(9s);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::MemberSilent, Kind::MemberHeard));
+  EXPECT_EQ(told_[0].peer, ReplicaId(3));
+  EXPECT_THAT(told_[0].sentence, HasSubstr("c:1"));
+}
+
+TEST_F(EventLogTest, AFullDiskIsToldOnceForEachOfTheTwoThatWait) {
+  arrives(LogSpaceChanged{LogSpace::Low});
+  arrives(LogSpaceChanged{LogSpace::Full});
+  for (int i = 0; i < 5; ++i) arrives(StateWaits{absl::ResourceExhaustedError("no space left for the checkpoint")});
+  arrives(StateWaits{absl::OkStatus()});
+  arrives(LogSpaceChanged{LogSpace::Ample});
+  arrives(LogSpaceChanged{LogSpace::Ample});
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFull, Kind::DiskFull, Kind::DiskFull, Kind::DiskHasRoom, Kind::DiskHasRoom));
+  EXPECT_THAT(told_[0].sentence, HasSubstr("nearly full"));
+  EXPECT_EQ(told_[2].sentence, "no space left for the checkpoint");
+}
+
+TEST_F(EventLogTest, ASlowDiskIsToldOnceAMinute) {
+  const auto write = [this](uint64_t number, Duration handed, Duration took) {
+    EngineEffects effects;
+    effects.writes.push_back({.number = WriteNumber(number)});
+    turn(handed, effects);
+    arrives(LogWritten{WriteNumber(number)}, handed + took);
+  };
+  write(1, 10s, 149ms);
+  EXPECT_THAT(told_, IsEmpty());
+  write(2, 11s, 150ms);
+  write(3, 12s, 2s);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskSlow));
+  EXPECT_THAT(told_[0].sentence, HasSubstr("150 ms"));
+  write(4, 72s, 1s);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::DiskSlow, Kind::DiskSlow));
+}
+
+TEST_F(EventLogTest, DamageIsMendedByACheckpointThatWasTakenAfterIt) {
+  arrives(StateRotten{absl::DataLossError("a row does not verify")});
+  arrives(StateRotten{absl::DataLossError("a row does not verify")});
+  arrives(StateCheckpointed{{Index(30), Term(1)}});  // was under way
+  EngineEffects effects;
+  effects.checkpoint = CheckpointBatch{.applied = {Index(40), Term(1)}, .whole = true};
+  turn(3s, effects);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskDamaged, Kind::Checkpointed));
+  EXPECT_EQ(told_[0].severity, Severity::Warning);
+  arrives(StateCheckpointed{{Index(40), Term(1)}});
+  arrives(StateCheckpointed{{Index(50), Term(1)}});
+  EXPECT_THAT(kinds(),
+              ElementsAre(Kind::DiskDamaged, Kind::Checkpointed, Kind::Checkpointed, Kind::DiskMended, Kind::Checkpointed));
+}
+
+TEST_F(EventLogTest, TheEndIsToldWithItsReason) {
+  EngineEffects effects;
+  effects.halted = make_error(Reason::StorageFailed, "the disk does not answer");
+  engine_.set.state = ReplicaState::Halted;
+  turn(2s, effects);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::Halted));
+  EXPECT_EQ(told_[0].severity, Severity::Error);
+  EXPECT_EQ(to_string(told_[0]), "Error Halted replica 1 term 0: the disk does not answer");
+}
+
+TEST_F(EventLogTest, WholeStatesMembersAndDivergenceAreTold) {
+  EngineEffects effects;
+  effects.views = {ViewOpen{ViewId(1)}, ViewRead{ViewId(1), Ticket(2)}, ViewClose{ViewId(1)}};
+  effects.restored = Position{Index(90), Term(3)};
+  effects.peers = std::vector<Peer>{{ReplicaId(2), "b:1"}, {ReplicaId(3), "c:1"}};
+  effects.divergence = Divergence{.index = Index(9), .other = ReplicaId(3), .sentence = "replica 3 differs"};
+  turn(2s, effects);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::MembersChanged, Kind::StateSent, Kind::StateReceived, Kind::Diverged));
+  EXPECT_EQ(told_[0].sentence, "belongs with: 2 at b:1, 3 at c:1");
+  EXPECT_EQ(told_[3].peer, ReplicaId(3));
+}
+
+}  // namespace
+}  // namespace coordkit::engine

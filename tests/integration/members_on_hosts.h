@@ -1,0 +1,78 @@
+// Three members, each a process on a network host of its own, and the wires between them: what the tests of this folder share.
+//
+// Everything is judged by what callers were told, by what is there afterwards, and by how many terms have passed; what took
+// how long is printed. All processes and networks go with the test, however it ends.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/deployment/deployment.h"
+#include "tests/integration/network_host.h"
+#include "tests/integration/packet_switch.h"
+
+namespace coordkit::testing {
+
+// Rows of the table of timeouts in docs/operations.md.
+struct Pace {
+  std::chrono::milliseconds heartbeat;
+  std::chrono::milliseconds election;
+};
+inline constexpr Pace kZones{std::chrono::milliseconds(100), std::chrono::milliseconds(1000)};
+inline constexpr Pace kContinents{std::chrono::milliseconds(500), std::chrono::milliseconds(3000)};
+
+// "COUNT MEDIAN P99 MAX" of a member, in microseconds.
+struct Timing {
+  uint64_t count = 0, median = 0, p99 = 0, max = 0;
+};
+Timing timing_of(const std::string& answer);                    // of "took ..." or "loaded ..."; all zero: it failed
+void print_row(const std::string& what, const Timing& timing);  // in milliseconds
+void print_head(const std::string& title);
+
+class MembersOnHosts : public ::testing::Test {
+ protected:
+  static constexpr int kMembers = 3;
+
+  MembersOnHosts();
+  void SetUp() override;  // skips, with the reason, where it is not permitted to make hosts
+
+  // Starts all of them, and waits until they are ready.
+  void start(const Pace& pace, std::vector<std::string> more = {});
+  Deployment& members() { return *members_; }
+  // Of both directions.
+  void between(int one, int other, const Way& way);
+  void everywhere(const Way& way);
+  void cut_off(int id, bool to_it, bool from_it);
+  void mend() { everywhere({}); }
+  PacketSwitch& wires() { return *wires_; }
+  const NetworkHost& host(int id) const { return *hosts_.at(static_cast<size_t>(id - 1)); }
+
+  uint64_t term(int id) const { return std::stoull(members_->status_of(id, "term")); }
+  // Until `id` knows a leader, and it is not `former`; zero: not in a minute.
+  int new_leader(int id, int former) const;
+  // Until all are ready and name the same leader; zero: not in a minute.
+  int agreed_leader() const;
+  // Until `coordctl status` of it contains this; false: not in a minute.
+  bool says(int id, const std::string& text) const;
+  static int other_than(int one, int other = 0);  // a member
+  // So many, one after the other, by way of `id`; each must be acknowledged.
+  void put(int id, const std::string& prefix, int count);
+  // Ends the load of `id` under `prefix`, and looks for every key that it was told is there.
+  Timing expect_loaded_keys(int loader, const std::string& prefix, int reader);
+  void expect_keys(const std::string& prefix, const std::vector<std::pair<uint64_t, uint64_t>>& runs, int reader);
+
+ private:
+  std::string refusal_;  // why there are no hosts; empty: there are
+  std::vector<std::unique_ptr<NetworkHost>> hosts_;
+  std::unique_ptr<PacketSwitch> wires_;
+  std::unique_ptr<Deployment> members_;  // the first to go
+};
+
+}  // namespace coordkit::testing

@@ -1,0 +1,91 @@
+// A way that takes small packets and loses large ones without a word: a tunnel whose MTU nobody was told of. TCP gives such a
+// packet again and again, and what follows it waits behind it, however small it is.
+#include <fstream>
+
+#include "tests/integration/members_on_hosts.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Way kHole{.packet_bytes_max = 1300};
+constexpr uint64_t kFewTerms = 4;  // one election; a vote may be split now and then
+
+class MtuHoleTest : public MembersOnHosts {
+ protected:
+  // Eight values of 64 KiB by way of `id`, whose answer is awaited elsewhere.
+  void fill(int id) { ASSERT_TRUE(members().tell(id, "fill large- 8")); }
+  void expect_filled(int id) { EXPECT_EQ(members().answer(id), "done"); }
+  // What an operator does about it: `sysctl net.ipv4.tcp_mtu_probing=2`, on that host.
+  void let_tcp_find_out(int id) {
+    const NetworkHost::Inside there(host(id));
+    std::ofstream setting("/proc/sys/net/ipv4/tcp_mtu_probing");
+    setting << 2;
+    setting.close();
+    ASSERT_TRUE(setting.good());
+  }
+  void set_hole(int id, const Way& way) {
+    for (int other = 1; other <= kMembers; ++other) {
+      if (other != id) between(id, other, way);
+    }
+  }
+};
+
+TEST_F(MtuHoleTest, FLT_N14_AFollowerBehindAHoleIsNamedAndCostsNobodyElseAnything) {
+  start(kZones);
+  const int leader = agreed_leader();
+  const int follower = other_than(leader);
+  const int third = other_than(leader, follower);
+  const uint64_t before = term(leader);
+  set_hole(follower, kHole);
+  fill(third);
+  expect_filled(third);
+  put(third, "small-", 50);
+  EXPECT_TRUE(says(leader, "MTU"));
+  EXPECT_THAT(members().status_of(leader, "missing"), HasSubstr("replica " + std::to_string(follower)));
+  mend();
+  ASSERT_TRUE(members().wait_for(follower, "applied", members().status_of(leader, "applied")));
+  EXPECT_EQ(agreed_leader(), leader);
+  EXPECT_EQ(term(follower), before) << "a needless election";
+  expect_keys("small-", {{1, 50}}, follower);
+}
+
+TEST_F(MtuHoleTest, FLT_N14_ALeaderBehindAHoleIsReplacedOnceAndItsCallIsNotLost) {
+  start(kZones);
+  const int former = agreed_leader();
+  const int follower = other_than(former);
+  const uint64_t before = term(former);
+  set_hole(former, kHole);
+  fill(former);
+  ASSERT_NE(new_leader(follower, former), 0);
+  put(follower, "small-", 20);
+  const uint64_t elected = term(follower);
+  EXPECT_LE(elected, before + kFewTerms);
+  fill(follower);
+  expect_filled(follower);
+  put(follower, "more-", 50);
+  EXPECT_EQ(term(follower), elected) << "elections go on";
+  mend();
+  expect_filled(former);
+  ASSERT_NE(agreed_leader(), 0);
+  EXPECT_EQ(term(former), elected);
+  expect_keys("small-", {{1, 20}}, former);
+  expect_keys("more-", {{1, 50}}, former);
+}
+
+TEST_F(MtuHoleTest, FLT_N14_WithMtuProbingEverythingGoesOnThroughTheHole) {
+  for (int id = 1; id <= kMembers; ++id) let_tcp_find_out(id);
+  everywhere(kHole);
+  start(kZones);
+  const int leader = agreed_leader();
+  for (const int id : {leader, other_than(leader)}) {
+    fill(id);
+    expect_filled(id);
+  }
+  put(leader, "small-", 50);
+  for (int id = 1; id <= kMembers; ++id) expect_keys("small-", {{1, 50}}, id);
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,65 @@
+// What becomes of a cluster whose members cannot reach each other for a while.
+#include "tests/integration/members_on_hosts.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::StartsWith;
+
+// One election is enough; a vote may be split now and then.
+constexpr uint64_t kFewTerms = 4;
+
+class PartitionTest : public MembersOnHosts {};
+
+TEST_F(PartitionTest, FLT_N10_TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLostItByThen) {
+  start(kZones, {"--ttl-ms=4000"});
+  const int former = agreed_leader();
+  const int follower = other_than(former);
+  const uint64_t before = term(follower);
+  const std::string held = members().ask(former, "hold ledger");
+  ASSERT_THAT(held, StartsWith("holds "));
+  for (const int id : {former, follower}) ASSERT_EQ(members().ask(id, "load load-" + std::to_string(id) + "-"), "loading");
+  put(other_than(former, follower), "early-", 20);
+
+  cut_off(former, true, true);
+  ASSERT_NE(new_leader(follower, former), 0);
+  EXPECT_LE(term(follower), before + kFewTerms);
+  const std::string taken = members().ask(follower, "hold ledger");
+  ASSERT_THAT(taken, StartsWith("holds "));
+  EXPECT_EQ(members().ask(former, "valid"), "lost");  // before anybody else had it
+  EXPECT_GT(std::stoull(taken.substr(6)), std::stoull(held.substr(6)));
+  put(follower, "late-", 20);
+  const uint64_t elected = term(follower);
+
+  mend();
+  ASSERT_NE(agreed_leader(), 0);
+  put(former, "after-", 20);
+  EXPECT_EQ(term(former), elected) << "the one that came back has forced an election";
+  for (const int id : {former, follower}) expect_loaded_keys(id, "load-" + std::to_string(id) + "-", other_than(id));
+  for (const char* prefix : {"early-", "late-", "after-"}) {
+    for (int id = 1; id <= kMembers; ++id) expect_keys(prefix, {{1, 20}}, id);
+  }
+}
+
+TEST_F(PartitionTest, FLT_N06_TwoThatAThirdConnectsKeepOneLeader) {
+  start(kZones);
+  const int leader = agreed_leader();
+  const int follower = other_than(leader);
+  const int third = other_than(leader, follower);
+  const uint64_t before = term(third);
+  between(leader, follower, {.cut = true});
+  put(third, "first-", 20);
+  ASSERT_TRUE(members().wait_for(follower, "leader", "none"));  // by now it would campaign
+  const uint64_t settled = term(third);
+  EXPECT_LE(settled, before + kFewTerms);
+  put(third, "second-", 50);
+  EXPECT_EQ(term(third), settled) << "elections go on";
+  mend();
+  ASSERT_NE(agreed_leader(), 0);
+  EXPECT_LE(term(third), before + kFewTerms);
+  expect_keys("first-", {{1, 20}}, follower);
+  expect_keys("second-", {{1, 50}}, follower);
+}
+
+}  // namespace
+}  // namespace coordkit::testing

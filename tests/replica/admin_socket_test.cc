@@ -1,0 +1,315 @@
+// Three replicas with a socket for operators each, and visitors of all kinds.
+#include "replica/admin_socket.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/cells.h"
+#include "base/random.h"
+#include "coordkit/kv.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Cells = std::vector<std::string>;
+using storage::Descriptor;
+
+Descriptor connect_to(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
+  return socket;
+}
+
+struct Answer {
+  Cells columns;
+  std::vector<Cells> rows;
+  Cells notes;
+  std::string end;  // "ok", or the sentence of the error; empty: it broke off
+
+  // The cell of the first row whose first cell is `what`.
+  std::string of(const std::string& what) const {
+    for (const Cells& row : rows) {
+      if (row[0] == what) return row[1];
+    }
+    return "(no row " + what + ")";
+  }
+};
+
+class Visitor {
+ public:
+  explicit Visitor(const std::string& path) : socket_(connect_to(path)) {}
+  bool connected() const { return static_cast<bool>(socket_); }
+  void say(std::string_view bytes) const { ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  void hang_up() { socket_ = Descriptor(); }
+  Cells line() {
+    size_t end = 0;
+    while ((end = heard_.find('\n')) == std::string::npos) {
+      char bytes[4096];
+      const ssize_t now = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+      if (now <= 0) return {};
+      heard_.append(bytes, static_cast<size_t>(now));
+    }
+    Cells cells = *split_cells(std::string_view(heard_).substr(0, end));
+    heard_.erase(0, end + 1);
+    return cells;
+  }
+  Answer answer() {
+    Answer answer;
+    for (Cells cells = line(); !cells.empty(); cells = line()) {
+      const std::string kind = cells.front();
+      cells.erase(cells.begin());
+      if (kind == "columns") answer.columns = cells;
+      if (kind == "row") answer.rows.push_back(cells);
+      if (kind == "note") answer.notes.push_back(cells.at(0));
+      if (kind == "ok") answer.end = "ok";
+      if (kind == "error") answer.end = cells.at(1);
+      if (!answer.end.empty()) break;
+    }
+    return answer;
+  }
+  Answer ask(const Cells& words) {
+    say(join_cells(words) + "\n");
+    return answer();
+  }
+
+ private:
+  Descriptor socket_;
+  std::string heard_;
+};
+
+class AdminSocketTest : public ::testing::Test {
+ protected:
+  std::string path(uint64_t id) const { return (folder_.path() / ("admin-" + std::to_string(id))).string(); }
+  ReplicaOptions options(uint64_t id) const {
+    ReplicaOptions options = cluster_.options(id);
+    options.admin_socket = path(id);
+    return options;
+  }
+  void open_all() {
+    for (uint64_t id = 1; id <= 3; ++id) ASSERT_NO_FATAL_FAILURE(cluster_.open(options(id)));
+    for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
+  }
+
+  // Once there is room: the thread of a visitor who left needs a moment.
+  Visitor admitted() {
+    while (true) {
+      Visitor visitor(path(1));
+      if (visitor.ask({"status"}).end == "ok") return visitor;
+    }
+  }
+
+  Folder folder_;
+  Cluster cluster_;
+};
+
+TEST_F(AdminSocketTest, SaysWhatTheReplicaKnows) {
+  open_all();
+  Visitor visitor(path(2));
+  const Answer status = visitor.ask({"status"});
+  EXPECT_EQ(status.end, "ok");
+  EXPECT_EQ(status.of("replica"), "2");
+  EXPECT_EQ(status.of("cluster"), "test");
+  EXPECT_EQ(status.of("state"), "Ready");
+  const std::string leader = status.of("leader");
+  EXPECT_EQ(leader, std::to_string(cluster_[2].health().leader.value()));
+  const Answer members = visitor.ask({"members"});
+  ASSERT_EQ(members.rows.size(), 3u);
+  for (const Cells& row : members.rows) {
+    ASSERT_EQ(row.size(), members.columns.size());
+    EXPECT_EQ(row[3], row[0] == leader ? "true" : "false");
+    EXPECT_EQ(row[4], row[0] == "2" ? "true" : "false");
+  }
+  const Answer metrics = visitor.ask({"metrics"});
+  EXPECT_THAT(metrics.rows, Contains(ElementsAre(HasSubstr("coordkit_log_writes_total{replica=\"2\"}"))));
+  EXPECT_EQ(visitor.ask({"scrub"}).end, "ok");
+}
+
+TEST_F(AdminSocketTest, ShowsLocksQueuesSessionsAndKeysAndEndsASession) {
+  open_all();
+  Session holder = cluster_.session(1);
+  Session waiter = cluster_.session(3);
+  absl::StatusOr<Grant> grant = holder.acquire("jobs/\t7", {.timeout = kPatience, .owner = "nightly"});
+  ASSERT_THAT(grant.status(), IsOk());
+  std::thread waiting([&] { EXPECT_THAT(waiter.acquire("jobs/\t7", {.timeout = kPatience}).status(), IsOk()); });
+  Visitor visitor(path(2));
+  while (visitor.ask({"queue", "jobs/\t7"}).rows.empty()) std::this_thread::sleep_for(5ms);
+  const std::string session = std::to_string(holder.id().value());
+  const std::string token = std::to_string(grant->token().value());
+  for (const Cells& words : {Cells{"locks", "jobs/\t7"}, Cells{"locks"}}) {
+    const Answer locks = visitor.ask(words);
+    ASSERT_EQ(locks.rows.size(), 1u) << locks.end;
+    EXPECT_EQ(locks.rows[0][0], "jobs/\t7");
+    EXPECT_EQ(locks.rows[0][2], session);
+    EXPECT_EQ(locks.rows[0][3], "nightly");
+    EXPECT_EQ(locks.rows[0][4], token);
+  }
+  EXPECT_THAT(visitor.ask({"locks", "jobs/\t7"}).notes, ElementsAre("1 wait for it"));
+  EXPECT_EQ(visitor.ask({"sessions"}).rows.size(), 2u);
+  EXPECT_THAT(visitor.ask({"force-release", "jobs/\t7", "1"}).end, HasSubstr("NotOwner"));
+  const Answer ended = visitor.ask({"force-release", "jobs/\t7", token});
+  EXPECT_EQ(ended.end, "ok");
+  EXPECT_THAT(ended.rows, ElementsAre(ElementsAre(session)));
+  waiting.join();
+  EXPECT_EQ(visitor.ask({"kill-session", std::to_string(waiter.id().value())}).end, "ok");
+  EXPECT_THAT(visitor.ask({"kill-session", "12345"}).end, HasSubstr("SessionNotFound"));
+
+  for (const char* key : {"a/1", "a/2", "b/1"}) ASSERT_THAT(cluster_[1].put(key, std::string("x\n\0y", 4)).status(), IsOk());
+  const Answer keys = visitor.ask({"keys", "a/"});
+  ASSERT_EQ(keys.rows.size(), 2u);
+  EXPECT_EQ(keys.rows[1][0], "a/2");
+  EXPECT_EQ(keys.rows[1][1], std::string("x\n\0y", 4));
+  const Answer few = visitor.ask({"keys", "", "1"});
+  EXPECT_EQ(few.rows.size(), 1u);
+  EXPECT_THAT(few.notes, ElementsAre(HasSubstr("of 3 keys")));
+}
+
+TEST_F(AdminSocketTest, ChangesMembersAndHandsLeadershipOn) {
+  open_all();
+  Visitor visitor(path(1));
+  const std::string leader = visitor.ask({"status"}).of("leader");
+  const std::string other = leader == "3" ? "2" : "3";
+  EXPECT_EQ(visitor.ask({"transfer", other}).end, "ok");
+  EXPECT_EQ(visitor.ask({"status"}).of("leader"), other);
+  EXPECT_EQ(visitor.ask({"demote", leader}).end, "ok");
+  const Answer promoted = visitor.ask({"promote", leader});
+  EXPECT_EQ(promoted.end, "ok");
+  EXPECT_EQ(promoted.rows.size(), 1u);
+  EXPECT_THAT(visitor.ask({"remove", "9"}).end, HasSubstr("MemberNotFound"));
+  EXPECT_THAT(visitor.ask({"add", "4", "nowhere"}).end, HasSubstr("InvalidArgument"));
+}
+
+TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
+  open_all();
+  Visitor watching(path(1));
+  watching.say("watch\ta/\n");
+  EXPECT_THAT(watching.line(), Contains("columns"));
+  // The watch begins after its columns were said: what it tells first may be any of these.
+  std::atomic<bool> told{false};
+  std::thread writing([&] {
+    while (!told) EXPECT_THAT(cluster_[2].put("a/1", "v").status(), IsOk());
+  });
+  Cells row = watching.line();
+  told = true;
+  writing.join();
+  ASSERT_EQ(row.size(), 5u);
+  EXPECT_EQ(row[2], "put");
+  EXPECT_EQ(row[3], "a/1");
+  ASSERT_THAT(cluster_[2].erase("a/1").status(), IsOk());
+  while (row.size() == 5 && row[2] == "put") row = watching.line();
+  EXPECT_THAT(row, Contains("delete"));
+  watching.hang_up();
+  Visitor later(path(1));
+  EXPECT_EQ(later.ask({"status"}).end, "ok");
+}
+
+TEST_F(AdminSocketTest, WrongWordsAreRefusedWithASentenceAndTheTalkGoesOn) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  Visitor visitor(path(1));
+  EXPECT_THAT(visitor.ask({"sing"}).end, HasSubstr("knows no command 'sing'"));
+  EXPECT_THAT(visitor.ask({"queue"}).end, HasSubstr("queue takes NAME"));
+  EXPECT_THAT(visitor.ask({"status", "now"}).end, HasSubstr("status takes no words"));
+  EXPECT_THAT(visitor.ask({"remove", "-1"}).end, HasSubstr("whole number"));
+  EXPECT_THAT(visitor.ask({"kill-session", "0"}).end, HasSubstr("from 1 up"));
+  EXPECT_THAT(visitor.ask({""}).end, HasSubstr("knows no command ''"));
+  visitor.say("stat\\qus\n");
+  EXPECT_THAT(visitor.answer().end, HasSubstr("escapes nothing"));
+  EXPECT_EQ(visitor.ask({"status"}).of("state"), "WaitingForMembers");
+}
+
+TEST_F(AdminSocketTest, HostileVisitorsCostNobodyAnything) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    Visitor visitor(path(1));
+    std::string noise(random.below(3000), '\0');
+    for (char& byte : noise) byte = static_cast<char>(random.below(256));
+    visitor.say(noise);
+  }
+  Visitor endless = admitted();
+  std::thread talking([&] { endless.say(std::string(1 << 20, 'x')); });
+  const Answer answer = endless.answer();
+  endless.hang_up();
+  talking.join();
+  EXPECT_THAT(answer.end, HasSubstr("64 KiB at most"));
+  EXPECT_EQ(admitted().ask({"status"}).end, "ok");
+}
+
+TEST_F(AdminSocketTest, VisitorsThatComeAndGoAllAtOnceEndNothing) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < 4; ++i) {
+    crowd.emplace_back([this] {
+      for (int visit = 0; visit < 300; ++visit) EXPECT_TRUE(Visitor(path(1)).connected());
+    });
+  }
+  for (std::thread& one : crowd) one.join();
+  EXPECT_EQ(admitted().ask({"status"}).end, "ok");
+}
+
+TEST_F(AdminSocketTest, OneVisitorTooManyIsToldSoAndRoomComesBack) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  std::list<Visitor> visitors;
+  for (size_t i = 0; i < AdminSocket::kVisitorsMax; ++i) {
+    EXPECT_EQ(visitors.emplace_back(path(1)).ask({"status"}).end, "ok");
+  }
+  Visitor extra(path(1));
+  EXPECT_THAT(extra.answer().end, HasSubstr("too many visitors"));
+  visitors.pop_front();
+  admitted();
+}
+
+TEST_F(AdminSocketTest, BelongsToItsOwnerAloneAndIsGoneAfterTheClose) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  struct stat info = {};
+  ASSERT_EQ(::stat(path(1).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  Visitor watching(path(1));
+  watching.say("watch\n");
+  EXPECT_THAT(watching.line(), Contains("columns"));
+  cluster_.close(1);
+  while (!watching.line().empty()) {
+  }
+  EXPECT_FALSE(std::filesystem::exists(path(1)));
+}
+
+TEST_F(AdminSocketTest, ALeftSocketIsReplacedAndNothingElseIs) {
+  {
+    Descriptor left(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    path(1).copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(left.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  EXPECT_EQ(Visitor(path(1)).ask({"status"}).end, "ok");
+
+  ReplicaOptions same = options(2);
+  same.admin_socket = path(1);
+  EXPECT_THAT(Replica::open(same).status(), Is(Reason::InUse));
+  std::ofstream(path(3)) << "notes";
+  EXPECT_THAT(Replica::open(options(3)).status(), Is(Reason::ForeignData));
+  EXPECT_TRUE(std::filesystem::exists(path(3)));
+  ReplicaOptions too_long = options(2);
+  too_long.admin_socket = std::string(108, 'p');
+  EXPECT_THAT(Replica::open(too_long).status(), Is(Reason::InvalidArgument));
+  ReplicaOptions nowhere = options(2);
+  nowhere.admin_socket = path(2) + "/missing/socket";
+  const absl::Status refused = Replica::open(nowhere).status();
+  EXPECT_FALSE(refused.ok());
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("admin socket"));
+}
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,273 @@
+// Door 1 with parts of the host's own, on their own and together.
+#include "coordkit/parts.h"
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "coordkit/asio_executor.h"
+#include "coordkit/coordkit.h"
+#include "coordkit/storage/data_directory.h"
+#include "coordkit/storage/memory_stores.h"
+#include "coordkit/storage/posix_files.h"
+#include "coordkit/transport/loopback_transport.h"
+#include "coordkit/transport/tcp_transport.h"
+#include "tests/replica/cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string sentence(const absl::Status& status) { return std::string(status.message()); }
+
+// A lock that each of the three takes in turn, with a token above the one before.
+void take_turns(Cluster& cluster) {
+  Token last;
+  for (uint64_t id = 1; id <= 3; ++id) {
+    Session me = cluster.session(id);
+    absl::StatusOr<Grant> grant = me.acquire("jobs", {.timeout = kPatience});
+    ASSERT_THAT(grant.status(), IsOk());
+    EXPECT_GT(grant->token(), last);
+    last = grant->token();
+    ASSERT_THAT(cluster[id].put("last", std::to_string(id), {.timeout = kPatience, .fence = fenced_by(*grant)}).status(),
+                IsOk());
+    EXPECT_THAT(grant->release(), IsOk());
+  }
+  const absl::StatusOr<GetResult> read = cluster[1].get("last");
+  ASSERT_THAT(read.status(), IsOk());
+  EXPECT_EQ(read->entry->value, "3");
+}
+
+class PartsTest : public ::testing::Test {
+ protected:
+  // Every replica with the same parts.
+  void open_all(const Parts& parts) {
+    for (uint64_t id = 1; id <= 3; ++id) {
+      ReplicaOptions options = cluster_.options(id);
+      options.parts = parts;
+      ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
+    }
+    for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
+  }
+  absl::Status open_alone(Parts parts) {
+    ReplicaOptions options = cluster_.options(1);
+    options.parts = std::move(parts);
+    return Replica::open(std::move(options)).status();
+  }
+
+  Cluster cluster_;
+};
+
+TEST_F(PartsTest, InMemoryNeedsNoDirectoryNoAddressAndNoSecurity) {
+  LoopbackHub hub;
+  std::vector<std::unique_ptr<Replica>> replicas;
+  for (uint64_t id = 1; id <= 3; ++id) {
+    auto replica =
+        Replica::open({.id = id, .cluster = "unit", .members = {{1, ""}, {2, ""}, {3, ""}}, .parts = in_memory(hub)});
+    ASSERT_THAT(replica.status(), IsOk());
+    replicas.push_back(*std::move(replica));
+  }
+  for (const auto& replica : replicas) ASSERT_THAT(replica->wait_ready(kPatience), IsOk());
+  absl::StatusOr<Session> me = replicas[2]->open_session({.ttl = 10s, .timeout = kPatience});
+  ASSERT_THAT(me.status(), IsOk());
+  absl::StatusOr<Grant> grant = me->acquire("jobs", {.timeout = kPatience});
+  ASSERT_THAT(grant.status(), IsOk());
+  EXPECT_TRUE(grant->valid());
+}
+
+TEST_F(PartsTest, StoresOfOnesOwnOverTheTcpTransport) {
+  ASSERT_NO_FATAL_FAILURE(open_all(memory_stores()));
+  take_turns(cluster_);
+}
+
+TEST_F(PartsTest, AStoreThatForgotIsNotTakenForTheOneBefore) {
+  ASSERT_NO_FATAL_FAILURE(open_all(memory_stores()));
+  take_turns(cluster_);
+  cluster_.close(2);
+  ReplicaOptions again = cluster_.options(2);
+  again.parts = memory_stores();
+  again.data_dir = "";  // else the directory would say that it is the same store
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(again)));
+  const absl::Status ready = cluster_[2].wait_ready(2s);
+  EXPECT_FALSE(ready.ok()) << "a blank disk must be invited";
+  ASSERT_THAT(cluster_[1].put("k", "v").status(), IsOk());
+}
+
+// An executor of four threads, as a service might have.
+class Pool {
+ public:
+  Pool() {
+    for (int i = 0; i < 4; ++i) {
+      threads_.emplace_back([this] {
+        const auto work = boost::asio::make_work_guard(io_);
+        io_.run();
+      });
+    }
+  }
+  ~Pool() {
+    io_.stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  std::shared_ptr<Executor> executor() { return asio_executor(io_.get_executor()); }
+
+ private:
+  boost::asio::io_context io_;
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(PartsTest, TheTurnsRunOnTheHostsExecutor) {
+  Pool pool;
+  ASSERT_NO_FATAL_FAILURE(open_all({.executor = pool.executor()}));
+  take_turns(cluster_);
+  std::optional<Reason> refused;
+  std::promise<void> answered;
+  cluster_[1].get_async("last", {}, [&](const absl::StatusOr<GetResult>&) {
+    refused = reason_of(cluster_[1].get("last").status());
+    answered.set_value();
+  });
+  answered.get_future().wait();
+  EXPECT_EQ(refused, Reason::InCallback) << "the executor's thread is the engine's while it runs a turn";
+  cluster_.close(1);
+  EXPECT_THAT(cluster_[2].put("after", "close", {.timeout = kPatience}).status(), IsOk());
+  for (uint64_t id = 2; id <= 3; ++id) cluster_.close(id);
+}
+
+// The system's clock, and what a holder must give up early shifted forward.
+class ShiftedClock final : public Clock {
+ public:
+  Now now() const noexcept override {
+    Now now = system_clock().now();
+    now.leading += Duration(shift.load());
+    return now;
+  }
+  std::atomic<int64_t> shift{0};
+};
+
+TEST_F(PartsTest, AnotherClockDecidesWhatIsValid) {
+  ShiftedClock clock;
+  ASSERT_NO_FATAL_FAILURE(open_all({.clock = &clock}));
+  Session me = cluster_.session(1, 30s);
+  absl::StatusOr<Grant> grant = me.acquire("jobs", {.timeout = kPatience});
+  ASSERT_THAT(grant.status(), IsOk());
+  EXPECT_TRUE(grant->valid());
+  clock.shift = Duration(60s).count();  // as if the machine had been suspended for a minute
+  EXPECT_FALSE(grant->valid());
+  grant = absl::UnknownError("");
+  for (uint64_t id = 1; id <= 3; ++id) cluster_.close(id);
+}
+
+// The real directory, until it is broken.
+class Breakable final : public FileSystem {
+ public:
+  Breakable(std::unique_ptr<FileSystem> files, const std::atomic<bool>& broken) : files_(std::move(files)), broken_(broken) {}
+  absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
+    absl::StatusOr<std::unique_ptr<File>> file = files_->open(name, mode);
+    if (!file.ok()) return file;
+    return std::make_unique<Handle>(*std::move(file), broken_);
+  }
+  absl::Status rename(std::string_view from, std::string_view to) override { return files_->rename(from, to); }
+  absl::Status remove(std::string_view name) override { return files_->remove(name); }
+  absl::Status sync_dir() override { return files_->sync_dir(); }
+  absl::StatusOr<std::vector<std::string>> list() override { return files_->list(); }
+  absl::StatusOr<uint64_t> free_bytes() override { return files_->free_bytes(); }
+
+ private:
+  class Handle final : public File {
+   public:
+    Handle(std::unique_ptr<File> file, const std::atomic<bool>& broken) : file_(std::move(file)), broken_(broken) {}
+    absl::Status pwrite(uint64_t offset, std::string_view bytes) override { return file_->pwrite(offset, bytes); }
+    absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override { return file_->pread(offset, length); }
+    absl::Status sync() override {
+      return broken_ ? make_error(Reason::StorageFailed, "the device under the test was pulled") : file_->sync();
+    }
+    absl::StatusOr<uint64_t> size() const override { return file_->size(); }
+
+   private:
+    const std::unique_ptr<File> file_;
+    const std::atomic<bool>& broken_;
+  };
+  const std::unique_ptr<FileSystem> files_;
+  const std::atomic<bool>& broken_;
+};
+
+TEST_F(PartsTest, TheLogLivesOnTheHostsFileSystem) {
+  std::atomic<bool> broken{false};
+  std::atomic<int> made{0};
+  ReplicaOptions own = cluster_.options(1);
+  own.parts.log_files = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<FileSystem>> {
+    ++made;
+    absl::StatusOr<std::unique_ptr<FileSystem>> files = posix_files(part.directory->log_path());
+    if (!files.ok()) return files;
+    return std::make_unique<Breakable>(*std::move(files), broken);
+  };
+  std::promise<absl::Status> halted;
+  own.on_halt = [&](const absl::Status& why) { halted.set_value(why); };
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(own)));
+  for (uint64_t id = 2; id <= 3; ++id) ASSERT_NO_FATAL_FAILURE(cluster_.open(id));
+  for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
+  EXPECT_EQ(made, 2);
+  take_turns(cluster_);
+  broken = true;
+  cluster_[2].put("k", "v", {.timeout = kPatience}).IgnoreError();
+  EXPECT_THAT(sentence(halted.get_future().get()), HasSubstr("pulled"));
+  EXPECT_THAT(cluster_[2].put("k", "w", {.timeout = kPatience}).status(), IsOk());
+  cluster_.close(1);  // before what its parts refer to
+}
+
+TEST_F(PartsTest, ATransportOfOnesOwnKnowsForWhomItIs) {
+  std::mutex mutex;
+  std::vector<PartContext> seen;
+  Parts parts{.transport = [&](const PartContext& part) {
+    const std::lock_guard lock(mutex);
+    seen.push_back(part);
+    return std::make_unique<TcpTransport>(TcpOptions{.listen = part.address});
+  }};
+  ASSERT_NO_FATAL_FAILURE(open_all(parts));
+  take_turns(cluster_);
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[1].replica, ReplicaId(2));
+  EXPECT_EQ(seen[1].cluster, "test");
+  EXPECT_EQ(seen[1].address, cluster_.options(2).members[1].address);
+  EXPECT_EQ(seen[1].store, seen[1].directory->store());
+  seen.clear();  // the directories stay locked as long as somebody has them
+}
+
+TEST_F(PartsTest, AFactoryThatFailsFailsTheOpeningAndLeavesNothingBehind) {
+  const auto log_of = [](PartFactory<LogStore> make) { return Parts{.log_store = std::move(make)}; };
+  EXPECT_THAT(sentence(open_alone(log_of([](const PartContext&) { return nullptr; }))),
+              HasSubstr("log store failed: it gave none"));
+  EXPECT_THAT(sentence(open_alone(
+                  log_of([](const PartContext&) -> std::unique_ptr<LogStore> { throw std::runtime_error("no such volume"); }))),
+              HasSubstr("no such volume"));
+  EXPECT_EQ(reason_of(open_alone(log_of([](const PartContext&) { return make_error(Reason::NoSpace, "the volume is full"); }))),
+            Reason::NoSpace);
+  EXPECT_THAT(open_alone({}), IsOk()) << "the directory and the port are free";
+}
+
+TEST_F(PartsTest, ALogStoreWithoutAnIdentityIsRefused) {
+  const absl::Status status =
+      open_alone({.log_store = [](const PartContext&) { return std::make_unique<MemoryLogStore>(StoreId()); }});
+  EXPECT_THAT(sentence(status), HasSubstr("no identity"));
+}
+
+TEST_F(PartsTest, OptionsThatAPartWouldIgnoreAreRefused) {
+  LoopbackHub hub;
+  ReplicaOptions options = cluster_.options(1);
+  options.security = SharedSecret{std::string(32, 's')};
+  options.parts.transport = loopback(hub);
+  EXPECT_THAT(sentence(options.validate()), HasSubstr("only the TCP transport"));
+  options = cluster_.options(1);
+  options.parts = memory_stores();
+  options.parts.log_files = [](const PartContext&) { return nullptr; };
+  EXPECT_THAT(sentence(options.validate()), HasSubstr("log_files has no use"));
+  options = cluster_.options(1);
+  options.parts.state_store = memory_stores().state_store;
+  options.data_dir = "";
+  EXPECT_THAT(sentence(options.validate()), HasSubstr("data_dir is empty"));
+}
+
+}  // namespace
+}  // namespace coordkit::testing

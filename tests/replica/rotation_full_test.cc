@@ -1,0 +1,9 @@
+#include "tests/replica/rotation.h"
+
+namespace coordkit::testing {
+namespace {
+
+TEST(RotationTest, FLT_S11_AThousandRotationsUnderLoadFailNoCall) { rotate_under_load(1000); }
+
+}  // namespace
+}  // namespace coordkit::testing

@@ -1,0 +1,61 @@
+// Replicas with certificates, and those who have none or wrong ones.
+#include <algorithm>
+
+#include "tests/replica/tls_cluster.h"
+
+namespace coordkit::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+bool warns(Replica& replica, const std::string& part) {
+  const std::vector<std::string> warnings = replica.health().warnings;
+  return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& one) { return one.find(part) != one.npos; });
+}
+
+TEST(TlsTest, FLT_S10_WhoHasCertificatesFoundsAClusterAndWorks) {
+  TlsCluster tls;
+  ASSERT_NO_FATAL_FAILURE(tls.open_all());
+  Session session = tls.cluster.session(3);
+  EXPECT_THAT(session.acquire("lock", {.timeout = kPatience}).status(), IsOk());
+}
+
+TEST(TlsTest, FLT_S10_WhoSpeaksPlainTextIsRefusedWarnedOfAndCounted) {
+  TlsCluster tls;
+  ASSERT_NO_FATAL_FAILURE(tls.open_all());  // a cluster is born of all its members
+  tls.cluster.close(3);
+  ASSERT_NO_FATAL_FAILURE(tls.cluster.open(tls.cluster.options(3)));
+  for (const uint64_t id : {1, 2}) {
+    EXPECT_TRUE(eventually([&] { return warns(tls.cluster[id], "replica 3 speaks plain text, and TLS is wanted"); }));
+    EXPECT_GE(tls.closed_for(id, CloseReason::SpeaksPlainText), 1u);
+    EXPECT_THAT(prometheus_text(tls.cluster[id].metrics().value()), HasSubstr("reason=\"SpeaksPlainText\""));
+  }
+  EXPECT_TRUE(eventually([&] { return warns(tls.cluster[3], "says: replica 3 speaks plain text, and TLS is wanted"); }));
+  EXPECT_EQ(tls.cluster[3].metrics()->peers.tcp->opened, 0u);
+  EXPECT_THAT(tls.cluster[3].reload_tls(), Is(Reason::Unsupported));
+}
+
+TEST(TlsTest, FLT_A06_FilesThatCannotBeUsedAreRefusedAtTheOpeningAndNothingIsTouched) {
+  TlsCluster tls;
+  ReplicaOptions options = tls.options(1);
+  std::get<Tls>(options.security).key = "";
+  EXPECT_THAT(Replica::open(options).status(), Is(Reason::InvalidArgument));
+  options.security = std::get<Tls>(tls.options(2).security);
+  const absl::Status other = Replica::open(options).status();
+  EXPECT_THAT(other, Is(Reason::InvalidArgument));
+  EXPECT_THAT(std::string(other.message()), HasSubstr("names replica 2"));
+  ASSERT_NO_FATAL_FAILURE(tls.open_all());
+}
+
+TEST(TlsTest, FLT_S11_CertificatesAndAuthorityAreExchangedUnderLoadWithoutAFailedCall) {
+  TlsCluster tls;
+  ASSERT_NO_FATAL_FAILURE(tls.open_all());
+  Callers callers(tls.cluster);
+  for (int round = 0; round < 6; ++round) ASSERT_NO_FATAL_FAILURE(tls.rotate(round % 3 == 1));
+  callers.stop();
+  EXPECT_EQ(callers.failed(), 0u);
+  EXPECT_GT(callers.calls(), 0u);
+}
+
+}  // namespace
+}  // namespace coordkit::testing

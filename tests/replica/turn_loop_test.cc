@@ -1,0 +1,217 @@
+// The loop of an engine's turns on executors that behave as badly as they may: slow, parallel, late.
+#include "replica/turn_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace coordkit {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Runs nothing until it is told to.
+class ByHand final : public Executor {
+ public:
+  void post(Task task) override {
+    const std::lock_guard lock(mutex);
+    posted.push_back(std::move(task));
+  }
+  void post_after(Duration delay, Task task) override { delayed.push_back({delay, std::move(task)}); }
+  bool run_one() {
+    std::unique_lock lock(mutex);
+    if (posted.empty()) return false;
+    Task task = std::move(posted.front());
+    posted.pop_front();
+    lock.unlock();
+    std::move(task)();
+    return true;
+  }
+
+  std::mutex mutex;
+  std::deque<Task> posted;
+  std::deque<std::pair<Duration, Task>> delayed;
+};
+
+// A thread for each task, as it comes. What is delayed never comes: only a wake brings a round.
+class Scattered final : public Executor {
+ public:
+  ~Scattered() override { join(); }
+  void post(Task task) override {
+    const std::lock_guard lock(mutex_);
+    threads_.emplace_back([task = std::move(task)]() mutable { std::move(task)(); });
+  }
+  void post_after(Duration, Task) override {}
+  void join() {
+    for (;;) {
+      std::vector<std::thread> threads;
+      {
+        const std::lock_guard lock(mutex_);
+        threads.swap(threads_);
+      }
+      if (threads.empty()) return;
+      for (std::thread& thread : threads) thread.join();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;
+};
+
+class TurnLoopTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<ByHand> executor_ = std::make_shared<ByHand>();
+  int rounds_ = 0;
+  Duration wait_ = 1h;
+  TurnLoop loop_{executor_, [this] {
+                   ++rounds_;
+                   return wait_;
+                 }};
+};
+
+TEST_F(TurnLoopTest, NothingRunsBeforeItBegins) {
+  loop_.wake();
+  EXPECT_TRUE(executor_->posted.empty());
+  loop_.begin();
+  executor_->run_one();
+  EXPECT_EQ(rounds_, 1);
+  EXPECT_TRUE(executor_->posted.empty()) << "the wake before was part of the first round";
+}
+
+TEST_F(TurnLoopTest, ManyWakesAreOneTask) {
+  loop_.begin();
+  executor_->run_one();
+  for (int i = 0; i < 100; ++i) loop_.wake();
+  EXPECT_EQ(executor_->posted.size(), 1u);
+  executor_->run_one();
+  EXPECT_EQ(rounds_, 2);
+}
+
+TEST_F(TurnLoopTest, AWakeInsideOfARoundMeansAnotherOne) {
+  TurnLoop* self = nullptr;
+  int rounds = 0;
+  TurnLoop loop(executor_, [&] {
+    if (++rounds == 1) self->wake();
+    return Duration(1h);
+  });
+  self = &loop;
+  loop.begin();
+  executor_->run_one();
+  ASSERT_EQ(executor_->posted.size(), 1u);
+  executor_->run_one();
+  EXPECT_EQ(rounds, 2);
+  EXPECT_TRUE(executor_->posted.empty());
+}
+
+TEST_F(TurnLoopTest, ARoundThatWantsAnotherAtOnceGivesTheExecutorItsShareBefore) {
+  wait_ = {};
+  loop_.begin();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(executor_->posted.size(), 1u);
+    executor_->run_one();
+  }
+  EXPECT_EQ(rounds_, 5);
+  EXPECT_TRUE(executor_->delayed.empty());
+}
+
+TEST_F(TurnLoopTest, ADelayedTaskIsMadeOnlyWhenItIsWantedEarlier) {
+  wait_ = 100ms;
+  loop_.begin();
+  executor_->run_one();
+  for (int i = 0; i < 50; ++i) {
+    loop_.wake();
+    executor_->run_one();
+  }
+  EXPECT_EQ(executor_->delayed.size(), 1u) << "the first comes before all that were wanted later";
+  wait_ = 1ms;
+  loop_.wake();
+  executor_->run_one();
+  ASSERT_EQ(executor_->delayed.size(), 2u);
+  EXPECT_EQ(executor_->delayed.back().first, 1ms);
+}
+
+TEST_F(TurnLoopTest, WhatIsNotWantedAnyMoreWakesOnceAndIsNotMadeAnew) {
+  wait_ = 100ms;
+  loop_.begin();
+  executor_->run_one();
+  wait_ = 1ms;
+  loop_.wake();
+  executor_->run_one();
+  ASSERT_EQ(executor_->delayed.size(), 2u);
+  wait_ = 50ms;
+  std::move(executor_->delayed[1].second)();
+  executor_->run_one();
+  EXPECT_EQ(executor_->delayed.size(), 3u) << "the one that fired was the latest: another is made";
+  std::move(executor_->delayed[0].second)();
+  executor_->run_one();
+  EXPECT_EQ(executor_->delayed.size(), 3u) << "that of 50 ms is still to come";
+}
+
+TEST_F(TurnLoopTest, ALongWaitIsCutShort) {
+  wait_ = 1000h;
+  loop_.begin();
+  executor_->run_one();
+  ASSERT_EQ(executor_->delayed.size(), 1u);
+  EXPECT_LE(executor_->delayed[0].first, 1s);
+}
+
+TEST_F(TurnLoopTest, TheEndIsWaitedForAndNothingRunsAfterIt) {
+  loop_.begin();
+  executor_->run_one();
+  loop_.wake();
+  std::atomic<bool> over{false};
+  bool in_a_round = false;
+  std::thread ender([&] {
+    loop_.end([&] { in_a_round = loop_.runs_here(); });
+    over = true;
+  });
+  while (!over) {
+    if (!executor_->run_one()) std::this_thread::yield();
+  }
+  ender.join();
+  EXPECT_TRUE(in_a_round);
+  loop_.wake();
+  for (auto& [delay, task] : executor_->delayed) std::move(task)();
+  EXPECT_TRUE(executor_->posted.empty());
+  EXPECT_FALSE(loop_.runs_here());
+}
+
+TEST(TurnLoopOnManyThreads, RoundsDoNotOverlapAndNoWakeIsLost) {
+  const auto executor = std::make_shared<Scattered>();
+  std::atomic<int> inside{0};
+  std::atomic<int> asked{0};
+  std::atomic<int> served{0};
+  std::atomic<bool> overlapped{false};
+  TurnLoop loop(executor, [&] {
+    if (inside.fetch_add(1) != 0) overlapped = true;
+    served = asked.load();
+    inside.fetch_sub(1);
+    return Duration(1h);
+  });
+  loop.begin();
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int k = 0; k < 200; ++k) {
+        const int mine = asked.fetch_add(1) + 1;
+        loop.wake();
+        while (served.load() < mine) std::this_thread::yield();  // a lost wake would hang here
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  bool last = false;
+  loop.end([&] { last = inside.load() == 0; });
+  executor->join();
+  EXPECT_TRUE(last);
+  EXPECT_FALSE(overlapped);
+}
+
+}  // namespace
+}  // namespace coordkit

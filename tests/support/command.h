@@ -1,0 +1,14 @@
+// A command of the shell, run to its end.
+#pragma once
+
+#include <string>
+
+namespace coordkit {
+
+struct Ran {
+  std::string text;  // of its standard output; add 2>&1 for both
+  int status = -1;   // its exit status; -1: it could not be started, or a signal ended the shell
+};
+Ran run_command(const std::string& command);
+
+}  // namespace coordkit

@@ -1,0 +1,59 @@
+// A certificate authority to try TLS with: it makes what docs/security.md describes. Its key lies beside the others, so it is
+// nothing to trust a service to.
+//
+// Over OpenSSL's library and not its command: tests make a thousand certificates, some of them expired or not valid yet, which
+// the command of OpenSSL 3.0 cannot date; and coordkit's build has the library anyway, the command it has not.
+// Throws std::runtime_error with a sentence.
+#pragma once
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coordkit::support {
+
+// From now on.
+struct Validity {
+  std::chrono::seconds from = -std::chrono::hours(1);  // clocks differ
+  std::chrono::seconds until = std::chrono::hours(24 * 365);
+};
+
+struct CertificateOrder {
+  std::string common_name;
+  std::vector<std::string> uris = {};
+  std::vector<std::string> dns = {};
+  Validity valid = {};
+  std::string usages = "serverAuth,clientAuth";  // a replica is both; as OpenSSL names them
+};
+
+struct IssuedCertificate {
+  std::string certificate;  // PEM, and the next
+  std::string key;
+};
+
+class TestAuthority {
+ public:
+  explicit TestAuthority(const std::string& name, const Validity& valid = {});
+  static TestAuthority load(const std::filesystem::path& certificate, const std::filesystem::path& key);
+
+  IssuedCertificate issue(const CertificateOrder& order) const;
+  std::string certificate() const;  // PEM
+  std::string key() const;
+
+ private:
+  TestAuthority(std::shared_ptr<X509> certificate, std::shared_ptr<EVP_PKEY> key);
+
+  std::shared_ptr<X509> certificate_;
+  std::shared_ptr<EVP_PKEY> key_;
+};
+
+// In one step, so that nobody reads half of it. Only the owner may read it if `secret`.
+void write_file(const std::filesystem::path& path, const std::string& text, bool secret = false);
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace coordkit::support

@@ -1,0 +1,11 @@
+// A command of coordkit's own machine as a JSON object: its kind, and those of its fields that say what it is about.
+#pragma once
+
+#include "machine/command.h"
+#include "tools/coordctl/safe_bytes.h"
+
+namespace coordkit::coordctl {
+
+Json describe_command(const machine::Request& request, size_t bytes_max);
+
+}  // namespace coordkit::coordctl

@@ -1,0 +1,22 @@
+// `coordctl --socket PATH COMMAND`: looks at a running replica and acts on it, through the socket of
+// ReplicaOptions::admin_socket. The commands are those of src/replica/admin_commands.h.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/coordctl/outcome.h"
+
+namespace coordkit::coordctl {
+
+struct LiveArguments {
+  std::string socket;              // empty: $COORDKIT_SOCKET
+  std::vector<std::string> words;  // the command's name first; empty: it is no such command
+  bool json = false;
+};
+
+void add_live(CLI::App& app, LiveArguments& arguments);
+int run_live(const LiveArguments& arguments);
+
+}  // namespace coordkit::coordctl

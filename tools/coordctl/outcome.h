@@ -1,0 +1,22 @@
+// Exit statuses of all commands but `check`, and how they complain. Stable: scripts depend on them.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace coordkit::coordctl {
+
+inline constexpr int kDone = 0;
+inline constexpr int kRefused = 1;      // nothing was done: the replica or the library says why
+inline constexpr int kUnreachable = 2;  // nobody answers at the socket, or the answer broke off
+inline constexpr int kFaulty = 2;       // what was looked at has something wrong with it
+inline constexpr int kBadArguments = 3;
+
+inline int refuse(const absl::Status& why) {
+  std::fprintf(stderr, "coordctl: %s\n", std::string(why.message()).c_str());
+  return kRefused;
+}
+
+}  // namespace coordkit::coordctl

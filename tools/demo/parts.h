@@ -1,0 +1,11 @@
+// What the replicas of the demo are made of. A program that links another definition tells the same story, with the same
+// checks, over parts of its own (tests/examples/foreign_parts.cc).
+#pragma once
+
+#include "coordkit/parts.h"
+
+namespace coordkit::demo {
+
+Parts parts_of_a_node();
+
+}  // namespace coordkit::demo
