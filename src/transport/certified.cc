@@ -9,6 +9,10 @@ CloseReason judge_certificate(const std::optional<CertifiedIdentity>& theirs, co
   return another || theirs->replica == self.from ? CloseReason::CertificateOtherReplica : CloseReason::None;
 }
 
+bool names_certificate(CloseReason reason) {
+  return reason >= CloseReason::CertificateMissing && reason <= CloseReason::CertificateRefused;
+}
+
 std::string certified_detail(CloseReason reason, const std::optional<CertifiedIdentity>& theirs) {
   if (!theirs) return {};
   if (reason != CloseReason::CertificateOtherCluster && reason != CloseReason::CertificateOtherReplica) return {};

@@ -351,7 +351,9 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (reason == CloseReason::Local) return;
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
   if (closed_) return;
-  if ((was_dialed && !link->connected()) || was_renewal) {
+  // Over a certificate even while the other connection stands: nothing of ours leaves on that one.
+  const bool certificate = names_certificate(reason) || names_certificate(peers_reason);
+  if ((was_dialed && (certificate || !link->connected())) || was_renewal) {
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
   }
   if ((was_dialed || was_accepted) && !link->connected() && std::exchange(link->up, false)) {

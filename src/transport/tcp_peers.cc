@@ -3,6 +3,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <utility>
 
+#include "transport/certified.h"
 #include "transport/tcp_network.h"
 
 namespace coordkit::tcp {
@@ -140,8 +141,7 @@ void Network::dial_to(const std::shared_ptr<Link>& link, const Resolver::results
 
 // By what is trusted since the last reload, and for long enough that everybody could follow it.
 bool Network::distrusts(CloseReason reason, TimePoint now) const {
-  const bool certificate = reason >= CloseReason::CertificateMissing && reason <= CloseReason::CertificateRefused;
-  return certificate && now - generation_since_ > kRenewalsOfPeers * options_.idle_timeout;
+  return names_certificate(reason) && now - generation_since_ > kRenewalsOfPeers * options_.idle_timeout;
 }
 
 // Peers that reload renew what they have dialed by themselves. Who has not done so for long shows again who it is: it may be

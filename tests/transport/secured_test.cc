@@ -24,6 +24,22 @@ Hello member(uint64_t id) {
   return hello;
 }
 
+// Trusts those whom it dials, and nobody who comes.
+class TwoFaced final : public SecureChannels {
+ public:
+  TwoFaced(std::shared_ptr<SecureChannels> trusting, const Tls& distrusting)
+      : trusting_(std::move(trusting)), distrusting_(distrusting) {}
+  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override {
+    return side == TcpEvent::Side::Dialed ? trusting_->make(side) : distrusting_.make(side);
+  }
+  absl::Status reload() override { return absl::OkStatus(); }
+  uint64_t generation() const override { return 1; }
+
+ private:
+  std::shared_ptr<SecureChannels> trusting_;
+  UncheckedChannels distrusting_;
+};
+
 // Replica 1 is sound; replica 2 is another transport, or somebody who is no replica at all.
 class SecuredTest : public TcpFixture {
  protected:
@@ -56,6 +72,11 @@ class SecuredTest : public TcpFixture {
     return wait_events(1, [reason](const TcpEvent& event) {
       return event.kind == TcpEvent::Kind::Closed && event.reason == CloseReason::RefusedByPeer && event.peers_reason == reason;
     });
+  }
+  // Each has dialed the other: from the first connection on both are up.
+  bool wait_both_ways() {
+    const auto twice = [](TcpTransport& transport) { return transport.counters().opened >= 2; };
+    return sink_.wait([&] { return twice(*transport_); }) && seconds_sink_.wait([&] { return twice(*second_); });
   }
   uint64_t opened() { return transport_->counters().opened; }
   bool nothing_heard() { return opened() == 0 && sink_.all().empty() && seconds_sink_.all().empty(); }
@@ -290,7 +311,7 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   start(channels);
   const auto seconds = files_.channels(2);
   start_second(seconds);
-  ASSERT_TRUE(sink_.wait_up(ReplicaId(2)) && seconds_sink_.wait_up(ReplicaId(1)));
+  ASSERT_TRUE(wait_both_ways());
   files_.change_authority();
   files_.sound(1);
   ASSERT_TRUE(channels->reload().ok());
@@ -306,6 +327,17 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
   EXPECT_EQ(seconds_sink_.downs(ReplicaId(1)), 0);
   EXPECT_FALSE(sink_.is_refused(ReplicaId(2)));
+}
+
+TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
+  start(files_.channels(1), {.idle_timeout = 60s});
+  Tls distrusting = files_.sound(2);
+  distrusting.authority = files_.folder() / "stranger.pem";
+  support::write_file(distrusting.authority, files_.stranger().certificate());
+  start_second(std::make_shared<TwoFaced>(files_.channels(2), distrusting), 60s);
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted there"));
+  EXPECT_TRUE(sink_.is_up(ReplicaId(2)));
+  EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
 }
 
 TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
