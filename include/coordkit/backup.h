@@ -6,6 +6,8 @@
 // earlier revisions are told that these are compacted. Sessions come along and end by their own TTL, because nobody renews
 // them; until then they hold what they held (docs/decisions/0026).
 //
+// Of a replica at work: Replica::backup().
+//
 // Threads: any; every function blocks, and has the whole state in memory. Nothing that is read is changed; what is written
 // appears under its name only when it is whole and durable. Bytes are believed only after their sums. Damage is kDataLoss with
 // a sentence that says what and where. Runbooks: docs/backup.md. The command line is `coordctl`.

@@ -22,9 +22,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/agreement.h"
 #include "coordkit/clock.h"
 #include "coordkit/error.h"
 #include "coordkit/export.h"
+#include "coordkit/feature_level.h"
 #include "coordkit/log_store.h"
 #include "coordkit/message.h"
 #include "coordkit/raft/core.h"
@@ -44,6 +46,11 @@ struct EngineOptions {
   // Drawn by the host at random at every start: tells this start from another one of the same disk that has the same boot
   // counter, which a disk set back to an older state has. Zero: cannot be told.
   uint64_t start = 0;
+  // The newest that this build can read. Less than kFeatureLevel: it acts as an older build. Legal: up to kFeatureLevel, but
+  // in tests.
+  uint64_t feature_level = kFeatureLevel;
+  // Compared with what peers say in their hellos. Absent: nothing is.
+  std::optional<Agreement> agreement = {};
 
   size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
   size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
@@ -101,6 +108,11 @@ struct LogWasRead {
 };
 struct StateCheckpointed {
   Position applied;
+};
+// The host wants a checkpoint of a state at or beyond this entry: one is due as soon as so much is applied and durable here.
+// When it is durable, EngineStatus::checkpointed says so.
+struct CheckpointWanted {
+  Index at_least;
 };
 // The room of the log's disk. Below Ample new commands get NoSpace; reserved ones, renewals, reads and expiries go on, and so
 // does whatever frees room: checkpoints and compaction.
@@ -226,7 +238,7 @@ struct Forget {
 using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
                                  StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged,
                                  StateInstalled, InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused,
-                                 PeerUnreachable, StateDamaged, StateRotten, StateWaits, LogDamaged>;
+                                 PeerUnreachable, StateDamaged, StateRotten, StateWaits, LogDamaged, CheckpointWanted>;
 
 // ---- effects
 
@@ -354,6 +366,7 @@ struct EngineStatus {
   std::string reason;  // of every state but Ready and Learner: a sentence, which names who is missing where that matters
   ClusterId cluster;
   Index applied;
+  Index checkpointed;                  // the newest state that is durable here
   uint64_t digest = 0;                 // of the applied state
   size_t requests = 0;                 // under way
   std::optional<CatchUp> catch_up;     // in state CatchingUp
@@ -361,6 +374,7 @@ struct EngineStatus {
   std::string change;                  // what the change of members started here waits for; empty: none is under way
   std::vector<std::string> warnings;   // what somebody should look after; sentences
   std::vector<MissingMember> missing;  // members without a connection, and of a leader those that do not answer; by id
+  uint64_t feature_level = 0;          // in force
   uint64_t unheard = 0;                // messages that were dropped because of who said them (docs/decisions/0018)
 };
 

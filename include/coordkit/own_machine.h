@@ -28,6 +28,9 @@ struct OwnMachine {
   MachineId id;  // kFirstHostMachine (16) and up
   // Makes a blank machine. Called at open(), and again whenever the state is replaced as a whole; on one thread at a time.
   std::function<std::unique_ptr<StateMachine>()> make;
+  // Counted up by you whenever apply comes to other results than before for the same commands. Replicas that meet compare it,
+  // and warn: two versions at work in one log make two states.
+  uint64_t version = 0;
   // Called on the callback thread, in the order of the log, for the events of every entry this replica applies: its own
   // proposals' and the others'. Entries that are applied again after a restart announce again; what came in as a whole state
   // announces nothing. While more than kEventBytesMax bytes wait here, newer events are dropped and counted in `missed`.

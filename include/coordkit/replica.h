@@ -134,9 +134,11 @@ struct Health {
   ReplicaId leader;  // zero: none known
   Index applied;
   Index commit;
-  Index durable;  // own log
+  Index durable;       // own log
+  Index checkpointed;  // the state on this disk: a start goes on from there
   ClusterId cluster;
-  uint64_t digest = 0;  // of the applied state: equal on all replicas at equal applied index
+  uint64_t feature_level = 0;  // of the cluster: feature_level.h
+  uint64_t digest = 0;         // of the applied state: equal on all replicas at equal applied index
   MemberList members;
   std::optional<CatchUp> catch_up;    // in state CatchingUp: what is still before this replica
   std::string change;                 // what the change of members started here waits for; empty: none is under way
@@ -161,6 +163,12 @@ struct QueryOptions {
   ReadOptions read = {};  // consistency, as of get()
 };
 
+struct LiveBackupOptions {
+  Consistency consistency = Consistency::Linearizable;
+  Duration timeout = std::chrono::minutes(2);
+};
+
+struct BackupInfo;  // coordkit/backup.h
 class Host;
 
 class Replica {
@@ -275,6 +283,15 @@ class Replica {
   // rotten (a sentence), and is being written anew; health().warnings says when that is done. kUnavailable: the replica closes.
   // kFailedPrecondition: called from an *_async callback.
   absl::Status scrub_now();
+
+  // Writes a backup of this replica's state to `file`, while everything goes on (coordkit/backup.h, which also says how a
+  // cluster is made of one). Takes a checkpoint of a state that has everything acknowledged anywhere before this call
+  // (Consistency::Linearizable), or of what this replica has applied (Local: also without a majority), and writes the file from
+  // it on this thread; `timeout` is for the state, not for the writing. Rows of your own machines come along. Errors, nothing
+  // left of the file: kAlreadyExists (`file`), kDeadlineExceeded (CallTimeout: what the checkpoint waits for), kUnavailable
+  // (NoLeader; the replica closes), kDataLoss (the checkpoint is rotten, and is being written anew: try again),
+  // kResourceExhausted (disk full), kFailedPrecondition (InCallback; halted or in quarantine).
+  absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options = {});
 
   // Reads the three files of `security = Tls{...}` again, on this thread. From here on connections are made with what they say
   // now; each that stands is replaced by one that was, without a gap, and goes on if that is refused, which health() then says.

@@ -41,8 +41,10 @@ enum class ReplicaEventKind : uint8_t {
   PeerLost,         // the connection to it is gone
   PeerRefused,      // no connection until somebody does something about it
   PeerUnreachable,  // nobody is there
+  SettingsDiffer,   // a peer that is heard was given other settings, which can be lived with
   MemberSilent,     // a member was not heard for several election timeouts
   MemberHeard,      // that one is heard again
+  LevelRaised,      // the cluster's feature level: older builds cannot take part any more
   DiskFull,         // new commands are refused, or a checkpoint waits for room
   DiskHasRoom,      // that is over
   DiskSlow,         // a write took as long as half an election timeout
@@ -65,8 +67,10 @@ constexpr std::string_view name_of(ReplicaEventKind kind) {
     case ReplicaEventKind::PeerLost: return "PeerLost";
     case ReplicaEventKind::PeerRefused: return "PeerRefused";
     case ReplicaEventKind::PeerUnreachable: return "PeerUnreachable";
+    case ReplicaEventKind::SettingsDiffer: return "SettingsDiffer";
     case ReplicaEventKind::MemberSilent: return "MemberSilent";
     case ReplicaEventKind::MemberHeard: return "MemberHeard";
+    case ReplicaEventKind::LevelRaised: return "LevelRaised";
     case ReplicaEventKind::DiskFull: return "DiskFull";
     case ReplicaEventKind::DiskHasRoom: return "DiskHasRoom";
     case ReplicaEventKind::DiskSlow: return "DiskSlow";

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordkit/agreement.h"
 #include "coordkit/export.h"
 #include "coordkit/types.h"
 
@@ -46,6 +48,10 @@ struct Hello {
   // is not zero. An id is a secret of those who were invited: a transport that says it in clear lets everybody in who listens
   // (decisions/0018).
   ClusterId cluster;
+  uint64_t feature_level = 0;  // the newest that the sender's build can read (feature_level.h)
+  // Absent: the sender does not say; nothing is compared. Not proven: who can change bytes on the way can change this, which
+  // makes two replicas not hear each other, as cutting the connection would.
+  std::optional<Agreement> agreement = {};
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

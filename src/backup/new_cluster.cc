@@ -33,6 +33,11 @@ absl::Status change_meta(RowsByKey& rows, Position applied, const raft::Genesis&
   absl::StatusOr<engine::RouterMeta> meta = engine::decode_router_meta(row->second);
   if (!meta.ok()) return meta.status();
   if (!meta->genesis) return no_state("it does not say how its cluster was born");
+  if (meta->feature_level > kFeatureLevel) {
+    return make_error(Reason::NewerFormat, "this state is of feature level " + std::to_string(meta->feature_level) +
+                                               ", and this build speaks " + std::to_string(kFeatureLevel) +
+                                               ": restore it with a newer build");
+  }
   meta->genesis = genesis;
   meta->configuration = genesis.configuration;
   meta->configuration_at = applied.index;

@@ -86,8 +86,11 @@ std::string encode(const Genesis& genesis) {
   pbf_writer out(bytes);
   out.add_fixed64(1, genesis.cluster.value());
   out.add_uint64(2, genesis.token_base);
-  pbf_writer configuration(out, 3);
-  write_configuration(configuration, genesis.configuration);
+  {
+    pbf_writer configuration(out, 3);
+    write_configuration(configuration, genesis.configuration);
+  }
+  if (genesis.feature_level != 0) out.add_uint64(4, genesis.feature_level);
   return bytes;
 }
 
@@ -107,6 +110,7 @@ absl::StatusOr<Genesis> decode_genesis(std::string_view bytes) try {
       case fields::fixed(1): genesis.cluster = ClusterId(in.get_fixed64()); break;
       case fields::number(2): genesis.token_base = in.get_uint64(); break;
       case fields::bytes(3): genesis.configuration = read_configuration(in.get_message()); break;
+      case fields::number(4): genesis.feature_level = in.get_uint64(); break;
       default: in.skip();
     }
   }

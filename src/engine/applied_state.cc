@@ -18,6 +18,7 @@ void AppliedState::replace(RestoredState& restored) {
   std::swap(router_, restored.parts().router);
   router_.observe_as(restored.parts().router);
   router_.note_digests_every(options_.digest_entries);
+  router_.speak(options_.feature_level);
 }
 
 void AppliedState::compare_digests(const Turn& turn) {

@@ -18,7 +18,9 @@ class AppliedState {
   AppliedState(const EngineOptions& options, std::vector<HostedMachine> machines)
       : options_(options),
         router_(std::move(machines), options.digest_entries),
-        divergence_(options.raft.self, options.raft.election_timeout) {}
+        divergence_(options.raft.self, options.raft.election_timeout) {
+    router_.speak(options.feature_level);
+  }
 
   Router& router() { return router_; }
   const Router& router() const { return router_; }

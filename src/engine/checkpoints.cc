@@ -39,6 +39,7 @@ absl::Status Checkpoints::collect(Router& router, Turn& turn) {
 bool Checkpoints::due(Index applied) const {
   if (repair_.whole_owed()) return true;
   if (applied <= checkpointed_) return false;
+  if (wanted_ > checkpointed_ && applied >= wanted_) return true;
   return applied - checkpointed_ >= options_.checkpoint_entries || bytes_since_ >= options_.checkpoint_bytes ||
          repair_.checkpoint_wanted(checkpointed_, applied);
 }

@@ -2,6 +2,7 @@
 // (state_repair.h).
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,10 @@ class Checkpoints {
   void applied(size_t bytes) { bytes_since_ += bytes; }
   // Whether a checkpoint was due, it is in the effects then. An error: a machine cannot write a whole one.
   absl::Status collect(Router& router, Turn& turn);
+  // Somebody needs one at this position or beyond it.
+  void want(Index at_least) { wanted_ = std::max(wanted_, at_least); }
   bool under_way() const { return under_way_; }
+  Index checkpointed() const { return checkpointed_; }
 
   // ---- the store's word
   void done(const StateCheckpointed& checkpoint, Turn& turn);
@@ -37,6 +41,7 @@ class Checkpoints {
 
   const EngineOptions& options_;
   Index checkpointed_;
+  Index wanted_;
   bool under_way_ = false;
   uint64_t bytes_since_ = 0;  // applied
   StateRepair repair_;

@@ -35,13 +35,21 @@ raft::Effects& Consensus::drain() {
   return drained_;
 }
 
+namespace {
+
+// What fired, and what every member can read, is for a leader to say.
+bool of_leader_only(const LogCommand& command) {
+  return std::holds_alternative<FireTimers>(command) || std::holds_alternative<RaiseLevel>(command);
+}
+
+}  // namespace
+
 void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<bool(const LogCommand&)> wanted,
                             LaggingTime now) {
   raft::Propose propose;
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
-    const bool fired = decoded.ok() && std::holds_alternative<FireTimers>(*decoded);
-    if (!decoded.ok() || fired) continue;  // only a leader says what fired
+    if (!decoded.ok() || of_leader_only(*decoded)) continue;
     const auto* vote = std::get_if<DigestVote>(&*decoded);
     if (vote && vote->replica != from) continue;
     const auto* request = std::get_if<Request>(&*decoded);

@@ -91,6 +91,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
     auto engine = std::make_unique<engine::EngineImpl>(std::move(options), std::move(machines), log);
     if (absl::Status status = engine->start(std::move(log), checkpoint, now); !status.ok()) return with_reason(status);
     return engine;
+  } catch (const engine::NewerLevel& newer) {
+    return make_error(Reason::NewerFormat, newer.what());
   } catch (const std::exception& error) {  // what the stores gave makes no sense to a machine or to the core
     return make_error(Reason::Corrupt, error.what());
   } catch (...) {
@@ -134,6 +136,7 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       member_calls_(options_, proposals_.origin()),
       state_(options_, std::move(machines)),
       expirations_(options_),
+      level_raise_(options_),
       checkpoints_(options_),
       states_(options_) {
   options_.raft.store = log.store;
@@ -173,7 +176,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   }
   std::span<const raft::Entry> ahead = log.entries;
   if (applied.index > log.base.index) ahead = ahead.subspan(std::min<size_t>(ahead.size(), applied.index - log.base.index));
-  if (absl::Status status = router.check_hosted(ahead); !status.ok()) return status;
+  if (absl::Status status = router.check_readable(ahead); !status.ok()) return status;
   recall_.begin(RollbackCheck::Disk::WithLog);
   EngineEffects ignored;  // nothing is sent before the first turn
   Turn turn{{now.lagging, {}}, ignored, consensus_};

@@ -25,6 +25,7 @@
 #include "engine/disk_recall.h"
 #include "engine/expirations.h"
 #include "engine/founding.h"
+#include "engine/level_raise.h"
 #include "engine/member_calls.h"
 #include "engine/peer_set.h"
 #include "engine/proposal_path.h"
@@ -95,6 +96,7 @@ class EngineImpl final : public Engine {
   MemberCalls member_calls_;
   AppliedState state_;
   Expirations expirations_;
+  LevelRaise level_raise_;
   Checkpoints checkpoints_;
   StateExchange states_;
 };

@@ -31,6 +31,7 @@ class EngineImpl::Inputs {
 
   // The state store.
   void operator()(StateCheckpointed& input) { engine_.checkpoints_.done(input, turn_); }
+  void operator()(CheckpointWanted& input) { engine_.checkpoints_.want(input.at_least); }
   void operator()(StateWaits& input);
   void operator()(StateDamaged& input);
   void operator()(StateRotten& input) { damaged(input.why); }
@@ -51,6 +52,7 @@ class EngineImpl::Inputs {
 
  private:
   void damaged(const absl::Status& why);
+  absl::Status newer_state(uint64_t level) const;
   void adopt(RestoredState& restored);
   absl::Status refusal(Urgency urgency, size_t bytes) const;
   void refuse(Ticket ticket, absl::Status why) { effects_.completions.push_back({.ticket = ticket, .status = std::move(why)}); }
@@ -73,7 +75,7 @@ void EngineImpl::take_inputs(Turn& turn) {
 }
 
 void EngineImpl::Inputs::operator()(PeerConnected& input) {
-  engine_.peers_.connected(input.hello);
+  if (!engine_.peers_.connected(input.hello, now_)) return engine_.recall_.lost(input.hello.from);
   if (engine_.condition_.quarantined()) effects_.sends.push_back({input.hello.from, engine_.condition_.stepped_aside()});
   if (engine_.core()) return engine_.welcome(input.hello, turn_);
   engine_.founding_.hello(input.hello);
@@ -149,8 +151,17 @@ void EngineImpl::Inputs::operator()(StateRestored& input) {
     return damaged(input.state.status());
   }
   if (!input.state.ok()) return engine_.halt(input.state.status(), effects_);
+  const uint64_t level = (*input.state)->parts().router.feature_level();
+  if (level > engine_.options_.feature_level) return engine_.halt(newer_state(level), effects_);
   adopt(**input.state);
   effects_.discarded = *std::move(input.state);
+}
+
+// Of a peer that speaks more than this build.
+absl::Status EngineImpl::Inputs::newer_state(uint64_t level) const {
+  return make_error(Reason::NewerFormat, "the state that a peer sent is of feature level " + std::to_string(level) +
+                                             ", and this build speaks " + std::to_string(engine_.options_.feature_level) +
+                                             ": start a newer build on this directory");
 }
 
 // The new state takes the place of ours in one step, and everything that leant on the old one is looked at again.

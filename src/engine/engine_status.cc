@@ -33,8 +33,10 @@ EngineStatus EngineImpl::status() const {
   const Router& router = state_.router();
   EngineStatus status{.cluster = router.genesis() ? router.genesis()->cluster : ClusterId(),
                       .applied = router.applied().index,
+                      .checkpointed = checkpoints_.checkpointed(),
                       .digest = router.digest(),
                       .requests = (proposals_.load() + reads_.load()).requests};
+  status.feature_level = router.feature_level();
   if (core()) status.core = core()->status();
   if (clock_.last()) status.missing = peers_.missing(core(), clock_.last()->lagging);
   if (condition_.halted() || condition_.quarantined()) {

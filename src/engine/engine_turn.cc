@@ -20,6 +20,8 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
     run(turn);
   } catch (const MachineThrew& threw) {  // FLT_A07
     halt(make_error(Reason::HostThrew, threw.what()), effects);
+  } catch (const NewerLevel& newer) {  // FLT_V02
+    halt(make_error(Reason::NewerFormat, newer.what()), effects);
   } catch (const std::exception& error) {  // a check that did not hold
     halt(make_error(Reason::BrokenInvariant, error.what()), effects);
   } catch (...) {
@@ -42,6 +44,7 @@ void EngineImpl::run(Turn& turn) {
   if (core()) recall_.check(turn);
   if (core()) {
     consensus_.tick(now);
+    level_raise_.propose(state_.router(), peers_, turn);
     expirations_.propose(turn);
     proposals_.propose(state_.router(), turn);
     state_.vote_digest(turn);
@@ -74,6 +77,7 @@ void EngineImpl::notice_gap(Turn& turn) {
 
 void EngineImpl::follow_members(Turn& turn) {
   const Router& router = state_.router();
+  peers_.require(router.feature_level(), turn.now.lagging);
   if (const auto heard = peers_.follow(*core(), router.genesis()->cluster)) {
     for (const Hello& hello : *heard) welcome(hello, turn);
     recall_.forget_strangers(core()->configuration(), router.configuration());
@@ -257,7 +261,8 @@ LaggingTime EngineImpl::next_deadline() const {
     const bool any = (proposals_.load() + reads_.load()).requests > 0;
     return any ? std::min(calls, founding_.next_deadline()) : calls;
   }
-  return std::min({calls, expirations_.next_deadline(), led ? state_.next_vote() : LaggingTime::max(), recall_.next_deadline(),
+  return std::min({calls, expirations_.next_deadline(), level_raise_.next_deadline(consensus_, state_.router()),
+                   led ? state_.next_vote() : LaggingTime::max(), recall_.next_deadline(),
                    peers_.next_deadline(consensus_, state_.router()), core()->next_deadline(), states_.next_deadline()});
 }
 

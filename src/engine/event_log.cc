@@ -52,10 +52,7 @@ class EventLog::Arrival {
  public:
   explicit Arrival(EventLog& log) : log_(log) {}
 
-  void operator()(const PeerConnected& input) const {
-    log_.complaints_.erase(input.hello.from);
-    log_.tell(Kind::PeerConnected, Severity::Info, replica(input.hello.from) + " is connected", input.hello.from);
-  }
+  void operator()(const PeerConnected& input) const { log_.connected(input.hello); }
   void operator()(const PeerLost& input) const {
     log_.tell(Kind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
   }
@@ -97,7 +94,9 @@ void EventLog::opened(const Engine& engine, LaggingTime now) {
   next_.at = now;
   next_.applied = engine.applied();
   next_.term = engine.leadership().term;
-  state_ = engine.status().state;
+  const EngineStatus status = engine.status();
+  state_ = status.state;
+  feature_level_ = status.feature_level;
   tell(
       Kind::Opened, Severity::Info,
       "start " + std::to_string(engine.boot().value()) + " of this replica, with all applied up to " + entry(engine.applied()));
@@ -135,6 +134,15 @@ void EventLog::tell(Kind kind, Severity severity, std::string sentence, ReplicaI
   next_.sentence = std::move(sentence);
   next_.peer = peer;
   told_(next_);
+}
+
+void EventLog::connected(const Hello& hello) {
+  Disagreement found;
+  if (agreement_ && hello.agreement) found = compare(*agreement_, hello.from, *hello.agreement);
+  if (!found.dangerous.empty()) return peer_said(Kind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
+  complaints_.erase(hello.from);
+  tell(Kind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
+  if (!found.tolerable.empty()) tell(Kind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
 }
 
 // A transport tries again and again, and says each time what it met with.
@@ -199,6 +207,10 @@ void EventLog::look_at_status(const EngineStatus& status) {
   if (std::exchange(state_, status.state) != status.state && status.state != ReplicaState::Halted) {
     const std::string why = status.reason.empty() ? "" : ": " + status.reason;
     tell(Kind::StateChanged, severity_of(status.state), std::string(name_of(status.state)) + why);
+  }
+  if (const uint64_t before = std::exchange(feature_level_, status.feature_level); before < feature_level_) {
+    tell(Kind::LevelRaised, Severity::Info,
+         "the cluster is at feature level " + std::to_string(feature_level_) + ": builds that speak less are refused");
   }
   look_at_missing(status.missing);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "absl/container/btree_map.h"
@@ -20,7 +21,9 @@ namespace coordkit::engine {
 class EventLog {
  public:
   // `told` is called at once and must not call back.
-  EventLog(Duration election_timeout, OnReplicaEvent told) : election_timeout_(election_timeout), told_(std::move(told)) {}
+  // As the engine was given it: `agreement`, EngineOptions::agreement.
+  EventLog(Duration election_timeout, std::optional<Agreement> agreement, OnReplicaEvent told)
+      : election_timeout_(election_timeout), agreement_(std::move(agreement)), told_(std::move(told)) {}
 
   void opened(const Engine& engine, LaggingTime now);
   void arrived(const EngineInput& input, LaggingTime now);
@@ -34,6 +37,7 @@ class EventLog {
     LaggingTime handed;
   };
   void tell(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
+  void connected(const Hello& hello);
   void peer_said(ReplicaEventKind kind, Severity severity, ReplicaId peer, const std::string& why);
   void written(WriteNumber number);
   void waits(std::string& for_room, const absl::Status& why);
@@ -45,8 +49,10 @@ class EventLog {
   void look_at_missing(const std::vector<MissingMember>& missing);
 
   const Duration election_timeout_;
+  const std::optional<Agreement> agreement_;
   const OnReplicaEvent told_;
   ReplicaEvent next_;  // what all events of this moment have in common
+  uint64_t feature_level_ = 0;
   ReplicaState state_ = ReplicaState::Starting;
   LaggingTime look_again_{};
   LaggingTime slow_told_ = LaggingTime::min();

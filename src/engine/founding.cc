@@ -48,7 +48,7 @@ void Founding::reconsider() {
   if (pending_ || taken_) return;
   std::string missing;
   ReplicaId lowest = options_.raft.self;
-  raft::Genesis genesis{options_.new_cluster, options_.token_base, {}};
+  raft::Genesis genesis{options_.new_cluster, options_.token_base, {}, options_.feature_level};
   for (const Peer& peer : options_.members) {
     lowest = std::min(lowest, peer.id);
     if (peer.id == options_.raft.self) {
@@ -61,6 +61,7 @@ void Founding::reconsider() {
       continue;
     }
     genesis.configuration.voters.push_back({peer.id, hello->second.store, peer.address});
+    genesis.feature_level = std::min(genesis.feature_level, hello->second.feature_level);
   }
   if (uninvited()) {
     reason_ = "replica " + std::to_string(options_.raft.self.value()) + " is not a member of cluster " + cluster_name_ +

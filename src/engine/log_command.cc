@@ -15,6 +15,7 @@ constexpr uint32_t kRequest = 1;
 constexpr uint32_t kRegister = 2;
 constexpr uint32_t kFire = 3;
 constexpr uint32_t kDigestVote = 4;
+constexpr uint32_t kRaiseLevel = 5;
 
 void write_origin(pbf_writer& out, const Origin& origin) {
   out.add_uint64(1, origin.replica.value());
@@ -120,6 +121,19 @@ absl::StatusOr<LogCommand> read_vote(pbf_reader in) {
   return LogCommand(vote);
 }
 
+absl::StatusOr<LogCommand> read_raise(pbf_reader in) {
+  RaiseLevel raise;
+  while (in.next()) {
+    if (in.tag_and_type() == fields::number(1)) {
+      raise.level = in.get_uint64();
+    } else {
+      in.skip();
+    }
+  }
+  if (raise.level == 0) return absl::DataLossError("a feature level of nothing");
+  return LogCommand(raise);
+}
+
 absl::StatusOr<LogCommand> checked(Request request) {
   const RequestId& id = request.id;
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence) {
@@ -195,6 +209,16 @@ std::string encode(const DigestVote& vote) {
   return bytes;
 }
 
+std::string encode(const RaiseLevel& raise) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  {
+    pbf_writer body(out, kRaiseLevel);
+    body.add_uint64(1, raise.level);
+  }
+  return bytes;
+}
+
 absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
   pbf_reader in(bytes.data(), bytes.size());
   while (in.next()) {
@@ -203,6 +227,7 @@ absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
       case fields::bytes(kRegister): return LogCommand(read_registration(in.get_message()));
       case fields::bytes(kFire): return read_fired(in.get_message());
       case fields::bytes(kDigestVote): return read_vote(in.get_message());
+      case fields::bytes(kRaiseLevel): return read_raise(in.get_message());
       default: in.skip();
     }
   }

@@ -1,5 +1,6 @@
-// What a Command entry carries, in the protobuf wire format (proto/coordkit/v1/log.proto, message LogCommand). Four kinds:
-// a request for a machine, the registration of an origin, timers that fired on the leader, and a replica's digest.
+// What a Command entry carries, in the protobuf wire format (proto/coordkit/v1/log.proto, message LogCommand). Five kinds:
+// a request for a machine, the registration of an origin, timers that fired on the leader, a replica's digest, and another
+// feature level.
 #pragma once
 
 #include <optional>
@@ -50,7 +51,14 @@ struct DigestVote {
   friend bool operator==(const DigestVote&, const DigestVote&) = default;
 };
 
-using LogCommand = std::variant<Request, RegisterOrigin, FireTimers, DigestVote>;
+// "From here on entries, messages and rows may be of this feature level." Proposed by a leader only, once every member speaks
+// it, and never forwarded (level_raise.h).
+struct RaiseLevel {
+  uint64_t level = 0;
+  friend bool operator==(const RaiseLevel&, const RaiseLevel&) = default;
+};
+
+using LogCommand = std::variant<Request, RegisterOrigin, FireTimers, DigestVote, RaiseLevel>;
 
 inline constexpr size_t kFiredTimersMax = 4096;  // of one entry
 // Above the number of voters there can be, so that an idle cluster does not go on comparing its own comparisons.
@@ -61,6 +69,7 @@ void encode(const Request& request, std::string& bytes);  // in the place of wha
 std::string encode(const RegisterOrigin& registration);
 std::string encode(const FireTimers& fired);
 std::string encode(const DigestVote& vote);
+std::string encode(const RaiseLevel& raise);
 
 // kDataLoss: bytes that are no command of this version. The result points into `bytes`.
 absl::StatusOr<LogCommand> decode_command(std::string_view bytes);

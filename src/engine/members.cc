@@ -56,6 +56,14 @@ std::vector<ReplicaId> Members::uninitiated() const {
   return found;
 }
 
+std::vector<ReplicaId> Members::below(uint64_t feature_level) const {
+  std::vector<ReplicaId> found;
+  for (const auto& [id, peer] : peers_) {
+    if (peer.hello.feature_level < feature_level) found.push_back(id);
+  }
+  return found;
+}
+
 std::vector<ReplicaId> Members::of(Standing standing) const {
   std::vector<ReplicaId> found;
   for (const auto& [id, peer] : peers_) {

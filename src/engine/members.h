@@ -31,6 +31,8 @@ class Members {
   // Named members that are blank: they do not know the genesis.
   std::vector<ReplicaId> uninitiated() const;
   std::vector<ReplicaId> of(Standing standing) const;
+  // Those whose build speaks less.
+  std::vector<ReplicaId> below(uint64_t feature_level) const;
 
  private:
   struct Connected {

@@ -7,17 +7,48 @@
 
 namespace coordkit::engine {
 
+namespace {
+
+std::string too_old(const Hello& hello, uint64_t feature_level) {
+  return "replica " + std::to_string(hello.from.value()) + " runs a build that speaks feature level " +
+         std::to_string(hello.feature_level) + ", and the cluster is at " + std::to_string(feature_level) +
+         ": start a newer build there";
+}
+
+}  // namespace
+
 // ---- who is there
 
-void PeerSet::connected(const Hello& hello) {
+bool PeerSet::connected(const Hello& hello, LaggingTime now) {
+  Disagreement found;
+  if (options_.agreement && hello.agreement) found = compare(*options_.agreement, hello.from, *hello.agreement);
+  if (hello.feature_level < feature_level_) found.dangerous = too_old(hello, feature_level_);
+  if (!found.dangerous.empty()) {
+    refuse(hello.from, std::move(found.dangerous), now);
+    return false;
+  }
+  disagreements_.erase(hello.from);
+  if (!found.tolerable.empty()) disagreements_[hello.from] = std::move(found.tolerable);
   attendance_.connected(hello);
   members_.connected(hello);
+  return true;
+}
+
+void PeerSet::require(uint64_t feature_level, LaggingTime now) {
+  if (std::exchange(feature_level_, feature_level) == feature_level) return;
+  for (const ReplicaId old : members_.below(feature_level)) refuse(old, too_old(*members_.hello_of(old), feature_level), now);
+}
+
+void PeerSet::refuse(ReplicaId peer, std::string why, LaggingTime now) {
+  lost(peer, now);
+  attendance_.refused(peer, std::move(why));
 }
 
 void PeerSet::lost(ReplicaId peer, LaggingTime now) {
   attendance_.lost(peer, now);
   round_trips_.forget(peer);
   members_.lost(peer);
+  disagreements_.erase(peer);
 }
 
 bool PeerSet::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) {
@@ -132,6 +163,7 @@ void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<st
     if (attendance_.explained(member.id) || members_.standing(member.id) == Standing::Impostor) continue;
     if (member.silence >= patience()) out.push_back(roll_call({member}));
   }
+  for (const auto& [peer, disagreement] : disagreements_) out.push_back(disagreement);
   for (std::string& slow : round_trips_.warnings()) out.push_back(std::move(slow));
   for (const ReplicaId peer : members_.of(Standing::Impostor)) {
     out.push_back("replica " + std::to_string(peer.value()) +

@@ -24,7 +24,10 @@ class PeerSet {
 
   // ---- the transport's word
   void turn_began(LaggingTime now) { attendance_.began(now); }
-  void connected(const Hello& hello);
+  // False: it is not heard, because we dangerously disagree about settings, or because its build cannot read what is written.
+  bool connected(const Hello& hello, LaggingTime now);
+  // The cluster's feature level: whose build speaks less is not heard.
+  void require(uint64_t feature_level, LaggingTime now);
   void lost(ReplicaId peer, LaggingTime now);
   void refused(ReplicaId peer, std::string why) { attendance_.refused(peer, std::move(why)); }
   void unreachable(ReplicaId peer, std::string why) { attendance_.unreachable(peer, std::move(why)); }
@@ -67,12 +70,15 @@ class PeerSet {
 
  private:
   Duration patience() const;
+  void refuse(ReplicaId peer, std::string why, LaggingTime now);
 
   const EngineOptions& options_;
   Members members_;
   Attendance attendance_;
   RoundTrips round_trips_;
+  absl::btree_map<ReplicaId, std::string> disagreements_;      // of connected peers, that can be lived with
   Position followed_;                                          // the configuration in force that members_ knows
+  uint64_t feature_level_ = 0;                                 // required
   std::vector<Peer> targets_;                                  // as the transport has them
   std::optional<std::tuple<Position, Position, bool>> basis_;  // what they were made from
   bool named_once_ = false;                                    // the log has named this replica as a member

@@ -1,5 +1,6 @@
 #include "engine/router.h"
 
+#include <algorithm>
 #include <protozero/pbf_reader.hpp>
 #include <stdexcept>
 #include <utility>
@@ -32,6 +33,15 @@ std::string name_of(MachineId id) { return "machine " + std::to_string(id.value(
 std::string not_hosted(Index index, const Request& request) {
   const std::string guard = request.guard ? " under a guard of " + name_of(request.guard->machine) : "";
   return "entry " + std::to_string(index.value()) + " is a command of " + name_of(request.machine) + guard + kHostIt;
+}
+
+std::string newer_level(const std::string& what, uint64_t level, uint64_t spoken) {
+  return what + " is of feature level " + std::to_string(level) + ", and this build speaks " + std::to_string(spoken) +
+         ": start a newer build on this directory";
+}
+
+std::string newer_entry(Index index, const RaiseLevel& raise, uint64_t spoken) {
+  return newer_level("what follows entry " + std::to_string(index.value()), raise.level, spoken);
 }
 
 // What a repeat of the id must have in common with the first.
@@ -137,6 +147,8 @@ void Router::apply_genesis(const raft::Entry& entry) {
   configuration_ = genesis->configuration;
   configuration_at_ = entry.position();
   genesis_ = *std::move(genesis);
+  feature_level_ = genesis_->feature_level;
+  if (feature_level_ > speaks_) throw NewerLevel(newer_level("this cluster", feature_level_, speaks_));
   if (StateMachine* machine = find(kCoordination)) begin(kCoordination, *machine);
 }
 
@@ -157,6 +169,7 @@ void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
   }
   flush(output);
   if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration);
+  if (const auto* raise = std::get_if<RaiseLevel>(&*command)) return apply_raise(entry, *raise);
   apply_fired(entry, std::get<FireTimers>(*command), output);
 }
 
@@ -205,13 +218,15 @@ bool Router::hosts(const Request& request) const {
   return machine(request.machine) && (!request.guard || machine(request.guard->machine));
 }
 
-absl::Status Router::check_hosted(std::span<const raft::Entry> entries) const {
+absl::Status Router::check_readable(std::span<const raft::Entry> entries) const {
   for (const raft::Entry& entry : entries) {
     if (entry.kind != raft::EntryKind::Command) continue;
     const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
     if (!command.ok()) continue;  // apply stops before it
     const auto* request = std::get_if<Request>(&*command);
     if (request && !hosts(*request)) return make_error(Reason::MachineMissing, not_hosted(entry.index, *request));
+    const auto* raise = std::get_if<RaiseLevel>(&*command);
+    if (raise && raise->level > speaks_) return make_error(Reason::NewerFormat, newer_entry(entry.index, *raise, speaks_));
   }
   return absl::OkStatus();
 }
@@ -221,6 +236,11 @@ void Router::apply_registration(const RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
   const raft::Member* member = raft::member_of(configuration_, origin.replica);
   if (member && member->store == origin.store) origins_.enroll(origin, registration.lowest_unanswered);
+}
+
+void Router::apply_raise(const raft::Entry& entry, const RaiseLevel& raise) {
+  if (raise.level > speaks_) throw NewerLevel(newer_entry(entry.index, raise, speaks_));
+  feature_level_ = std::max(feature_level_, raise.level);
 }
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
@@ -262,6 +282,7 @@ uint64_t Router::digest() const {
   uint64_t digest = hash_mix(origins_.digest(), leader_term_.value());
   digest = hash_mix(hash_mix(digest, configuration_at_.index.value()), hash_bytes(coordkit::encode(configuration_)));
   if (genesis_) digest = hash_mix(digest, hash_bytes(coordkit::encode(*genesis_)));
+  if (feature_level_ != 0) digest = hash_mix(digest, feature_level_);
   for (const MachineId id : begun_) digest = hash_mix(hash_mix(digest, id.value()), machine(id)->digest());
   return digest;
 }
@@ -272,7 +293,8 @@ void Router::checkpoint(CheckpointBatch& batch) {
                                           .genesis = genesis_,
                                           .configuration = configuration_,
                                           .configuration_at = configuration_at_.index,
-                                          .begun = {begun_.begin(), begun_.end()}}));
+                                          .begun = {begun_.begin(), begun_.end()},
+                                          .feature_level = feature_level_}));
   origins_.checkpoint(origins_prefix(), batch);
   for (const MachineId id : begun_) find(id)->checkpoint(batch);
 }
@@ -298,7 +320,9 @@ absl::Status Router::restore(const CheckpointView& view) try {
     configuration_ = std::move(meta->configuration);
     configuration_at_.index = meta->configuration_at;
     begun_ = {meta->begun.begin(), meta->begun.end()};
-    return absl::OkStatus();
+    feature_level_ = meta->feature_level;
+    if (feature_level_ <= speaks_) return absl::OkStatus();
+    return make_error(Reason::NewerFormat, newer_level("the state on this disk", feature_level_, speaks_));
   });
   if (!status.ok()) return status;
   if (!genesis_) return make_error(Reason::Corrupt, "the checkpoint has no genesis");

@@ -67,12 +67,19 @@ class MachineThrew : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A feature level above what this build speaks is in the log; says where.
+class NewerLevel : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class Router {
  public:
   // Own digests are noted after every entry whose index is a multiple of `digest_entries`; zero: never.
   explicit Router(std::vector<HostedMachine> machines, uint64_t digest_entries = 0);
 
   void note_digests_every(uint64_t entries) { digest_entries_ = entries; }
+  void speak(uint64_t feature_level) { speaks_ = feature_level; }  // the newest that may be met
 
   void apply(std::span<const raft::Entry> entries, RouterOutput& output);
 
@@ -80,6 +87,7 @@ class Router {
   const std::optional<raft::Genesis>& genesis() const { return genesis_; }
   const raft::Configuration& configuration() const { return configuration_; }
   Position configuration_at() const { return configuration_at_; }  // of its entry; after a restore its term is an upper bound
+  uint64_t feature_level() const { return feature_level_; }        // in force
   Term leader_term() const { return leader_term_; }                // of the newest first entry of a leader
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
@@ -93,10 +101,11 @@ class Router {
   void checkpoint(CheckpointBatch& batch);
   // Every row, in the place of whatever is stored; a machine that cannot is an error.
   absl::Status whole_checkpoint(CheckpointBatch& batch);
-  // kFailedPrecondition: the checkpoint is of machines that are not hosted here. kDataLoss: it makes no sense.
+  // kFailedPrecondition: the checkpoint is of machines that are not hosted here, or of a newer feature level. kDataLoss: it
+  // makes no sense.
   absl::Status restore(const CheckpointView& view);
-  // The same question about entries that are not applied yet.
-  absl::Status check_hosted(std::span<const raft::Entry> entries) const;
+  // The same questions about entries that are not applied yet.
+  absl::Status check_readable(std::span<const raft::Entry> entries) const;
   void timers(std::vector<MachineTimerOp>& out) const;
   // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
@@ -112,6 +121,7 @@ class Router {
   bool guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output);
   void begin(MachineId id, StateMachine& machine);
   void apply_registration(const RegisterOrigin& registration);
+  void apply_raise(const raft::Entry& entry, const RaiseLevel& raise);
   void apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output);
   void flush(RouterOutput& output);                       // runs the collected commands
   void collect(MachineId machine, RouterOutput& output);  // moves one machine's output to the common one
@@ -126,6 +136,8 @@ class Router {
   std::optional<raft::Genesis> genesis_;
   raft::Configuration configuration_;
   Position configuration_at_;
+  uint64_t feature_level_ = 0;
+  uint64_t speaks_ = kFeatureLevel;
   uint64_t digest_entries_ = 0;
 
   // Consecutive requests of one machine are executed by one virtual call.

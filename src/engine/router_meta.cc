@@ -26,6 +26,7 @@ std::string encode(const RouterMeta& meta) {
   out.add_bytes(3, coordkit::encode(meta.configuration));
   out.add_uint64(4, meta.configuration_at.value());
   for (const MachineId id : meta.begun) out.add_uint64(5, id.value());
+  if (meta.feature_level != 0) out.add_uint64(6, meta.feature_level);
   return bytes;
 }
 
@@ -48,6 +49,7 @@ absl::StatusOr<RouterMeta> decode_router_meta(std::string_view bytes) try {
         break;
       }
       case fields::number(4): meta.configuration_at = Index(in.get_uint64()); break;
+      case fields::number(6): meta.feature_level = in.get_uint64(); break;
       case fields::number(5): meta.begun.push_back(MachineId(in.get_uint64())); break;
       default: in.skip();
     }

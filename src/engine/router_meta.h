@@ -19,6 +19,7 @@ struct RouterMeta {
   raft::Configuration configuration;
   Index configuration_at;        // of its entry
   std::vector<MachineId> begun;  // machines that have rows, ascending
+  uint64_t feature_level = 0;
 };
 
 // Keys of the router's rows: this one, and what those of the origins start with.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordkit/backup.h"
 #include "coordkit/error.h"
 #include "coordkit/kv.h"
 #include "coordkit/metrics.h"
@@ -53,6 +54,7 @@ absl::Status status(Replica& replica, const AdminIdentity& identity, Words, Admi
   reply.row({"replica", text(identity.id)});
   reply.row({"cluster", identity.cluster});
   reply.row({"cluster_id", text(health.cluster)});
+  reply.row({"feature_level", text(health.feature_level)});
   reply.row({"state", name(health.state)});
   if (!health.reason.empty()) reply.row({"reason", health.reason});
   reply.row({"role", name(health.role)});
@@ -61,6 +63,7 @@ absl::Status status(Replica& replica, const AdminIdentity& identity, Words, Admi
   reply.row({"applied", text(health.applied)});
   reply.row({"commit", text(health.commit)});
   reply.row({"durable", text(health.durable)});
+  reply.row({"checkpointed", text(health.checkpointed)});
   reply.row({"digest", text(health.digest)});
   if (health.contact_age) reply.row({"contact_age_ms", in_milliseconds(health.contact_age)});
   if (health.catch_up) reply.row({"entries_behind", text(health.catch_up->entries)});
@@ -266,6 +269,19 @@ absl::Status clear_delay(Replica& replica, const AdminIdentity&, Words words, Ad
 
 absl::Status scrub(Replica& replica, const AdminIdentity&, Words, AdminReply&) { return replica.scrub_now(); }
 
+// Its process may stand in another directory than who asks.
+absl::Status backup(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
+  if (!words[0].starts_with('/')) {
+    return make_error(Reason::InvalidArgument, "FILE must begin with '/': this replica's process writes it, wherever it runs");
+  }
+  const absl::StatusOr<BackupInfo> made = replica.backup(words[0]);
+  if (!made.ok()) return made.status();
+  reply.columns({"file", "applied:number", "rows:number", "bytes:number", "last_token:number", "revision:number"});
+  reply.row(
+      {words[0], text(made->applied.index), text(made->rows), text(made->bytes), text(made->last_token), text(made->revision)});
+  return absl::OkStatus();
+}
+
 const std::vector<AdminCommand>& table() {
   static const std::vector<AdminCommand> commands = {
       {"status", "", "this replica: its state, its leader, what it has applied, who is missing, warnings", status},
@@ -286,6 +302,7 @@ const std::vector<AdminCommand>& table() {
        kill_session},
       {"force-release", "NAME TOKEN", "ends the session that holds this lock with this token", force_release},
       {"clear-delay", "NAME", "ends the lock-delay that an expired session left on a name", clear_delay},
+      {"backup-to", "FILE", "writes a backup of the state while everything goes on; FILE begins with '/'", backup},
       {"scrub", "", "reads log and checkpoint in full and says what does not verify", scrub},
   };
   return commands;

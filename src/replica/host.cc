@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/wire.h"
+#include "replica/opening.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -17,6 +19,8 @@ namespace {
 constexpr int kTurnsAtOnce = 16;
 constexpr char kOnEvent[] = "on_event";
 constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
+absl::Status closed_already() { return make_error(Reason::Closed, "the replica is closed; open another one"); }
+
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
 // 128 bits of the kernel's, in digits that can be kept in any file or variable.
@@ -89,7 +93,8 @@ void Host::start(std::unique_ptr<Engine> engine) {
 
 void Host::begin_events() {
   feed_.emplace(options_.on_event, *callbacks_);
-  event_log_.emplace(options_.election_timeout, [this](const ReplicaEvent& event) { feed_->tell(event); });
+  event_log_.emplace(options_.election_timeout, agreement_of(options_),
+                     [this](const ReplicaEvent& event) { feed_->tell(event); });
   event_log_->opened(*engine_, clock_.now().lagging);
 }
 
@@ -295,7 +300,9 @@ Health health_of(const Engine& engine, LaggingTime now) {
                 .term = engine.leadership().term,
                 .leader = engine.leadership().leader,
                 .applied = status.applied,
+                .checkpointed = status.checkpointed,
                 .cluster = status.cluster,
+                .feature_level = status.feature_level,
                 .digest = status.digest,
                 .catch_up = status.catch_up,
                 .change = status.change,
@@ -345,21 +352,46 @@ void Host::publish() {
   health_changed_.notify_all();
 }
 
-absl::Status Host::wait_ready(Duration timeout) {
-  if (forked()) return forked_away();
-  if (on_engine_thread()) return would_wait_for_itself();
+std::unique_lock<std::mutex> Host::wait_health(Duration timeout, absl::FunctionRef<bool()> holds) {
   const auto deadline = std::chrono::steady_clock::now() + std::min<Duration>(timeout, std::chrono::hours(24 * 365));
   watchers_.fetch_add(1);
   loop_.wake();
   std::unique_lock lock(health_mutex_);
-  const auto decided = [&] { return over_ || !waits(health_.state); };
-  const bool in_time = health_changed_.wait_until(lock, deadline, decided);
+  health_changed_.wait_until(lock, deadline, [&] { return over_ || holds(); });
   watchers_.fetch_sub(1);
-  if (over_) return make_error(Reason::Closed, "the replica is closed; open another one");
-  if (in_time && (health_.state == ReplicaState::Ready || health_.state == ReplicaState::Learner)) return absl::OkStatus();
-  const std::string reason = health_.reason;
-  if (in_time) return make_error(health_.state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, reason);
-  return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + reason);
+  return lock;
+}
+
+absl::Status Host::wait_ready(Duration timeout) {
+  if (forked()) return forked_away();
+  if (on_engine_thread()) return would_wait_for_itself();
+  const auto lock = wait_health(timeout, [&] { return !waits(health_.state); });
+  if (over_) return closed_already();
+  const ReplicaState state = health_.state;
+  if (state == ReplicaState::Ready || state == ReplicaState::Learner) return absl::OkStatus();
+  if (waits(state)) return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + health_.reason);
+  return make_error(state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, health_.reason);
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_least, LaggingTime deadline) {
+  if (forked()) return forked_away();
+  if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
+  post(EngineInput(CheckpointWanted{at_least}));
+  {
+    const auto stopped = [&] { return health_.state == ReplicaState::Halted || health_.state == ReplicaState::Quarantine; };
+    const auto lock =
+        wait_health(deadline - clock_.now().lagging, [&] { return stopped() || health_.checkpointed >= at_least; });
+    if (over_) return closed_already();
+    if (stopped()) return make_error(Reason::NotReady, health_.reason);
+    if (health_.checkpointed < at_least) {
+      const std::string waits = health_.warnings.empty() ? std::string() : ": " + absl::StrJoin(health_.warnings, "; ");
+      return make_error(Reason::CallTimeout, Outcome::None,
+                        "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + waits);
+    }
+  }
+  const std::lock_guard lock(viewing_);
+  if (closing()) return closed_already();
+  return state_->view();
 }
 
 absl::Status Host::scrub_now() {
@@ -386,6 +418,11 @@ Health Host::health() {
   }
   const std::lock_guard lock(health_mutex_);
   return health_;
+}
+
+bool Host::closing() {
+  const std::lock_guard lock(mutex_);
+  return closing_;
 }
 
 void Host::finish_drain() {
@@ -440,7 +477,10 @@ absl::Status Host::close() {
   if (scrubber_) scrubber_->stop();
   if (worker_) worker_->stop();
   if (log_) log_->close();
-  if (state_) state_->close();
+  if (state_) {
+    const std::lock_guard lock(viewing_);
+    state_->close();
+  }
   if (loop_.begun()) {
     loop_.end([this] { stop_engine(); });
   } else if (transport_) {

@@ -78,6 +78,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   Health health();
   absl::Status wait_ready(Duration timeout);
   absl::Status scrub_now();
+  // A checkpoint at this entry or beyond it, once it is durable; one is taken if there is none. The view may outlive this.
+  absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint_at(Index at_least, LaggingTime deadline);
+  void checkpoint_rotten(absl::Status why) { post(EngineInput(StateRotten{std::move(why)})); }
+  StoreId store() const { return engine_->store(); }
   absl::Status reload_tls();
   absl::Status close();
 
@@ -107,7 +111,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   LaggingTime one_turn();                  // when it began
   void carry_out();
   void publish();
+  // Until that holds of the health or the replica is closed, at most so long. Under the lock from then on.
+  std::unique_lock<std::mutex> wait_health(Duration timeout, absl::FunctionRef<bool()> holds);
   Duration until_next_turn(Now now) const;
+  bool closing();
   void finish_drain();
   void stop_engine();
 
@@ -120,6 +127,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::shared_ptr<DataDirectory> directory_;  // none: the host's stores do without
   std::string no_reserve_;                    // why the next start may find no room; empty: it will
   std::unique_ptr<LogStore> log_;
+  std::mutex viewing_;  // of looks at the state store that come from outside, and of its end
   std::unique_ptr<StateStore> state_;
   std::optional<StateWorker> worker_;  // uses the state store
   std::optional<Scrubber> scrubber_;   // uses both stores

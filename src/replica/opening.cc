@@ -24,6 +24,7 @@ EngineOptions engine_options(const ReplicaOptions& options) {
   engine.new_cluster = ClusterId(random_id());
   engine.token_base = calendar_token_base();
   engine.start = random_id();
+  engine.agreement = agreement_of(options);
   engine.checkpoint_entries = options.checkpoint_entries;
   engine.raft.log_retained_bytes = options.log_retained_bytes;
   engine.raft.log_pinned_bytes = std::max(options.log_pinned_bytes, options.log_retained_bytes);
@@ -60,6 +61,18 @@ absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMa
 }
 
 }  // namespace
+
+Agreement agreement_of(const ReplicaOptions& options) {
+  Agreement agreement{.rate_error_ppm = options.rate_error_ppm,
+                      .election_timeout = options.election_timeout,
+                      .leader_leases = options.leader_leases,
+                      .digest_entries = options.digest_entries,
+                      .revisions_kept = options.compaction.revisions,
+                      .history_kept = options.compaction.age};
+  for (const OwnMachine& machine : options.machines) agreement.machines.push_back({machine.id, machine.version});
+  std::ranges::sort(agreement.machines, {}, &Agreement::Machine::id);
+  return agreement;
+}
 
 absl::Status ReplicaOptions::validate() const {
   std::string problems;
@@ -140,7 +153,9 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(std::shared_ptr<DataDirectory> 
                     .from = self.replica,
                     .store = self.store,
                     .boot = self.boot,
-                    .cluster = (*engine)->status().cluster};
+                    .cluster = (*engine)->status().cluster,
+                    .feature_level = kFeatureLevel,
+                    .agreement = agreement_of(options_)};
   if (absl::Status status = transport_->start(hello, peers, *this); !status.ok()) return status;
   if (const absl::Status kept = directory_ ? directory_->keep_reserve() : absl::OkStatus(); !kept.ok()) {
     no_reserve_ = "a start on a full disk may be refused until this replica was closed or started with room: " +

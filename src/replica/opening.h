@@ -10,6 +10,9 @@
 
 namespace coordkit {
 
+// What this replica says that it was told of what all must be told alike.
+Agreement agreement_of(const ReplicaOptions& options);
+
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options);
 
 }  // namespace coordkit

@@ -88,6 +88,7 @@ class Cluster final : private NodeWatcher {
   void record(ActiveFault& fault, Duration length);  // counts it, and marks it on the timeline
   void undo(ActiveFault& fault);
   void heal();
+  void finish_upgrade();
   void cut_links(ActiveFault& fault);
   void mend_links(ActiveFault& fault);
   void notice_cuts(const ActiveFault& fault);
@@ -137,6 +138,7 @@ class Cluster final : private NodeWatcher {
   bool has_leader() const;
   bool leader_began() const;
   bool level() const;
+  bool levels_raised() const;  // to the newest that there is
   bool locks_free() const;
   std::string describe() const;
   void compare_with_model(uint32_t node);

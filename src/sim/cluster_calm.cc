@@ -80,6 +80,12 @@ std::string Cluster::describe() const {
   return text;
 }
 
+bool Cluster::levels_raised() const {
+  if (plan_.newest_level == 0) return true;
+  return std::ranges::all_of(
+      nodes_, [&](const auto& node) { return node->up() && node->engine()->status().feature_level == plan_.newest_level; });
+}
+
 // False: a majority of disks is gone, by a change that took effect while one was lost. Nothing is owed then (FLT_P20).
 bool Cluster::calm_phase() {
   heal();
@@ -111,7 +117,8 @@ bool Cluster::calm_phase() {
   const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
   const bool converged = run_until(idle_by, [&] {
     return witness_.pending_count() == 0 && workload_->idle() && programs_.done() && locks_free() && has_leader() && level() &&
-           rot_is_over() && std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_told(); });
+           levels_raised() && rot_is_over() &&
+           std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_told(); });
   });
   for (const auto& [event, roamers] : roamers_) {
     if (!converged && !roamers->all_told()) throw Violation("INV_W02", roamers->missing());
@@ -119,6 +126,7 @@ bool Cluster::calm_phase() {
   if (!converged) {
     const char* id = witness_.pending_count() != 0 ? "INV_L08"
                      : !rot_is_over()              ? "INV_S06"
+                     : !levels_raised()            ? "INV_S08"
                      : locks_free()                ? "INV_R20"
                                                    : "INV_L12";
     throw Violation(id, "not converged: " + describe());

@@ -124,7 +124,7 @@ void Cluster::refresh_disk(uint32_t node) {
 
 // A process that has ended over its disk is started again, by somebody who has looked at it for a while.
 void Cluster::halted(uint32_t node) {
-  reach(Mark::HaltedByDisk);
+  reach(nodes_[node]->too_old() ? Mark::OlderBuildRefused : Mark::HaltedByDisk);
   const Duration most = hostile_ ? Duration(std::chrono::seconds(2)) : milliseconds(50);
   world_.schedule(world_.now() + Duration(random_.below(most.count())), EventKind::Restart, node);
 }

@@ -333,12 +333,21 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
   world_.schedule(world_.now() + length, EventKind::Resume, node, nodes_[node]->epoch());
 }
 
+// FLT_V01: in the end every replica runs the newest build.
+void Cluster::finish_upgrade() {
+  for (const auto& node : nodes_) {
+    node->stay_newest();
+    if (node->up() && !node->newest()) node->crash(CrashKind::Process);
+  }
+}
+
 void Cluster::heal() {
   hostile_ = false;
   network_.set_stale_delivery(false);  // a renewal of a dead process, still on its way, would prolong its session once more
   if (Recorder* recorder = world_.recorder()) recorder->calm();
   for (ActiveFault& fault : faults_) undo(fault);
   replace_bad_disks();
+  if (plan_.newest_level > 0) finish_upgrade();
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     restart(node);
     nodes_[node]->spare();

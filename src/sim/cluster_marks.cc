@@ -39,6 +39,7 @@ void Cluster::mark_message(uint32_t node, const Message& message) {
 void Cluster::mark_opened(uint32_t node, const absl::Status& opened) {
   const SimLogStore& log = nodes_[node]->log();
   if (absl::IsUnavailable(opened)) return reach(Mark::PowerLostInOpen);
+  if (nodes_[node]->too_old()) return reach(Mark::OlderBuildRefused);
   if (!opened.ok() && nodes_[node]->refused_pair()) return reach(Mark::StoresRefused);
   if (!nodes_[node]->state().sound()) return reach(Mark::RottenStateFound);
   if (!opened.ok()) return reach(log.sound() ? Mark::OpenFailed : Mark::ShortLogFound);

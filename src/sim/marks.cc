@@ -38,6 +38,7 @@ constexpr std::string_view kMarkNames[kMarks] = {
     "segment_lost",
     "checkpoint_lost",
     "stores_refused",
+    "older_build_refused",
     "rotten_state_found",
     "open_failed",
     "power_lost_in_open",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordkit/error.h"
 #include "sim/defects.h"
 #include "sim/recorder.h"
 #include "sim/violation.h"
@@ -53,6 +54,7 @@ EngineOptions Node::engine_options() const {
   const Plan& plan = parts_.plan;
   EngineOptions options;
   options.raft.self = id();
+  options.feature_level = level_;
   options.raft.election_timeout = plan.election_timeout;
   options.raft.heartbeat_interval = plan.heartbeat_interval;
   if (plan.leases) options.raft.lease = raft::lease_of(plan.election_timeout, kRateErrorPpm);
@@ -80,7 +82,8 @@ EngineOptions Node::engine_options() const {
 
 absl::Status Node::start() {
   ++epoch_;
-  frozen_ = slept_ = turn_scheduled_ = crash_in_turn_ = refused_pair_ = false;
+  frozen_ = slept_ = turn_scheduled_ = crash_in_turn_ = refused_pair_ = too_old_ = false;
+  choose_build();
   parts_.network.begin_life(number_);
   unheard_due_.reset();
   timer_at_.reset();
@@ -109,7 +112,7 @@ absl::Status Node::start() {
   state_.stands_again();
   engine_ = *std::move(engine);
   views_.emplace(state_);
-  events_.emplace(parts_.plan.election_timeout, [this](const ReplicaEvent& event) { told(event); });
+  events_.emplace(parts_.plan.election_timeout, std::nullopt, [this](const ReplicaEvent& event) { told(event); });
   events_->opened(*engine_, now.lagging);
   cluster_ = engine_->status().cluster;
   ClientOptions client_options;
@@ -132,6 +135,12 @@ absl::Status Node::start() {
 
 // What a crash left always recovers. Other pairs of stores need not: they come of files that are gone.
 absl::Status Node::refused(const absl::Status& why) {
+  if (reason_of(why) == Reason::NewerFormat) {
+    is_too_old(why);
+    log_.crash(CrashKind::Power);
+    state_.crash();
+    return why;
+  }
   const bool whole = sound() && log_.stands_for(log_.id());
   if (whole) throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, why.ToString()));
   refused_pair_ = true;
@@ -139,6 +148,33 @@ absl::Status Node::refused(const absl::Status& why) {
   state_.crash();
   parts_.world.trace(number_, "refuses its stores, code {}", static_cast<uint64_t>(why.code()));
   return why;
+}
+
+// FLT_V01. The operator of a fleet that is upgraded member by member, and sometimes back. Whoever read that a build is too old
+// starts the newest.
+void Node::choose_build() {
+  const uint64_t newest = parts_.plan.newest_level;
+  if (newest == 0) return;
+  if (stays_newest_) {
+    level_ = newest;
+  } else if (next_level_) {
+    level_ = *std::exchange(next_level_, std::nullopt);
+  } else if (random_.chance(0.4)) {
+    level_ = std::min(level_ + 1, newest);
+  } else if (random_.chance(0.15) && level_ > 0) {
+    --level_;
+  }
+  went_back_ = went_back_ || level_ < highest_;
+  highest_ = std::max(highest_, level_);
+}
+
+// Nothing is written that a member cannot read, unless that member went back.
+void Node::is_too_old(const absl::Status& why) {
+  if (!went_back_)
+    throw Violation("INV_S08", fmt::format("n{} cannot read what others write: {}", number_ + 1, why.ToString()));
+  too_old_ = true;
+  next_level_ = parts_.plan.newest_level;
+  parts_.world.trace(number_, "is too old, as a build of feature level {}", level_);
 }
 
 // FLT_D21: a state that was taken here was taken of entries that were durable in the log.
@@ -394,7 +430,9 @@ void Node::told(const ReplicaEvent& event) {
 
 // A replica halts when its disk fails, and for no other reason. It still tells its callers; then somebody ends the process.
 void Node::halt() {
-  if (!log_.failed() && !state_.failed()) {
+  if (reason_of(*effects_.halted) == Reason::NewerFormat) {
+    is_too_old(*effects_.halted);
+  } else if (!log_.failed() && !state_.failed()) {
     throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, effects_.halted->ToString()));
   }
   client_->after_turn(clock_now(), effects_);
@@ -461,6 +499,7 @@ Hello Node::hello_to(const Node& peer) const {
   hello.store = log_.id();
   hello.boot = log_.boot();
   hello.cluster = cluster_;
+  hello.feature_level = level_;
   return hello;
 }
 

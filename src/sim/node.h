@@ -112,6 +112,9 @@ class Node final : private StoreEvents {
   const Engine* engine() const { return engine_.get(); }
   Client& client() { return *client_; }
   uint64_t turns() const { return turns_; }
+  bool too_old() const { return too_old_; }     // it was, for what it has or was sent
+  void stay_newest() { stays_newest_ = true; }  // from its next start on
+  bool newest() const { return level_ == parts_.plan.newest_level; }
   bool refused_pair() const { return refused_pair_; }      // by the engine, at the last start
   uint64_t start_number() const { return start_number_; }  // of the process
 
@@ -128,6 +131,9 @@ class Node final : private StoreEvents {
 
   EngineOptions engine_options() const;
   absl::Status refused(const absl::Status& why);
+  // Builds: which one starts next, and what becomes of one that speaks too little.
+  void choose_build();
+  void is_too_old(const absl::Status& why);
   void check_pair() const;
   bool one_turn();
   void halt();
@@ -162,6 +168,12 @@ class Node final : private StoreEvents {
   uint64_t start_number_ = 0;
   bool frozen_ = false;
   bool refused_pair_ = false;
+  uint64_t level_ = 0;                  // feature level that the build speaks which runs here
+  uint64_t highest_ = 0;                // that any did
+  std::optional<uint64_t> next_level_;  // of the next start
+  bool went_back_ = false;              // to an older build, ever
+  bool too_old_ = false;
+  bool stays_newest_ = false;
   bool slept_ = false;      // frozen with its machine
   bool disk_lost_ = false;  // once
   bool turn_scheduled_ = false;

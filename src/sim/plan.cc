@@ -389,6 +389,13 @@ void strangers(Plan& plan, const SimOptions& options, Random& random) {
   draw_strangers(plan, random, 2, 20);
 }
 
+// As swarm, with replicas that start as older and newer builds: upgrades in any order, and the way back.
+void upgrade(Plan& plan, const SimOptions& options, Random& random) {
+  swarm(plan, options, random);
+  plan.newest_level = random.between(1, 3);
+  plan.faults.push_back({FaultKind::Crash, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(1)});
+}
+
 // Replicas read what they have stored now and then, and what they hold rots in different places on all of them.
 void draw_scrubs(Plan& plan, Random& random, double chance) {
   if (!random.chance(chance)) return;
@@ -412,7 +419,8 @@ constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2},
                                  {"locks", locks, 0.5},
                                  {"keys", keys},
                                  {"calm", calm},
-                                 {"strangers", strangers}};
+                                 {"strangers", strangers},
+                                 {"upgrade", upgrade, 0.1, 0.2, 0.2}};
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
     "storm",       "one_way_cut", "pair_cut",        "isolation",  "split",         "flap",       "clog",

@@ -61,7 +61,8 @@ struct Plan {
   bool transfers_only = false;   // the members stay, leadership is handed over
   bool sets_disks_back = false;  // that above all, in elections that are contested
   Duration scrub_interval{};     // mean time between two scrubs of a replica; zero: none
-  bool mixes_up_disks = false;   // copies of one member's disk are put in the place of another's
+  uint64_t newest_level = 0;  // builds speak feature levels up to this one; above zero, replicas start as older and newer ones
+  bool mixes_up_disks = false;  // copies of one member's disk are put in the place of another's
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};

@@ -178,6 +178,9 @@ Recorder::Said Recorder::read_command(std::string_view bytes) const {
   if (const auto* vote = std::get_if<engine::DigestVote>(&*command)) {
     return {fmt::format("n{} tells its digest after {}", vote->replica.value(), vote->index.value()), {}};
   }
+  if (const auto* raise = std::get_if<engine::RaiseLevel>(&*command)) {
+    return {fmt::format("feature level {}", raise->level), {}};
+  }
   const auto& request = std::get<engine::Request>(*command);
   const auto decoded = machine::decode_request(request.payload);
   if (!decoded.ok()) return {"a request that does not decode", {}};

@@ -14,7 +14,7 @@ constexpr char kVersion = 1;
 // The first bytes of a record of TLS that opens a conversation, or ends it: a handshake or an alert.
 bool begins_tls(const char* at, size_t have) { return (at[0] == 0x15 || at[0] == 0x16) && (have < 2 || at[1] == 3); }
 
-constexpr size_t kFirstCapacity = 2 << 10;  // enough for a hello: strangers get no more
+constexpr size_t kFirstCapacity = 3 << 10;  // enough for a hello: strangers get no more
 constexpr size_t kReadCapacity = 64 << 10;  // one read of a busy stream holds many frames
 constexpr size_t kIdleCapacity = 4 << 20;   // an empty buffer beyond this is given back
 

@@ -23,7 +23,7 @@
 
 namespace coordkit {
 
-inline constexpr size_t kHelloBytesMax = 1024;
+inline constexpr size_t kHelloBytesMax = 2560;
 inline constexpr size_t kClusterNameBytesMax = 256;
 // What a blank store takes at most: an invitation, with all the members of a birth.
 inline constexpr size_t kInvitationBytesMax = 72 << 10;

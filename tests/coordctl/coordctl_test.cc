@@ -60,6 +60,24 @@ TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
   EXPECT_EQ(run("status").status, 3) << "which replica?";
 }
 
+TEST_F(CoordctlTest, ABackupIsMadeByTheReplicaAtWork) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  ASSERT_THAT(cluster_[1].put("color", "green").status(), IsOk());
+  const std::string file = folder_.path() / "backup";
+  const Ran made = live("backup-to " + file + " --json");
+  EXPECT_EQ(made.status, 0) << made.text;
+  const auto row = nlohmann::json::parse(made.text);
+  EXPECT_EQ(row["file"], file);
+  EXPECT_EQ(row["revision"], 2);
+  EXPECT_EQ(run("restore --check " + file).status, 0);
+  const Ran again = live("backup-to " + file);
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.text, StartsWith("coordctl: AlreadyExists: "));
+  const Ran relative = live("backup-to here");
+  EXPECT_EQ(relative.status, 1);
+  EXPECT_THAT(relative.text, HasSubstr("must begin with '/'"));
+}
+
 TEST_F(CoordctlTest, TheCompletionIsBash) {
   const std::string file = folder_.path() / "completion";
   EXPECT_EQ(run("completion > " + file + " && bash -n " + file).status, 0);

@@ -31,10 +31,17 @@ Hello Cluster::hello(uint64_t from, uint64_t to) {
           .to = ReplicaId(to),
           .store = node.disk.store,
           .boot = node.disk.boot,
-          .cluster = node.engine->status().cluster};
+          .cluster = node.engine->status().cluster,
+          .feature_level = options(from).feature_level,
+          .agreement = options(from).agreement};
 }
 
 void Cluster::start(uint64_t id) {
+  const absl::Status started = try_start(id);
+  ASSERT_TRUE(started.ok()) << started;
+}
+
+absl::Status Cluster::try_start(uint64_t id) {
   Node& node = this->node(id);
   node.disk.boot = node.disk.boot.next();
   auto counter = std::make_unique<Counter>();
@@ -53,9 +60,10 @@ void Cluster::start(uint64_t id) {
   made.start = ++starts_;
   auto engine =
       Engine::recover(std::move(made), std::move(machines), std::move(log), node.disk.table, {clock_of(node), node.leading});
-  ASSERT_TRUE(engine.ok()) << engine.status();
+  if (!engine.ok()) return engine.status();
   node.engine = *std::move(engine);
   wants(node, options(id).members);
+  return absl::OkStatus();
 }
 
 // A connection stands where either end wants it.

@@ -76,6 +76,7 @@ class Cluster {
   Engine& engine(uint64_t id) { return *node(id).engine; }
   LaggingTime now() const { return now_; }
 
+  absl::Status try_start(uint64_t id);
   void start(uint64_t id);  // from what its disk holds; connects it with everybody who is up
   void start_all();
   void connect(uint64_t from, uint64_t to);  // once more, if it is already; `from` is heard by `to`

@@ -57,7 +57,8 @@ class EventLogTest : public ::testing::Test {
 
   SetEngine engine_;
   std::vector<ReplicaEvent> told_;
-  EventLog log_{300ms, [this](const ReplicaEvent& event) { told_.push_back(event); }};
+  EventLog log_{300ms, Agreement{.rate_error_ppm = 10'000, .digest_entries = 128},
+                [this](const ReplicaEvent& event) { told_.push_back(event); }};
 };
 
 TEST_F(EventLogTest, AnOpeningSaysWhatIsThere) {
@@ -75,6 +76,21 @@ TEST_F(EventLogTest, AQuietTurnAndOrdinaryInputsAreNoNews) {
   arrives(LogSpaceChanged{LogSpace::Ample});
   turn(9s);
   EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachConnectionAndAsWhatTheyAre) {
+  PeerConnected input{Hello{.from = ReplicaId(2)}};
+  arrives(input);
+  input.hello.agreement = Agreement{.rate_error_ppm = 10'000, .digest_entries = 0};
+  arrives(input);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerConnected, Kind::SettingsDiffer));
+  EXPECT_THAT(told_.back().sentence, HasSubstr("digest_entries is 0 there and 128 here"));
+  input.hello.agreement->rate_error_ppm = 1;
+  told_.clear();
+  arrives(input);
+  arrives(input);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::PeerRefused)) << "it is not connected for anybody";
+  EXPECT_THAT(told_.back().sentence, HasSubstr("rate_error_ppm is 1 there and 10000 here"));
 }
 
 TEST_F(EventLogTest, ALeaderIsToldAndThatThereIsNone) {

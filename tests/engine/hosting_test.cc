@@ -89,11 +89,11 @@ TEST_F(HostingTest, S60_EntriesOfAMachineThatIsNotHostedAreFoundBeforeTheyAreApp
   };
   const std::vector<raft::Entry> fine = {entry(encode(Request{{kOne, Sequence(1)}, Sequence(1), kSecond, "add 1"})),
                                          entry(encode(RegisterOrigin{kOne}))};
-  EXPECT_TRUE(rig.router->check_hosted(fine).ok());
+  EXPECT_TRUE(rig.router->check_readable(fine).ok());
   for (const Request& foreign : {Request{{kOne, Sequence(1)}, Sequence(1), MachineId(9), "add 1"},
                                  Request{{kOne, Sequence(1)}, Sequence(1), kSecond, "add 1", {{MachineId(9), ""}}}}) {
     const std::vector<raft::Entry> entries = {fine[0], entry(encode(foreign))};
-    EXPECT_EQ(rig.router->check_hosted(entries).code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(rig.router->check_readable(entries).code(), absl::StatusCode::kFailedPrecondition);
   }
 }
 

@@ -16,8 +16,10 @@ constexpr Origin kOrigin{ReplicaId(3), StoreId(0xfedcba9876543210), BootCounter(
 std::vector<std::string> samples() {
   return {encode(Request{{kOrigin, Sequence(9)}, Sequence(4), MachineId(2), "payload"}),
           encode(Request{{kOrigin, Sequence(9)}, Sequence(4), MachineId(16), "payload", {{MachineId(1), "guard"}}}),
-          encode(RegisterOrigin{kOrigin}), encode(FireTimers{Term(5), MachineId(1), {{TimerId(9), Generation(1)}}}),
-          encode(DigestVote{ReplicaId(3), Index(65'536), 0xfedcba9876543210})};
+          encode(RegisterOrigin{kOrigin}),
+          encode(FireTimers{Term(5), MachineId(1), {{TimerId(9), Generation(1)}}}),
+          encode(DigestVote{ReplicaId(3), Index(65'536), 0xfedcba9876543210}),
+          encode(RaiseLevel{3})};
 }
 
 TEST(LogCommandTest, RequestSurvivesARoundTrip) {
@@ -91,6 +93,13 @@ TEST(LogCommandTest, ADigestSurvivesARoundTripAndNamesAReplicaAndAnEntry) {
   EXPECT_EQ(std::get<DigestVote>(*decoded), vote);
   EXPECT_EQ(decode_command(encode(DigestVote{ReplicaId(), Index(1), 5})).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(decode_command(encode(DigestVote{ReplicaId(1), Index(), 5})).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(LogCommandTest, ALevelSurvivesARoundTripAndIsNeverZero) {
+  const auto decoded = decode_command(encode(RaiseLevel{~uint64_t{0}}));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<RaiseLevel>(*decoded), RaiseLevel{~uint64_t{0}});
+  EXPECT_EQ(decode_command(encode(RaiseLevel{})).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(LogCommandTest, MoreFiredTimersThanTheLimitAreRefused) {

@@ -109,6 +109,18 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S
   }
 }
 
+// Replicas start as older and newer builds, in any order and on the way back; nothing is written that one of them cannot read,
+// unless it went back, and in the end the cluster is at the newest level.
+TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
+  MarkCounts marks{};
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Report report = run(seed, "upgrade");
+    ASSERT_EQ(report.violation, "") << story(report);
+    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+  }
+  EXPECT_GT(marks[static_cast<size_t>(Mark::OlderBuildRefused)], 5u);
+}
+
 // What running replicas hold rots on all of them at once, and scrubs find it: each writes its state anew, or leaves the log
 // behind.
 TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEverywhereHeals) {

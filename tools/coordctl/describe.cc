@@ -87,6 +87,8 @@ Json describe(const engine::DigestVote& vote, size_t) {
   return {{"digest_of", vote.replica.value()}, {"after", vote.index.value()}, {"digest", vote.digest}};
 }
 
+Json describe(const engine::RaiseLevel& raise, size_t) { return {{"raises_feature_level_to", raise.level}}; }
+
 Json describe_payload(const raft::Entry& entry, size_t bytes_max) {
   const std::string_view payload = entry.payload.view();
   switch (entry.kind) {

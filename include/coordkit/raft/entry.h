@@ -72,6 +72,7 @@ struct Genesis {
   ClusterId cluster;
   uint64_t token_base = 0;  // tokens start above this: (seconds since 2020-01-01 UTC) << 31
   Configuration configuration;
+  uint64_t feature_level = 0;  // that the cluster begins with: every founder speaks it
   friend bool operator==(const Genesis&, const Genesis&) = default;
 };
 

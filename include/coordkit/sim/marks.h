@@ -44,6 +44,7 @@ enum class Mark : uint8_t {
   SegmentLost,               // one of them
   CheckpointLost,            // likewise
   StoresRefused,             // log and checkpoint do not belong together: the disk is replaced
+  OlderBuildRefused,         // a replica was started as a build that speaks less than what it has or is sent
   RottenStateFound,          // a row of its checkpoint does not verify: the disk is replaced
   OpenFailed,                // because of a fault in force
   PowerLostInOpen,           // while the log was recovered

@@ -1,0 +1,52 @@
+// Replica::backup: a backup of a replica at work, read from a checkpoint that was taken for it.
+#include <utility>
+
+#include "backup/backup.h"
+#include "coordkit/replica.h"
+#include "replica/host.h"
+#include "replica/waiting.h"
+
+namespace coordkit {
+namespace {
+
+constexpr char kAnyKey[] = "0";  // whose value does not matter
+
+// The position of an applied state that has everything that must be in the backup.
+absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, LaggingTime deadline) {
+  const auto state = wait_for<GetResult>(
+      host, [&](Client& client, Callback<GetResult> done) { client.get(kAnyKey, std::move(done), deadline, consistency); });
+  if (!state.ok()) return state.status();
+  return state->as_of;
+}
+
+absl::StatusOr<BackupInfo> write(const CheckpointView& view, const std::string& cluster, ReplicaId replica, StoreId store,
+                                 const std::string& file) {
+  const absl::StatusOr<machine::rows::Counters> counters =
+      backup::counters_of([&](std::string_view prefix, backup::RowVisitor visit) { return view.scan(prefix, visit); });
+  if (!counters.ok()) return counters.status();
+  return backup::write_backup(file,
+                              {.cluster = cluster,
+                               .replica = replica,
+                               .store = store,
+                               .applied = view.applied(),
+                               .digest = view.digest(),
+                               .last_token = Token(counters->counter),
+                               .revision = counters->keys.revision},
+                              [&](backup::RowVisitor visit) { return view.scan("", visit); });
+}
+
+}  // namespace
+
+absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOptions options) {
+  const LaggingTime deadline = host_->deadline(options.timeout);
+  const absl::StatusOr<Index> at_least = state_to_save(*host_, options.consistency, deadline);
+  if (!at_least.ok()) return at_least.status();
+  const auto view = host_->checkpoint_at(*at_least, deadline);
+  if (!view.ok()) return view.status();
+  const ReplicaOptions& opened = host_->options();
+  absl::StatusOr<BackupInfo> written = write(**view, opened.cluster, ReplicaId(opened.id), host_->store(), file);
+  if (absl::IsDataLoss(written.status())) host_->checkpoint_rotten(written.status());
+  return written;
+}
+
+}  // namespace coordkit

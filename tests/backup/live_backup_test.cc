@@ -1,0 +1,164 @@
+// Backups of replicas at work, and the clusters that are made of them.
+#include <atomic>
+#include <thread>
+
+#include "coordkit/error.h"
+#include "tests/backup/scene.h"
+
+namespace coordkit::testing {
+namespace {
+
+class LiveBackupTest : public ::testing::Test {
+ protected:
+  Cluster former{3};
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+};
+
+// Writes keys one after the other on one replica until it is told to stop; a key is counted when it is acknowledged.
+class Writer {
+ public:
+  explicit Writer(Replica& replica) : thread_([this, &replica] { run(replica); }) {}
+  ~Writer() { stop(); }
+  int acknowledged() const { return acknowledged_; }
+  void stop() {
+    stopping_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void run(Replica& replica) {
+    while (!stopping_) {
+      put_keys(replica, acknowledged_, 1);
+      ++acknowledged_;
+    }
+  }
+
+  std::atomic<bool> stopping_{false};
+  std::atomic<int> acknowledged_{0};
+  std::thread thread_;
+};
+
+// How many of key-0, key-1, ... are there; the first that is missing ends it.
+int keys_of(Replica& replica) {
+  int count = 0;
+  while (true) {
+    const auto got = replica.get("key-" + std::to_string(count));
+    EXPECT_THAT(got.status(), IsOk());
+    if (!got.ok() || !got->entry) return count;
+    ++count;
+  }
+}
+
+TEST_F(LiveBackupTest, ABackupUnderLoadHasAllThatWasAcknowledgedBeforeIt) {
+  ASSERT_NO_FATAL_FAILURE(former.open_all());
+  for (uint64_t id = 1; id <= 3; ++id) {  // leader and followers
+    Writer writer(former[id % 3 + 1]);
+    ASSERT_TRUE(eventually([&] { return writer.acknowledged() >= 20; }));
+    const int before = writer.acknowledged();
+    const std::string one = file + std::to_string(id);
+    const auto made = former[id].backup(one, {.timeout = kPatience});
+    ASSERT_THAT(made.status(), IsOk());
+    writer.stop();
+    EXPECT_EQ(made->cluster, "test");
+    EXPECT_EQ(made->replica, ReplicaId(id));
+    ASSERT_THAT(check_backup(one).status(), IsOk());
+    RestoredCluster restored(1);
+    ASSERT_THAT(restore_backup(one, restored.wishes()).status(), IsOk());
+    ASSERT_NO_FATAL_FAILURE(restored.open_all());
+    const int saved = keys_of(restored[1]);
+    EXPECT_GE(saved, before);
+    EXPECT_LE(saved, writer.acknowledged());
+  }
+}
+
+TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllTokens) {
+  ASSERT_NO_FATAL_FAILURE(former.open_all());
+  Session session = former.session(2, 5s);
+  auto grant = session.acquire("billing", {.timeout = kPatience});
+  ASSERT_THAT(grant.status(), IsOk());
+  Writer writer(former[1]);
+  const auto made = former[1].backup(file, {.timeout = kPatience});
+  ASSERT_THAT(made.status(), IsOk());
+  EXPECT_GE(made->last_token, grant->token());
+  Token highest = grant->token();
+  for (int i = 0; i < 10; ++i) {  // granted after the backup, which cannot know of them
+    auto later = session.acquire("later-" + std::to_string(i), {.timeout = kPatience});
+    ASSERT_THAT(later.status(), IsOk());
+    highest = std::max(highest, later->token());
+  }
+  writer.stop();
+  RestoredCluster restored(3);
+  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_NO_FATAL_FAILURE(restored.open_all());
+  auto next = restored[3].open_session({.ttl = 10s, .timeout = kPatience});
+  ASSERT_THAT(next.status(), IsOk());
+  auto again = next->acquire("billing", {.timeout = kPatience});  // once the former session's TTL has passed
+  ASSERT_THAT(again.status(), IsOk());
+  EXPECT_GT(again->token(), highest);
+}
+
+TEST_F(LiveBackupTest, WithoutAMajorityOnlyALocalOneIsMade) {
+  ASSERT_NO_FATAL_FAILURE(former.open_all());
+  ASSERT_NO_FATAL_FAILURE(put_keys(former[1], 0, 30));
+  ASSERT_TRUE(eventually([&] { return former[3].health().applied >= former[1].health().commit; }));
+  former.close(1);
+  former.close(2);
+  EXPECT_FALSE(former[3].backup(file, {.timeout = 500ms}).ok());
+  EXPECT_FALSE(fs::exists(file));
+  const auto made = former[3].backup(file, {.consistency = Consistency::Local, .timeout = kPatience});
+  ASSERT_THAT(made.status(), IsOk());
+  RestoredCluster restored(1);
+  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_NO_FATAL_FAILURE(restored.open_all());
+  expect_keys(restored[1], 30);
+}
+
+TEST_F(LiveBackupTest, WhatStandsInTheWayIsSaidAndNothingIsLeft) {
+  Cluster one(1);
+  ASSERT_NO_FATAL_FAILURE(one.open_all());
+  write_file(file, "precious");
+  EXPECT_THAT(one[1].backup(file).status(), Is(Reason::AlreadyExists));
+  EXPECT_EQ(read_file(file), "precious");
+  const std::string nowhere = folder.path() / "missing" / "backup";
+  EXPECT_EQ(one[1].backup(nowhere).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_THAT(one[1].close(), IsOk());
+  EXPECT_THAT(one[1].backup(file + "2").status(), Is(Reason::Closed));
+  EXPECT_FALSE(fs::exists(file + "2"));
+}
+
+// Twice in a row nothing has to be written: the checkpoint is there.
+TEST_F(LiveBackupTest, AQuietReplicaIsSavedFromTheCheckpointThatItHas) {
+  Cluster one(1);
+  ASSERT_NO_FATAL_FAILURE(one.open_all());
+  ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 10));
+  const auto first = one[1].backup(file);
+  ASSERT_THAT(first.status(), IsOk());
+  const Index checkpointed = one[1].health().checkpointed;
+  EXPECT_GE(checkpointed, first->applied.index);
+  const auto second = one[1].backup(file + "2");
+  ASSERT_THAT(second.status(), IsOk());
+  EXPECT_EQ(second->applied, first->applied);
+  EXPECT_EQ(read_file(file), read_file(file + "2"));
+  EXPECT_EQ(one[1].health().checkpointed, checkpointed);
+}
+
+TEST_F(LiveBackupTest, AReplicaThatClosesMeanwhileAnswers) {
+  for (int round = 0; round < 5; ++round) {
+    Cluster one(1);
+    ASSERT_NO_FATAL_FAILURE(one.open_all());
+    ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 50));
+    const std::string target = file + std::to_string(round);
+    std::thread saving([&] {
+      const auto made = one[1].backup(target);
+      EXPECT_TRUE(made.ok() || reason_of(made.status()) == Reason::Closed || reason_of(made.status()) == Reason::Stopped)
+          << made.status();
+      EXPECT_EQ(made.ok(), fs::exists(target));
+    });
+    one[1].close().IgnoreError();
+    saving.join();
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::testing
