@@ -1,28 +1,11 @@
-// The hello of unix_transport.h as bytes, and what can be said against one.
+// What can be said against the hello of a peer.
 #pragma once
 
 #include <coordkit/transport.h>
 
-#include <array>
-#include <cstring>
-#include <optional>
 #include <string>
 
 namespace example {
-
-inline std::string encode(const coordkit::Hello& hello) {
-  const std::array<uint64_t, 7> numbers = {hello.protocol_min,  hello.protocol_max, hello.from.value(),   hello.to.value(),
-                                           hello.store.value(), hello.boot.value(), hello.cluster.value()};
-  return std::string(reinterpret_cast<const char*>(numbers.data()), sizeof numbers) + hello.cluster_name;
-}
-inline std::optional<coordkit::Hello> decode(const std::string& bytes) {
-  std::array<uint64_t, 7> n;
-  if (bytes.size() < sizeof n) return std::nullopt;
-  std::memcpy(n.data(), bytes.data(), sizeof n);
-  return coordkit::Hello{static_cast<uint32_t>(n[0]), static_cast<uint32_t>(n[1]), bytes.substr(sizeof n),
-                         coordkit::ReplicaId(n[2]),   coordkit::ReplicaId(n[3]),   coordkit::StoreId(n[4]),
-                         coordkit::BootCounter(n[5]), coordkit::ClusterId(n[6])};
-}
 
 inline std::string name_of(coordkit::ReplicaId id) { return "replica " + std::to_string(id.value()); }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <coordkit/transport.h>
+#include <coordkit/wire.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -120,8 +121,8 @@ class Network {
   }
 
   void take_hello(Connection& from, const std::string& bytes) {
-    const std::optional<Hello> hello = decode(bytes);
-    if (!hello) return refuse(from, "something other than a replica is at the other end");
+    const absl::StatusOr<Hello> hello = coordkit::decode_hello(bytes);
+    if (!hello.ok()) return refuse(from, "something other than a replica is at the other end");
     std::string wrong = objection(self_, from.peer, *hello);
     const StoreId right = links_.contains(hello->from) ? links_[hello->from].peer.store : StoreId();
     for (const auto& other : connections_) {

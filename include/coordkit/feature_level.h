@@ -10,7 +10,9 @@
 
 #include <cstdint>
 
-namespace coordkit {
+#include "coordkit/export.h"
+
+namespace COORDKIT_EXPORT coordkit {
 
 inline constexpr uint64_t kFeatureLevel = 1;
 

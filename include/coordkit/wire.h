@@ -39,6 +39,12 @@ std::string encode(const Message& message);
 // kDataLoss: malformed, beyond a limit, or contradicting itself. kUnimplemented: a kind this version does not know.
 absl::StatusOr<Message> decode(std::string_view body);
 
+// A hello as bytes, for transports of the host's own: all of it, also the cluster's id, which is a secret of its members. Say
+// it only where nobody else can listen; or leave it out and prove it (docs/decisions/0018).
+std::string encode(const Hello& hello);
+// kDataLoss: malformed, or beyond a limit.
+absl::StatusOr<Hello> decode_hello(std::string_view bytes);
+
 // Appends, forwards, genesis offers and chunks of a state are bulk; everything else keeps the group alive and overtakes it.
 Lane lane_of(const Message& message);
 

@@ -84,7 +84,8 @@ class EngineImpl final : public Engine {
   std::optional<CatchUp> catch_up() const;
 
   EngineOptions options_;
-  std::deque<EngineInput> inbox_;
+  std::vector<EngineInput> inbox_;
+  size_t taken_ = 0;  // of it, in this turn
   TurnClock clock_;
   Condition condition_;
   Founding founding_;

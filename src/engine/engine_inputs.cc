@@ -65,13 +65,17 @@ class EngineImpl::Inputs {
   LaggingTime now_;
 };
 
+constexpr size_t kInboxKept = 4096;
+
 void EngineImpl::take_inputs(Turn& turn) {
   Inputs inputs(*this, turn);
-  while (!inbox_.empty()) {
-    EngineInput input = std::move(inbox_.front());  // first of all, so that it is not seen twice if it makes us halt
-    inbox_.pop_front();
+  while (taken_ < inbox_.size()) {
+    EngineInput input = std::move(inbox_[taken_++]);  // first of all, so that it is not seen twice if it makes us halt
     std::visit(inputs, input);
   }
+  taken_ = 0;
+  inbox_.clear();
+  if (inbox_.capacity() > kInboxKept) std::vector<EngineInput>().swap(inbox_);  // a flood is over
 }
 
 void EngineImpl::Inputs::operator()(PeerConnected& input) {

@@ -1,75 +1,16 @@
 #include "transport/hello.h"
 
 #include <algorithm>
-#include <limits>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/field_io.h"
+#include "base/agreement_codec.h"
 #include "base/fields.h"
 
 namespace coordkit {
 namespace {
 
 using protozero::pbf_reader;
-
-constexpr uint64_t kDurationMax = uint64_t{1} << 62;  // in nanoseconds
-
-// ---- what a cluster must agree on; not proven, so that a replica that does not know it can still check what is
-
-struct Rules {
-  template <typename T>
-  static T value(uint64_t number) {
-    codec::require(number <= std::numeric_limits<T>::max(), "a setting out of range");
-    return static_cast<T>(number);
-  }
-  template <typename M>
-  static M blank() {
-    return {};
-  }
-  template <typename M>
-  static size_t body_bytes(const M&) {
-    return 0;
-  }
-};
-template <>
-Duration Rules::value<Duration>(uint64_t number) {
-  codec::require(number <= kDurationMax, "a setting out of range");
-  return Duration(static_cast<int64_t>(number));
-}
-template <>
-MachineId Rules::value<MachineId>(uint64_t number) {
-  return MachineId(number);
-}
-
-template <typename Io>
-void describe(Io& io, codec::Describes<Agreement::Machine> auto& machine) {
-  io.number(1, machine.id);
-  io.number(2, machine.version);
-}
-
-template <typename Io>
-void describe(Io& io, codec::Describes<Agreement> auto& agreement) {
-  io.number(1, agreement.rate_error_ppm);
-  io.number(2, agreement.election_timeout);
-  io.number(3, agreement.leader_leases);
-  io.number(4, agreement.digest_entries);
-  io.number(5, agreement.revisions_kept);
-  io.number(6, agreement.history_kept);
-  io.repeated(7, agreement.machines, kAgreedMachinesMax);
-}
-
-std::string encode_agreement(const Agreement& agreement) {
-  std::string bytes;
-  codec::append<Rules>(bytes, agreement);
-  return bytes;
-}
-
-Agreement decode_agreement(const protozero::data_view& bytes) {
-  Agreement agreement;
-  codec::read<Rules>({bytes.data(), bytes.size()}, agreement);
-  return agreement;
-}
 
 }  // namespace
 
@@ -97,7 +38,7 @@ std::string encode(const Introduction& introduction) {
   protozero::pbf_writer out(body);
   if (!introduction.proof_of_cluster.empty()) out.add_bytes(14, introduction.proof_of_cluster);
   if (!introduction.proof_of_secret.empty()) out.add_bytes(15, introduction.proof_of_secret);
-  if (introduction.hello.agreement) out.add_message(16, encode_agreement(*introduction.hello.agreement));
+  if (introduction.hello.agreement) out.add_message(16, encode(*introduction.hello.agreement));
   if (introduction.hello.feature_level != 0) out.add_uint64(17, introduction.hello.feature_level);
   return body;
 }
@@ -133,7 +74,11 @@ absl::StatusOr<Introduction> decode_introduction(std::string_view body) try {
       case fields::bytes(14): introduction.proof_of_cluster = in.get_bytes(); break;
       case fields::bytes(15): introduction.proof_of_secret = in.get_bytes(); break;
       case fields::number(17): hello.feature_level = in.get_uint64(); break;
-      case fields::bytes(16): hello.agreement = decode_agreement(in.get_view()); break;
+      case fields::bytes(16): {
+        const protozero::data_view agreement = in.get_view();
+        hello.agreement = parse_agreement({agreement.data(), agreement.size()});
+        break;
+      }
       default: in.skip();
     }
   }

@@ -105,8 +105,8 @@ TEST_P(CostTest, OfACycleStaysBelowItsBounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Callers, CostTest,
-                         ::testing::Values(Bounds{1, 66, 18.2, 2.01, 8.1, 92, 425}, Bounds{16, 22.6, 3.1, 0.13, 0.51, 67, 182},
-                                           Bounds{64, 16.3, 1.9, 0.032, 0.13, 66, 170}),
+                         ::testing::Values(Bounds{1, 62, 16.5, 2.01, 8.1, 92, 425}, Bounds{16, 21.6, 3.0, 0.13, 0.51, 67, 182},
+                                           Bounds{64, 15.6, 1.8, 0.032, 0.13, 66, 170}),
                          [](const auto& info) { return std::to_string(info.param.callers); });
 
 }  // namespace

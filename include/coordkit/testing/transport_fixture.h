@@ -64,6 +64,8 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     hello.store = StoreId(1000 + id);
     hello.boot = BootCounter(boot);
     hello.cluster = ClusterId(cluster);
+    hello.feature_level = 40 + id;
+    hello.agreement = Agreement{.rate_error_ppm = 7, .machines = {{.id = MachineId(16), .version = id}}};
     return hello;
   }
   std::unique_ptr<Node> make(uint64_t id) {

@@ -27,7 +27,8 @@ TEST_P(TransportSuite, PeersLearnEachOthersHello) {
   const auto b = make_started(2, 7);
   ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) {
     return hello.to == ReplicaId(1) && hello.store == StoreId(1002) && hello.boot == BootCounter(7) &&
-           hello.cluster_name == "suite" && hello.cluster == ClusterId(kCluster);
+           hello.cluster_name == "suite" && hello.cluster == ClusterId(kCluster) && hello.feature_level == 42 &&
+           hello.agreement == hello_of(2).agreement;
   }));
   ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
   EXPECT_FALSE(a->sink.is_up(ReplicaId(1))) << "oneself is no peer";
