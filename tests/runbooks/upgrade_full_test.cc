@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -38,6 +39,8 @@ class UpgradeTest : public ::testing::Test {
     machines_.stop(id);
     ASSERT_EQ(machines_.start(id), "opened");
     ASSERT_TRUE(machines_.wait_ready(id)) << machines_.coordctl(id, "status").text;
+    const std::string locked = machines_.ask(id, "locks 200");  // by way of the one that has just come, beside the load
+    EXPECT_TRUE(locked.starts_with("took 200 ")) << locked;
     for (const int at : {other, third}) end_load(at);
   }
   void begin_load(int id) {
