@@ -168,7 +168,7 @@ void Node::choose_build() {
   highest_ = std::max(highest_, level_);
 }
 
-// Nothing is written that a member cannot read, unless that member went back.
+// Nothing is written that a member cannot read, unless that one went back.
 void Node::is_too_old(const absl::Status& why) {
   if (!went_back_)
     throw Violation("INV_S08", fmt::format("n{} cannot read what others write: {}", number_ + 1, why.ToString()));

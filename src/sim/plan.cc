@@ -5,6 +5,7 @@
 #include <span>
 #include <variant>
 
+#include "coordkit/feature_level.h"
 #include "sim/draw.h"
 
 namespace coordkit::sim {
@@ -392,7 +393,7 @@ void strangers(Plan& plan, const SimOptions& options, Random& random) {
 // As swarm, with replicas that start as older and newer builds: upgrades in any order, and the way back.
 void upgrade(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
-  plan.newest_level = random.between(1, 3);
+  plan.newest_level = kFeatureLevel;
   plan.faults.push_back({FaultKind::Crash, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(1)});
 }
 
