@@ -76,7 +76,7 @@ TEST_F(LiveBackupTest, ABackupUnderLoadHasAllThatWasAcknowledgedBeforeIt) {
 
 TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllTokens) {
   ASSERT_NO_FATAL_FAILURE(former.open_all());
-  Session session = former.session(2, 5s);
+  Session session = former.session(2, 8s);
   auto grant = session.acquire("billing", {.timeout = kPatience});
   ASSERT_THAT(grant.status(), IsOk());
   Writer writer(former[1]);
