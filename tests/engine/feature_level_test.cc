@@ -117,12 +117,12 @@ TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildWhoseLogDoesNotKnowYetIsNotHeardAnd
   speaks = {{1, 0}, {2, 0}, {3, 0}};
   cluster.start_all();
   ASSERT_TRUE(ready(1) && ready(2) && ready(3));
-  const uint64_t lost = 3;
+  constexpr uint64_t lost = 3;
   for (const uint64_t id : {1, 2}) {
     restart_as(id, 1);
     ASSERT_TRUE(ready(1) && ready(2) && ready(3));
   }
-  cluster.filter = [lost](ReplicaId, ReplicaId to, const Message& message) {
+  cluster.filter = [](ReplicaId, ReplicaId to, const Message& message) {
     return to.value() != lost || !std::holds_alternative<raft::AppendRequest>(message);
   };
   restart_as(lost, 1);
