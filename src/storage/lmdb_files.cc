@@ -9,6 +9,7 @@
 
 #include "coordkit/error.h"
 #include "storage/checkpoint_record.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit::storage {
 namespace {
