@@ -24,6 +24,14 @@ absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows) {
   return counters;
 }
 
+absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows) {
+  const absl::StatusOr<machine::rows::Counters> counters = counters_of(rows);
+  if (!counters.ok()) return counters.status();
+  header.last_token = Token(counters->counter);
+  header.revision = counters->keys.revision;
+  return write_backup(file, header, [&](RowVisitor visit) { return rows("", visit); });
+}
+
 absl::StatusOr<RowsByKey> rows_of(RestingState& state) {
   CheckpointBatch batch;
   if (absl::Status status = state.router->whole_checkpoint(batch); !status.ok()) return status;
@@ -66,19 +74,15 @@ absl::StatusOr<BackupInfo> backup_directory(const std::string& directory, const 
   if (absl::Status status = refuse_holes(**resting, *state); !status.ok()) return status;
   const absl::StatusOr<RowsByKey> rows = backup::rows_of(*state);
   if (!rows.ok()) return rows.status();
-  const auto visit = [&](std::string_view prefix, backup::RowVisitor visitor) { return scan_prefix(*rows, prefix, visitor); };
-  const absl::StatusOr<machine::rows::Counters> counters = backup::counters_of(visit);
-  if (!counters.ok()) return counters.status();
   const storage::Identity& identity = (*resting)->identity();
-  return backup::write_backup(file,
-                              {.cluster = identity.cluster,
-                               .replica = identity.replica,
-                               .store = identity.store,
-                               .applied = state->at(),
-                               .digest = digest_of(*rows),
-                               .last_token = Token(counters->counter),
-                               .revision = counters->keys.revision},
-                              [&](backup::RowVisitor visitor) { return visit("", visitor); });
+  return backup::save_state(
+      file,
+      {.cluster = identity.cluster,
+       .replica = identity.replica,
+       .store = identity.store,
+       .applied = state->at(),
+       .digest = digest_of(*rows)},
+      [&](std::string_view prefix, backup::RowVisitor visit) { return scan_prefix(*rows, prefix, visit); });
 }
 
 absl::StatusOr<BackupInfo> check_backup(const std::string& file) {

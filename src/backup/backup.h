@@ -16,6 +16,10 @@ using PrefixSource = absl::FunctionRef<absl::Status(std::string_view prefix, Row
 // Of coordkit's own machine. kDataLoss: there are none.
 absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows);
 
+// Writes `file`: `header`, to which the counters of the state are added, and its rows. Errors: those of
+// write_backup(); kDataLoss also if there are no counters.
+absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows);
+
 // Every row of the state. kUnimplemented: a machine of the host cannot write all of its rows.
 absl::StatusOr<RowsByKey> rows_of(RestingState& state);
 

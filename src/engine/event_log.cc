@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "coordkit/error.h"
+#include "engine/hello_check.h"
 
 namespace coordkit::engine {
 namespace {
@@ -137,8 +138,7 @@ void EventLog::tell(Kind kind, Severity severity, std::string sentence, ReplicaI
 }
 
 void EventLog::connected(const Hello& hello) {
-  Disagreement found;
-  if (agreement_ && hello.agreement) found = compare(*agreement_, hello.from, *hello.agreement);
+  const Disagreement found = check_hello(agreement_, feature_level_, hello);
   if (!found.dangerous.empty()) return peer_said(Kind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
   complaints_.erase(hello.from);
   tell(Kind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);

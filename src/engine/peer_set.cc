@@ -2,27 +2,16 @@
 
 #include <utility>
 
+#include "engine/hello_check.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
 
 namespace coordkit::engine {
 
-namespace {
-
-std::string too_old(const Hello& hello, uint64_t feature_level) {
-  return "replica " + std::to_string(hello.from.value()) + " runs a build that speaks feature level " +
-         std::to_string(hello.feature_level) + ", and the cluster is at " + std::to_string(feature_level) +
-         ": start a newer build there";
-}
-
-}  // namespace
-
 // ---- who is there
 
 bool PeerSet::connected(const Hello& hello, LaggingTime now) {
-  Disagreement found;
-  if (options_.agreement && hello.agreement) found = compare(*options_.agreement, hello.from, *hello.agreement);
-  if (hello.feature_level < feature_level_) found.dangerous = too_old(hello, feature_level_);
+  Disagreement found = check_hello(options_.agreement, feature_level_, hello);
   if (!found.dangerous.empty()) {
     refuse(hello.from, std::move(found.dangerous), now);
     return false;
@@ -36,7 +25,9 @@ bool PeerSet::connected(const Hello& hello, LaggingTime now) {
 
 void PeerSet::require(uint64_t feature_level, LaggingTime now) {
   if (std::exchange(feature_level_, feature_level) == feature_level) return;
-  for (const ReplicaId old : members_.below(feature_level)) refuse(old, too_old(*members_.hello_of(old), feature_level), now);
+  for (const ReplicaId old : members_.below(feature_level)) {
+    refuse(old, check_hello(options_.agreement, feature_level, *members_.hello_of(old)).dangerous, now);
+  }
 }
 
 void PeerSet::refuse(ReplicaId peer, std::string why, LaggingTime now) {

@@ -19,8 +19,6 @@ namespace {
 constexpr int kTurnsAtOnce = 16;
 constexpr char kOnEvent[] = "on_event";
 constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
-absl::Status closed_already() { return make_error(Reason::Closed, "the replica is closed; open another one"); }
-
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
 // 128 bits of the kernel's, in digits that can be kept in any file or variable.

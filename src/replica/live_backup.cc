@@ -19,22 +19,6 @@ absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, Lagging
   return state->as_of;
 }
 
-absl::StatusOr<BackupInfo> write(const CheckpointView& view, const std::string& cluster, ReplicaId replica, StoreId store,
-                                 const std::string& file) {
-  const absl::StatusOr<machine::rows::Counters> counters =
-      backup::counters_of([&](std::string_view prefix, backup::RowVisitor visit) { return view.scan(prefix, visit); });
-  if (!counters.ok()) return counters.status();
-  return backup::write_backup(file,
-                              {.cluster = cluster,
-                               .replica = replica,
-                               .store = store,
-                               .applied = view.applied(),
-                               .digest = view.digest(),
-                               .last_token = Token(counters->counter),
-                               .revision = counters->keys.revision},
-                              [&](backup::RowVisitor visit) { return view.scan("", visit); });
-}
-
 }  // namespace
 
 absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOptions options) {
@@ -44,7 +28,14 @@ absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOp
   const auto view = host_->checkpoint_at(*at_least, deadline);
   if (!view.ok()) return view.status();
   const ReplicaOptions& opened = host_->options();
-  absl::StatusOr<BackupInfo> written = write(**view, opened.cluster, ReplicaId(opened.id), host_->store(), file);
+  absl::StatusOr<BackupInfo> written =
+      backup::save_state(file,
+                         {.cluster = opened.cluster,
+                          .replica = ReplicaId(opened.id),
+                          .store = host_->store(),
+                          .applied = (*view)->applied(),
+                          .digest = (*view)->digest()},
+                         [&](std::string_view prefix, backup::RowVisitor visit) { return (*view)->scan(prefix, visit); });
   if (absl::IsDataLoss(written.status())) host_->checkpoint_rotten(written.status());
   return written;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replica/waiting.h"
+
 namespace coordkit {
 namespace {
 
@@ -23,8 +25,7 @@ Ticket MembershipCalls::enlist(Callback<Index> done) {
 
 Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                                Callback<Index> done) {
-  absl::Status wrong =
-      stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : change.validate(host_and_port_);
+  absl::Status wrong = stopped_ ? closed_already() : change.validate(host_and_port_);
   if (wrong.ok()) wrong = refusal(options.timeout);
   if (!wrong.ok()) {
     std::move(done)(std::move(wrong));
@@ -36,8 +37,7 @@ Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const Membership
 }
 
 Ticket MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done) {
-  const absl::Status wrong =
-      stopped_ ? make_error(Reason::Closed, "the replica is closed; open another one") : refusal(timeout);
+  const absl::Status wrong = stopped_ ? closed_already() : refusal(timeout);
   if (!wrong.ok()) {
     std::move(done)(wrong);
     return {};

@@ -57,6 +57,8 @@ inline absl::Status would_wait_for_itself() {
       "a call that waits, inside a callback on the very thread it waits for; use the async form, or another thread");
 }
 
+inline absl::Status closed_already() { return make_error(Reason::Closed, "the replica is closed; open another one"); }
+
 inline absl::Status forked_away() {
   return make_error(
       Reason::Closed,

@@ -93,6 +93,18 @@ TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachConnectionAndAsWhatT
   EXPECT_THAT(told_.back().sentence, HasSubstr("rate_error_ppm is 1 there and 10000 here"));
 }
 
+TEST_F(EventLogTest, FLT_V01_AnOlderBuildIsToldAsRefusedAndNotAsConnected) {
+  engine_.set.feature_level = 2;
+  turn(5s);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::LevelRaised));
+  told_.clear();
+  arrives(PeerConnected{Hello{.from = ReplicaId(2), .feature_level = 1}}, 6s);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::PeerRefused));
+  EXPECT_THAT(told_.back().sentence, HasSubstr("speaks feature level 1, and the cluster is at 2"));
+  arrives(PeerConnected{Hello{.from = ReplicaId(2), .feature_level = 2}}, 7s);
+  EXPECT_EQ(kinds().back(), Kind::PeerConnected);
+}
+
 TEST_F(EventLogTest, ALeaderIsToldAndThatThereIsNone) {
   EngineEffects effects;
   effects.leadership = engine_.leads = {.role = raft::Role::Follower, .term = Term(5), .leader = ReplicaId(2)};

@@ -1,0 +1,15 @@
+// What stands against hearing a peer, by its hello: what must be set alike, and what its build can read. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "coordkit/agreement.h"
+#include "coordkit/transport.h"
+
+namespace coordkit::engine {
+
+// `mine`: absent, settings are not compared. `feature_level`: the cluster's.
+Disagreement check_hello(const std::optional<Agreement>& mine, uint64_t feature_level, const Hello& theirs);
+
+}  // namespace coordkit::engine
