@@ -39,13 +39,27 @@ function(coordkit_settings target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Sources are compiled in units of several files, which costs a third of the time (docs/decisions/0014). So two files of a folder
-# must not give one name to different things in their anonymous namespaces. A file whose names are a vocabulary of its own is
-# compiled ALONE, and so is one whose public class keeps a type of its anonymous namespace: inside a unit g++ takes it for a header. Beside each such target stands TARGET_each, built only when asked for: every file by itself, which is how
-# tools see it that read compile_commands.json.
-function(coordkit_together target files_of_a_unit)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_of_a_unit})
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# coordkit_together(TARGET [ALONE file...]): its sources are compiled in units of eight, which costs a third of the time
+# (docs/decisions/0014). So two files of a folder must not give one name to different things in their anonymous namespaces. A file
+# whose names are a vocabulary of its own is compiled ALONE, and so is one whose public class keeps a type of its anonymous
+# namespace: inside a unit g++ takes it for a header. Beside each such target stands TARGET_each, built only when asked for: every
+# file by itself, which is how tools see it that read compile_commands.json.
+function(coordkit_together target)
+  cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
+  if(NOT COORDKIT_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX TARGET_OBJECTS)
+  add_library(${target}_each OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_compile_features(${target}_each PRIVATE cxx_std_20)
+  target_compile_definitions(${target}_each PRIVATE $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
+  target_include_directories(${target}_each PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  target_link_libraries(${target}_each PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
+  get_target_property(test ${target} COORDKIT_TEST)
+  set_target_properties(${target}_each PROPERTIES COORDKIT_TEST "${test}")
 endfunction()
 
 # coordkit_library(NAME LINK target... [ALONE file...]): the sources of this folder, and of those below it, as coordkit_NAME. Tests
@@ -56,11 +70,7 @@ function(coordkit_library name)
   add_library(coordkit_${name} STATIC EXCLUDE_FROM_ALL ${sources})
   coordkit_library_settings(coordkit_${name} ${arg_LINK})
   set_target_properties(coordkit_${name} PROPERTIES COORDKIT_LINK "${arg_LINK}")
-  if(COORDKIT_TOGETHER)
-    coordkit_together(coordkit_${name} 8 ${arg_ALONE})
-    add_library(coordkit_${name}_each OBJECT EXCLUDE_FROM_ALL ${sources})
-    coordkit_library_settings(coordkit_${name}_each ${arg_LINK})
-  endif()
+  coordkit_together(coordkit_${name} ALONE ${arg_ALONE})
 endfunction()
 
 function(coordkit_library_settings target)
@@ -69,7 +79,7 @@ function(coordkit_library_settings target)
   target_link_libraries(${target} PUBLIC ${ARGN} PRIVATE coordkit_flags)
 endfunction()
 
-# coordkit_tests(NAME LINK target... [TOGETHER [ALONE file...]]): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
+# coordkit_tests(NAME LINK target... [ALONE file...]): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
 # says so in its name, and is left out where the label tells (./dev test quick; ctest matches any part of a label):
 #
 #   *_test.cc       test_NAME, label NAME; single tests called *_Slow_* have the label NAME-slow
@@ -78,7 +88,7 @@ endfunction()
 #
 # Other *.cc of the folder are helpers and are linked into each. No test asserts on wall time; TIMEOUT only ends a hang.
 function(coordkit_tests name)
-  cmake_parse_arguments(arg "TOGETHER" "" "LINK;ALONE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;ALONE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(quick ${sources})
   set(slow ${sources})
@@ -92,24 +102,20 @@ function(coordkit_tests name)
   if(helpers)
     add_library(test_${name}_helpers OBJECT ${helpers})
     coordkit_test_settings(test_${name}_helpers ${arg_LINK})
+    coordkit_together(test_${name}_helpers ALONE ${arg_ALONE})
     set(helpers $<TARGET_OBJECTS:test_${name}_helpers>)
   endif()
   if(quick)
-    coordkit_test_program(test_${name} "${quick};${helpers}" ${arg_LINK})
-    if(COORDKIT_TOGETHER AND arg_TOGETHER)
-      coordkit_together(test_${name} 4 ${arg_ALONE})
-      add_library(test_${name}_each OBJECT EXCLUDE_FROM_ALL ${quick})
-      coordkit_test_settings(test_${name}_each ${arg_LINK})
-    endif()
+    coordkit_test_program(test_${name} "${quick};${helpers}" "${arg_ALONE}" ${arg_LINK})
     coordkit_discover(test_${name} 300 "-*_Slow_*" ${name})
     coordkit_discover(test_${name} 900 "*_Slow_*" ${name}-slow)
   endif()
   if(slow)
-    coordkit_test_program(test_${name}_slow "${slow};${helpers}" ${arg_LINK})
+    coordkit_test_program(test_${name}_slow "${slow};${helpers}" "${arg_ALONE}" ${arg_LINK})
     coordkit_discover(test_${name}_slow 900 "*" ${name}-slow)
   endif()
   if(full)
-    coordkit_test_program(test_${name}_full "${full};${helpers}" ${arg_LINK})
+    coordkit_test_program(test_${name}_full "${full};${helpers}" "${arg_ALONE}" ${arg_LINK})
     coordkit_discover(test_${name}_full 3600 "*" ${name}-full)
   endif()
 endfunction()
@@ -117,13 +123,15 @@ endfunction()
 function(coordkit_test_settings target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE coordkit_flags coordkit_test_support ${ARGN} GTest::gmock)
+  target_compile_options(${target} PRIVATE ${COORDKIT_TEST_FLAGS})
   set_target_properties(${target} PROPERTIES COORDKIT_TEST ON)  # gtest's own macros nest lambdas with equal names
 endfunction()
 
-function(coordkit_test_program target sources)
+function(coordkit_test_program target sources alone)
   add_executable(${target} ${sources})
   coordkit_test_settings(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  coordkit_together(${target} ALONE ${alone})
 endfunction()
 
 # Temporary files of tests (testing::TempDir) stay in the build folder too, on the disk that is really used.

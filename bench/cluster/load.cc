@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "bench/cluster/closed_loop.h"
 #include "bench/cluster/kv_load.h"
+#include "bench/cluster/overload.h"
 #include "bench/cluster/sticky_load.h"
 #include "bench/cluster/watch_load.h"
 
@@ -157,8 +158,9 @@ std::vector<std::string> kinds_of(std::string_view suite) {
 }
 
 void to_json(nlohmann::json& json, const LoadOptions& options) {
-  json = {{"kind", options.kind},       {"where", options.where},     {"callers", options.callers},
-          {"warmup", options.warmup_s}, {"seconds", options.seconds}, {"watchers", options.watchers}};
+  json = {{"kind", options.kind},         {"where", options.where},     {"callers", options.callers},
+          {"warmup", options.warmup_s},   {"seconds", options.seconds}, {"watchers", options.watchers},
+          {"sessions", options.sessions}, {"times", options.times}};
 }
 
 void from_json(const nlohmann::json& json, LoadOptions& options) {
@@ -168,10 +170,13 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
   json.at("warmup").get_to(options.warmup_s);
   json.at("seconds").get_to(options.seconds);
   json.at("watchers").get_to(options.watchers);
+  json.at("sessions").get_to(options.sessions);
+  json.at("times").get_to(options.times);
 }
 
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
   if (options.kind == "sticky") return run_sticky_load(replica, options.callers, options.warmup_s, options.seconds);
+  if (options.kind == "overload") return run_overload(replica, options);
   if (kind_of(options.kind).suite == "watch") return run_watch_load(replica, options);
   if (kind_of(options.kind).suite == "kv") return run_kv_load(replica, options);
   absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});

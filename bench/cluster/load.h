@@ -8,6 +8,7 @@
 //   read50    the same with 50 of 100
 //   sticky    every caller is a thread with a lock of its own that its session keeps (sticky_load.h): no commit
 //   put, txn, read, local, watch: of the revisioned store (kv_load.h, watch_load.h)
+//   overload  far more puts than can be done (overload.h)
 //
 // Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls.
@@ -44,7 +45,8 @@ inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
                                       Kind{.name = "txn", .suite = "kv", .syncs = 1},
                                       Kind{.name = "read", .suite = "kv"},
                                       Kind{.name = "local", .suite = "kv"},
-                                      Kind{.name = "watch", .suite = "watch", .syncs = 1}};
+                                      Kind{.name = "watch", .suite = "watch", .syncs = 1},
+                                      Kind{.name = "overload", .suite = "overload"}};
 const Kind& kind_of(std::string_view name);  // throws std::out_of_range
 std::vector<std::string> kinds_of(std::string_view suite);
 
@@ -55,6 +57,8 @@ struct LoadOptions {
   double warmup_s = 1;
   double seconds = 5;
   size_t watchers = 10'000;        // of the kind watch
+  size_t sessions = 1000;          // of the kind overload
+  double times = 10;               // of the same: what is offered, in sustainable loads
   std::string security = "plain";  // between the replicas: plain, secret, tls
 };
 

@@ -7,6 +7,7 @@
 //   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
 //   coordkit-bench takeover --sessions 10,1000000
+//   coordkit-bench overload --times 10 --seconds 60
 //   coordkit-bench doors --callers 1,64 --rounds 3
 //   coordkit-bench failover --sessions 10,1000000 --kills 5
 //
@@ -37,10 +38,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string suite;  // lock, handoff, kv, watch, doors, grow, failover
+  std::string suite;  // lock, handoff, kv, watch, overload, doors, grow, failover
   Suite loads{.load = {.where = "embedded"}};
   GrowOptions grow;
   FailoverOptions failover;
+  double overload_seconds = 60;
   std::string data = "out/bench-data";
   bool json = false;
   bool allow_memory = false;
@@ -176,6 +178,24 @@ CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name
   return *suite;
 }
 
+void add_overload(CLI::App& app, Arguments& arguments) {
+  CLI::App* overload =
+      app.add_subcommand("overload", "far more puts than can be done, beside sessions (bench/cluster/overload.h)");
+  overload->add_option("--times", arguments.loads.load.times, "what is offered, in sustainable loads")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->capture_default_str();
+  overload->add_option("--seconds", arguments.overload_seconds, "how long it is offered")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str();
+  overload->add_option("--sessions", arguments.loads.load.sessions, "that are kept meanwhile")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  overload->add_option("--rounds", arguments.loads.rounds, "on a new cluster each")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_place(*overload, arguments);
+}
+
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Measures three coordkit replicas on loopback, durable, with the callers in the leader's process.");
@@ -196,6 +216,7 @@ int run(int argc, char** argv) {
   watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  add_overload(app, arguments);
   add_suite(app, arguments, "doors", "the load lock on three replicas in this process, in memory, at door 2 and at door 1");
   CLI::App* grow = app.add_subcommand("grow", "lock load on one replica while the cluster grows to 3, to 5 and shrinks to 3");
   grow->add_option("--seconds", arguments.grow.seconds, "of load between two changes")
@@ -244,6 +265,10 @@ int run(int argc, char** argv) {
                           : arguments.suite == "handoff" ? std::vector<std::string>{"handoff"}
                           : arguments.suite == "kv"      ? kv_kinds
                                                          : kinds_of(arguments.suite);
+  if (arguments.suite == "overload") {
+    arguments.loads.load.seconds = arguments.overload_seconds;
+    arguments.loads.callers = {1};  // one flood of its own making
+  }
   if (arguments.suite == "kv" && arguments.loads.callers.empty()) arguments.loads.callers = {1, 16, 64, 256};
   return measure(arguments);
 }

@@ -66,6 +66,7 @@ struct EngineStatus {
   Index checkpointed;                  // the newest state that is durable here
   uint64_t digest = 0;                 // of the applied state
   size_t requests = 0;                 // under way
+  size_t request_bytes = 0;            // of these
   std::optional<CatchUp> catch_up;     // in state CatchingUp
   std::optional<raft::Status> core;    // absent before genesis
   std::string change;                  // what the change of members started here waits for; empty: none is under way

@@ -1,9 +1,9 @@
 // What a data directory at rest holds: for operators who want to know before they act, and for the programs that they run.
 //
 // Nothing is opened for writing and no byte of the directory changes; the directory is locked against replicas meanwhile, so
-// one that is in use is refused. Files may be spoiled in any way: what can be read is reported, what cannot is a sentence in
-// `problems`. Blocks; reads the whole log and the whole checkpoint, and has the state in memory meanwhile, as a replica has it.
-// Threads: any. Documented in docs/backup.md; the command line is `coordctl inspect`.
+// one that is in use is refused, unless a copy of it is looked at. Files may be spoiled in any way: what can be read is
+// reported, what cannot is a sentence in `problems`. Blocks; reads the whole log and the whole checkpoint, and has the state in
+// memory meanwhile, as a replica has it. Threads: any. Documented in docs/backup.md; the command line is `coordctl inspect`.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +84,9 @@ struct DirectoryReport {
 struct InspectOptions {
   // Every page of the checkpoint and its digest too, not only the rows on the way to the state.
   bool verify = false;
+  // A folder, such as that of temporary files, in which a copy is made, looked at and removed: for a directory that a replica
+  // has open. Needs room for as much; verifies all of it, and makes up to five copies until one is of a piece. Empty: no copy.
+  std::string copy_in = {};
   // Of the host, so that their commands can be carried out. Without one its rows are kept as bytes, and a log that has commands
   // of it above the checkpoint has no `state`.
   std::vector<OwnMachine> machines = {};

@@ -12,6 +12,7 @@
 
 #include "coordkit/client/statistics.h"
 #include "coordkit/export.h"
+#include "coordkit/records.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "coordkit/types.h"
 
@@ -61,6 +62,13 @@ struct ConsensusMetrics {
   Index commit = {}, applied = {}, durable = {};
 };
 
+// What this process keeps in memory, now, beside its share of the state (Contents).
+struct MemoryMetrics {
+  uint64_t log_bytes = 0;      // entries that peers may still want, of the log's end
+  uint64_t request_bytes = 0;  // of this replica's callers, under way
+  Contents contents;           // of the replicated state
+};
+
 struct Metrics {
   TurnMetrics turns;
   LogMetrics log;
@@ -69,6 +77,8 @@ struct Metrics {
   ConsensusMetrics consensus;
   CommandStatistics commands;  // of this replica's callers
   LockStatistics locks;        // of the same
+  RenewalStatistics renewals;  // of the same
+  MemoryMetrics memory;
 };
 
 // The text that Prometheus scrapes (version 0.0.4): names begin with coordkit_, times are in seconds, and `labels` stand in

@@ -49,4 +49,17 @@ struct KeyValue {
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 
+// How much the replicated state holds, now: what a replica's memory is made of (docs/operations.md, "Memory").
+struct Contents {
+  uint64_t sessions = 0;
+  uint64_t leases = 0;      // of keys
+  uint64_t locks = 0;       // names that somebody holds or waits for
+  uint64_t claims = 0;      // holds and waits on them
+  uint64_t objects = 0;     // records of semaphores, barriers and the like
+  uint64_t keys = 0;        // that exist
+  uint64_t changes = 0;     // of keys that can still be read, those of the past and deletions too
+  uint64_t key_weight = 0;  // of these, as a quota counts it (coordkit/key_space.h)
+  friend bool operator==(const Contents&, const Contents&) = default;
+};
+
 }  // namespace coordkit

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
+#include "absl/strings/str_replace.h"
 #include "backup/resting_directory.h"
 #include "backup/resting_state.h"
 #include "coordkit/error.h"
 #include "log/segment.h"
+#include "storage/directory_copy.h"
 
 namespace coordkit {
 namespace {
@@ -132,9 +134,7 @@ void look_at_state(const RestingDirectory& directory, const InspectOptions& opti
   if (!told) (blank || not_at_hand ? report.notes : report.problems).push_back(sentence(state.status()));
 }
 
-}  // namespace
-
-absl::StatusOr<DirectoryReport> inspect_directory(const std::string& path, const InspectOptions& options) {
+absl::StatusOr<DirectoryReport> inspect_at(const std::string& path, const InspectOptions& options) {
   const auto directory = RestingDirectory::open(path, RestingDirectory::Payloads::AboveCheckpoint);
   if (!directory.ok()) return directory.status();
   const storage::Identity& identity = (*directory)->identity();
@@ -143,6 +143,47 @@ absl::StatusOr<DirectoryReport> inspect_directory(const std::string& path, const
   look_at_stores(**directory, options.verify, report);
   look_at_state(**directory, options, report);
   return report;
+}
+
+// A copy of a moment that never was shows as damage, in another place each time or not again; damage of the disk stays.
+constexpr int kCopies = 5;
+constexpr char kFromCopy[] =
+    "read from a copy of the directory, which a replica may have had open: what it wrote since is not in it";
+constexpr char kPerhapsTorn[] =
+    "each of 5 copies had problems; those of a replica that writes much may come of the copying alone: a look at the directory "
+    "at rest is certain";
+
+absl::Status of_original(const absl::Status& status, const std::string& copy, const std::string& path) {
+  return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{copy, path}}));
+}
+
+absl::StatusOr<DirectoryReport> inspect_copies(const std::string& path, InspectOptions options) {
+  options.verify = true;  // else a page of another moment may pass
+  absl::StatusOr<DirectoryReport> report;
+  for (int left = kCopies; left > 0; --left) {
+    const absl::StatusOr<storage::DirectoryCopy> copy = storage::DirectoryCopy::make(path, options.copy_in);
+    if (!copy.ok()) return copy.status();
+    report = inspect_at(copy->path(), options);
+    if (!report.ok()) {
+      report = of_original(report.status(), copy->path(), path);
+      if (absl::IsDataLoss(report.status())) continue;
+      return report;
+    }
+    report->path = path;
+    for (std::string& problem : report->problems) absl::StrReplaceAll({{copy->path(), path}}, &problem);
+    for (std::string& note : report->notes) absl::StrReplaceAll({{copy->path(), path}}, &note);
+    if (report->problems.empty()) break;
+  }
+  if (!report.ok()) return report;
+  report->notes.emplace_back(kFromCopy);
+  if (!report->problems.empty()) report->notes.emplace_back(kPerhapsTorn);
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<DirectoryReport> inspect_directory(const std::string& path, const InspectOptions& options) {
+  return options.copy_in.empty() ? inspect_at(path, options) : inspect_copies(path, options);
 }
 
 }  // namespace coordkit

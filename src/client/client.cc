@@ -213,6 +213,7 @@ CallId Client::clear_delay(std::string name, DoneCallback done, CallDeadline dea
 }
 LockStatistics Client::lock_statistics() const { return impl_->locks.seen(); }
 CommandStatistics Client::command_statistics() const { return impl_->requests.statistics(); }
+RenewalStatistics Client::renewal_statistics() const { return impl_->sessions.renewal_statistics(); }
 
 // ---- watches
 

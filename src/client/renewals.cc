@@ -58,6 +58,7 @@ std::optional<RenewRequest> Renewals::due(LeadingTime now) {
     group.newest_due = LeadingTime::max();
     reschedule(key, group);
   }
+  statistics_.sent += 1;
   sent_.push_back({request.attempt, now});
   if (sent_.size() > kAttemptsKept) {
     sent_.pop_front();
@@ -88,9 +89,16 @@ void Renewals::restart(LeadingTime now) {
 std::vector<SessionId> Renewals::confirm(const RenewReply& reply, bool opens_under_way, LeadingTime now) {
   std::vector<SessionId> doubtful;
   if (sent_.empty() || reply.attempt < sent_.front().number || reply.attempt > sent_.back().number) return doubtful;
-  const Attempt attempt = sent_[reply.attempt - sent_.front().number];
+  Attempt& attempt = sent_[reply.attempt - sent_.front().number];
+  count(attempt, reply, now);
   for (const RenewReply::Group& group : reply.groups) confirm(group, attempt, opens_under_way, now, doubtful);
   return doubtful;
+}
+
+void Renewals::count(Attempt& attempt, const RenewReply& reply, LeadingTime now) {
+  if (attempt.answered || reply.groups.empty()) return;
+  attempt.answered = true;
+  statistics_.answered.add(now - attempt.sent);
 }
 
 void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,

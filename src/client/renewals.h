@@ -15,6 +15,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "client/session_table.h"
+#include "coordkit/client/statistics.h"
 #include "coordkit/message.h"
 
 namespace coordkit::client {
@@ -53,6 +54,7 @@ class Renewals {
 
   size_t orphans() const;
   uint64_t attempts() const { return last_attempt_; }
+  const RenewalStatistics& statistics() const { return statistics_; }
 
  private:
   struct Group {
@@ -70,11 +72,14 @@ class Renewals {
   struct Attempt {
     uint64_t number = 0;
     LeadingTime sent;
+    bool answered = false;
   };
 
   RenewRequest::Group describe(const TimerGroup& key, const Group& group) const;
   void reschedule(const TimerGroup& key, Group& group);
   Duration pause(const TimerGroup& key, const Group& group) const;
+  // The first answer to an attempt that says something of sessions of ours.
+  void count(Attempt& attempt, const RenewReply& reply, LeadingTime now);
   void confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,
                std::vector<SessionId>& doubtful);
 
@@ -85,6 +90,7 @@ class Renewals {
   // Members whose end became known after this attempt: an older answer may still list them. Pruned with sent_.
   absl::btree_map<SessionId, uint64_t> ended_;
   uint64_t last_attempt_ = 0;
+  RenewalStatistics statistics_;
 };
 
 }  // namespace coordkit::client

@@ -76,6 +76,7 @@ class Sessions {
   LeadingTime next_event() const { return std::min(table_.next_timer(), renewals_.next_due()); }
   void stop();
   void fill(ClientStatus& status) const;
+  const RenewalStatistics& renewal_statistics() const { return renewals_.statistics(); }
 
  private:
   struct Opening {          // of which the outcome is not known

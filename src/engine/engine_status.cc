@@ -31,11 +31,13 @@ std::string disbelief(const raft::TermLeap& leap) {
 
 EngineStatus EngineImpl::status() const {
   const Router& router = state_.router();
+  const Load load = proposals_.load() + reads_.load();
   EngineStatus status{.cluster = router.genesis() ? router.genesis()->cluster : ClusterId(),
                       .applied = router.applied().index,
                       .checkpointed = checkpoints_.checkpointed(),
                       .digest = router.digest(),
-                      .requests = (proposals_.load() + reads_.load()).requests};
+                      .requests = load.requests,
+                      .request_bytes = load.bytes};
   status.feature_level = router.feature_level();
   if (core()) status.core = core()->status();
   if (clock_.last()) status.missing = peers_.missing(core(), clock_.last()->lagging);

@@ -80,6 +80,7 @@ class Machine final : public StateMachine, public Reads {
   KeysRead<TransactionReply> read(const Transaction& transaction) const override;
   Changes changes(const ChangesAfter& place) const override;
   KeySpace key_space() const override;
+  Contents contents() const override;
   Leases lease(LeaseId id, bool keys, std::string_view after) const override;
   Leases leases_after(LeaseId id, uint64_t limit) const override;
 

@@ -45,6 +45,17 @@ KeySpace Machine::key_space() const {
           .sweeping = keys.swept() < keys.compacted()};
 }
 
+Contents Machine::contents() const {
+  return {.sessions = state_.sessions.size(),
+          .leases = state_.leases.size(),
+          .locks = state_.locks.names(),
+          .claims = state_.locks.claims(),
+          .objects = state_.coordination.records(),
+          .keys = state_.keys.size(),
+          .changes = state_.keys.versions(),
+          .key_weight = state_.keys.weight()};
+}
+
 // What was compacted away is swept sooner if somebody needs its room: else a store that refuses everything would have no
 // entries to sweep it by.
 bool Machine::has_room(uint64_t growth) {

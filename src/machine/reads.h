@@ -151,6 +151,7 @@ class Reads {
   virtual KeysRead<TransactionReply> read(const Transaction& transaction) const = 0;  // InvalidArgument: it writes
   virtual Changes changes(const ChangesAfter& place) const = 0;
   virtual KeySpace key_space() const = 0;
+  virtual Contents contents() const = 0;
 
   // With as many names of its keys above `after` as one answer holds, if `keys`; at most one lease.
   virtual Leases lease(LeaseId id, bool keys, std::string_view after) const = 0;

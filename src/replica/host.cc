@@ -319,28 +319,6 @@ Health health_of(const Engine& engine, LaggingTime now) {
 
 }  // namespace
 
-Metrics Host::metrics(const Client& client) {
-  Metrics metrics = meter_.read();
-  {
-    const std::lock_guard lock(mutex_);
-    metrics.turns.waiting = arrivals_.size();
-    metrics.turns.waiting_bytes = mail_bytes_;
-  }
-  const EngineStatus status = engine_->status();
-  metrics.peers.unheard = status.unheard;
-  metrics.peers.tcp = tcp_ != nullptr ? tcp_->counters() : tcp_counters_;
-  metrics.consensus.term = engine_->leadership().term;
-  metrics.consensus.leads = engine_->leadership().role == raft::Role::Leader;
-  metrics.consensus.applied = status.applied;
-  if (status.core) {
-    metrics.consensus.commit = status.core->commit;
-    metrics.consensus.durable = status.core->durable;
-  }
-  metrics.commands = client.command_statistics();
-  metrics.locks = client.lock_statistics();
-  return metrics;
-}
-
 void Host::publish() {
   Health health = health_of(*engine_, clock_.now().lagging);
   for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));

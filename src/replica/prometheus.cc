@@ -132,6 +132,25 @@ void write(Page& page, const LockStatistics& locks) {
   page.histogram("lock_wait_seconds", "From the call to the grant, of those that stood in line.", locks.wait_times);
 }
 
+void write(Page& page, const RenewalStatistics& renewals) {
+  page.counter("renewals_total", "Renewals of sessions sent by this process.", renewals.sent);
+  page.histogram("renewal_seconds", "From a renewal to its first answer.", renewals.answered);
+}
+
+void write(Page& page, const MemoryMetrics& memory) {
+  page.gauge("log_cached_bytes", "Entries of the log's end in memory.", memory.log_bytes);
+  page.gauge("request_bytes", "Requests of callers here that are under way.", memory.request_bytes);
+  const Contents& contents = memory.contents;
+  page.gauge("sessions", "Sessions in the replicated state.", contents.sessions);
+  page.gauge("leases", "Leases of keys in the replicated state.", contents.leases);
+  page.gauge("locks", "Names of locks that somebody holds or waits for.", contents.locks);
+  page.gauge("lock_claims", "Holds of locks and waits for them.", contents.claims);
+  page.gauge("objects", "Records of semaphores, barriers and the like.", contents.objects);
+  page.gauge("keys", "Keys that exist.", contents.keys);
+  page.gauge("key_changes", "Changes of keys that can still be read.", contents.changes);
+  page.gauge("key_weight_bytes", "Of these changes, as a quota counts it.", contents.key_weight);
+}
+
 }  // namespace
 
 std::string prometheus_text(const Metrics& metrics, std::string_view labels) {
@@ -143,6 +162,8 @@ std::string prometheus_text(const Metrics& metrics, std::string_view labels) {
   write(page, metrics.consensus);
   write(page, metrics.commands);
   write(page, metrics.locks);
+  write(page, metrics.renewals);
+  write(page, metrics.memory);
   return std::move(page).text();
 }
 

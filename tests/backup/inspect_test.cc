@@ -3,7 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "tests/backup/scene.h"
 
@@ -88,6 +90,58 @@ TEST_F(InspectTest, FLT_D13_ADirectoryInUseIsRefusedAndItsReplicaGoesOn) {
   EXPECT_THAT(refused, Is(Reason::InUse));
   EXPECT_THAT(std::string(sentence_of(refused)), HasSubstr("stop it first"));
   ASSERT_NO_FATAL_FAILURE(put_keys(cluster[1], 5, 5));
+}
+
+TEST_F(InspectTest, OneInUseIsLookedAtInACopyThatIsGoneAfterwards) {
+  ASSERT_NO_FATAL_FAILURE(fill(100));
+  const Folder temporary;
+  const auto report = inspect_directory(directory(), {.copy_in = temporary.path()});
+  ASSERT_THAT(report.status(), IsOk());
+  EXPECT_THAT(report->problems, IsEmpty());
+  EXPECT_THAT(report->notes, ElementsAre(HasSubstr("from a copy")));
+  EXPECT_EQ(report->path, directory());
+  ASSERT_TRUE(report->state);
+  EXPECT_EQ(report->state->keys, 100u);
+  EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));
+  EXPECT_THAT(cluster[1].put("after", "all").status(), IsOk());
+}
+
+TEST_F(InspectTest, ACopyWithoutRoomOrPlaceIsRefusedWithTheReason) {
+  ASSERT_NO_FATAL_FAILURE(fill(1));
+  const auto report = inspect_directory(directory(), {.copy_in = directory() + "/nowhere"});
+  EXPECT_EQ(reason_of(report.status()), Reason::StorageFailed);
+  EXPECT_THAT(std::string(report.status().message()), HasSubstr("No such file"));
+}
+
+// What was acknowledged before the copy was begun is in it; what problems a copy has are called doubtful, and a last one, when
+// nobody writes any more, has none.
+TEST_F(InspectTest, ACopyUnderLoadHoldsWhatWasAcknowledgedBefore) {
+  ASSERT_NO_FATAL_FAILURE(fill(10));
+  const Folder temporary;
+  std::atomic<uint64_t> acknowledged{10};
+  std::atomic<bool> over{false};
+  std::thread writer([&] {
+    for (int number = 10; !over; ++number) {
+      if (cluster[1].put("key-" + std::to_string(number), std::string(500, 'v')).ok()) ++acknowledged;
+    }
+  });
+  for (int look = 0; look < 8; ++look) {
+    const uint64_t before = acknowledged;
+    const auto report = inspect_directory(directory(), {.copy_in = temporary.path()});
+    EXPECT_THAT(report.status(), IsOk());
+    if (!report.ok()) continue;
+    if (report->problems.empty()) {
+      EXPECT_GE(report->state->keys, before);
+    } else {
+      EXPECT_THAT(report->notes, Contains(HasSubstr("each of 5 copies")));
+    }
+  }
+  over = true;
+  writer.join();
+  const auto last = inspect_directory(directory(), {.copy_in = temporary.path()});
+  ASSERT_THAT(last.status(), IsOk());
+  EXPECT_THAT(last->problems, IsEmpty());
+  EXPECT_EQ(last->state->keys, acknowledged);
 }
 
 TEST_F(InspectTest, FLT_D13_WhatIsNoDataDirectoryIsToldApart) {

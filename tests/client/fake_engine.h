@@ -45,6 +45,7 @@ class FakeReads final : public machine::Reads {
   machine::KeysRead<TransactionReply> read(const Transaction&) const override { return {}; }
   machine::Changes changes(const machine::ChangesAfter&) const override { return {}; }
   machine::KeySpace key_space() const override { return {}; }
+  Contents contents() const override { return {}; }
   machine::Leases lease(LeaseId, bool, std::string_view) const override { return {}; }
   machine::Leases leases_after(LeaseId, uint64_t) const override { return {}; }
 };

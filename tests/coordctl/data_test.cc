@@ -40,7 +40,10 @@ class CoordctlDataTest : public ::testing::Test {
 
 TEST_F(CoordctlDataTest, InspectAndCatTellWhatIsThere) {
   EXPECT_EQ(coordctl("inspect " + directory).status, 1);
-  EXPECT_THAT(coordctl("inspect " + directory).text, StartsWith("coordctl: InUse: "));
+  EXPECT_THAT(coordctl("inspect " + directory).text, AllOf(StartsWith("coordctl: InUse: "), HasSubstr("--read-only-copy")));
+  const Ran copy = coordctl("inspect --read-only-copy " + directory);
+  EXPECT_EQ(copy.status, 0) << copy.text;
+  EXPECT_THAT(copy.text, AllOf(HasSubstr("directory    " + directory), HasSubstr("21 keys"), HasSubstr("from a copy")));
   cluster.close(1);
   const Ran text = coordctl("inspect --verify " + directory);
   EXPECT_EQ(text.status, 0) << text.text;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::string read(const fs::path& path) {
+std::string text_of(const fs::path& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -33,7 +33,7 @@ std::map<std::string, std::string> headers() {
   const fs::path top = fs::path(source_dir()) / "include";
   std::map<std::string, std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(top)) {
-    if (entry.path().extension() == ".h") found[entry.path().lexically_relative(top)] = read(entry.path());
+    if (entry.path().extension() == ".h") found[entry.path().lexically_relative(top)] = text_of(entry.path());
   }
   return found;
 }
@@ -116,7 +116,7 @@ TEST(PublicHeadersTest, TheVersionIsSaidOnce) {
                                             .c_str());
   EXPECT_EQ(COORDKIT_VERSION, COORDKIT_MAKE_VERSION(COORDKIT_VERSION_MAJOR, COORDKIT_VERSION_MINOR, COORDKIT_VERSION_PATCH));
   EXPECT_LT(COORDKIT_MAKE_VERSION(0, 1, 999), COORDKIT_MAKE_VERSION(0, 2, 0));
-  const std::string readme = read(fs::path(source_dir()) / "README.md");
+  const std::string readme = text_of(fs::path(source_dir()) / "README.md");
   const std::string minor = std::to_string(COORDKIT_VERSION_MAJOR) + "." + std::to_string(COORDKIT_VERSION_MINOR);
   EXPECT_THAT(captures(readme, R"(find_package\(coordkit ([0-9.]+))"), ElementsAre(minor));
 }

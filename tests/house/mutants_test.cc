@@ -24,9 +24,9 @@ using mutants::Mutant;
 using mutants::read_file;
 using Words = std::set<std::string>;
 
-const fs::path kTop = source_dir();
+const fs::path kTree = source_dir();
 
-std::vector<Mutant> table() { return mutants::read_table(kTop).mutants; }
+std::vector<Mutant> table() { return mutants::read_table(kTree).mutants; }
 
 Words words_of(const std::string& text) {
   std::istringstream in(text);
@@ -37,7 +37,7 @@ Words words_of(const std::string& text) {
 std::map<std::string, std::string> rows_of(const std::string& document) {
   static const std::regex row("\\| ((?:(?:INV|REG|FLT)_[A-Z][0-9]+ ?)+) ?\\|.*\\| ?([^|]*)\\|");
   std::map<std::string, std::string> rows;
-  std::ifstream in(kTop / "docs" / document);
+  std::ifstream in(kTree / "docs" / document);
   for (std::string line; std::getline(in, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
@@ -50,7 +50,7 @@ std::map<std::string, std::string> rows_of(const std::string& document) {
 Words tests_of(const std::string& folder) {
   static const std::regex test("TEST(?:_F|_P)?\\(\\s*(\\w+),\\s*(\\w+)\\)");
   Words found;
-  for (const fs::path& root : {kTop / "tests" / folder, kTop / "include/coordkit/testing"}) {
+  for (const fs::path& root : {kTree / "tests" / folder, kTree / "include/coordkit/testing"}) {
     for (const auto& entry : fs::directory_iterator(root)) {
       if (!fs::is_regular_file(entry.path())) continue;
       const std::string text = read_file(entry.path());
@@ -83,13 +83,13 @@ TEST(MutantsTest, WhatTheyBreakIsDescribed) {
 }
 
 TEST(MutantsTest, EachOriginalTextIsFoundExactlyOnce) {
-  for (const std::string& complaint : mutants::complaints(mutants::read_table(kTop), kTop)) ADD_FAILURE() << complaint;
+  for (const std::string& complaint : mutants::complaints(mutants::read_table(kTree), kTree)) ADD_FAILURE() << complaint;
 }
 
 TEST(MutantsTest, TheProductDoesNotKnowThem) {
   static const std::regex word("mutant", std::regex::icase);
   for (const char* folder : {"src", "include"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kTop / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(kTree / folder)) {
       if (!entry.is_regular_file()) continue;
       EXPECT_FALSE(std::regex_search(read_file(entry.path()), word)) << entry.path();
     }
@@ -110,7 +110,7 @@ TEST(MutantsTest, TheTestThatMustKillItExists) {
 }
 
 TEST(MutantsTest, TheProfileThatMustFindItExistsOrAReasonIsGiven) {
-  const std::string plan = read_file(kTop / "src/sim/plan.cc");
+  const std::string plan = read_file(kTree / "src/sim/plan.cc");
   for (const Mutant& row : table()) {
     const bool profile = plan.find("{\"" + row.found + "\", ") != std::string::npos;
     EXPECT_EQ(profile, row.kind != Kind::Unit) << row.name << ": " << row.found;

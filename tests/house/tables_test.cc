@@ -16,12 +16,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kTop = source_dir();
-
 class TableTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TableTest, EveryRowHasATestOrAReason) {
-  const Ran said = run_command(kTop + "/dev test " + GetParam() + " 2>&1");
+  const Ran said = run_command(source_dir() + "/dev test " + GetParam() + " 2>&1");
   EXPECT_EQ(said.status, 0) << said.text;
   EXPECT_THAT(said.text, HasSubstr(" 0 missing"));
 }
@@ -44,8 +42,8 @@ class ScriptTest : public testing::Test {
     std::filesystem::create_directories(folder / "tests/mutants");
     const std::string mutants_path = folder / "tests/mutants/raft.txt";
     std::ofstream(mutants_path) << mutants;
-    return run_command("awk -f '" + kTop + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path + "' '" +
-                       tests_path + "' '" + mutants_path + "' 2>&1");
+    return run_command("awk -f '" + source_dir() + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path +
+                       "' '" + tests_path + "' '" + mutants_path + "' 2>&1");
   }
 };
 

@@ -20,6 +20,8 @@
 
 namespace coordkit::testing {
 
+inline constexpr uint64_t kFewTerms = 4;  // one election; a vote may be split now and then
+
 // Rows of the table of timeouts in docs/operations.md.
 struct Pace {
   std::chrono::milliseconds heartbeat;

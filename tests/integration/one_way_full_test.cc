@@ -4,8 +4,6 @@
 namespace coordkit::testing {
 namespace {
 
-constexpr uint64_t kFewTerms = 4;  // one election; a vote may be split now and then
-
 class OneWayTest : public MembersOnHosts {
  protected:
   // While `id` is cut off in this way the others get a leader among them and keep it, and so do all of them afterwards.

@@ -7,8 +7,6 @@ namespace {
 using ::testing::StartsWith;
 
 // One election is enough; a vote may be split now and then.
-constexpr uint64_t kFewTerms = 4;
-
 class PartitionTest : public MembersOnHosts {};
 
 TEST_F(PartitionTest, FLT_N10_TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLostItByThen) {

@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
@@ -103,6 +104,33 @@ TEST(MetricsTest, CountWhatWasDone) {
   ASSERT_TRUE(after->peers.tcp);
   EXPECT_GE(after->peers.tcp->opened, 2u);
   EXPECT_THAT(prometheus_text(*after), HasSubstr("coordkit_leads 1\n"));
+}
+
+TEST(MetricsTest, RenewalsAndWhatIsHeldAreCounted) {
+  Cluster cluster;
+  ASSERT_NO_FATAL_FAILURE(cluster.open_all());
+  Session session = *cluster[1].open_session({.ttl = 1500ms});
+  const auto grant = session.acquire("lock", {.timeout = kPatience});
+  ASSERT_THAT(grant.status(), IsOk());
+  ASSERT_THAT(cluster[1].put("key", std::string(1000, 'v'), {.timeout = kPatience}).status(), IsOk());
+  Metrics seen;
+  for (const auto limit = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < limit;) {
+    seen = *cluster[1].metrics();
+    if (seen.renewals.answered.count() >= 2) break;
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_GE(seen.renewals.answered.count(), 2u);
+  EXPECT_GE(seen.renewals.sent, seen.renewals.answered.count());
+  const Contents& held = seen.memory.contents;
+  EXPECT_EQ(held.sessions, 1u);
+  EXPECT_EQ(held.locks, 1u);
+  EXPECT_EQ(held.claims, 1u);
+  EXPECT_EQ(held.keys, 1u);
+  EXPECT_EQ(held.changes, 1u);
+  EXPECT_GE(held.key_weight, 1000u);
+  EXPECT_GE(seen.memory.log_bytes, 1000u);
+  EXPECT_EQ(seen.memory.request_bytes, 0u);
+  EXPECT_THAT(prometheus_text(seen), HasSubstr("coordkit_keys 1\n"));
 }
 
 TEST(MetricsTest, ARefusedCommandIsNoLatency) {

@@ -18,7 +18,7 @@ struct Planted {
 
 void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
 
-class DefectTest : public testing::TestWithParam<Planted> {};
+class DefectTest : public ::testing::TestWithParam<Planted> {};
 
 TEST_P(DefectTest, IsReported) {
   constexpr uint64_t kSeedsMost = 60;
@@ -38,7 +38,7 @@ TEST_P(DefectTest, IsReported) {
 }
 
 // What callers can see, the black box finds by itself: no log, no indexes.
-class BlackBoxDefectTest : public testing::TestWithParam<Planted> {};
+class BlackBoxDefectTest : public ::testing::TestWithParam<Planted> {};
 
 TEST_P(BlackBoxDefectTest, IsReportedWithoutTheWitness) {
   constexpr uint64_t kSeedsMost = 60;
@@ -60,14 +60,14 @@ TEST_P(BlackBoxDefectTest, IsReportedWithoutTheWitness) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BlackBoxDefectTest,
-                         testing::Values(Planted{"stale_read", &Defects::stale_read, {"INV_K01", "INV_L01"}},
-                                         Planted{"answer_changed", &Defects::answer_changed, {"INV_K01"}},
-                                         Planted{"submits_twice", &Defects::submits_twice, {"INV_K01"}}),
+                         ::testing::Values(Planted{"stale_read", &Defects::stale_read, {"INV_K01", "INV_L01"}},
+                                           Planted{"answer_changed", &Defects::answer_changed, {"INV_K01"}},
+                                           Planted{"submits_twice", &Defects::submits_twice, {"INV_K01"}}),
                          [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     All, DefectTest,
-    testing::Values(
+    ::testing::Values(
         Planted{"written_before_durable", &Defects::written_before_durable, {"INV_R08", "INV_R17", "INV_R02"}},
         Planted{"forgets_vote", &Defects::forgets_vote, {"INV_R02", "INV_R03", "INV_S01"}},
         Planted{"forgets_tail", &Defects::forgets_tail, {"INV_R06", "INV_R08", "INV_R18", "INV_R10", "INV_R20"}},

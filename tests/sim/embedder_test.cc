@@ -71,7 +71,7 @@ class Counting final : public Program {
   bool calm_ = false;
 };
 
-struct EmbedderTest : testing::Test {
+struct EmbedderTest : ::testing::Test {
   SimOptions options(uint64_t seed, std::string profile = "swarm") {
     SimOptions made{.seed = seed, .profile = std::move(profile), .hostile_time = 5s};
     made.built_in_work = false;

@@ -10,7 +10,7 @@ namespace {
 
 std::string page(char c) { return std::string(kPageBytes, c); }
 
-class SimFileSystemTest : public testing::Test {
+class SimFileSystemTest : public ::testing::Test {
  protected:
   // A file that was synced, name and all.
   std::unique_ptr<File> durable_file(const std::string& name, const std::string& bytes) {

@@ -6,7 +6,7 @@
 namespace coordkit::sim {
 namespace {
 
-class SimNetworkTest : public testing::Test {
+class SimNetworkTest : public ::testing::Test {
  protected:
   SimNetworkTest() {
     network_.set_quality({.delay_min = Duration(1), .delay_max = Duration(1)});

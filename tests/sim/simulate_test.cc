@@ -1,12 +1,7 @@
-// Whole runs: the same seed gives the same run, seeds of both profiles hold all invariants, and every seed that once found
-// a bug is run again (seeds.txt).
+// Whole runs: the same seed gives the same run, and seeds of every profile hold all invariants.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "coordkit/sim/options.h"
-#include "tests/support/source_dir.h"
 
 namespace coordkit::sim {
 namespace {
@@ -189,30 +184,6 @@ TEST(SimulateTest, TheBlackBoxLooksAtATenthAndDisturbsNothing) {
 }
 
 TEST(SimulateTest, UnknownProfileIsRefused) { EXPECT_EQ(run(1, "no such").violation, "OPTIONS"); }
-
-// seeds.txt: SEED PROFILE SECONDS what it was. Some take as long as all others together, so they are spread.
-constexpr size_t kSeedShares = 12;
-
-class SeedsTest : public ::testing::TestWithParam<size_t> {};
-
-TEST_P(SeedsTest, ThoseThatFoundBugsHold) {
-  std::ifstream file(source_dir() + "/tests/sim/seeds.txt");
-  ASSERT_TRUE(file.is_open());
-  size_t count = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line.front() == '#' || count++ % kSeedShares != GetParam()) continue;
-    std::istringstream words(line);
-    uint64_t seed = 0;
-    std::string profile;
-    int64_t seconds = 0;
-    ASSERT_TRUE(words >> seed >> profile >> seconds) << line;
-    const Report report = run(seed, profile, std::chrono::seconds(seconds), BlackBox::Always);
-    EXPECT_EQ(report.violation, "") << story(report);
-  }
-  EXPECT_GT(count, GetParam());
-}
-
-INSTANTIATE_TEST_SUITE_P(Share, SeedsTest, ::testing::Range(size_t{0}, kSeedShares));
 
 }  // namespace
 }  // namespace coordkit::sim

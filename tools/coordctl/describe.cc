@@ -17,8 +17,6 @@
 namespace coordkit::coordctl {
 namespace {
 
-int64_t milliseconds(Duration duration) { return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(); }
-
 Json describe_members(const std::vector<raft::Member>& members) {
   Json list = Json::array();
   for (const raft::Member& member : members) {

@@ -28,8 +28,6 @@ constexpr std::array kCoordinationKinds = {
 static_assert(kCoordinationKinds.size() == std::variant_size_v<CoordinationCommand>);
 static_assert(std::is_same_v<std::variant_alternative_t<18, CoordinationCommand>, machine::LeaveGroup>);
 
-int64_t milliseconds(Duration duration) { return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(); }
-
 // Sets a field if the body has one of that name and something is in it.
 class Fields {
  public:

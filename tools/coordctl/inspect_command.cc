@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/sums.h"
+#include "coordkit/error.h"
 #include "coordkit/inspect.h"
 #include "tools/coordctl/outcome.h"
 #include "tools/coordctl/safe_bytes.h"
@@ -31,7 +33,7 @@ std::string hex(uint64_t value) {
   return text;
 }
 // Names come from users and may hold anything.
-std::string shown(const std::string& text) {
+std::string printable(const std::string& text) {
   const Json safe = safe_bytes(text);
   return safe.is_string() ? text : safe.dump();
 }
@@ -146,7 +148,7 @@ void print_checkpoint(const CheckpointReport& checkpoint) {
 
 void print_members(const char* role, const std::vector<raft::Member>& members) {
   for (const raft::Member& member : members) {
-    line(role, "replica " + number(member.id) + " at " + shown(member.address) + ", store " + number(member.store));
+    line(role, "replica " + number(member.id) + " at " + printable(member.address) + ", store " + number(member.store));
   }
 }
 
@@ -166,7 +168,7 @@ void print_state(const ClusterReport& state) {
 void print_text(const DirectoryReport& report, bool verified) {
   line("directory", report.path);
   const std::string whose = report.replica ? "replica " + number(report.replica) : "a replica that was never named";
-  line("identity", whose + " of cluster '" + shown(report.cluster) + "'" +
+  line("identity", whose + " of cluster '" + printable(report.cluster) + "'" +
                        (report.state ? " (mark " + cluster_mark(report.state->cluster) + ")" : "") + ", store " +
                        number(report.store) + ", boot " + number(report.boot));
   if (report.log) print_log(*report.log);
@@ -180,23 +182,35 @@ void print_text(const DirectoryReport& report, bool verified) {
   }
 }
 
+absl::Status with_hint(const absl::Status& status) {
+  if (reason_of(status) != Reason::InUse) return status;
+  return make_error(Reason::InUse, std::string(sentence_of(status)) + ", or look at a copy with --read-only-copy");
+}
+
 }  // namespace
 
 void add_inspect(CLI::App& app, InspectArguments& arguments) {
   CLI::App* command = app.add_subcommand(
       "inspect", "what a data directory at rest holds. Exit status: 0 sound, 1 refused, 2 something is wrong with it");
-  command->add_option("directory", arguments.directory, "data directory of a replica that is stopped")->required();
+  command
+      ->add_option("directory", arguments.directory,
+                   "data directory of a replica, of one that is stopped but for --read-only-copy")
+      ->required();
   command->add_flag("--verify", arguments.verify, "every page of the checkpoint too");
+  command->add_flag("--read-only-copy", arguments.copy,
+                    "look at a copy, made among the temporary files and removed at the end: for a directory in use");
   command->add_flag("--json", arguments.json, "one JSON object on stdout");
 }
 
 int run_inspect(const InspectArguments& arguments) {
-  const absl::StatusOr<DirectoryReport> report = inspect_directory(arguments.directory, {.verify = arguments.verify});
-  if (!report.ok()) return refuse(report.status());
+  const std::string copy_in = arguments.copy ? std::filesystem::temp_directory_path().string() : "";
+  const absl::StatusOr<DirectoryReport> report =
+      inspect_directory(arguments.directory, {.verify = arguments.verify, .copy_in = copy_in});
+  if (!report.ok()) return refuse(with_hint(report.status()));
   if (arguments.json) {
     std::printf("%s\n", json_of(*report).dump().c_str());
   } else {
-    print_text(*report, arguments.verify);
+    print_text(*report, arguments.verify || arguments.copy);
   }
   return report->problems.empty() ? kDone : kFaulty;
 }

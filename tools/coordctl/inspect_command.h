@@ -10,6 +10,7 @@ namespace coordkit::coordctl {
 struct InspectArguments {
   std::string directory;
   bool verify = false;
+  bool copy = false;
   bool json = false;
 };
 void add_inspect(CLI::App& app, InspectArguments& arguments);

@@ -1,7 +1,6 @@
 #include "tools/experiment/load_group.h"
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 
 #include "tools/support/loopback.h"
@@ -12,12 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 120s;
-
-uint64_t mebibytes(std::istringstream& rest) {
-  uint64_t kibibytes = 0;
-  rest >> kibibytes;
-  return kibibytes >> 10;
-}
 
 }  // namespace
 
@@ -122,14 +115,7 @@ void LoadGroup::measure() {
   for (size_t id = 1; id <= size(); ++id) {
     if (!process(id).running()) continue;
     MemoryUse& use = memory_.at(id);
-    std::ifstream status("/proc/" + std::to_string(process(id).pid()) + "/status");
-    for (std::string line; std::getline(status, line);) {
-      std::istringstream words(line);
-      std::string name;
-      words >> name;
-      if (name == "VmHWM:") use.peak = mebibytes(words);
-      if (name == "RssAnon:") use.anonymous = mebibytes(words);
-    }
+    static_cast<support::MemoryUse&>(use) = support::memory_of(process(id).pid());
     use.anonymous_peak = std::max(use.anonymous_peak, use.anonymous);
   }
 }

@@ -12,14 +12,12 @@
 
 #include "tools/support/child.h"
 #include "tools/support/lines.h"
+#include "tools/support/memory_use.h"
 
 namespace coordkit::experiment {
 
-// Of one process, in MiB, as the kernel counts it.
-struct MemoryUse {
-  uint64_t peak = 0;       // VmHWM: of everything that was resident, pages of mapped files too
-  uint64_t anonymous = 0;  // RssAnon: what the process itself has allocated
-  uint64_t anonymous_peak = 0;
+struct MemoryUse : support::MemoryUse {
+  uint64_t anonymous_peak = 0;  // of the moments at which it was measured
 };
 
 // What a member has said since it was started.

@@ -64,6 +64,13 @@ struct CommandStatistics {
   friend bool operator==(const CommandStatistics&, const CommandStatistics&) = default;
 };
 
+// Renewals of the sessions and kept leases of this process: one message to the leader for all that have something to renew.
+struct RenewalStatistics {
+  uint64_t sent = 0;
+  WaitTimes answered;  // from the send of each to the first answer that confirmed something; what is missing had none in time
+  friend bool operator==(const RenewalStatistics&, const RenewalStatistics&) = default;
+};
+
 struct LockStatistics {
   uint64_t grants = 0;        // acquires that were granted
   uint64_t local_grants = 0;  // of these, sticky ones that needed no log entry (S-58)

@@ -1,0 +1,242 @@
+#include "bench/cluster/overload.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/random.h"
+#include "bench/cluster/kv_load.h"
+#include "bench/cluster/measure.h"
+#include "bench/cluster/sessions.h"
+#include "coordkit/error.h"
+#include "coordkit/kv.h"
+#include "tools/support/memory_use.h"
+
+namespace coordkit::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::ordered_json;
+
+constexpr std::array<size_t, 3> kCallers = {64, 256, 1024};
+constexpr double kLookSeconds = 5;
+constexpr Duration kTtl = 2s;
+constexpr auto kTick = 1ms;
+constexpr auto kSlice = 100ms;
+constexpr auto kRecoveryLimit = 10s;
+constexpr double kRecovered = 0.9;
+
+// What became of the puts that were offered.
+class Answers {
+ public:
+  void add(const absl::StatusOr<PutResult>& answer, TimePoint from) {
+    const TimePoint now = Clock::now();
+    const std::lock_guard lock(mutex_);
+    --under_way_;
+    if (answer.ok()) {
+      took_.add(now - from);
+      ++done_;
+      return;
+    }
+    const std::optional<Reason> reason = reason_of(answer.status());
+    ++refused_[reason ? std::string(name_of(*reason)) : answer.status().ToString()];
+    if (outcome_of(answer.status()) == Outcome::Unknown) ++unknown_;
+  }
+  void offered() {
+    const std::lock_guard lock(mutex_);
+    ++under_way_;
+  }
+  uint64_t done() const {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  bool all_answered() const {
+    const std::lock_guard lock(mutex_);
+    return under_way_ == 0;
+  }
+  void tell(ordered_json& line) const {
+    const std::lock_guard lock(mutex_);
+    line["refused"] = refused_;
+    line["unknown"] = unknown_;
+    line["put_p50_us"] = std::chrono::duration<double, std::micro>(took_.percentile(50)).count();
+    line["put_p99_us"] = std::chrono::duration<double, std::micro>(took_.percentile(99)).count();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  WaitTimes took_;
+  std::map<std::string, uint64_t> refused_;
+  uint64_t done_ = 0, under_way_ = 0, unknown_ = 0;
+};
+
+// Callers with one put under way each, and how many were done so far.
+class Callers : public std::enable_shared_from_this<Callers> {
+ public:
+  Callers(Replica& replica, size_t count) : kv_(replica), running_(count) {}
+
+  void start() {
+    for (size_t number = running_; number > 0; --number) next(number);
+  }
+  uint64_t done() const { return done_; }
+  void stop() {
+    over_ = true;
+    while (running_ > 0) std::this_thread::sleep_for(1ms);
+  }
+
+ private:
+  void next(uint64_t number) {
+    if (over_) {
+      --running_;
+      return;
+    }
+    kv_.put_async({.key = key_of(number), .value = std::string(kSixteenBytes)}, {},
+                  [self = shared_from_this(), number](const absl::StatusOr<PutResult>& answer) {
+                    if (answer.ok()) ++self->done_;
+                    self->next(number);
+                  });
+  }
+
+  Kv kv_;
+  std::atomic<bool> over_{false};
+  std::atomic<uint64_t> done_{0};
+  std::atomic<size_t> running_;
+};
+
+double milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
+
+// The bound below which 99 of 100 renewals between two readings were answered.
+double p99_between(const WaitTimes& before, const WaitTimes& after) {
+  const uint64_t count = after.count() - before.count();
+  uint64_t seen = 0;
+  for (size_t i = 0; i < WaitTimes::kBuckets; ++i) {
+    seen += after.buckets()[i] - before.buckets()[i];
+    if (count > 0 && seen * 100 >= count * 99) return milliseconds(std::min(WaitTimes::upper(i), after.longest()));
+  }
+  return -1;
+}
+
+class Overload {
+ public:
+  Overload(Replica& replica, const LoadOptions& options)
+      : replica_(replica), options_(options), sessions_(std::make_shared<Sessions>(replica, options.sessions, kTtl)) {}
+
+  ordered_json run() {
+    if (const absl::Status opened = sessions_->open(); !opened.ok()) return {{"errors", 1}, {"first_error", opened.ToString()}};
+    const WaitTimes idle = renewals();
+    sustain();
+    const WaitTimes before = renewals();
+    line_["memory_mib_before"] = support::memory_of(getpid()).anonymous;
+    offer();
+    const WaitTimes after = renewals();
+    recover();
+    line_["renewal_p99_ms_before"] = one_digit(p99_between(idle, before));
+    line_["renewal_p99_ms_during"] = one_digit(p99_between(before, after));
+    line_["sessions"] = options_.sessions;
+    line_["lost"] = options_.sessions - sessions_->valid();
+    line_["errors"] = line_["lost"].get<uint64_t>() + line_["unknown"].get<uint64_t>();
+    return line_;
+  }
+
+ private:
+  void sustain() {
+    for (const size_t callers : kCallers) {
+      const double rate = rate_of(callers);
+      if (rate <= best_) continue;
+      best_ = rate;
+      callers_ = callers;
+    }
+    line_["sustainable_per_s"] = std::round(best_);
+    line_["sustainable_callers"] = callers_;
+  }
+
+  double rate_of(size_t callers) {
+    const auto load = std::make_shared<Callers>(replica_, callers);
+    load->start();
+    std::this_thread::sleep_for(1s);
+    const uint64_t before = load->done();
+    std::this_thread::sleep_for(Seconds(kLookSeconds));
+    const uint64_t after = load->done();
+    load->stop();
+    return static_cast<double>(after - before) / kLookSeconds;
+  }
+
+  // In ticks; what a tick that came late has missed is offered with it.
+  void offer() {
+    const auto answers = std::make_shared<Answers>();
+    Kv kv(replica_);
+    Random random(1);
+    const double rate = best_ * options_.times;
+    const TimePoint start = Clock::now();
+    uint64_t offered = 0, done_before = 0, worst = UINT64_MAX;
+    TimePoint next_second = start + 1s;
+    for (TimePoint now = start; now < start + Seconds(options_.seconds); now = Clock::now()) {
+      for (const auto due = static_cast<uint64_t>(rate * Seconds(now - start).count()); offered < due; ++offered) {
+        answers->offered();
+        kv.put_async({.key = key_of(random.below(kKeys)), .value = std::string(kSixteenBytes)}, {.timeout = 1s},
+                     [answers, from = Clock::now()](const absl::StatusOr<PutResult>& answer) { answers->add(answer, from); });
+      }
+      if (now >= next_second) {
+        const uint64_t done = answers->done();
+        worst = std::min(worst, done - std::exchange(done_before, done));
+        peak_mib_ = std::max(peak_mib_, support::memory_of(getpid()).anonymous);
+        next_second += 1s;
+      }
+      std::this_thread::sleep_until(now + kTick);
+    }
+    const double took = Seconds(Clock::now() - start).count();
+    const double goodput = static_cast<double>(answers->done()) / took;
+    ended_ = Clock::now();
+    line_["offered_per_s"] = std::round(static_cast<double>(offered) / took);
+    line_["goodput_per_s"] = std::round(goodput);
+    line_["of_sustainable"] = std::round(goodput / best_ * 100) / 100;
+    line_["worst_second_per_s"] = worst;
+    line_["memory_mib_peak"] = peak_mib_;
+    answers_ = answers;
+  }
+
+  void recover() {
+    const auto load = std::make_shared<Callers>(replica_, callers_);
+    load->start();
+    double recovered = -1;
+    uint64_t before = 0;
+    for (TimePoint slice = ended_ + kSlice; slice < ended_ + kRecoveryLimit && recovered < 0; slice += kSlice) {
+      std::this_thread::sleep_until(slice);
+      const uint64_t done = load->done();
+      const double rate = static_cast<double>(done - std::exchange(before, done)) / Seconds(kSlice).count();
+      if (rate >= kRecovered * best_) recovered = Seconds(Clock::now() - ended_).count() * 1000;
+    }
+    load->stop();
+    while (!answers_->all_answered()) std::this_thread::sleep_for(1ms);
+    answers_->tell(line_);
+    line_["recovered_ms"] = std::round(recovered);
+  }
+
+  WaitTimes renewals() const {
+    const absl::StatusOr<Metrics> metrics = replica_.metrics();
+    return metrics.ok() ? metrics->renewals.answered : WaitTimes();
+  }
+
+  Replica& replica_;
+  const LoadOptions options_;
+  const std::shared_ptr<Sessions> sessions_;
+  double best_ = 0;
+  size_t callers_ = 0;
+  uint64_t peak_mib_ = 0;
+  TimePoint ended_;
+  std::shared_ptr<Answers> answers_;
+  ordered_json line_;
+};
+
+}  // namespace
+
+ordered_json run_overload(Replica& replica, const LoadOptions& options) { return Overload(replica, options).run(); }
+
+}  // namespace coordkit::bench

@@ -1,0 +1,35 @@
+// What a host counts itself, beside what engine, client and transport count of themselves.
+#include "machine/reads.h"
+#include "replica/host.h"
+
+namespace coordkit {
+
+Metrics Host::metrics(const Client& client) {
+  Metrics metrics = meter_.read();
+  {
+    const std::lock_guard lock(mutex_);
+    metrics.turns.waiting = arrivals_.size();
+    metrics.turns.waiting_bytes = mail_bytes_;
+  }
+  const EngineStatus status = engine_->status();
+  metrics.peers.unheard = status.unheard;
+  metrics.peers.tcp = tcp_ != nullptr ? tcp_->counters() : tcp_counters_;
+  metrics.consensus.term = engine_->leadership().term;
+  metrics.consensus.leads = engine_->leadership().role == raft::Role::Leader;
+  metrics.consensus.applied = status.applied;
+  if (status.core) {
+    metrics.consensus.commit = status.core->commit;
+    metrics.consensus.durable = status.core->durable;
+    metrics.memory.log_bytes = status.core->cached_bytes;
+  }
+  metrics.commands = client.command_statistics();
+  metrics.locks = client.lock_statistics();
+  metrics.renewals = client.renewal_statistics();
+  metrics.memory.request_bytes = status.request_bytes;
+  if (const StateMachine* machine = engine_->machine(kCoordination); machine != nullptr && machine->reads() != nullptr) {
+    metrics.memory.contents = machine->reads()->contents();
+  }
+  return metrics;
+}
+
+}  // namespace coordkit

@@ -1,0 +1,83 @@
+#include "storage/directory_copy.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "coordkit/error.h"
+
+namespace coordkit::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLog = "log";
+
+absl::Status failed(const std::string& what, std::error_code error) {
+  const std::string sentence = what + " cannot be copied: " + error.message();
+  if (error == std::errc::permission_denied) return make_error(Reason::PermissionDenied, sentence);
+  if (error == std::errc::no_space_on_device) {
+    return make_error(Reason::NoSpace, sentence + "; choose a folder with more room");
+  }
+  return make_error(Reason::StorageFailed, sentence);
+}
+
+// What goes away between its listing and its copy was removed by the replica, or is another one's lock.
+absl::Status copy_one(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_file(from, to, error);
+  if (!error || error == std::errc::no_such_file_or_directory) return absl::OkStatus();
+  return failed(from, error);
+}
+
+absl::Status copy_files(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_directory(to, error);
+  if (error) return failed(from, error);
+  for (fs::directory_iterator it(from, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (!it->is_regular_file(unknown)) continue;
+    if (absl::Status copied = copy_one(it->path(), to / it->path().filename()); !copied.ok()) return copied;
+  }
+  return error ? failed(from, error) : absl::OkStatus();
+}
+
+absl::StatusOr<std::string> new_folder(const std::string& below) {
+  std::string path = fs::path(below) / "coordkit-copy-XXXXXX";
+  if (::mkdtemp(path.data()) != nullptr) return path;
+  const std::error_code error(errno, std::generic_category());
+  return make_error(Reason::StorageFailed, "a copy cannot be made in " + below + ": " + error.message());
+}
+
+}  // namespace
+
+absl::StatusOr<DirectoryCopy> DirectoryCopy::make(const std::string& directory, const std::string& below) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    return error == std::errc::permission_denied ? failed(directory, error)
+                                                 : make_error(Reason::NotFound, "there is no directory " + directory);
+  }
+  absl::StatusOr<std::string> folder = new_folder(below);
+  if (!folder.ok()) return folder.status();
+  DirectoryCopy copy(*std::move(folder));
+  const fs::path from(directory), to(copy.path_);
+  if (absl::Status copied = copy_files(from, to); !copied.ok()) return copied;
+  for (fs::directory_iterator it(from, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (!it->is_directory(unknown) || it->path().filename() == kLog) continue;
+    if (absl::Status copied = copy_files(it->path(), to / it->path().filename()); !copied.ok()) return copied;
+  }
+  if (error) return failed(from, error);
+  if (!fs::is_directory(from / kLog, error)) return copy;
+  if (absl::Status copied = copy_files(from / kLog, to / kLog); !copied.ok()) return copied;
+  return copy;
+}
+
+DirectoryCopy::~DirectoryCopy() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace coordkit::storage

@@ -1,0 +1,17 @@
+// What a process has in memory, as the kernel counts it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace coordkit::support {
+
+// In MiB. All zero: there is no such process.
+struct MemoryUse {
+  uint64_t peak = 0;       // VmHWM: of everything that was resident, pages of mapped files too
+  uint64_t anonymous = 0;  // RssAnon: what the process itself has allocated
+};
+MemoryUse memory_of(pid_t process);
+
+}  // namespace coordkit::support
