@@ -2,6 +2,8 @@
 // directions: the io is a Writer or a Reader. Zero and empty fields are left out, so that equal values have equal bytes; a
 // field that a reader does not know, or that has another wire type than it should, is skipped.
 //
+// A list's element, and what is optional and there, is written also if it is empty; a message() of a message is left out then.
+//
 // Rules say what a family of messages takes for granted: value<T>(number), the value of a number from hostile bytes;
 // blank<M>(), what absent fields of an element mean; body_bytes(message), the length of an element if it is known beforehand,
 // or zero. Their namespace is where describe() is looked for.
@@ -63,12 +65,21 @@ inline constexpr size_t kUnlimited = SIZE_MAX;
 template <typename Rules>
 class Writer {
  public:
+  static constexpr bool kReads = false;
   explicit Writer(std::string& bytes) : bytes_(bytes), out_(bytes) {}
 
   template <typename T>
   void number(uint32_t field, const T& value) {
     if (number_of(value) != 0) out_.add_uint64(field, number_of(value));
   }
+  void number(uint32_t field, const std::optional<uint64_t>& value) {
+    if (value) out_.add_uint64(field, *value);
+  }
+  // Zigzag: small numbers of either sign are short.
+  void signed_number(uint32_t field, int64_t value) {
+    if (value != 0) out_.add_sint64(field, value);
+  }
+  void signed_number(uint32_t field, Duration value) { signed_number(field, int64_t{value.count()}); }
   template <typename T>
   void fixed(uint32_t field, const T& value) {
     if (number_of(value) != 0) out_.add_fixed64(field, number_of(value));
@@ -81,6 +92,9 @@ class Writer {
     const std::string_view view = view_of(value);
     COORDKIT_CHECK(view.size() <= limit);
     if (!view.empty()) out_.add_bytes(field, view.data(), view.size());
+  }
+  void bytes(uint32_t field, const std::optional<std::string>& value) {
+    if (value) out_.add_bytes(field, *value);
   }
   // Ascending ids as differences: ids of live things lie close together, so most take one or two bytes instead of nine.
   template <typename Tag>
@@ -96,8 +110,23 @@ class Writer {
     }
   }
   template <typename M>
+  void message(uint32_t field, const M& m) {
+    protozero::pbf_writer parent(bytes_);
+    const protozero::pbf_writer brackets(parent, field);
+    Writer inner(bytes_);
+    describe(inner, m);
+  }
+  template <typename M>
+  void message(uint32_t field, const std::optional<M>& m) {
+    if (m) element(field, *m);
+  }
+  template <typename M>
   void repeated(uint32_t field, const std::vector<M>& items, size_t limit) {
     COORDKIT_CHECK(items.size() <= limit);
+    for (const M& item : items) element(field, item);
+  }
+  template <typename M>
+  void repeated_first(uint32_t field, const std::vector<M>& items, size_t) {
     for (const M& item : items) element(field, item);
   }
   void repeated(uint32_t field, const std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
@@ -139,11 +168,19 @@ class Reader {
  public:
   Reader(protozero::pbf_reader& in, Budget& budget) : in_(in), at_(in.tag_and_type()), budget_(budget) {}
 
+  static constexpr bool kReads = true;
   bool taken() const { return taken_; }
 
   template <typename T>
   void number(uint32_t field, T& value) {
     if (at(field, Wire::varint)) value = Rules::template value<T>(in_.get_uint64());
+  }
+  void number(uint32_t field, std::optional<uint64_t>& value) {
+    if (at(field, Wire::varint)) value = in_.get_uint64();
+  }
+  template <typename T>
+  void signed_number(uint32_t field, T& value) {
+    if (at(field, Wire::varint)) value = T(in_.get_sint64());
   }
   template <typename T>
   void fixed(uint32_t field, T& value) {
@@ -151,6 +188,9 @@ class Reader {
   }
   void bytes(uint32_t field, std::string& value, size_t limit = kUnlimited) {
     if (at(field, Wire::length_delimited)) value = view(limit);
+  }
+  void bytes(uint32_t field, std::optional<std::string>& value) {
+    if (at(field, Wire::length_delimited)) value = view(kUnlimited);
   }
   void bytes(uint32_t field, SharedBytes& value, size_t limit = kUnlimited) {
     if (at(field, Wire::length_delimited)) value = SharedBytes(view(limit));
@@ -169,6 +209,22 @@ class Reader {
       require(distance != 0 && distance <= ~last.value(), "ids that do not ascend");
       ids.push_back(last = last + distance);
     }
+  }
+  template <typename M>
+  void message(uint32_t field, M& m) {
+    if (at(field, Wire::length_delimited)) read_message(in_.get_message(), m, budget_);
+  }
+  template <typename M>
+  void message(uint32_t field, std::optional<M>& m) {
+    if (at(field, Wire::length_delimited)) read_message(in_.get_message(), m.emplace(Rules::template blank<M>()), budget_);
+  }
+  // What comes after the limit is read and forgotten.
+  template <typename M>
+  void repeated_first(uint32_t field, std::vector<M>& items, size_t limit) {
+    if (!at(field, Wire::length_delimited)) return;
+    M item = Rules::template blank<M>();
+    read_message(in_.get_message(), item, budget_);
+    if (items.size() < limit) items.push_back(std::move(item));
   }
   template <typename M>
   void repeated(uint32_t field, std::vector<M>& items, size_t limit) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "coordkit/types.h"
 #include "lease/secret.h"
 #include "machine/coordination_command.h"
+#include "machine/field_list.h"
 #include "machine/key_space.h"
 #include "machine/kv_command.h"
 #include "machine/lease_command.h"
@@ -41,11 +43,18 @@ struct OpenSession {
   BootCounter boot;
   uint64_t incarnation = 0;
   lease::SecretHash secret = {};  // of what a resume will have to show; none: it cannot be resumed
+  static constexpr uint32_t kField = 2;
+  static constexpr auto fields() {
+    using O = OpenSession;
+    return std::tuple(&O::ttl, &O::metadata, &O::node, &O::boot, &O::incarnation, at(30, &O::secret));
+  }
   friend bool operator==(const OpenSession&, const OpenSession&) = default;
 };
 
 struct CloseSession {
   SessionId session;
+  static constexpr uint32_t kField = 3;
+  static constexpr auto fields() { return std::tuple(&CloseSession::session); }
   friend bool operator==(const CloseSession&, const CloseSession&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 #include "absl/status/statusor.h"
@@ -17,12 +18,16 @@ struct LockHeld {
   std::string name;
   Token token;
   bool exclusive = false;
+  static constexpr uint32_t kField = 1;
+  static constexpr auto fields() { return std::tuple(&LockHeld::name, &LockHeld::token, &LockHeld::exclusive); }
   friend bool operator==(const LockHeld&, const LockHeld&) = default;
 };
 
 // Nobody holds the lock. Somebody may wait for it, and a lock-delay may run.
 struct LockFree {
   std::string name;
+  static constexpr uint32_t kField = 20;
+  static constexpr auto fields() { return std::tuple(&LockFree::name); }
   friend bool operator==(const LockFree&, const LockFree&) = default;
 };
 

@@ -13,56 +13,46 @@ using namespace fields;  // the vocabulary of this file
 enum OperationKind : uint32_t { kRange = 1, kPut = 2, kDelete = 3, kTransaction = 4 };
 constexpr size_t kReadDepthMax = 2 * mvcc::kDepthMax;  // what is deeper could not be refused by a walk over it
 
-// Adds a message also if it is empty.
-template <typename Write>
-void put_message(pbf_writer& out, uint32_t field, Write write) {
-  std::string body;
-  pbf_writer inner(body);
-  write(inner);
-  out.add_message(field, body);
-}
-
 // ---- writing
 
-void write(pbf_writer& out, const Transaction& transaction);
+void write(std::string& out, const Transaction& transaction);
 
-void write_body(pbf_writer&, std::monostate) {}
-void write_body(pbf_writer& out, const RangeOperation& range) { put_element(out, kRange, range); }
-void write_body(pbf_writer& out, const PutOperation& put) { put_element(out, kPut, put); }
-void write_body(pbf_writer& out, const DeleteOperation& erase) { put_element(out, kDelete, erase); }
-void write_body(pbf_writer& out, const std::vector<Transaction>& nested) {
-  for (const Transaction& one : nested) put_transaction(out, kTransaction, one);
+void write_body(std::string&, std::monostate) {}
+void write_body(std::string& out, const RangeOperation& range) { put_element(out, kRange, range); }
+void write_body(std::string& out, const PutOperation& put) { put_element(out, kPut, put); }
+void write_body(std::string& out, const DeleteOperation& erase) { put_element(out, kDelete, erase); }
+void write_body(std::string& out, const std::vector<Transaction>& nested) {
+  for (const Transaction& one : nested) put_element(out, kTransaction, one);
 }
 
-void write_operations(pbf_writer& out, uint32_t field, const std::vector<Operation>& operations) {
+void write_operations(std::string& out, uint32_t field, const std::vector<Operation>& operations) {
   for (const Operation& operation : operations) {
-    put_message(out, field,
-                [&](pbf_writer& body) { std::visit([&body](const auto& kind) { write_body(body, kind); }, operation.body); });
+    put_message(out, field, [&] { std::visit([&out](const auto& kind) { write_body(out, kind); }, operation.body); });
   }
 }
 
-void write(pbf_writer& out, const Transaction& transaction) {
-  put_field(out, 1, transaction.compares);
+void write(std::string& out, const Transaction& transaction) {
+  put_elements(out, 1, transaction.compares);
   write_operations(out, 2, transaction.then);
   write_operations(out, 3, transaction.otherwise);
 }
 
-void write(pbf_writer& out, const OperationReply& reply);
+void write(std::string& out, const OperationReply& reply);
 
-void write(pbf_writer& out, const TransactionReply& reply) {
-  put_field(out, 1, reply.succeeded);
-  for (const OperationReply& one : reply.replies) put_message(out, 2, [&](pbf_writer& body) { write(body, one); });
+void write(std::string& out, const TransactionReply& reply) {
+  if (reply.succeeded) pbf_writer(out).add_uint64(1, 1);
+  for (const OperationReply& one : reply.replies) put_message(out, 2, [&] { write(out, one); });
 }
 
-void write_reply(pbf_writer&, std::monostate) {}
-void write_reply(pbf_writer& out, const RangeReply& range) { put_element(out, kRange, range); }
-void write_reply(pbf_writer& out, const PutReply& put) { put_element(out, kPut, put); }
-void write_reply(pbf_writer& out, const DeleteReply& erase) { put_element(out, kDelete, erase); }
-void write_reply(pbf_writer& out, const std::vector<TransactionReply>& nested) {
-  for (const TransactionReply& one : nested) put_message(out, kTransaction, [&](pbf_writer& body) { write(body, one); });
+void write_reply(std::string&, std::monostate) {}
+void write_reply(std::string& out, const RangeReply& range) { put_element(out, kRange, range); }
+void write_reply(std::string& out, const PutReply& put) { put_element(out, kPut, put); }
+void write_reply(std::string& out, const DeleteReply& erase) { put_element(out, kDelete, erase); }
+void write_reply(std::string& out, const std::vector<TransactionReply>& nested) {
+  for (const TransactionReply& one : nested) put_message(out, kTransaction, [&] { write(out, one); });
 }
 
-void write(pbf_writer& out, const OperationReply& reply) {
+void write(std::string& out, const OperationReply& reply) {
   std::visit([&out](const auto& kind) { write_reply(out, kind); }, reply.body);
 }
 
@@ -138,16 +128,13 @@ OperationReply read_operation_reply(pbf_reader in, size_t depth) {
 
 }  // namespace
 
-void put_transaction(protozero::pbf_writer& out, uint32_t field, const Transaction& transaction) {
-  put_message(out, field, [&](pbf_writer& body) { write(body, transaction); });
-}
+void append_transaction(std::string& bytes, const Transaction& transaction) { write(bytes, transaction); }
 
-Transaction get_transaction(protozero::pbf_reader in) { return read_transaction(in, 1); }
+Transaction read_transaction(protozero::pbf_reader in) { return read_transaction(in, 1); }
 
 std::string encode(const OperationReply& reply) {
   std::string encoded;
-  pbf_writer out(encoded);
-  write(out, reply);
+  write(encoded, reply);
   return encoded;
 }
 

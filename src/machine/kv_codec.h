@@ -65,10 +65,17 @@ struct FieldsOf<DeleteReply> {
 
 namespace coordkit::machine {
 
-// As a field, also if it is empty.
-void put_transaction(protozero::pbf_writer& out, uint32_t field, const Transaction& transaction);
+void append_transaction(std::string& bytes, const Transaction& transaction);
 // Throws a protozero::exception: malformed, also by being nested beyond anything that could be valid.
-Transaction get_transaction(protozero::pbf_reader in);
+Transaction read_transaction(protozero::pbf_reader in);
+
+namespace fields {
+template <>
+struct CodecOf<Transaction> {
+  static void append(std::string& bytes, const Transaction& transaction) { append_transaction(bytes, transaction); }
+  static void read(pbf_reader in, Transaction& transaction) { transaction = read_transaction(in); }
+};
+}  // namespace fields
 
 std::string encode(const OperationReply& reply);
 absl::StatusOr<OperationReply> decode_operation_reply(std::string_view bytes);  // kDataLoss: malformed

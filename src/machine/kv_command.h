@@ -19,6 +19,7 @@ using mvcc::writes;
 struct Compact {
   Revision at;
   static constexpr auto fields() { return std::tuple(&Compact::at); }
+  static constexpr uint32_t kField = 81;
   friend bool operator==(const Compact&, const Compact&) = default;
 };
 

@@ -1,17 +1,18 @@
-// The commands about locks: part of machine::Request; see command.h for the rules of the encoding, docs/semantics.md for what
-// they do. What a command says of the hold it acts on: its name and token, and the owner if that is to be checked too.
+// The commands about locks: part of machine::Request, each under its kField; see command.h for the rules of the encoding,
+// docs/semantics.md for what they do. What a command says of the hold it acts on: its name and token, and the owner if that is
+// to be checked too.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "coordkit/records.h"
 #include "coordkit/types.h"
+#include "machine/field_list.h"
 #include "machine/result.h"
 #include "machine/wait.h"
 
@@ -42,6 +43,13 @@ struct Acquire {
   // S-58: above zero: sticky. The grant is a delegation to the session and reserves that many tokens, at most kTokenBlockMax.
   // Exclusive, not re-entrant.
   uint64_t block = 0;
+  static constexpr uint32_t kField = 4;
+  static Acquire blank() { return {.wait = {.kind = Wait::Kind(0)}}; }
+  static constexpr auto fields() {
+    using A = Acquire;
+    return std::tuple(&A::session, &A::owner_tag, &A::name, part(&A::wait, &Wait::kind), part(&A::wait, &Wait::timeout),
+                      &A::value, &A::flags, &A::mode, &A::delay, at(24, &A::block));
+  }
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -56,6 +64,13 @@ struct AcquireAll {
   std::string value;
   uint64_t flags = 0;
   Duration delay{};
+  static constexpr uint32_t kField = 20;
+  static AcquireAll blank() { return {.wait = {.kind = Wait::Kind(0)}}; }
+  static constexpr auto fields() {
+    using A = AcquireAll;
+    return std::tuple(&A::session, &A::owner_tag, &A::locks, part(&A::wait, &Wait::kind), part(&A::wait, &Wait::timeout),
+                      &A::value, &A::flags, at(9, &A::delay));
+  }
   friend bool operator==(const AcquireAll&, const AcquireAll&) = default;
 };
 
@@ -67,6 +82,10 @@ struct Release {
   // Of a counted hold: its n-th release, which includes all before it, so that performing it again changes nothing (another
   // request of the session may carry it, S-43). Zero: not numbered.
   uint64_t number = 0;
+  static constexpr uint32_t kField = 5;
+  static constexpr auto fields() {
+    return std::tuple(&Release::session, &Release::owner_tag, &Release::name, &Release::token, &Release::number);
+  }
   friend bool operator==(const Release&, const Release&) = default;
 };
 
@@ -79,6 +98,11 @@ struct CancelAcquire {
   std::string owner_tag;
   std::string name;
   RequestId acquire;  // an earlier one than this request; NotFound if of another origin and not there
+  static constexpr uint32_t kField = 6;
+  static constexpr auto fields() {
+    using C = CancelAcquire;
+    return std::tuple(&C::session, &C::owner_tag, &C::name, &C::acquire);
+  }
   friend bool operator==(const CancelAcquire&, const CancelAcquire&) = default;
 };
 
@@ -88,6 +112,10 @@ struct Downgrade {
   std::optional<std::string> owner_tag;
   std::string name;
   Token token;
+  static constexpr uint32_t kField = 21;
+  static constexpr auto fields() {
+    return std::tuple(&Downgrade::session, &Downgrade::owner_tag, &Downgrade::name, &Downgrade::token);
+  }
   friend bool operator==(const Downgrade&, const Downgrade&) = default;
 };
 struct Upgrade {
@@ -95,6 +123,8 @@ struct Upgrade {
   std::optional<std::string> owner_tag;
   std::string name;
   Token token;
+  static constexpr uint32_t kField = 22;
+  static constexpr auto fields() { return std::tuple(&Upgrade::session, &Upgrade::owner_tag, &Upgrade::name, &Upgrade::token); }
   friend bool operator==(const Upgrade&, const Upgrade&) = default;
 };
 
@@ -104,12 +134,19 @@ struct UpdateValue {
   std::string name;
   Token token;
   std::string value;
+  static constexpr uint32_t kField = 23;
+  static constexpr auto fields() {
+    return std::tuple(&UpdateValue::session, &UpdateValue::owner_tag, &UpdateValue::name, &UpdateValue::token,
+                      &UpdateValue::value);
+  }
   friend bool operator==(const UpdateValue&, const UpdateValue&) = default;
 };
 
 // An administrator ends the lock-delay of a name (S-40). NotFound: none runs.
 struct ClearDelay {
   std::string name;
+  static constexpr uint32_t kField = 24;
+  static constexpr auto fields() { return std::tuple(&ClearDelay::name); }
   friend bool operator==(const ClearDelay&, const ClearDelay&) = default;
 };
 
@@ -118,6 +155,8 @@ struct RefillBlock {
   SessionId session;
   std::string name;
   Token token;  // of the hold, which stays the same
+  static constexpr uint32_t kField = 25;
+  static constexpr auto fields() { return std::tuple(&RefillBlock::session, at(3, &RefillBlock::name), &RefillBlock::token); }
   friend bool operator==(const RefillBlock&, const RefillBlock&) = default;
 };
 
@@ -126,41 +165,10 @@ struct PriorRelease {
   std::string name;
   Token token;
   uint64_t number = 0;  // as in Release
+  static constexpr uint32_t kField = 1;
+  static constexpr auto fields() { return std::tuple(&PriorRelease::name, &PriorRelease::token, &PriorRelease::number); }
   friend bool operator==(const PriorRelease&, const PriorRelease&) = default;
 };
-
-// Their numbers among Request's fields, never reused.
-enum LockCommandField : uint32_t {
-  kAcquireField = 4,
-  kReleaseField = 5,
-  kCancelField = 6,
-  kAcquireAllField = 20,
-  kDowngradeField = 21,
-  kUpgradeField = 22,
-  kUpdateValueField = 23,
-  kClearDelayField = 24,
-  kRefillBlockField = 25,
-};
-
-void write(protozero::pbf_writer& request, const Acquire& acquire);
-void write(protozero::pbf_writer& request, const AcquireAll& acquire);
-void write(protozero::pbf_writer& request, const Release& release);
-void write(protozero::pbf_writer& request, const CancelAcquire& cancel);
-void write(protozero::pbf_writer& request, const Downgrade& downgrade);
-void write(protozero::pbf_writer& request, const Upgrade& upgrade);
-void write(protozero::pbf_writer& request, const UpdateValue& update);
-void write(protozero::pbf_writer& request, const ClearDelay& clear);
-void write(protozero::pbf_writer& request, const RefillBlock& refill);
-
-Acquire read_acquire(protozero::pbf_reader in);
-AcquireAll read_acquire_all(protozero::pbf_reader in);
-Release read_release(protozero::pbf_reader in);
-CancelAcquire read_cancel(protozero::pbf_reader in);
-Downgrade read_downgrade(protozero::pbf_reader in);
-Upgrade read_upgrade(protozero::pbf_reader in);
-UpdateValue read_update_value(protozero::pbf_reader in);
-ClearDelay read_clear_delay(protozero::pbf_reader in);
-RefillBlock read_refill_block(protozero::pbf_reader in);
 
 ResultCode check_name(std::string_view name);
 ResultCode check(const Acquire& acquire);

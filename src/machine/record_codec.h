@@ -1,7 +1,9 @@
-// The protobuf bytes of a record that lists its fields: fields() is a tuple of member pointers, a field's number is its place
-// in it, from 1. So a field is only ever added at the end. Zero and empty fields are left out, but for a list's and an
-// optional's elements; a record within a record is a message of its own. Readers take hostile bytes: an unknown field is
-// skipped, an enumerator out of range stays out of range for validation to see.
+// The protobuf bytes of a record that lists its fields (field_list.h), by base/field_io.h: durations and signed numbers are
+// zigzag, a record within a record is a message of its own. So a field is only ever added at the end. Readers take hostile
+// bytes: an unknown field is skipped, an enumerator out of range stays out of range for validation to see. blank(), if a record
+// has it, is what absent fields mean where that is not the type's own default.
+//
+// A variant is a message with one field, the alternative under its number.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +13,14 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/field_io.h"
+#include "coordkit/records.h"
+#include "lease/secret.h"
+#include "machine/field_list.h"
 #include "machine/fields.h"
 
 namespace coordkit::machine::fields {
@@ -30,138 +38,265 @@ concept Record = requires {
   FieldsOf<T>::list();
 };
 template <typename T>
-concept Enumeration = std::is_enum_v<T>;
-
-template <Record T>
-void write_record(pbf_writer& out, const T& record);
-template <Record T>
-void read_record(pbf_reader in, T& record);
-
-// ---- how a field of each type is written and read, and under which tag
-
-template <typename T>
-constexpr uint32_t tag_of(const T&, uint32_t number_of_field) {
-  return number(number_of_field);
-}
-inline constexpr uint32_t tag_of(const std::string&, uint32_t field) { return bytes(field); }
-inline constexpr uint32_t tag_of(const RequestId&, uint32_t field) { return bytes(field); }
-template <Record T>
-constexpr uint32_t tag_of(const T&, uint32_t field) {
-  return bytes(field);
-}
-template <Record T>
-constexpr uint32_t tag_of(const std::vector<T>&, uint32_t field) {
-  return bytes(field);
-}
-template <Record T>
-constexpr uint32_t tag_of(const std::optional<T>&, uint32_t field) {
-  return bytes(field);
-}
-
-inline void put_field(pbf_writer& out, uint32_t field, uint64_t value) { put_number(out, field, value); }
-inline void put_field(pbf_writer& out, uint32_t field, int64_t value) {
-  if (value != 0) out.add_sint64(field, value);
-}
-inline void put_field(pbf_writer& out, uint32_t field, bool value) { put_number(out, field, uint64_t{value}); }
-inline void put_field(pbf_writer& out, uint32_t field, Duration value) { put_duration(out, field, value); }
-inline void put_field(pbf_writer& out, uint32_t field, const std::string& value) { put_bytes(out, field, value); }
-inline void put_field(pbf_writer& out, uint32_t field, const RequestId& value) { put_request_id(out, field, value); }
-inline void put_field(pbf_writer& out, uint32_t field, const std::optional<uint64_t>& value) {
-  if (value) out.add_uint64(field, *value);
-}
-template <typename Tag>
-void put_field(pbf_writer& out, uint32_t field, Id<Tag> value) {
-  put_number(out, field, value);
-}
-template <Enumeration T>
-void put_field(pbf_writer& out, uint32_t field, T value) {
-  put_number(out, field, static_cast<uint64_t>(value));
-}
-template <Record T>
-void put_field(pbf_writer& out, uint32_t field, const T& value) {
-  pbf_writer body(out, field);
-  write_record(body, value);
-}
-// Also if it is empty, where a writer inside `out` would leave it out.
-template <Record T>
-void put_element(pbf_writer& out, uint32_t field, const T& value) {
-  std::string body;
-  pbf_writer element(body);
-  write_record(element, value);
-  out.add_message(field, body);
-}
-template <Record T>
-void put_field(pbf_writer& out, uint32_t field, const std::optional<T>& value) {
-  if (value) put_element(out, field, *value);
-}
-template <Record T>
-void put_field(pbf_writer& out, uint32_t field, const std::vector<T>& values) {
-  for (const T& value : values) put_element(out, field, value);
-}
-
-inline void get(pbf_reader& in, int64_t& value) { value = in.get_sint64(); }
-inline void get(pbf_reader& in, std::optional<uint64_t>& value) { value = in.get_uint64(); }
-template <Enumeration T>
-void get(pbf_reader& in, T& value) {
-  static_assert(sizeof(T) == 1);
-  value = T(static_cast<uint8_t>(std::min<uint64_t>(in.get_uint64(), 0xff)));
-}
-template <Record T>
-void get(pbf_reader& in, T& value) {
-  read_record(in.get_message(), value);
-}
-template <Record T>
-void get(pbf_reader& in, std::optional<T>& value) {
-  get(in, value.emplace());
-}
-template <typename T>
 inline constexpr size_t kListMax = 10'000;  // of records within a record; more are malformed
-template <Record T>
-void get(pbf_reader& in, std::vector<T>& values) {
-  if (values.size() == kListMax<T>) throw protozero::invalid_length_exception();
-  get(in, values.emplace_back());
+// Zero, or how many are kept of a longer list: one too many, for validation to refuse.
+template <typename T>
+inline constexpr size_t kListKept = 0;
+
+// Of an alternative of a variant: its number there.
+template <typename T>
+inline constexpr uint32_t kNumberOf = T::kField;
+
+struct Rules {
+  template <typename T>
+  static T value(uint64_t number) {
+    if constexpr (std::is_same_v<T, bool>) return number != 0;
+    if constexpr (!std::is_enum_v<T>) return T(number);
+    static_assert(!std::is_enum_v<T> || sizeof(T) == 1);
+    return static_cast<T>(static_cast<uint8_t>(std::min<uint64_t>(number, 0xff)));
+  }
+  template <typename M>
+  static M blank() {
+    if constexpr (requires { M::blank(); }) return M::blank();
+    return {};
+  }
+  template <typename M>
+  static size_t body_bytes(const M&) {
+    return 0;
+  }
+};
+using Writer = codec::Writer<Rules>;
+using Reader = codec::Reader<Rules>;
+
+// ---- one field, by the type of its value
+
+template <typename Io, typename T>
+void field(Io& io, uint32_t number, T& value);
+
+template <typename Io>
+void describe(Io& io, codec::Describes<RequestId> auto& id) {
+  io.number(1, id.origin.replica);
+  io.fixed(2, id.origin.store);
+  io.number(3, id.origin.boot);
+  io.number(4, id.sequence);
 }
 
-// ---- whole records
-
-template <Record T>
-void write_record(pbf_writer& out, const T& record) {
-  uint32_t field = 0;
-  std::apply([&](auto... member) { (put_field(out, ++field, record.*member), ...); }, FieldsOf<T>::list());
-}
-
-template <Record T>
-void read_record(pbf_reader in, T& record) {
-  while (in.next()) {
-    bool known = false;
-    uint32_t field = 0;
-    const auto try_field = [&](auto& member) {
-      if (known || in.tag_and_type() != tag_of(member, ++field)) return;
-      known = true;
-      get(in, member);
-    };
-    std::apply([&](auto... member) { (try_field(record.*member), ...); }, FieldsOf<T>::list());
-    if (!known) in.skip();
+// Exclusive is the usual mode, and written as nothing.
+template <typename Io>
+void mode_field(Io& io, uint32_t number, codec::Describes<LockMode> auto& mode) {
+  std::optional<uint64_t> seen;
+  if constexpr (!Io::kReads) {
+    if (mode != LockMode::Exclusive) seen = static_cast<uint64_t>(mode);
+  }
+  io.number(number, seen);
+  if constexpr (Io::kReads) {
+    if (seen) mode = *seen == 0 ? LockMode::Exclusive : Rules::value<LockMode>(*seen);
   }
 }
 
+// Anything but the length of a hash is not one, and leaves none.
+template <typename Io>
+void hash_field(Io& io, uint32_t number, codec::Describes<lease::SecretHash> auto& hash) {
+  if constexpr (Io::kReads) {
+    std::string seen;
+    io.bytes(number, seen);
+    if (seen.size() == hash.bytes.size()) std::copy_n(seen.data(), seen.size(), hash.bytes.begin());
+  } else {
+    if (hash) io.bytes(number, hash.view());
+  }
+}
+
+template <typename T>
+inline constexpr bool kIsRecords = false;
 template <Record T>
+inline constexpr bool kIsRecords<std::vector<T>> = true;
+template <Record T>
+inline constexpr bool kIsRecords<std::optional<T>> = true;
+
+template <typename Io, typename T>
+void records_field(Io& io, uint32_t number, const std::vector<T>& list) {
+  io.repeated(number, list, codec::kUnlimited);
+}
+template <typename Io, typename T>
+void records_field(Io& io, uint32_t number, std::vector<T>& list) {
+  if constexpr (kListKept < T >> 0) {
+    io.repeated_first(number, list, kListKept<T>);
+  } else {
+    io.repeated(number, list, kListMax<T>);
+  }
+}
+template <typename Io, typename T>
+void records_field(Io& io, uint32_t number, const std::optional<T>& record) {
+  io.message(number, record);
+}
+template <typename Io, typename T>
+void records_field(Io& io, uint32_t number, std::optional<T>& record) {
+  io.message(number, record);
+}
+
+template <typename Io, typename T>
+void field(Io& io, uint32_t number, T& value) {
+  using Value = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<Value, LockMode>) {
+    mode_field(io, number, value);
+  } else if constexpr (std::is_same_v<Value, lease::SecretHash>) {
+    hash_field(io, number, value);
+  } else if constexpr (std::is_same_v<Value, std::string> || std::is_same_v<Value, std::optional<std::string>>) {
+    io.bytes(number, value);
+  } else if constexpr (std::is_same_v<Value, Duration> || std::is_same_v<Value, int64_t>) {
+    io.signed_number(number, value);
+  } else if constexpr (kIsRecords<Value>) {
+    records_field(io, number, value);
+  } else if constexpr (Record<Value> || std::is_same_v<Value, RequestId>) {
+    io.message(number, value);
+  } else {
+    io.number(number, value);
+  }
+}
+
+// ---- all fields of a record
+
+template <typename Field>
+constexpr uint32_t number_after(uint32_t last, const Field&) {
+  return last + 1;
+}
+template <typename Field>
+constexpr uint32_t number_after(uint32_t, const NumberedField<Field>& numbered) {
+  return numbered.number;
+}
+
+auto& member_of(auto& record, auto field) { return record.*field; }
+template <typename Field>
+auto& member_of(auto& record, NumberedField<Field> numbered) {
+  return member_of(record, numbered.field);
+}
+template <typename Member, typename Field>
+auto& member_of(auto& record, PartOfMember<Member, Field> part) {
+  return member_of(record.*part.member, part.field);
+}
+
+template <typename Io, typename M>
+requires Record<std::remove_const_t<M>>
+void describe(Io& io, M& record) {
+  uint32_t number = 0;
+  std::apply([&](auto... member) { (field(io, number = number_after(number, member), member_of(record, member)), ...); },
+             FieldsOf<std::remove_const_t<M>>::list());
+}
+
+// ---- whole messages
+
+// How a message is written and read: a record by its fields. What nests says it itself.
+template <typename T>
+struct CodecOf;
+template <Record T>
+struct CodecOf<T> {
+  static void append(std::string& bytes, const T& record) { codec::append<Rules>(bytes, record); }
+  static void read(pbf_reader in, T& record) {
+    codec::Budget budget;
+    Reader::read_message(in, record, budget);
+  }
+};
+
+template <typename T>
 std::string encode_record(const T& record) {
   std::string encoded;
-  pbf_writer out(encoded);
-  write_record(out, record);
+  CodecOf<T>::append(encoded, record);
   return encoded;
 }
 
-template <Record T>
+template <typename T>
 absl::StatusOr<T> decode_record(std::string_view encoded, const char* what) {
-  T record;
+  T record = Rules::blank<T>();
   const absl::Status status = guarded(encoded, absl::StatusCode::kDataLoss, what, [&record](pbf_reader in) {
-    read_record(in, record);
+    CodecOf<T>::read(in, record);
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
   return record;
+}
+
+// ---- messages as fields of what is written by hand
+
+// `append` writes the message's own bytes. Also if there are none.
+template <typename Append>
+void put_message(std::string& bytes, uint32_t number, Append append) {
+  const size_t before = bytes.size();
+  {
+    pbf_writer parent(bytes);
+    const pbf_writer brackets(parent, number);
+    append();
+  }
+  if (bytes.size() == before) pbf_writer(bytes).add_message(number, "", 0);
+}
+template <typename T>
+void put_element(std::string& bytes, uint32_t number, const T& message) {
+  put_message(bytes, number, [&] { CodecOf<T>::append(bytes, message); });
+}
+template <Record T>
+void put_elements(std::string& bytes, uint32_t number, const std::vector<T>& records) {
+  for (const T& record : records) put_element(bytes, number, record);
+}
+
+template <typename T>
+requires requires { CodecOf<T>::read; }
+void get(pbf_reader& in, T& message) { CodecOf<T>::read(in.get_message(), message); }
+template <Record T>
+void get(pbf_reader& in, std::vector<T>& records) {
+  codec::require(records.size() < kListMax<T>, "a list beyond its limit");
+  get(in, records.emplace_back(Rules::blank<T>()));
+}
+
+// ---- variants, of which each alternative has a number
+
+template <typename T>
+inline constexpr bool kIsVariant = false;
+template <typename... Alternatives>
+inline constexpr bool kIsVariant<std::variant<Alternatives...>> = true;
+
+template <typename T>
+void put_alternative(std::string& out, const T& one) {
+  if constexpr (kIsVariant<T>) {
+    std::visit([&out](const auto& inner) { put_alternative(out, inner); }, one);
+  } else if constexpr (!std::is_same_v<T, std::monostate>) {
+    put_element(out, kNumberOf<T>, one);
+  }
+}
+
+template <typename... Alternatives>
+bool get_alternative(pbf_reader& in, std::variant<Alternatives...>& variant);
+
+// False: the field under the cursor is not this one.
+template <typename T>
+bool get_this_alternative(pbf_reader& in, auto& variant) {
+  if constexpr (kIsVariant<T>) {
+    T inner;
+    if (!get_alternative(in, inner)) return false;
+    variant = std::move(inner);
+    return true;
+  } else if constexpr (std::is_same_v<T, std::monostate>) {
+    return false;
+  } else {
+    if (in.tag_and_type() != bytes(kNumberOf<T>)) return false;
+    get(in, variant.template emplace<T>(Rules::blank<T>()));
+    return true;
+  }
+}
+// False: it is none of them.
+template <typename... Alternatives>
+bool get_alternative(pbf_reader& in, std::variant<Alternatives...>& variant) {
+  return (get_this_alternative<Alternatives>(in, variant) || ...);
+}
+
+// A whole message of one.
+template <typename... Alternatives>
+absl::Status get_alternatives(std::string_view encoded, absl::StatusCode code, const char* what,
+                              std::variant<Alternatives...>& variant) {
+  return guarded(encoded, code, what, [&variant](pbf_reader in) {
+    while (in.next()) {
+      if (!get_alternative(in, variant)) in.skip();
+    }
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace coordkit::machine::fields

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordination/step.h"
 #include "coordkit/types.h"
+#include "machine/field_list.h"
 
 namespace coordkit::machine {
 
@@ -87,6 +89,13 @@ struct Result {
   std::string reply = {};    // of an operation on keys that has more to say: an encoded OperationReply (kv_codec.h)
   Revision compacted = {};   // Compacted, and answers to questions about keys: below it nothing is answered
   LeaseId lease = {};        // granted; `session` is its number, `ttl` as granted, also of a renewal
+  static Result blank() { return {.code = ResultCode(0)}; }
+  static constexpr auto fields() {
+    using R = Result;
+    return std::tuple(&R::code, &R::revision, &R::token, &R::since, &R::session, &R::ttl, &R::position, &R::deleted,
+                      at(20, &R::releases), at(30, &R::former_gone), at(40, &R::id), &R::number, &R::swapped, &R::value,
+                      at(80, &R::reply), &R::compacted, at(100, &R::lease));
+  }
   friend bool operator==(const Result&, const Result&) = default;
 };
 
@@ -98,6 +107,9 @@ struct SessionEnded {
   enum class Reason : uint8_t { Closed = 1, Expired = 2, Killed = 3 };
   SessionId session;
   Reason reason = Reason::Closed;
+  static constexpr uint32_t kField = 1;
+  static SessionEnded blank() { return {.reason = Reason::Expired}; }
+  static constexpr auto fields() { return std::tuple(&SessionEnded::session, &SessionEnded::reason); }
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
@@ -107,12 +119,19 @@ struct SessionResumed {
   ReplicaId node;
   BootCounter boot;
   uint64_t incarnation = 0;
+  static constexpr uint32_t kField = 10;
+  static constexpr auto fields() {
+    using S = SessionResumed;
+    return std::tuple(&S::session, &S::node, &S::boot, &S::incarnation);
+  }
   friend bool operator==(const SessionResumed&, const SessionResumed&) = default;
 };
 
 // Announced in the apply that marked the session: it is renewed no more and ends a TTL later (S-57).
 struct SessionEnding {
   SessionId session;
+  static constexpr uint32_t kField = 11;
+  static constexpr auto fields() { return std::tuple(&SessionEnding::session); }
   friend bool operator==(const SessionEnding&, const SessionEnding&) = default;
 };
 
@@ -121,6 +140,10 @@ struct DelegationAsked {
   SessionId session;
   std::string name;
   Token token;  // of the hold
+  static constexpr uint32_t kField = 25;
+  static constexpr auto fields() {
+    return std::tuple(&DelegationAsked::session, &DelegationAsked::name, &DelegationAsked::token);
+  }
   friend bool operator==(const DelegationAsked&, const DelegationAsked&) = default;
 };
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 #include <string>
+#include <tuple>
 
 #include "coordkit/types.h"
 #include "machine/result.h"
@@ -20,12 +19,19 @@ struct ResumeSession {
   std::string secret;
   bool former_is_gone = false;  // the caller vouches that no process that had it can still trust it
   Generation generation;        // of the session, as far as the caller's replica knew: a later process is not vouched for
+  static constexpr uint32_t kField = 30;
+  static constexpr auto fields() {
+    using R = ResumeSession;
+    return std::tuple(&R::id, &R::secret, &R::former_is_gone, &R::generation);
+  }
   friend bool operator==(const ResumeSession&, const ResumeSession&) = default;
 };
 
 // Marks a session as ending: it is renewed no more and expires a full TTL later.
 struct KillSession {
   SessionId victim;
+  static constexpr uint32_t kField = 31;
+  static constexpr auto fields() { return std::tuple(&KillSession::victim); }
   friend bool operator==(const KillSession&, const KillSession&) = default;
 };
 
@@ -33,18 +39,10 @@ struct KillSession {
 struct ForceRelease {
   std::string name;
   Token token;
+  static constexpr uint32_t kField = 32;
+  static constexpr auto fields() { return std::tuple(&ForceRelease::name, &ForceRelease::token); }
   friend bool operator==(const ForceRelease&, const ForceRelease&) = default;
 };
-
-// Their numbers among Request's fields, never reused.
-enum SessionCommandField : uint32_t { kResumeField = 30, kKillField = 31, kForceReleaseField = 32 };
-
-void write(protozero::pbf_writer& request, const ResumeSession& resume);
-void write(protozero::pbf_writer& request, const KillSession& kill);
-void write(protozero::pbf_writer& request, const ForceRelease& force);
-ResumeSession read_resume(protozero::pbf_reader in);
-KillSession read_kill(protozero::pbf_reader in);
-ForceRelease read_force_release(protozero::pbf_reader in);
 
 ResultCode check(const ResumeSession& resume);
 ResultCode check(const KillSession& kill);

@@ -25,7 +25,7 @@ namespace {
 Ran run_alone(const std::string& filter) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string command =
-      std::string(kBrokenAdapters) + "=1 COORDKIT_TEST_PATIENCE=4 '" + program + "' --gtest_filter='" + filter + "' 2>&1";
+      std::string(kBrokenAdapters) + "=1 COORDKIT_TEST_PATIENCE=3 '" + program + "' --gtest_filter='" + filter + "' 2>&1";
   return run_command(command);
 }
 

@@ -360,7 +360,7 @@ bool Cluster::until(const std::function<bool()>& done, Duration limit) {
   const LaggingTime end = now_ + limit;
   settle();
   while (!done()) {
-    if (testing::Test::HasFatalFailure()) return false;
+    if (::testing::Test::HasFatalFailure()) return false;
     LaggingTime next = LaggingTime::max();
     for (const Node& node : nodes_) {
       if (!node.engine || node.id == stalled_) continue;

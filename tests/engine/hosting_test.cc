@@ -13,7 +13,7 @@ namespace {
 // Met by the counter of coordkit's own machine from this total on.
 Request::GuardView at_least(std::string_view total) { return {kCoordination, total}; }
 
-struct HostingTest : testing::Test {
+struct HostingTest : ::testing::Test {
   Rig rig;
   Table table;
   void SetUp() override { rig.enroll(kOne); }

@@ -17,7 +17,7 @@ using Road = Proposals::Road;
 constexpr Origin kOrigin{ReplicaId(1), StoreId(11), BootCounter(3)};
 constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
 
-struct ProposalsTest : testing::Test {
+struct ProposalsTest : ::testing::Test {
   EngineOptions options{.window = 8};
   Proposals proposals{options, kOrigin};
   std::vector<Completion> completions;

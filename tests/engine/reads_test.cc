@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr Duration kRetry = 300ms;
 constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
 
-struct ReadsTest : testing::Test {
+struct ReadsTest : ::testing::Test {
   Reads reads{kRetry, BootCounter(1)};
 
   void ask(uint64_t ticket, Duration deadline = 10s) { reads.ask({.ticket = Ticket(ticket), .deadline = at(deadline)}); }

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
 const TimerGroup kGroup{ReplicaId(7), BootCounter(1), 1, 100ms};
 
-struct RenewalsTest : testing::Test {
+struct RenewalsTest : ::testing::Test {
   RenewalsTest() {
     keeper.lead(at(0ms));
     keeper.apply(kCoordination, {TimerOp::Kind::Arm, TimerId(1), Generation(0), 100ms, kGroup}, at(0ms));

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A leader's rows, and a store that does what it is told.
-struct StateReceiverTest : testing::Test {
+struct StateReceiverTest : ::testing::Test {
   static constexpr Term kTerm{7};
   const ReplicaId leader{2};
   EngineOptions options;

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct StateSenderTest : testing::Test {
+struct StateSenderTest : ::testing::Test {
   static constexpr Term kTerm{7};
   EngineOptions options;
   StateSender sender{options};
