@@ -30,6 +30,7 @@ constexpr std::array<size_t, 3> kCallers = {64, 256, 1024};
 constexpr double kLookSeconds = 5;
 constexpr Duration kTtl = 2s;
 constexpr auto kTick = 1ms;
+constexpr uint64_t kTickMost = 10'000;  // then the clock is looked at again
 constexpr auto kSlice = 100ms;
 constexpr auto kRecoveryLimit = 10s;
 constexpr double kRecovered = 0.9;
@@ -168,7 +169,7 @@ class Overload {
     return static_cast<double>(after - before) / kLookSeconds;
   }
 
-  // In ticks; what a tick that came late has missed is offered with it.
+  // In ticks; what a tick that came late has missed is offered with it, as far as one thread can: offered_per_s says how far.
   void offer() {
     const auto answers = std::make_shared<Answers>();
     Kv kv(replica_);
@@ -178,15 +179,17 @@ class Overload {
     uint64_t offered = 0, done_before = 0, worst = UINT64_MAX;
     TimePoint next_second = start + 1s;
     for (TimePoint now = start; now < start + Seconds(options_.seconds); now = Clock::now()) {
-      for (const auto due = static_cast<uint64_t>(rate * Seconds(now - start).count()); offered < due; ++offered) {
+      const auto due = static_cast<uint64_t>(rate * Seconds(now - start).count());
+      for (const uint64_t until = std::min(due, offered + kTickMost); offered < until; ++offered) {
         answers->offered();
-        kv.put_async({.key = key_of(random.below(kKeys)), .value = std::string(kSixteenBytes)}, {.timeout = 1s},
+        kv.put_async({.key = key_of(random.below(kKeys)), .value = std::string(kSixteenBytes)}, {},
                      [answers, from = Clock::now()](const absl::StatusOr<PutResult>& answer) { answers->add(answer, from); });
       }
       if (now >= next_second) {
         const uint64_t done = answers->done();
         worst = std::min(worst, done - std::exchange(done_before, done));
         peak_mib_ = std::max(peak_mib_, support::memory_of(getpid()).anonymous);
+        if (const absl::StatusOr<Metrics> seen = replica_.metrics(); seen.ok()) look(*seen);
         next_second += 1s;
       }
       std::this_thread::sleep_until(now + kTick);
@@ -200,6 +203,19 @@ class Overload {
     line_["worst_second_per_s"] = worst;
     line_["memory_mib_peak"] = peak_mib_;
     answers_ = answers;
+  }
+
+  void look(const Metrics& seen) {
+    const auto larger = [this](const char* name, double value) {
+      line_[name] = std::max(line_.value(name, 0.0), one_digit(value));
+    };
+    larger("arrivals_waiting_peak", static_cast<double>(seen.turns.waiting));
+    larger("request_mib_peak", static_cast<double>(seen.memory.request_bytes) / (1 << 20));
+    larger("log_mib_peak", static_cast<double>(seen.memory.log_bytes) / (1 << 20));
+    larger("turn_longest_ms", milliseconds(seen.turns.took.longest()));
+    larger("turn_p99_ms", milliseconds(seen.turns.took.percentile(99)));
+    larger("log_durable_p99_ms", milliseconds(seen.log.durable.percentile(99)));
+    larger("leaders", static_cast<double>(seen.consensus.leaders));
   }
 
   void recover() {

@@ -1,9 +1,9 @@
 // The load "overload": far more puts than the cluster can take, for a minute, beside sessions that must not notice.
 //
 // First what it can take: closed loops of puts with 64, 256 and 1,024 callers; the best is the sustainable load. Then puts are
-// offered at `times` that rate, on time whether or not those before were answered (an open loop), each with a second to be
-// answered. Then, at once, the closed loop that was best, in slices of a tenth of a second: recovered is the end of the first
-// slice that reaches nine tenths of the best.
+// offered at `times` that rate, on time whether or not those before were answered (an open loop), each with the usual ten
+// seconds to be answered. Then, at once, the closed loop that was best, in slices of a tenth of a second: recovered is the end
+// of the first slice that reaches nine tenths of the best.
 //
 //   sustainable_per_s, goodput_per_s (answered as done), of_sustainable, offered_per_s, refused {reason: count},
 //   put_p50_us, put_p99_us (of those that were done), worst_second_per_s, renewal_p99_ms_before / _during (at most twice the

@@ -1,6 +1,7 @@
 // The far end of AsyncCall: finds the call on the engine's thread and ends it there.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -26,6 +27,7 @@ class CallControl : public std::enable_shared_from_this<CallControl> {
     membership_ = membership;
     if (cancelled_) host_->abandon_members(membership_);
   }
+  bool crowded() const { return host_->sheds(); }
   void cancel() {
     if (host_->forked()) return;
     host_->call([self = shared_from_this()](Client& client) {
@@ -66,16 +68,27 @@ absl::AnyInvocable<void(Answer)> guarded(std::shared_ptr<CallRunner> host, absl:
   };
 }
 
+// Whether a call may be refused while too many wait: not what gives something back.
+enum class WhenCrowded : uint8_t { Goes, IsRefused };
+
+inline const absl::Status& crowded_out() {
+  static const absl::Status why =
+      make_error(Reason::TooManyRequests, "more calls wait than this replica can begin; wait for some to end");
+  return why;
+}
+
 // Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a change of members. `done` runs on
 // the engine's thread, or here if this process cannot run it.
 template <typename Answer, typename Start>
-AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done) {
+AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done,
+                WhenCrowded when_crowded = WhenCrowded::Goes) {
   if (host->forked()) {
     std::move(done)(Answer(forked_away()));
     return {};
   }
   auto control = std::make_shared<CallControl>(host);
-  host->call([control, start = std::move(start), done = guarded(host, std::move(done))](Client& client) mutable {
+  host->call([control, when_crowded, start = std::move(start), done = guarded(host, std::move(done))](Client& client) mutable {
+    if (when_crowded == WhenCrowded::IsRefused && control->crowded()) return std::move(done)(Answer(crowded_out()));
     control->begun(client, start(client, std::move(done)));
   });
   return AsyncCall(std::move(control));

@@ -65,7 +65,7 @@ AsyncCall begin_by(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<v
           return call_forms::invoke(face, method, std::move(args)..., std::move(answer));
         }
       },
-      std::move(done));
+      std::move(done), WhenCrowded::IsRefused);
 }
 
 // Blocks until `(self.*async)(args..., callback)` is answered.

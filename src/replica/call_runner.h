@@ -27,6 +27,8 @@ class CallRunner {
   virtual bool forked() const { return false; }
   // Runs a callback of the host's; what it throws is its caller's affair, unless it runs on a thread of ours.
   virtual void run_callback(absl::FunctionRef<void()> callback) { callback(); }
+  // While a call is run: so many wait behind it that those which may be refused without effect are.
+  virtual bool sheds() const { return false; }
   // On the engine's thread: nobody listens to this change of members any more.
   virtual void abandon_members(Ticket call) { static_cast<void>(call); }
   // This thread is about to block until `answered`. In virtual time somebody has to see to it that time passes.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -17,6 +18,9 @@ namespace {
 
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
+constexpr size_t kCallsOfATurn = 1024;       // a few milliseconds
+constexpr size_t kCallsWaitingMax = 65'536;  // as many as may be under way
+constexpr size_t kShedOfATurn = 16'384;
 constexpr char kOnEvent[] = "on_event";
 constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
@@ -146,7 +150,7 @@ void Host::call(Call call) {
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
-      arrivals_.emplace_back(std::move(call));
+      calls_.push_back(std::move(call));
       call = nullptr;
     }
   }
@@ -170,6 +174,7 @@ Duration Host::run_turns() {
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
     take_arrivals(looked);
+    take_calls();
     const LaggingTime began = one_turn();
     const Now now = clock_.now();
     looked = now.lagging;
@@ -200,6 +205,27 @@ void Host::take_arrivals(LaggingTime looked) {
     }
   }
   batch_.clear();
+}
+
+// However many wait, a turn begins no more than its share, so that nobody at the other end of a wire waits for them. Far more
+// than can be begun soon are refused as far as they may be, which costs little.
+void Host::take_calls() {
+  size_t share = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    share = std::min(calls_.size(), kCallsOfATurn);
+    const size_t shed = calls_.size() > kCallsWaitingMax ? std::min(calls_.size() - kCallsWaitingMax, kShedOfATurn) : 0;
+    const auto end = calls_.begin() + static_cast<ptrdiff_t>(share + shed);
+    begun_.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(end));
+    calls_.erase(calls_.begin(), end);
+    calls_left_ = !calls_.empty();
+  }
+  for (size_t i = 0; i < begun_.size(); ++i) {
+    shedding_ = i >= share;
+    std::move(begun_[i])(*client_);
+  }
+  shedding_ = false;
+  begun_.clear();
 }
 
 LaggingTime Host::one_turn() {
@@ -251,7 +277,7 @@ void Host::carry_out() {
 // Zero: at once.
 Duration Host::until_next_turn(Now now) const {
   const LaggingTime deadline = engine_->next_deadline();
-  if (deadline <= now.lagging) return Duration::zero();
+  if (calls_left_ || deadline <= now.lagging) return Duration::zero();
   const Duration engine_wait = deadline == LaggingTime::max() ? Duration::max() : deadline - now.lagging;
   return std::min(engine_wait, client_->next_turn(now));
 }
@@ -416,11 +442,15 @@ void Host::stop_engine() {
     const std::lock_guard queue(mutex_);
     closed_ = true;
     batch_.swap(arrivals_);
+    begun_.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(calls_.end()));
+    calls_.clear();
   }
   for (Arrival& arrival : batch_) {
     if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);
   }
+  for (Call& call : begun_) std::move(call)(*client_);
   batch_.clear();
+  begun_.clear();
   client_->stop();
   membership_.stop();
   transport_->close();

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,6 +64,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
+  bool sheds() const override { return shedding_; }
   void run_callback(absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task);
@@ -108,7 +110,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void post(Arrival arrival);
   Duration run_turns();
   void take_arrivals(LaggingTime looked);  // when the clock was read last
-  LaggingTime one_turn();                  // when it began
+  void take_calls();
+  LaggingTime one_turn();  // when it began
   void carry_out();
   void publish();
   // Until that holds of the health or the replica is closed, at most so long. Under the lock from then on.
@@ -147,6 +150,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
 
   std::mutex mutex_;  // of the queue and of closing
   std::vector<Arrival> arrivals_;
+  std::deque<Call> calls_;  // of users, which wait for each other and for nothing else
   size_t mail_bytes_ = 0;
   bool closing_ = false;
   bool closed_ = false;
@@ -156,6 +160,9 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
 
   Meter meter_;
   std::vector<Arrival> batch_;
+  std::vector<Call> begun_;
+  bool calls_left_ = false;  // more than a turn takes
+  bool shedding_ = false;
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;
   std::mutex health_mutex_;
