@@ -12,6 +12,8 @@ find_program(COORDKIT_MOLD mold)
 if(COORDKIT_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+# A file is called what it is called in this tree, wherever that lies: so the cache serves every checkout of it.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # g++ collects garbage while it compiles, again and again, and for our units that is a sixth of the time. Where there is memory for it
 # (a unit takes 1.3 GB then, not 0.9) it collects once in a while. What comes out is the same, so ./dev lets the cache look past it.
