@@ -275,8 +275,8 @@ struct Divergence {
     Other,    // most voters agree with this replica; the other one is in quarantine
     Unclear,  // no majority yet, or none at all
   };
-  friend constexpr std::string_view name_of(Verdict verdict) {
-    switch (verdict) {
+  friend constexpr std::string_view name_of(Verdict one) {
+    switch (one) {
       case Verdict::Self: return "Self";
       case Verdict::Other: return "Other";
       case Verdict::Unclear: return "Unclear";

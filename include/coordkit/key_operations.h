@@ -107,8 +107,8 @@ struct Compare {
     LockHeldExclusively = 7,  // the same, exclusively
     LockFree = 8,             // nobody holds the lock `key`
   };
-  friend constexpr std::string_view name_of(Target target) {
-    switch (target) {
+  friend constexpr std::string_view name_of(Target one) {
+    switch (one) {
       case Target::Version: return "Version";
       case Target::Create: return "Create";
       case Target::Mod: return "Mod";
@@ -121,8 +121,8 @@ struct Compare {
     return "?";
   }
   enum class Relation : uint8_t { Equal = 1, NotEqual = 2, Less = 3, Greater = 4 };  // not of locks
-  friend constexpr std::string_view name_of(Relation relation) {
-    switch (relation) {
+  friend constexpr std::string_view name_of(Relation one) {
+    switch (one) {
       case Relation::Equal: return "Equal";
       case Relation::NotEqual: return "NotEqual";
       case Relation::Less: return "Less";

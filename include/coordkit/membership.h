@@ -62,8 +62,8 @@ struct MemberInfo {
     Leaving,  // votes until the change under way is complete, and not afterwards
     Learner,
   };
-  friend constexpr std::string_view name_of(Role role) {
-    switch (role) {
+  friend constexpr std::string_view name_of(Role one) {
+    switch (one) {
       case Role::Voter: return "Voter";
       case Role::Leaving: return "Leaving";
       case Role::Learner: return "Learner";

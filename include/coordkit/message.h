@@ -36,8 +36,8 @@ struct Forward {
 // "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no room for more.
 struct Refusal {
   enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
-  friend constexpr std::string_view name_of(Why why) {
-    switch (why) {
+  friend constexpr std::string_view name_of(Why one) {
+    switch (one) {
       case Why::NotLeader: return "NotLeader";
       case Why::NoRoom: return "NoRoom";
     }
@@ -90,8 +90,8 @@ struct RenewReply {
     AllExcept = 2,  // that set without the listed ones (their end is under way)
     Only = 3,       // the two sides differ: only the listed ones were renewed
   };
-  friend constexpr std::string_view name_of(Coverage coverage) {
-    switch (coverage) {
+  friend constexpr std::string_view name_of(Coverage one) {
+    switch (one) {
       case Coverage::All: return "All";
       case Coverage::AllExcept: return "AllExcept";
       case Coverage::Only: return "Only";

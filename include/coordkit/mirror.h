@@ -52,8 +52,8 @@ struct MirrorSeen {
     Resync = 3,    // changes were missed; all there is, once more, and nothing of what was before it
     Ended = 4,     // last: `why`
   };
-  friend constexpr std::string_view name_of(What what) {
-    switch (what) {
+  friend constexpr std::string_view name_of(What one) {
+    switch (one) {
       case What::Snapshot: return "Snapshot";
       case What::Changes: return "Changes";
       case What::Resync: return "Resync";

@@ -55,8 +55,8 @@ struct TimerGroup {
 // that names the generation. Arming again with a new generation silences every earlier firing.
 struct TimerOp {
   enum class Kind : uint8_t { Arm, Disarm };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::Arm: return "Arm";
       case Kind::Disarm: return "Disarm";
     }
@@ -82,8 +82,8 @@ struct ApplyOutput {
     Final,   // the answer to the request
     Queued,  // the request waits in the state; its final answer comes out of a later apply, under the same id
   };
-  friend constexpr std::string_view name_of(Stage stage) {
-    switch (stage) {
+  friend constexpr std::string_view name_of(Stage one) {
+    switch (one) {
       case Stage::Final: return "Final";
       case Stage::Queued: return "Queued";
     }

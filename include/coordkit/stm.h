@@ -37,8 +37,8 @@ struct StmOptions {
     SerializableSnapshot = 1,  // conflicts: whatever was read or written has changed since the snapshot
     Serializable = 2,          // whatever was read has; a key that is only written is overwritten
   };
-  friend constexpr std::string_view name_of(Isolation isolation) {
-    switch (isolation) {
+  friend constexpr std::string_view name_of(Isolation one) {
+    switch (one) {
       case Isolation::SerializableSnapshot: return "SerializableSnapshot";
       case Isolation::Serializable: return "Serializable";
     }

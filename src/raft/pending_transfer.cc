@@ -3,13 +3,13 @@
 namespace coordkit::raft {
 
 void PendingTransfer::ask(const Transfer& wish, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
-  using Kind = TransferFate::Kind;
-  const auto answer = [&](Kind kind) { out.transfers.push_back({wish.ticket, kind}); };
-  if (!leading) return answer(Kind::NotLeader);
-  if (transfer_) return answer(Kind::InProgress);
+  using End = TransferFate::Kind;
+  const auto answer = [&](End kind) { out.transfers.push_back({wish.ticket, kind}); };
+  if (!leading) return answer(End::NotLeader);
+  if (transfer_) return answer(End::InProgress);
   const ReplicaId target = wish.target ? wish.target : leading->best_successor(log, now);
-  if (target == leading->self()) return answer(Kind::Done);
-  if (!leading->may_succeed(target, log)) return answer(Kind::Unfit);
+  if (target == leading->self()) return answer(End::Done);
+  if (!leading->may_succeed(target, log)) return answer(End::Unfit);
   transfer_ = UnderWay{wish.ticket, target, wish.deadline, log.term()};
 }
 
@@ -39,12 +39,12 @@ void PendingTransfer::send_last_order(ReplicaId successor, Term term, Outbox& ou
 
 void PendingTransfer::judge(const Leadership& leadership, const Leading* leading, const Log& log, LaggingTime now,
                             Outbox& out) {
-  using Kind = TransferFate::Kind;
+  using End = TransferFate::Kind;
   if (!transfer_) return;
   const bool decided = leadership.term > transfer_->term && leadership.leader;
-  if (decided) return end(leadership.leader == transfer_->target ? Kind::Done : Kind::Lost, out);
-  if (now >= transfer_->deadline) return end(Kind::Expired, out);
-  if (leading && !leading->may_succeed(transfer_->target, log)) end(Kind::Unfit, out);
+  if (decided) return end(leadership.leader == transfer_->target ? End::Done : End::Lost, out);
+  if (now >= transfer_->deadline) return end(End::Expired, out);
+  if (leading && !leading->may_succeed(transfer_->target, log)) end(End::Unfit, out);
 }
 
 void PendingTransfer::end(TransferFate::Kind kind, Outbox& out) {

@@ -177,8 +177,8 @@ struct LatchSeen {
 };
 struct GroupSeen {
   enum class What : uint8_t { Joined = 3, Updated = 4, Left = 5 };
-  friend constexpr std::string_view name_of(What what) {
-    switch (what) {
+  friend constexpr std::string_view name_of(What one) {
+    switch (one) {
       case What::Joined: return "Joined";
       case What::Updated: return "Updated";
       case What::Left: return "Left";

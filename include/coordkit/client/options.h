@@ -118,8 +118,8 @@ struct ResumeOptions {
 
 struct LockWait {
   enum class Kind : uint8_t { None, Timed, Forever };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::None: return "None";
       case Kind::Timed: return "Timed";
       case Kind::Forever: return "Forever";
@@ -214,8 +214,8 @@ struct Fence {
     HeldExclusively,  // with this token; a shared hold does not do
     Free,             // by nobody; the token is zero. Somebody may wait for it, and a lock-delay may run
   };
-  friend constexpr std::string_view name_of(Wants wants) {
-    switch (wants) {
+  friend constexpr std::string_view name_of(Wants one) {
+    switch (one) {
       case Wants::Held: return "Held";
       case Wants::HeldExclusively: return "HeldExclusively";
       case Wants::Free: return "Free";

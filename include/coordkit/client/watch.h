@@ -68,8 +68,8 @@ struct WatchBatch {
     Pending = 4,  // a mark was asked for, and the revision to start from does not exist yet
     Ended = 5,    // last: `why` says the reason; with Compacted `revision` is where to begin anew
   };
-  friend constexpr std::string_view name_of(What what) {
-    switch (what) {
+  friend constexpr std::string_view name_of(What one) {
+    switch (one) {
       case What::Created: return "Created";
       case What::Events: return "Events";
       case What::Mark: return "Mark";

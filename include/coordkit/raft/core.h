@@ -180,8 +180,8 @@ struct Leadership {
 // A proposal was appended at this position, or (zero index) refused with no effect: not leader, no room, or handing over.
 struct ProposalFate {
   enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::Appended: return "Appended";
       case Kind::NotLeader: return "NotLeader";
       case Kind::NoRoom: return "NoRoom";

@@ -19,8 +19,8 @@ struct MemberChange {
     Replace = 5,  // `replaced` goes. `member` takes its place: at once if it is a learner already, as a new learner if
                   // not. The same id with another store is another member (a wiped or exchanged disk).
   };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::AddLearner: return "AddLearner";
       case Kind::Promote: return "Promote";
       case Kind::Demote: return "Demote";
@@ -52,8 +52,8 @@ struct ChangeFate {
     NoRoom = 11,
     Unknown = 12,  // not a refusal: a state was installed over its place in the log; the configuration in force tells
   };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::Committed: return "Committed";
       case Kind::Overwritten: return "Overwritten";
       case Kind::NotLeader: return "NotLeader";
@@ -80,8 +80,8 @@ struct ChangeFate {
 struct TransferFate {
   // Numbers are on the wire: never reused, never renumbered.
   enum class Kind : uint8_t { Done = 1, Lost = 2, Expired = 3, NotLeader = 4, InProgress = 5, Unfit = 6 };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::Done: return "Done";
       case Kind::Lost: return "Lost";
       case Kind::Expired: return "Expired";

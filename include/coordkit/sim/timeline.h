@@ -54,8 +54,8 @@ struct Timeline {
   std::optional<Violation> violation;
 
   enum class State : uint8_t { Down, Follower, PreCandidate, Candidate, Leader };
-  friend constexpr std::string_view name_of(State state) {
-    switch (state) {
+  friend constexpr std::string_view name_of(State one) {
+    switch (one) {
       case State::Down: return "Down";
       case State::Follower: return "Follower";
       case State::PreCandidate: return "PreCandidate";
@@ -92,8 +92,8 @@ struct Timeline {
   std::vector<Progress> progress;
 
   enum class Fate : uint8_t { UnderWay, Arrived, Lost };
-  friend constexpr std::string_view name_of(Fate fate) {
-    switch (fate) {
+  friend constexpr std::string_view name_of(Fate one) {
+    switch (one) {
       case Fate::UnderWay: return "UnderWay";
       case Fate::Arrived: return "Arrived";
       case Fate::Lost: return "Lost";
@@ -101,8 +101,8 @@ struct Timeline {
     return "?";
   }
   enum class Topic : uint8_t { Votes, Appends, Heartbeats, Requests, Reads, States, Members };
-  friend constexpr std::string_view name_of(Topic topic) {
-    switch (topic) {
+  friend constexpr std::string_view name_of(Topic one) {
+    switch (one) {
       case Topic::Votes: return "Votes";
       case Topic::Appends: return "Appends";
       case Topic::Heartbeats: return "Heartbeats";
@@ -185,8 +185,8 @@ struct Timeline {
   std::vector<Fault> faults;
 
   enum class Weight : uint8_t { Plain, Members, Loss, Refused, Story };
-  friend constexpr std::string_view name_of(Weight weight) {
-    switch (weight) {
+  friend constexpr std::string_view name_of(Weight one) {
+    switch (one) {
       case Weight::Plain: return "Plain";
       case Weight::Members: return "Members";
       case Weight::Loss: return "Loss";

@@ -30,8 +30,8 @@ struct CertifiedIdentity {
 class SecureChannel {
  public:
   enum class State : uint8_t { Handshaking, Open, Failed };
-  friend constexpr std::string_view name_of(State state) {
-    switch (state) {
+  friend constexpr std::string_view name_of(State one) {
+    switch (one) {
       case State::Handshaking: return "Handshaking";
       case State::Open: return "Open";
       case State::Failed: return "Failed";

@@ -127,8 +127,8 @@ struct TcpEvent {
     TwoIncarnations,  // alarm: two processes act as one replica. Stop one; see docs
     OversizeFrame,    // the engine sent a body beyond frame_bytes_max; dropped
   };
-  friend constexpr std::string_view name_of(Kind kind) {
-    switch (kind) {
+  friend constexpr std::string_view name_of(Kind one) {
+    switch (one) {
       case Kind::Opened: return "Opened";
       case Kind::Closed: return "Closed";
       case Kind::TwoIncarnations: return "TwoIncarnations";
@@ -137,8 +137,8 @@ struct TcpEvent {
     return "?";
   }
   enum class Side : uint8_t { Dialed, Accepted };
-  friend constexpr std::string_view name_of(Side side) {
-    switch (side) {
+  friend constexpr std::string_view name_of(Side one) {
+    switch (one) {
       case Side::Dialed: return "Dialed";
       case Side::Accepted: return "Accepted";
     }
