@@ -236,7 +236,7 @@ machine::ObjectView CoordinationModel::look(const Object& object) const {
   if (kind == Kind::Queue) {
     reply.taken = taken(kind, name);
     for (const Item& item : items_) {
-      const auto claims = [&](const Hold& hold) { return hold.of == kind && hold.item == item.id; };
+      const auto claims = [&item](const Hold& hold) { return hold.of == Kind::Queue && hold.item == item.id; };
       if (item.queue != name || std::ranges::any_of(holds_, claims)) continue;
       reply.rows.push_back({.id = item.id, .count = item.deliveries, .priority = item.priority, .value = item.value});
     }

@@ -141,7 +141,8 @@ bool CoordinationModel::settle_one_meeting() {
   std::vector<std::pair<Index, std::string>> by_age;
   for (const auto& [name, meeting] : meetings_) by_age.emplace_back(meeting.made, name);
   std::ranges::sort(by_age);
-  for (const auto& [made, name] : by_age) {
+  for (const auto& oldest : by_age) {
+    const std::string& name = oldest.second;
     Meeting& meeting = meetings_.at(name);
     const uint64_t waiting = line(Kind::DoubleBarrier, name);
     const bool left = meeting.complete && taken(Kind::DoubleBarrier, name) == 0;
