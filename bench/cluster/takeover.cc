@@ -34,7 +34,7 @@ class Leader {
     output_.events.clear();
     machine_.apply({&command, 1}, output_);
   }
-  SessionId opened() const { return machine::decode_result(output_.results.back().bytes)->session; }
+  SessionId opened() const { return machine::decode_result(output_.results.back().bytes.view())->session; }
   // The timers go to the keeper later, so that the two can be weighed apart.
   const std::vector<TimerOp>& timer_ops() const { return output_.timer_ops; }
   void forget_output() { output_ = {}; }

@@ -22,9 +22,7 @@ class Ledger final : public coordkit::StateMachine {
   void bootstrap(coordkit::ClusterId, uint64_t) override {}
 
   void apply(std::span<const coordkit::Command> commands, coordkit::ApplyOutput& output) override {
-    for (const coordkit::Command& command : commands) {
-      output.results.push_back({.index = command.index, .request = command.request, .bytes = execute(command, output)});
-    }
+    for (const coordkit::Command& command : commands) output.answer(command, execute(command, output));
   }
 
   absl::StatusOr<std::string> query(std::string_view name) const override { return std::to_string(balance(name)); }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +23,20 @@ class SharedBytes {
     bytes.copy(made.get(), bytes.size());
     bytes_ = std::move(made);
   }
+  // `bytes` lie in what `owner` owns, and are not copied.
+  SharedBytes(const std::shared_ptr<const char[]>& owner, std::string_view bytes)
+      : bytes_(owner, bytes.data()), size_(bytes.size()) {}
+  // Takes the string over.
+  static SharedBytes of(std::string bytes) {
+    const auto owner = std::make_shared<const std::string>(std::move(bytes));
+    SharedBytes made;
+    made.bytes_ = std::shared_ptr<const char[]>(owner, owner->data());
+    made.size_ = owner->size();
+    return made;
+  }
+  // `bytes` are some of these, which live on as a whole as long as they do.
+  SharedBytes part(std::string_view bytes) const { return SharedBytes(bytes_, bytes); }
+
   SharedBytes(const SharedBytes&) = default;
   SharedBytes& operator=(const SharedBytes&) = default;
   SharedBytes(SharedBytes&& other) noexcept : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
@@ -31,13 +47,38 @@ class SharedBytes {
   }
 
   std::string_view view() const { return {bytes_.get(), size_}; }
+  operator std::string_view() const { return view(); }  // NOLINT: meant to convert
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   friend bool operator==(const SharedBytes& a, const SharedBytes& b) { return a.view() == b.view(); }
+  friend bool operator==(const SharedBytes& a, std::string_view b) { return a.view() == b; }
 
  private:
   std::shared_ptr<const char[]> bytes_;
   size_t size_ = 0;
+};
+
+// Many small SharedBytes in few allocations: each is a part of a slab, which lives as long as any of them. For bytes that are
+// made one after the other and go in about the same order; what stays much longer than its neighbours is to be copied out.
+// Not thread-safe; what it gives is.
+class ByteSlab {
+ public:
+  SharedBytes keep(std::string_view bytes) {
+    if (bytes.empty() || bytes.size() > kSlabBytes / 8) return SharedBytes(bytes);
+    if (bytes.size() > left_) {
+      slab_ = std::make_shared_for_overwrite<char[]>(kSlabBytes);
+      left_ = kSlabBytes;
+    }
+    char* const at = slab_.get() + (kSlabBytes - left_);
+    std::memcpy(at, bytes.data(), bytes.size());
+    left_ -= bytes.size();
+    return SharedBytes(slab_, {at, bytes.size()});
+  }
+
+ private:
+  static constexpr size_t kSlabBytes = 16 << 10;
+  std::shared_ptr<char[]> slab_;
+  size_t left_ = 0;
 };
 
 }  // namespace coordkit

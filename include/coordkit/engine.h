@@ -162,6 +162,9 @@ struct Submit {
   LaggingTime deadline = {};
   Urgency urgency = Urgency::Normal;
   std::optional<Guard> guard = {};  // not met when its turn comes in the log: Fenced, never executed
+  // An earlier Submit of this engine, not executed before which this one must not be; one that is over: no effect. Its urgency
+  // is no lower. Needs feature level 2.
+  Ticket after = {};
 };
 
 enum class Consistency : uint8_t {
@@ -255,7 +258,7 @@ struct Completion {
   Ticket ticket;
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
   absl::Status status;
-  std::string bytes;
+  SharedBytes bytes;
   Index index;                  // of the deciding entry, or of the state that was read
   std::optional<Duration> age;  // of the state of a Local read, as far as this replica was told; absent: it was not
   RequestId request;            // under which a Submit ran; zero origin if it never got that far
@@ -333,6 +336,7 @@ class Engine {
   virtual EngineStatus status() const = 0;
   virtual const raft::Leadership& leadership() const = 0;
   virtual Index applied() const = 0;
+  virtual uint64_t feature_level() const { return status().feature_level; }  // of the cluster, as far as it is applied here
   virtual ReplicaId self() const = 0;
   virtual StoreId store() const = 0;
   virtual BootCounter boot() const = 0;

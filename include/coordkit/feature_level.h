@@ -6,6 +6,7 @@
 //
 //   0   builds that do not say a level
 //   1   the entry that raises the level; what must be set alike, in hellos
+//   2   a request that says which request of its origin must have been executed before it
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 1;
+inline constexpr uint64_t kFeatureLevel = 2;
 
 }  // namespace coordkit

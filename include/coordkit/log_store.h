@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -116,6 +117,17 @@ class LogStore {
 
   // Starts a write; numbers rise by one. Never blocks.
   virtual void submit(LogWrite write) = 0;
+
+  // The same for a caller that can lend a thread. True: to wake one of the store's own would cost more than the write, so it
+  // waits for perform_deferred(), which the caller owes from now on. False: it was submitted, or perform_deferred() is owed
+  // already.
+  virtual bool defer(LogWrite write) {
+    submit(std::move(write));
+    return false;
+  }
+  // Makes durable what was deferred, on this thread, and reports it from here. Blocks for as long as the disk does; meanwhile
+  // the other calls go on. A call that is not owed has no effect.
+  virtual void perform_deferred() {}
 
   // Starts reading entries [first, last], at most `bytes_max` but at least one entry; answers through log_read().
   virtual void read(Index first, Index last, size_t bytes_max) = 0;

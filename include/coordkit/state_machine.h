@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "coordkit/bytes.h"
 #include "coordkit/export.h"
 #include "coordkit/state_store.h"
 #include "coordkit/types.h"
@@ -93,7 +94,7 @@ struct ApplyOutput {
     Index index;  // of the entry that decided
     RequestId request;
     Stage stage = Stage::Final;
-    std::string bytes;
+    SharedBytes bytes;
   };
   struct Event {
     Index index;
@@ -102,6 +103,17 @@ struct ApplyOutput {
   std::vector<Result> results;
   std::vector<Event> events;
   std::vector<TimerOp> timer_ops;  // in order
+
+  // Answers a request by the entry at `index`.
+  void answer(Index index, const RequestId& request, std::string_view bytes, Stage stage = Stage::Final) {
+    results.push_back({index, request, stage, slab_.keep(bytes)});
+  }
+  void answer(const Command& command, std::string_view bytes, Stage stage = Stage::Final) {
+    answer(command.index, command.request, bytes, stage);
+  }
+
+ private:
+  ByteSlab slab_;  // of results
 };
 
 inline constexpr size_t kResultBytesMax = 1 << 20;  // of one result: answers are replicated and kept until acknowledged
@@ -120,7 +132,7 @@ class StateMachine {
 
   // Called once in the life of a cluster, right before the first command, with what genesis agreed on.
   virtual void bootstrap(ClusterId cluster, uint64_t token_base) = 0;
-  // Executes committed commands in order. Every command gets exactly one result with stage Final, now or later; one that
+  // Executes committed commands in order. Every command gets exactly one answer with stage Final, now or later; one that
   // must wait gets Queued now. A result above kResultBytesMax is dropped: its caller gets ResultTooLarge, outcome DONE.
   virtual void apply(std::span<const Command> commands, ApplyOutput& output) = 0;
   // Executes one entry of fired timers. All are marked first, then freed, then wake-ups happen (a death never loses to a

@@ -94,6 +94,10 @@ struct RequestId {
   Origin origin;
   Sequence sequence;
   friend constexpr auto operator<=>(const RequestId&, const RequestId&) = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const RequestId& id) {
+    return H::combine(std::move(state), id.origin.replica, id.origin.store, id.origin.boot, id.sequence);
+  }
 };
 
 }  // namespace coordkit

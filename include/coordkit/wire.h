@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "coordkit/bytes.h"
 #include "coordkit/export.h"
 #include "coordkit/message.h"
 #include "coordkit/transport.h"
@@ -38,6 +39,8 @@ std::string encode(const Message& message);
 
 // kDataLoss: malformed, beyond a limit, or contradicting itself. kUnimplemented: a kind this version does not know.
 absl::StatusOr<Message> decode(std::string_view body);
+// The same without copies: the payloads of entries and commands are parts of `body`, and keep it alive.
+absl::StatusOr<Message> decode_taking(std::string body);
 
 // A hello as bytes, for transports of the host's own: all of it, also the cluster's id, which is a secret of its members. Say
 // it only where nobody else can listen; or leave it out and prove it (docs/decisions/0018).

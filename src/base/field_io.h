@@ -157,9 +157,11 @@ class Writer {
 
 // ---- reading
 
-// What a whole message may still hold, in all its parts together.
+// What a whole message may still hold, in all its parts together, and whose bytes it is read from: SharedBytes in it are parts
+// of those. Null: they are copies.
 struct Budget {
   size_t ascending = 0;
+  const SharedBytes* read_from = nullptr;
 };
 
 // Of one field: describe() offers it every field of a message, and it takes the one under the cursor.
@@ -193,7 +195,7 @@ class Reader {
     if (at(field, Wire::length_delimited)) value = view(kUnlimited);
   }
   void bytes(uint32_t field, SharedBytes& value, size_t limit = kUnlimited) {
-    if (at(field, Wire::length_delimited)) value = SharedBytes(view(limit));
+    if (at(field, Wire::length_delimited)) value = shared(view(limit));
   }
   template <typename Tag>
   void ascending(uint32_t field, std::vector<Id<Tag>>& ids, size_t) {
@@ -235,7 +237,7 @@ class Reader {
   void repeated(uint32_t field, std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
     if (!at(field, Wire::length_delimited)) return;
     require(items.size() < limit, "a list beyond its limit");
-    items.emplace_back(view(bytes_max));
+    items.push_back(shared(view(bytes_max)));
   }
   template <typename M>
   static void read_message(protozero::pbf_reader in, M& m, Budget& budget) {
@@ -258,6 +260,10 @@ class Reader {
     const protozero::data_view view = in_.get_view();
     require(view.size() <= limit, "bytes beyond their limit");
     return {view.data(), view.size()};
+  }
+
+  SharedBytes shared(std::string_view bytes) const {
+    return budget_.read_from == nullptr ? SharedBytes(bytes) : budget_.read_from->part(bytes);
   }
 
   protozero::pbf_reader& in_;

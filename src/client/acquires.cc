@@ -34,7 +34,7 @@ Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
 
 void Acquires::submit(PendingAcquire of, machine::Request::Body body) {
   Call& call = *calls_.find(of.call);
-  auto acquire = std::make_shared<PendingAcquire>(std::move(of));
+  Pending acquire = pending_.make(std::move(of));
   call.submitted = true;
   call.acquire->in_log = acquire;
   // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel

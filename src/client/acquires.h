@@ -2,7 +2,6 @@
 // S-59).
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "client/calls.h"
@@ -42,7 +41,7 @@ class Acquires final : public CallOwner {
   void ended(CallId id, const Call& call) override;
 
  private:
-  using Pending = std::shared_ptr<PendingAcquire>;
+  using Pending = PoolRef<PendingAcquire>;
 
   void answered(const Pending& acquire, const Completion& completion, Now now);
   void failed(const Pending& acquire, absl::Status status);
@@ -58,6 +57,7 @@ class Acquires final : public CallOwner {
   StickyLines& lines_;
   HoldLimits& limits_;
   Statistics& statistics_;
+  Pool<PendingAcquire> pending_;
 };
 
 }  // namespace coordkit::client

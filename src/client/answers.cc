@@ -313,7 +313,7 @@ namespace coordkit::client {
 
 absl::StatusOr<machine::Result> result_of(const Completion& completion) {
   if (!completion.status.ok()) return completion.status;
-  auto result = machine::decode_result(completion.bytes);
+  auto result = machine::decode_result(completion.bytes.view());
   if (!result.ok()) return unreadable(Outcome::Unknown);
   return result;
 }

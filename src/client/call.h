@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "base/pool.h"
 #include "client/any_callback.h"
+#include "client/pending_acquire.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 
@@ -43,17 +44,15 @@ class CallOwner {
   ~CallOwner() = default;
 };
 
-struct PendingAcquire;
-
 // What an acquire is besides a call.
 struct AcquireCall {
   Duration max_hold{};
-  bool proclaims = false;                  // content with the hold that its owner has
-  SessionRef session = {};                 // once taken up
-  LaggingTime began{};                     // when it was
-  bool waited = false;                     // it stood in line
-  std::string line = {};                   // that it waits in (S-58); empty: none
-  std::shared_ptr<PendingAcquire> in_log;  // once submitted
+  bool proclaims = false;               // content with the hold that its owner has
+  SessionRef session = {};              // once taken up
+  LaggingTime began{};                  // when it was
+  bool waited = false;                  // it stood in line
+  std::string line = {};                // that it waits in (S-58); empty: none
+  PoolRef<PendingAcquire> in_log = {};  // once submitted
 
   std::optional<Duration> time_in_line(LaggingTime now) const { return waited ? std::optional(now - began) : std::nullopt; }
 };

@@ -2,10 +2,10 @@
 // works and run at its end, in order, when the client's own state is whole again; so a callback may call the client.
 #pragma once
 
-#include <deque>
 #include <utility>
 
-#include "absl/functional/any_invocable.h"
+#include "base/inline_task.h"
+#include "base/ring.h"
 #include "coordkit/client/options.h"
 
 namespace coordkit::client {
@@ -14,17 +14,16 @@ class Deliveries {
  public:
   explicit Deliveries(Notifier notify) : notify_(std::move(notify)) {}
 
-  void answer(absl::AnyInvocable<void()> run) { waiting_.push_back({Kind::Answer, std::move(run)}); }
-  void announce(absl::AnyInvocable<void()> run) { waiting_.push_back({Kind::Announcement, std::move(run)}); }
+  void answer(InlineTask run) { waiting_.push_back({Kind::Answer, std::move(run)}); }
+  void announce(InlineTask run) { waiting_.push_back({Kind::Announcement, std::move(run)}); }
   bool empty() const { return waiting_.empty(); }
 
   // Also runs what is added meanwhile. A nested call (a callback that stops the client) takes over the rest.
   void flush() {
     while (!waiting_.empty()) {
-      Item item = std::move(waiting_.front());
-      waiting_.pop_front();
+      Item item = waiting_.take_front();
       if (item.kind == Kind::Announcement && notify_) {
-        notify_(std::move(item.run));
+        notify_([run = std::move(item.run)]() mutable { run(); });
       } else {
         item.run();
       }
@@ -34,11 +33,11 @@ class Deliveries {
  private:
   enum class Kind { Answer, Announcement };
   struct Item {
-    Kind kind;
-    absl::AnyInvocable<void()> run;
+    Kind kind = Kind::Answer;
+    InlineTask run;
   };
   Notifier notify_;
-  std::deque<Item> waiting_;
+  Ring<Item> waiting_;
 };
 
 }  // namespace coordkit::client

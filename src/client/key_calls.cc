@@ -162,8 +162,9 @@ CallId Client::erase(std::string key, Callback<EraseResult> done, WriteOptions o
 CallId Client::propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options) {
   return impl_->writes.write<ProposeResult>(
       {.machine = machine, .bytes = std::move(command), .options = std::move(options), .refusal = check_machine(machine)},
-      std::move(done),
-      [](const Completion& completion) { return ProposeResult{.bytes = completion.bytes, .index = completion.index}; });
+      std::move(done), [](const Completion& completion) {
+        return ProposeResult{.bytes = std::string(completion.bytes.view()), .index = completion.index};
+      });
 }
 
 CallId Client::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,

@@ -80,9 +80,10 @@ CallId LockCalls::enter(const SessionRef& session, Body body, const AcquireOptio
   if (options.max_hold < Duration::zero()) {
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
-  const CallId id = calls_.enter(
-      std::move(done), OnAbandon::Pursue, options.deadline, timeout_of(options.wait, options_),
-      [this, session, body = std::move(body)](CallId call, Now now) mutable { start(call, session, std::move(body), now); });
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline, timeout_of(options.wait, options_),
+                                 [this, begun = pool<Body>().make({session, std::move(body)})](CallId call, Now now) {
+                                   start(call, begun->session, std::move(begun->body), now);
+                                 });
   acquires_.own(id, {.max_hold = options.max_hold, .proclaims = proclaims});
   return id;
 }
@@ -113,9 +114,7 @@ template void LockCalls::go_to_log(CallId, machine::Acquire);
 // By this replica's own state, perhaps old. A release of ours under way makes it worth a log entry, which performs it.
 template <typename Body>
 bool LockCalls::seems_held(const Session& session, const Body& body) const {
-  for (const PendingRelease& release : session.releases) {
-    if (names(body, release.name)) return false;
-  }
+  if (session.releases.any([&](const PendingRelease& release) { return names(body, release.name); })) return false;
   const machine::Reads* state = requests_.reads();
   if (state == nullptr) return false;
   return state->refusal_of(body).has_value();

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/pool.h"
 #include "client/acquires.h"
 #include "client/sticky_lines.h"
 #include "coordkit/client/coordination.h"
@@ -33,6 +35,16 @@ class LockCalls {
   void go_to_log(CallId id, Body body);
 
  private:
+  // A call between its entry and its start.
+  template <typename Body>
+  struct Entered {
+    SessionRef session;
+    Body body;
+  };
+  template <typename Body>
+  Pool<Entered<Body>>& pool() {
+    return std::get<Pool<Entered<Body>>>(entered_);
+  }
   CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, bool proclaims, Callback<HoldRef> done);
   template <typename Body>
   CallId enter(const SessionRef& session, Body body, const AcquireOptions& options, bool proclaims, Callback<HoldRef> done);
@@ -54,6 +66,7 @@ class LockCalls {
   StickyLines& lines_;
   Acquires& acquires_;
   Statistics& statistics_;
+  std::tuple<Pool<Entered<machine::Acquire>>, Pool<Entered<machine::AcquireAll>>> entered_;
 };
 
 }  // namespace coordkit::client

@@ -117,9 +117,7 @@ void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now 
 // By this replica's own state, perhaps old. A release of ours under way makes it worth an entry, which performs it.
 bool Objects::foreseen(const Session& session, const Waiting& waiting) const {
   if (!waiting.outcome.judge) return false;
-  for (const PendingRelease& release : session.releases) {
-    if (release.name == waiting.name) return false;
-  }
+  if (session.releases.any([&](const PendingRelease& release) { return release.name == waiting.name; })) return false;
   const machine::Reads* state = requests_.reads();
   return state != nullptr && waiting.outcome.judge(state->object(waiting.outcome.kind, waiting.name, 1)).has_value();
 }

@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "client/call.h"
+#include "coordkit/client/handles.h"
+#include "coordkit/client/options.h"
 
 namespace coordkit::client {
 

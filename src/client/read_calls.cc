@@ -30,7 +30,8 @@ CallId ReadCalls::query(MachineId machine, std::string question, Terms terms, Ca
                              .deadline = call.deadline},
                             [this, id](const Completion& completion, Now) {
                               if (!completion.status.ok()) return static_cast<void>(calls_.fail(id, completion.status));
-                              calls_.answer<QueryResult>(id, QueryResult{completion.bytes, completion.index, completion.age});
+                              calls_.answer<QueryResult>(
+                                  id, QueryResult{std::string(completion.bytes.view()), completion.index, completion.age});
                             });
                       });
 }

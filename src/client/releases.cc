@@ -9,9 +9,14 @@
 namespace coordkit::client {
 
 CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
-  give_back(session, hold);
-  const auto release = std::ranges::find(session.releases, hold, &PendingRelease::hold);
-  if (release == session.releases.end()) {
+  PendingRelease* release = give_back(session, hold);
+  if (release == nullptr) {  // by release_later() perhaps, and not acknowledged yet
+    session.releases.each([&](PendingRelease& each) {
+      if (each.hold == hold) release = &each;
+      return release == nullptr;
+    });
+  }
+  if (release == nullptr) {
     return calls_.refuse(std::move(done),
                          make_error(Reason::NotOwner, "the grant was released before; there is nothing left to do"));
   }
@@ -21,48 +26,57 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback don
   return id;
 }
 
-void Releases::give_back(Session& session, const HoldRef& hold) {
-  if (!SessionTable::holds(session, hold)) return;
+PendingRelease* Releases::give_back(Session& session, const HoldRef& hold) {
+  if (!SessionTable::holds(session, hold)) return nullptr;
   limits_.remove(hold);
   table_.forget(session, hold);
-  give_back(session, hold->name(), hold->token(), hold->terms().counted);
-  session.releases.back().hold = hold;
+  PendingRelease& release = give_back(session, hold->name(), hold->token(), hold->terms().counted);
+  release.hold = hold;
+  return &release;
 }
 
-void Releases::give_back(Session& session, std::string name, Token token, bool counted) {
+PendingRelease& Releases::give_back(Session& session, std::string name, Token token, bool counted) {
   const uint64_t number = counted ? ++session.releases_counted[token] : 0;
-  session.releases.push_back({.name = std::move(name), .id = {token, number}});
   due_.insert(session.id());
+  return session.releases.add(std::move(name), {token, number});
 }
 
-void Releases::former_over(const Session& session) {
-  const auto waits = [](const PendingRelease& release) { return !release.posted; };
-  if (std::ranges::any_of(session.releases, waits)) due_.insert(session.id());
+void Releases::former_over(Session& session) {
+  if (!session.releases.all_posted()) due_.insert(session.id());
 }
 
-// The last one is the body of its command, the others are its prior releases. Never refused for lack of room, never given up.
+// Never refused for lack of room, never given up.
 void Releases::post_due() {
   for (const SessionId id : std::exchange(due_, {})) {
     Session* session = table_.find(id);
     if (session == nullptr || session->phase == SessionPhase::Lost || session->former_trusts) continue;
     std::vector<ReleaseId> batch;
-    for (PendingRelease& release : session->releases) {
-      if (release.posted) continue;
-      release.posted = true;
+    session->releases.each([&](PendingRelease& release) {
+      if (release.posted) return true;
+      session->releases.set_posted(release, true);
       batch.push_back(release.id);
       if (batch.size() == machine::kPriorReleasesMax) post(*session, std::exchange(batch, {}));
-    }
+      return !session->releases.all_posted();
+    });
     if (!batch.empty()) post(*session, std::move(batch));
   }
 }
 
+// The last one is the body of its command, the others are its prior releases.
 void Releases::post(Session& session, std::vector<ReleaseId> batch) {
-  const PendingRelease& last = *std::ranges::find(session.releases, batch.back(), &PendingRelease::id);
-  machine::Release body{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number};
-  commands_.submit(session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
-                   [this, state = session.state, batch = std::move(batch)](const Completion& completion, Now now) {
-                     answered(state, batch, completion, now);
-                   });
+  const PendingRelease& last = *session.releases.find(batch.back());
+  machine::Request request{
+      .body = machine::Release{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number}};
+  std::vector<ReleaseId> named(batch.begin(), batch.end() - 1);
+  for (const ReleaseId& id : named) {
+    request.prior_releases.push_back({session.releases.find(id)->name, id.token, id.number});
+  }
+  session.last_release = commands_.submit(
+      session, std::move(request), LaggingTime::max(), Urgency::Reserved,
+      [this, posted = posted_.make({session.state, std::move(batch)})](const Completion& completion, Now now) {
+        answered(posted->session, posted->batch, completion, now);
+      },
+      std::move(named));
 }
 
 void Releases::answered(const SessionRef& state, const std::vector<ReleaseId>& batch, const Completion& completion, Now now) {
@@ -75,12 +89,12 @@ void Releases::answered(const SessionRef& state, const std::vector<ReleaseId>& b
     return;
   }
   for (const ReleaseId& each : batch) {
-    const auto release = std::ranges::find(session->releases, each, &PendingRelease::id);
-    if (release == session->releases.end()) continue;
+    PendingRelease* release = session->releases.find(each);
+    if (release == nullptr) continue;
     if (requests_.halted()) {
       commands_.release_done(*session, each, result.status());
     } else {
-      release->posted = false;
+      session->releases.set_posted(*release, false);
       release->repeated = true;
     }
   }

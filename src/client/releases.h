@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "base/pool.h"
 #include "client/calls.h"
 #include "client/hold_limits.h"
 #include "client/session_commands.h"
@@ -19,12 +20,12 @@ class Releases {
 
   // Answered when the log has released it. The hold is one of the session's that is not kept here by itself (S-58).
   CallId release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline);
-  // The same without a caller. A hold that is given back already: no effect.
-  void give_back(Session& session, const HoldRef& hold);
+  // The same without a caller. A hold that is given back already: no effect, and null.
+  PendingRelease* give_back(Session& session, const HoldRef& hold);
   // Of a grant that never got a handle, or on behalf of its handle.
-  void give_back(Session& session, std::string name, Token token, bool counted);
+  PendingRelease& give_back(Session& session, std::string name, Token token, bool counted);
 
-  void former_over(const Session& session);  // what it held back may be posted
+  void former_over(Session& session);  // what it held back may be posted
   void forget(SessionId session) { due_.erase(session); }
   // All that a session gives back in one turn goes in one command.
   void post_due();
@@ -32,6 +33,10 @@ class Releases {
   void clear() { due_.clear(); }
 
  private:
+  struct Posted {
+    SessionRef session;
+    std::vector<ReleaseId> batch;
+  };
   void post(Session& session, std::vector<ReleaseId> batch);
   void answered(const SessionRef& state, const std::vector<ReleaseId>& batch, const Completion& completion, Now now);
 
@@ -41,6 +46,7 @@ class Releases {
   SessionCommands& commands_;
   HoldLimits& limits_;
   absl::btree_set<SessionId> due_;  // have releases that are to be posted
+  Pool<Posted> posted_;
 };
 
 }  // namespace coordkit::client

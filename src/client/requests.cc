@@ -15,9 +15,11 @@ Ticket Requests::next_ticket(OnCompletion on_completion, std::optional<LaggingTi
   return ticket;
 }
 
-Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion) {
+Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion,
+                        Ticket after) {
   machine::encode(request, scratch_);
-  return submit({.command = SharedBytes(scratch_), .deadline = deadline, .urgency = urgency}, std::move(on_completion));
+  return submit({.command = slab_.keep(scratch_), .deadline = deadline, .urgency = urgency, .after = after},
+                std::move(on_completion));
 }
 
 Ticket Requests::submit(Submit submit, OnCompletion on_completion) {

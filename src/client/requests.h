@@ -22,7 +22,8 @@ class Requests {
   Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
 
   // A command of coordkit's machine.
-  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion);
+  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion,
+                Ticket after = {});
   Ticket submit(Submit submit, OnCompletion on_completion);
   // Completes when the state may be read.
   Ticket when_readable(Ask ask, OnCompletion on_completion);
@@ -36,6 +37,7 @@ class Requests {
 
   // ---- the engine, as far as others need to know
   Index applied() const { return engine_.applied(); }
+  uint64_t feature_level() const { return engine_.feature_level(); }
   bool leads() const { return engine_.leadership().role == raft::Role::Leader; }
   TimerGroup group(Duration ttl) const;  // of this process's sessions
   void observe(std::string_view subject, bool wanted) { engine_.observe(kCoordination, subject, wanted); }
@@ -74,6 +76,7 @@ class Requests {
   CommandStatistics statistics_;
   bool posted_ = false;
   std::string scratch_;  // a command while it is written
+  ByteSlab slab_;        // of commands
   bool halted_ = false;
 };
 

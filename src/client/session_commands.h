@@ -1,7 +1,11 @@
-// Commands of a session. Each carries the session's unanswered releases; once it was executed, they were (docs/semantics.md
-// S-43).
+// Commands of a session, none of which overtakes its releases (docs/semantics.md S-43): each comes after the newest command
+// that releases and is not answered, and names the releases that no command performs yet. Below feature level 2 it names all
+// that are not answered. Once it was executed, what it names was performed.
 #pragma once
 
+#include <vector>
+
+#include "base/pool.h"
 #include "client/calls.h"
 #include "client/requests.h"
 #include "client/sessions.h"
@@ -13,18 +17,28 @@ class SessionCommands {
   SessionCommands(Sessions& sessions, Requests& requests, Calls& calls)
       : sessions_(sessions), requests_(requests), calls_(calls) {}
 
+  // `named`: the releases that the request names already, besides its body.
   Ticket submit(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
-                Requests::OnCompletion on_completion);
+                Requests::OnCompletion on_completion, std::vector<ReleaseId> named = {});
   // The release was performed, or never will be: answers those who wait for it. NotOwner means performed if another command
   // may have done it before.
   void release_done(Session& session, const ReleaseId& id, const absl::Status& status);
 
  private:
-  static std::vector<ReleaseId> carry(Session& session, machine::Request& request);
+  static constexpr uint64_t kOrderedLevel = 2;  // from which on a request may say what it comes after
+  // A command under way, and what it names.
+  struct Posted {
+    SessionRef session;
+    std::vector<ReleaseId> named;
+    Requests::OnCompletion on_completion;
+  };
+  void completed(Posted& posted, const Completion& completion, Now now);
+  void carry(Session& session, machine::Request& request, std::vector<ReleaseId>& named);
 
   Sessions& sessions_;
   Requests& requests_;
   Calls& calls_;
+  Pool<Posted> posted_;
 };
 
 }  // namespace coordkit::client

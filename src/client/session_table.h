@@ -15,28 +15,12 @@
 #include "client/deliveries.h"
 #include "client/lifecycle.h"
 #include "client/line.h"
+#include "client/pending_releases.h"
 #include "coordkit/client/options.h"
 #include "coordkit/state_machine.h"
 #include "machine/command.h"
 
 namespace coordkit::client {
-
-// Names a release: of a counted hold (S-38) its n-th, else number zero.
-struct ReleaseId {
-  Token token;
-  uint64_t number = 0;
-  friend bool operator==(const ReleaseId&, const ReleaseId&) = default;
-};
-
-// A hold given back locally whose end in the log is not acknowledged.
-struct PendingRelease {
-  std::string name;
-  ReleaseId id;
-  HoldRef hold;  // whose release it is; null: of a grant that nobody got to know
-  bool posted = false;
-  bool repeated = false;        // more than one command may perform it: NotOwner then means done
-  std::vector<CallId> waiting;  // callers to answer
-};
 
 struct Session {
   SessionRef state;
@@ -48,11 +32,12 @@ struct Session {
   ValidityWatch::OnPhase on_phase;  // may be null
   absl::btree_multimap<Token, HoldRef> holds;         // several of one token only if it is counted
   absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
-  std::vector<PendingRelease> releases;               // in the order of their releases
-  absl::btree_set<CallId> acquires;                   // pending calls, ended with Lost if the session is lost
-  std::vector<CallId> closing;                        // callers of close
-  bool questioned = false;                            // it is looked at, because a renewal did not cover it
-  Duration give_up{};                                 // longest time in jeopardy; zero: the default
+  PendingReleases releases;
+  Ticket last_release;               // of the newest command that releases, not answered; zero: none
+  absl::btree_set<CallId> acquires;  // pending calls, ended with Lost if the session is lost
+  std::vector<CallId> closing;       // callers of close
+  bool questioned = false;           // it is looked at, because a renewal did not cover it
+  Duration give_up{};                // longest time in jeopardy; zero: the default
   // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
   bool former_trusts = false;
   LeaseId lease;                             // it is no session but the life of this lease of keys; zero: a session

@@ -134,9 +134,10 @@ void Sessions::ended(SessionId id) {
   table_.lose(*session, SessionEvent::Ended);
   const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it; open a new one");
   while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost);
-  for (const PendingRelease& release : session->releases) {
+  session->releases.each([&](const PendingRelease& release) {
     for (const CallId caller : release.waiting) calls_.answer_done(caller, lost);
-  }
+    return true;
+  });
   for (const CallId caller : session->closing) calls_.answer_done(caller, absl::OkStatus());
   hooks_.ended(id);
   table_.erase(id);

@@ -47,6 +47,7 @@ class EngineImpl final : public Engine {
   EngineStatus status() const override;
   const raft::Leadership& leadership() const override { return consensus_.leadership(); }
   Index applied() const override { return state_.index(); }
+  uint64_t feature_level() const override { return state_.router().feature_level(); }
   ReplicaId self() const override { return options_.raft.self; }
   StoreId store() const override { return proposals_.origin().store; }
   BootCounter boot() const override { return proposals_.origin().boot; }
@@ -65,6 +66,8 @@ class EngineImpl final : public Engine {
   void drain(Turn& turn);
   void change_leadership(const raft::Leadership& leadership, EngineEffects& effects);
   void apply(Turn& turn);
+  void note_waiting(ReplicaId peer);
+  bool tell_waiting(Turn& turn);  // true: there is something more to drain
   void checkpoint(Turn& turn);
   void answer(Turn& turn);
   void fail_calls(Reason reason, const std::string& why, EngineEffects& effects);
@@ -100,6 +103,7 @@ class EngineImpl final : public Engine {
   LevelRaise level_raise_;
   Checkpoints checkpoints_;
   StateExchange states_;
+  std::vector<ReplicaId> waiting_peers_;  // their calls were decided in this turn
 };
 
 }  // namespace coordkit::engine

@@ -55,6 +55,7 @@ void EngineImpl::run(Turn& turn) {
     drain(turn);
     states_.step(checkpoints_.under_way(), turn);
     apply(turn);
+    if (tell_waiting(turn)) drain(turn);
     if (core()) notice_removal(turn);
     if (core()) checkpoint(turn);
   } else if (founding_.gives_up(now)) {
@@ -166,8 +167,31 @@ void EngineImpl::apply(Turn& turn) {
     member_calls_.configuration_applied(one, turn.effects);
     peers_.inform_soon();
   }
-  for (Answer& answer : output->answers) proposals_.calls().answered(std::move(answer), turn.effects.completions);
+  for (Answer& answer : output->answers) {
+    note_waiting(answer.request.origin.replica);
+    proposals_.calls().answered(std::move(answer), turn.effects.completions);
+  }
+  for (const RequestId& request : output->overtaking) {
+    note_waiting(request.origin.replica);
+    proposals_.calls().overtook(request);
+  }
   std::move(output->events.begin(), output->events.end(), std::back_inserter(turn.effects.events));
+}
+
+// Answers come out of each replica's own apply, so whose calls were just decided here must hear at once that they are
+// committed; the others hear it with the next append.
+bool EngineImpl::tell_waiting(Turn& turn) {
+  const bool any = core() && consensus_.leads() && !waiting_peers_.empty();
+  if (any) {
+    for (const ReplicaId peer : waiting_peers_) consensus_.step(raft::TellCommit{peer}, turn.now.lagging);
+  }
+  waiting_peers_.clear();
+  return any;
+}
+
+void EngineImpl::note_waiting(ReplicaId peer) {
+  if (peer == self() || std::ranges::find(waiting_peers_, peer) != waiting_peers_.end()) return;
+  waiting_peers_.push_back(peer);
 }
 
 void EngineImpl::checkpoint(Turn& turn) {

@@ -4,18 +4,17 @@ namespace coordkit::engine {
 
 void Forwarded::proposed(Ticket ticket, const RequestId& request) {
   under_way_.insert(request);
-  unsettled_.emplace(ticket, request);
+  unsettled_.push_back({ticket, request});
 }
 
 void Forwarded::settled(const raft::ProposalFate& fate) {
-  const auto at = unsettled_.find(fate.ticket);
-  if (at == unsettled_.end()) return;
+  if (unsettled_.empty() || unsettled_.front().first != fate.ticket) return;  // they are settled in their order
+  const RequestId request = unsettled_.take_front().second;
   if (fate.kind == raft::ProposalFate::Kind::Appended) {
-    appended_.emplace_back(fate.at.index, at->second);
+    appended_.push_back({fate.at.index, request});
   } else {
-    under_way_.erase(at->second);
+    under_way_.erase(request);
   }
-  unsettled_.erase(at);
 }
 
 void Forwarded::applied(Index through) {

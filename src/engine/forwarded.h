@@ -2,11 +2,10 @@
 // would be an entry for nothing: its origin is behind, and finds the answer where the first one stands (S-41).
 #pragma once
 
-#include <deque>
 #include <utility>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/ring.h"
 #include "coordkit/raft/core.h"
 #include "coordkit/state_machine.h"
 
@@ -21,9 +20,9 @@ class Forwarded {
   void clear();  // another term: what was appended may be cut off
 
  private:
-  absl::btree_set<RequestId> under_way_;
-  absl::btree_map<Ticket, RequestId> unsettled_;      // their place in the log is not known yet
-  std::deque<std::pair<Index, RequestId>> appended_;  // by index
+  absl::flat_hash_set<RequestId> under_way_;
+  Ring<std::pair<Ticket, RequestId>> unsettled_;  // by ticket: their place in the log is not known yet
+  Ring<std::pair<Index, RequestId>> appended_;    // by index
 };
 
 }  // namespace coordkit::engine

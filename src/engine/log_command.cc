@@ -60,6 +60,7 @@ Request read_request(pbf_reader in) {
       case fields::number(6): request.machine = MachineId(in.get_uint64()); break;
       case fields::bytes(7): request.payload = view_of(in); break;
       case fields::bytes(8): request.guard = read_guard(in.get_message()); break;
+      case fields::number(9): request.after = Sequence(in.get_uint64()); break;
       default: in.skip();
     }
   }
@@ -136,7 +137,7 @@ absl::StatusOr<LogCommand> read_raise(pbf_reader in) {
 
 absl::StatusOr<LogCommand> checked(Request request) {
   const RequestId& id = request.id;
-  if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence) {
+  if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence || request.after >= id.sequence) {
     return absl::DataLossError("a request without a sound id");
   }
   if (request.guard && request.guard->bytes.size() > kGuardBytesMax) return absl::DataLossError("a guard beyond its limit");
@@ -167,6 +168,7 @@ void encode(const Request& request, std::string& bytes) {
       guard.add_uint64(1, request.guard->machine.value());
       guard.add_bytes(2, request.guard->bytes.data(), request.guard->bytes.size());
     }
+    if (request.after) body.add_uint64(9, request.after.value());
   }
 }
 

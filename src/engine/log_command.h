@@ -26,6 +26,9 @@ struct Request {
     std::string_view bytes;  // at most kGuardBytesMax
   };
   std::optional<GuardView> guard = {};
+  // Of the same origin: executed before it, or this one is not executed yet. Zero: whatever. I: after < id.sequence. From
+  // feature level 2 on.
+  Sequence after = {};
 };
 
 // "I am a new incarnation": must be applied before any request of that origin.

@@ -18,9 +18,14 @@ void write_answer(pbf_writer& out, Sequence sequence, const StoredAnswer& answer
   body.add_uint64(1, sequence.value());
   body.add_fixed64(2, answer.command_hash);
   body.add_uint32(3, static_cast<uint32_t>(answer.stage));
-  body.add_bytes(4, answer.bytes);
+  body.add_bytes(4, answer.bytes.view().data(), answer.bytes.size());
   body.add_uint64(5, answer.index.value());
   if (answer.refused) body.add_uint32(6, static_cast<uint32_t>(*answer.refused));
+}
+
+std::string_view view_of(pbf_reader& in) {
+  const auto view = in.get_view();
+  return {view.data(), view.size()};
 }
 
 // The only refusals that are kept. Another one was stored by a later version.
@@ -36,7 +41,7 @@ std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
       case fields::number(1): sequence = Sequence(in.get_uint64()); break;
       case fields::fixed(2): answer.command_hash = in.get_fixed64(); break;
       case fields::number(3): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
-      case fields::bytes(4): answer.bytes = in.get_bytes(); break;
+      case fields::bytes(4): answer.bytes = SharedBytes(view_of(in)); break;
       case fields::number(5): answer.index = Index(in.get_uint64()); break;
       case fields::number(6): answer.refused = static_cast<Reason>(in.get_uint32()); break;
       default: in.skip();
@@ -68,11 +73,14 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
 
   const uint64_t place = sequence - state->retired;
   if (place >= kAnswersMax) return {Verdict::Refuse, Reason::TooManyInFlight, nullptr};  // no engine of ours gets here
-  if (place >= state->answers.size()) state->answers.resize(place + 1);
-  std::optional<StoredAnswer>& slot = state->answers[place];
-  if (slot && slot->command_hash != command_hash) return {Verdict::Refuse, Reason::SequenceReused, nullptr};
-  if (slot) return {slot->answered ? Verdict::Repeat : Verdict::Executing, {}, &*slot};
+  if (const StoredAnswer* known = state->at(sequence)) {
+    if (known->command_hash != command_hash) return {Verdict::Refuse, Reason::SequenceReused, nullptr};
+    return {known->answered ? Verdict::Repeat : Verdict::Executing, {}, known};
+  }
+  if (request.after >= state->retired && !state->at(request.after)) return {Verdict::Overtakes, {}, nullptr};
 
+  while (place >= state->answers.size()) state->answers.push_back(std::nullopt);
+  std::optional<StoredAnswer>& slot = state->answers[place];
   slot = StoredAnswer{.command_hash = command_hash, .index = index};
   dirty_.insert(request.id.origin.replica);
   for (const uint64_t part : {request.id.origin.replica.value(), sequence.value(), command_hash}) {
@@ -81,9 +89,10 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   return {Verdict::Execute, {}, nullptr};
 }
 
-void Origins::store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index) {
+void Origins::store(const RequestId& id, ApplyOutput::Stage stage, const SharedBytes& bytes, Index index) {
   if (!find(id.origin)) return;
-  answered_digest_ = hash_mix(hash_mix(answered_digest_, id.sequence.value()), hash_bytes(bytes, static_cast<uint64_t>(stage)));
+  answered_digest_ =
+      hash_mix(hash_mix(answered_digest_, id.sequence.value()), hash_bytes(bytes.view(), static_cast<uint64_t>(stage)));
   StoredAnswer* slot = unanswered(id);
   if (!slot) return;
   slot->answered = true;
@@ -107,11 +116,10 @@ void Origins::store(const RequestId& id, Reason refused, Index index) {
 // The reserved place of a request, or null: it was retired by a later request of the batch at hand, or long ago.
 StoredAnswer* Origins::unanswered(const RequestId& id) {
   State* state = find(id.origin);
-  if (!state || id.sequence < state->retired) return nullptr;
-  const uint64_t place = id.sequence - state->retired;
-  if (place >= state->answers.size() || !state->answers[place] || state->answers[place]->answered) return nullptr;
+  StoredAnswer* reserved = state ? state->at(id.sequence) : nullptr;
+  if (!reserved || reserved->answered) return nullptr;
   dirty_.insert(id.origin.replica);
-  return &*state->answers[place];
+  return reserved;
 }
 
 void Origins::retire(State& state, Sequence lowest) {
@@ -147,11 +155,9 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
 bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }
 
 const StoredAnswer* Origins::find_answer(const RequestId& request) const {
-  const State* state = const_cast<Origins*>(this)->find(request.origin);
-  if (!state || request.sequence < state->retired) return nullptr;
-  const uint64_t place = request.sequence - state->retired;
-  if (place >= state->answers.size() || !state->answers[place] || !state->answers[place]->answered) return nullptr;
-  return &*state->answers[place];
+  State* state = const_cast<Origins*>(this)->find(request.origin);
+  const StoredAnswer* stored = state ? state->at(request.sequence) : nullptr;
+  return stored && stored->answered ? stored : nullptr;
 }
 
 Origins::Displaced Origins::read_displaced(protozero::pbf_reader in) {
@@ -224,7 +230,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
           if (!known(answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
           const uint64_t place = sequence - state.retired;
           if (sequence < state.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
-          if (place >= state.answers.size()) state.answers.resize(place + 1);
+          while (place >= state.answers.size()) state.answers.push_back(std::nullopt);
           state.answers[place] = std::move(answer);
           break;
         }

@@ -15,6 +15,8 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/status/status.h"
+#include "base/ring.h"
+#include "coordkit/bytes.h"
 #include "coordkit/error.h"
 #include "coordkit/state_machine.h"
 #include "coordkit/state_store.h"
@@ -28,7 +30,7 @@ struct StoredAnswer {
   bool answered = false;      // false: executing within the batch at hand
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
   std::optional<Reason> refused;  // by its guard, or its result was dropped; no bytes then
-  std::string bytes;
+  SharedBytes bytes;
   Index index;
 };
 
@@ -36,7 +38,13 @@ class Origins {
  public:
   static constexpr size_t kAnswersMax = 4096;  // stored per origin; the engine's own window is smaller
 
-  enum class Verdict : uint8_t { Execute, Repeat, Executing, Refuse };
+  enum class Verdict : uint8_t {
+    Execute,
+    Repeat,
+    Executing,
+    Overtakes,  // what it comes after has not arrived: as if this one had not, either
+    Refuse
+  };
   struct Admission {
     Verdict verdict = Verdict::Refuse;
     Reason refusal = Reason::UnknownOrigin;  // Refuse only
@@ -46,7 +54,7 @@ class Origins {
   // S-42 (1)-(3): decides about a request and, for Execute, reserves its place.
   Admission admit(const Request& request, uint64_t command_hash, Index index);
   // Completes a reserved place. Unknown ids are ignored: the origin may have been replaced meanwhile.
-  void store(const RequestId& id, ApplyOutput::Stage stage, std::string_view bytes, Index index);
+  void store(const RequestId& id, ApplyOutput::Stage stage, const SharedBytes& bytes, Index index);
   // The same for a request that ends without a result of its machine.
   void store(const RequestId& id, Reason refused, Index index);
   // Registers an incarnation, whose sequences below `lowest` are refused; an older or equal one changes nothing. One that
@@ -72,9 +80,13 @@ class Origins {
     StoreId store;
     BootCounter boot;
     Sequence retired{1};  // answers below it are gone. I: answers[i] belongs to sequence retired + i
-    std::deque<std::optional<StoredAnswer>> answers;
+    Ring<std::optional<StoredAnswer>> answers;
     std::deque<Displaced> displaced;  // of this replica, oldest first
     Sequence next() const { return retired + answers.size(); }
+    StoredAnswer* at(Sequence sequence) {  // null: it has not arrived, or is retired
+      const bool within = sequence >= retired && sequence < next();
+      return within && answers[sequence - retired] ? &*answers[sequence - retired] : nullptr;
+    }
   };
   State* find(const Origin& origin);
   static Displaced read_displaced(protozero::pbf_reader in);

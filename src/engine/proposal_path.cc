@@ -14,24 +14,26 @@ void ProposalPath::propose(const Router& applied, Turn& turn) {
   calls_.known_as_origin(registered, turn.effects.completions);
   Consensus& consensus = turn.consensus;
   if (!consensus.knows_leader()) return;
-  std::vector<Proposals::Handover> handovers;
-  calls_.collect(turn.now.lagging, registered, handovers);
-  if (handovers.empty()) return;
-  if (!consensus.leads()) return forward(std::move(handovers), turn);
+  handovers_.clear();
+  const auto into = consensus.leads() ? Proposals::Into::OwnLog : Proposals::Into::OtherLog;
+  calls_.collect(turn.now.lagging, registered, handovers_, into);
+  if (handovers_.empty()) return;
+  if (!consensus.leads()) return forward(turn);
   raft::Propose propose;
-  for (Proposals::Handover& handover : handovers) {
+  propose.proposals.reserve(handovers_.size());
+  for (Proposals::Handover& handover : handovers_) {
     const Ticket ticket = consensus.next_ticket();
-    if (handover.sequence) proposed_.emplace(ticket, Proposed{handover.sequence, handover.handing});
+    if (handover.sequence) proposed_.push_back({ticket, handover.sequence, handover.handing});
     propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(handover.payload)});
   }
   consensus.step(std::move(propose), turn.now.lagging);
 }
 
 // In messages of about the size of an append.
-void ProposalPath::forward(std::vector<Proposals::Handover> handovers, Turn& turn) const {
+void ProposalPath::forward(Turn& turn) {
   Forward message;
   size_t bytes = 0;
-  for (Proposals::Handover& handover : handovers) {
+  for (Proposals::Handover& handover : handovers_) {
     if (!message.commands.empty() && bytes + handover.payload.size() > options_.raft.append_bytes_max) {
       turn.effects.sends.push_back({turn.consensus.leader(), std::exchange(message, {})});
       bytes = 0;
@@ -43,15 +45,12 @@ void ProposalPath::forward(std::vector<Proposals::Handover> handovers, Turn& tur
 }
 
 // What was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts over.
+// Proposals are settled in their order.
 void ProposalPath::settled(const raft::ProposalFate& fate, LaggingTime now) {
-  const auto own = proposed_.find(fate.ticket);
-  if (own == proposed_.end()) return;
-  if (fate.kind == raft::ProposalFate::Kind::Appended) {
-    calls_.postpone(own->second.sequence, LaggingTime::max());
-  } else {
-    calls_.refused(own->second.sequence, own->second.handing, now + options_.raft.heartbeat_interval);
-  }
-  proposed_.erase(own);
+  if (proposed_.empty() || proposed_.front().ticket != fate.ticket) return;
+  const Proposed own = proposed_.take_front();
+  if (fate.kind == raft::ProposalFate::Kind::Appended) return;
+  calls_.refused(own.sequence, own.handing, now + options_.raft.heartbeat_interval);
 }
 
 void ProposalPath::leadership_changed() {

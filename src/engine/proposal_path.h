@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "base/ring.h"
 #include "engine/condition.h"
 #include "engine/consensus.h"
 #include "engine/proposals.h"
@@ -25,15 +25,17 @@ class ProposalPath {
   void leadership_changed();
 
  private:
-  void forward(std::vector<Proposals::Handover> handovers, Turn& turn) const;
+  void forward(Turn& turn);
 
   struct Proposed {
+    Ticket ticket;
     Sequence sequence;
-    Proposals::Handing handing;
+    Proposals::Handing handing = Proposals::Handing::First;
   };
   const EngineOptions& options_;
   Proposals calls_;
-  absl::btree_map<Ticket, Proposed> proposed_;  // their place in the log is not known yet
+  std::vector<Proposals::Handover> handovers_;  // of this turn
+  Ring<Proposed> proposed_;                     // by ticket: their place in the log is not known yet
 };
 
 }  // namespace coordkit::engine

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -43,71 +45,112 @@ void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
                                                     " bytes; at most " + std::to_string(kGuardBytesMax) + " are taken")});
     return;
   }
-  const uint64_t arrival = ++arrivals_;
-  deadlines_.insert({submit.deadline, ticket});
+  deadlines_.add(submit.deadline, ticket);
   bytes_ += bytes_of(submit);
-  line(submit.urgency).emplace(arrival, ticket);
-  calls_.emplace(ticket, Call{.submit = std::move(submit), .arrival = arrival});
+  Line& last = line(submit.urgency);
+  last.tickets.push_back(ticket);
+  ++last.waiting;
+  calls_.emplace(ticket, Call{.submit = std::move(submit)});
 }
 
-Sequence Proposals::lowest_unanswered() const { return unanswered_.empty() ? next_ : unanswered_.begin()->first; }
+// ---- the window
+
+Proposals::Place* Proposals::place(Sequence sequence) {
+  return sequence < lowest_ || sequence >= next() ? nullptr : &places_[sequence - lowest_];
+}
+
+Proposals::Call* Proposals::unanswered(Sequence sequence) {
+  const Place* at = place(sequence);
+  return at && at->unanswered ? &calls_.find(at->unanswered)->second : nullptr;
+}
 
 // Gives sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves.
 void Proposals::admit_waiting() {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
-    while (!from->empty() && room(*from)) {
-      const Ticket ticket = from->begin()->second;
-      from->erase(from->begin());
-      Call& call = calls_.find(ticket)->second;
-      call.sequence = next_;
-      unanswered_.try_emplace(next_, ticket);
-      next_ = next_.next();
-      schedule(call, kNow);
+    while (from->waiting > 0 && room(*from)) {
+      const auto found = calls_.find(from->tickets.take_front());
+      if (found == calls_.end()) continue;
+      --from->waiting;
+      found->second.sequence = next();
+      places_.push_back({.unanswered = found->first});
+      schedule(found->second, kNow);
     }
   }
 }
 
 bool Proposals::room(const Line& from) const {
-  if (&from == &waiting_reserved_) return window_used() < options_.window + options_.window / 4 + 1;
-  return window_used() < options_.window && kept_bytes_ <= kAnswerBytesMax;
+  if (&from == &waiting_reserved_) return places_.size() < options_.window + options_.window / 4 + 1;
+  return places_.size() < options_.window && kept_bytes_ <= kAnswerBytesMax;
+}
+
+// A call of this line ended before it got a sequence.
+void Proposals::leave(Line& from) {
+  constexpr size_t kEndedKept = 64;
+  --from.waiting;
+  if (from.tickets.size() <= 2 * from.waiting + kEndedKept) return;
+  for (size_t left = from.tickets.size(); left > 0; --left) {
+    const Ticket ticket = from.tickets.take_front();
+    if (calls_.contains(ticket)) from.tickets.push_back(ticket);
+  }
 }
 
 // Answers are kept until the origin says that it awaits nothing so old any more.
 void Proposals::note_kept(const Answer& answer) {
-  if (!answer.refused && kept_.try_emplace(answer.request.sequence, answer.bytes.size()).second)
-    kept_bytes_ += answer.bytes.size();
+  Place* at = place(answer.request.sequence);
+  if (!at || answer.refused || at->kept) return;
+  at->kept = answer.bytes.size();
+  kept_bytes_ += answer.bytes.size();
+}
+
+// It is answered, or will not be.
+void Proposals::settle(Sequence sequence) {
+  place(sequence)->unanswered = {};
+  for (; !places_.empty() && !places_.front().unanswered; places_.pop_front()) {
+    kept_bytes_ -= places_.front().kept.value_or(0);
+    lowest_ = lowest_.next();
+  }
+}
+
+// ---- handing over
+
+bool Proposals::timed(LaggingTime when) { return when != kNow && when != LaggingTime::max(); }
+
+bool Proposals::retries_at(LaggingTime when, Sequence sequence) {
+  const Call* call = unanswered(sequence);
+  return call && call->retry_at == when;
 }
 
 void Proposals::schedule(Call& call, LaggingTime when) {
-  call.retry_at = when;
-  retries_.insert({when, call.sequence});
+  const LaggingTime before = std::exchange(call.retry_at, when);
+  if (when == kNow) at_once_.push_back(call.sequence);
+  if (timed(when)) retries_.add(when, call.sequence);
+  if (timed(before)) retry_ended();
 }
 
-void Proposals::unschedule(const Call& call) { retries_.erase({call.retry_at, call.sequence}); }
+void Proposals::retry_ended() {
+  retries_.ended([this](LaggingTime when, Sequence sequence) { return retries_at(when, sequence); });
+}
 
 void Proposals::leadership_changed() {
   register_at_ = kNow;
-  std::vector<Sequence> later;
-  for (const auto& [when, sequence] : retries_) {
-    calls_.find(unanswered_.at(sequence))->second.handings = 0;
-    if (when != kNow) later.push_back(sequence);
+  at_once_.clear();
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (!places_[i].unanswered) continue;
+    Call& call = calls_.find(places_[i].unanswered)->second;
+    call.handings = 0;
+    schedule(call, kNow);
   }
-  for (const Sequence sequence : later) postpone(sequence, kNow);
 }
 
 void Proposals::postpone(Sequence sequence, LaggingTime when) {
-  const auto ticket = unanswered_.find(sequence);
-  if (ticket == unanswered_.end()) return;
-  Call& call = calls_.find(ticket->second)->second;
-  unschedule(call);
-  schedule(call, when);
+  if (Call* call = unanswered(sequence)) schedule(*call, when);
 }
 
 void Proposals::refused(Sequence sequence, Handing handing, LaggingTime when) {
-  const auto ticket = unanswered_.find(sequence);
-  if (ticket == unanswered_.end()) return;
-  if (handing == Handing::First) calls_.find(ticket->second)->second.handed = false;
-  postpone(sequence, when);
+  Call* call = unanswered(sequence);
+  if (!call) return;
+  if (handing == Handing::First) call->handed = false;
+  schedule(*call, when);
 }
 
 // Until it is handed to the same leader again: longer each time, because a leader that is slow is not helped by copies.
@@ -115,7 +158,7 @@ Duration Proposals::patience(Call& call) const {
   return options_.raft.election_timeout * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
 }
 
-void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>& out) {
+void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>& out, Into into) {
   if (!registered) {
     if (now < register_at_) return;
     register_at_ = now + options_.raft.election_timeout;
@@ -123,49 +166,70 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
     return;
   }
   admit_waiting();
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    const Sequence sequence = retries_.begin()->second;
-    Call& call = calls_.find(unanswered_.at(sequence))->second;
-    unschedule(call);
-    schedule(call, now + patience(call));
-    const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
-    Request request{{origin_, sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
-    if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};
-    encode(request, scratch_);
-    out.push_back({sequence, handing, SharedBytes(scratch_)});
+  const auto hand = [&](Call& call) {
+    out.push_back(hand_over(call, into == Into::OwnLog ? LaggingTime::max() : now + patience(call)));
+  };
+  while (!at_once_.empty()) {
+    Call* call = unanswered(at_once_.take_front());
+    if (call && call->retry_at == kNow) hand(*call);
   }
+  const auto stands = [this](LaggingTime when, Sequence sequence) { return retries_at(when, sequence); };
+  while (const auto sequence = retries_.take_due(now, stands)) hand(*unanswered(*sequence));
 }
 
-void Proposals::release_kept() {
-  while (!kept_.empty() && kept_.begin()->first < lowest_unanswered()) {
-    kept_bytes_ -= kept_.begin()->second;
-    kept_.erase(kept_.begin());
-  }
+Proposals::Handover Proposals::hand_over(Call& call, LaggingTime retry_at) {
+  schedule(call, retry_at);
+  const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
+  Request request{{origin_, call.sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
+  if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};
+  if (call.submit.after) request.after = comes_after(call);
+  encode(request, scratch_);
+  return {call.sequence, handing, slab_.keep(scratch_)};
 }
+
+// Zero: that one is over.
+Sequence Proposals::comes_after(const Call& call) const {
+  const auto before = calls_.find(call.submit.after);
+  if (before == calls_.end() || before->second.queued) return {};
+  COORDKIT_CHECK_MSG(before->second.sequence < call.sequence, "what a call comes after gets its sequence first");
+  return before->second.sequence;
+}
+
+void Proposals::overtook(const RequestId& request) {
+  if (request.origin == origin_) postpone(request.sequence, kNow);
+}
+
+// ---- the ends of calls
 
 void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   if (answer.request.origin != origin_) return;
   const Sequence sequence = answer.request.sequence;
-  if (sequence >= lowest_unanswered()) note_kept(answer);
+  note_kept(answer);
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
+  const bool decided = decides(answer);
   Completion completion{
       .stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
   if (answer.refused) completion.status = make_error(*answer.refused, why_refused(*answer.refused));
-  if (const auto waiting = unanswered_.find(sequence); waiting != unanswered_.end()) {
-    const auto call = calls_.find(waiting->second);
-    if (!queued) return complete(call, std::move(completion), completions);
-    unschedule(call->second);
-    unanswered_.erase(waiting);
-    release_kept();
-    call->second.queued = true;
-    queued_.emplace(sequence, call->first);
-    completion.ticket = call->first;
-    completions.push_back(std::move(completion));
-    return;
+  if (const Place* at = place(sequence); at && at->unanswered) {
+    const auto call = calls_.find(at->unanswered);
+    if (queued) return accepted(call, std::move(completion), completions);
+    return complete(call, std::move(completion), completions);
   }
-  const auto accepted = queued_.find(sequence);
-  if (accepted == queued_.end() || !decides(answer)) return;  // a repeat; the decision itself is still to come
-  complete(calls_.find(accepted->second), std::move(completion), completions);
+  const auto waiting = queued_.find(sequence);
+  if (waiting == queued_.end() || !decided) return;  // a repeat; the decision itself is still to come
+  complete(calls_.find(waiting->second), std::move(completion), completions);
+}
+
+// By the machine, which will answer later. What may wait for long keeps no more bytes than its own.
+void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<Completion>& completions) {
+  Call& call = it->second;
+  schedule(call, LaggingTime::max());
+  settle(call.sequence);
+  call.queued = true;
+  call.submit.command = SharedBytes(call.submit.command.view());
+  queued_.emplace(call.sequence, it->first);
+  completion.ticket = it->first;
+  completions.push_back(std::move(completion));
 }
 
 void Proposals::complete(Calls::iterator call, Completion completion, std::vector<Completion>& completions) {
@@ -176,18 +240,22 @@ void Proposals::complete(Calls::iterator call, Completion completion, std::vecto
 
 void Proposals::drop(Calls::iterator it) {
   const Call& call = it->second;
-  deadlines_.erase({call.submit.deadline, it->first});
+  const bool had_deadline = call.submit.deadline != LaggingTime::max();
+  const bool had_retry = timed(call.retry_at);
+  const Sequence sequence = call.sequence;
+  const bool queued = call.queued;
+  Line& waits_in = line(call.submit.urgency);
   bytes_ -= bytes_of(call.submit);
-  if (call.queued) {
-    queued_.erase(call.sequence);
-  } else if (call.sequence) {
-    unschedule(call);
-    unanswered_.erase(call.sequence);
-    release_kept();
-  } else {
-    line(call.submit.urgency).erase(call.arrival);
-  }
   calls_.erase(it);
+  if (queued) {
+    queued_.erase(sequence);
+  } else if (sequence) {
+    settle(sequence);
+  } else {
+    leave(waits_in);
+  }
+  if (had_retry) retry_ended();
+  if (had_deadline) deadlines_.ended([this](LaggingTime, Ticket ticket) { return calls_.contains(ticket); });
 }
 
 void Proposals::forget(Ticket ticket) {
@@ -195,8 +263,8 @@ void Proposals::forget(Ticket ticket) {
 }
 
 void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const auto it = calls_.find(deadlines_.begin()->second);
+  while (const auto ticket = deadlines_.take_due(now, [this](LaggingTime, Ticket one) { return calls_.contains(one); })) {
+    const auto it = calls_.find(*ticket);
     const Call& call = it->second;
     const bool handed = call.handed;
     const Outcome outcome = handed ? Outcome::Unknown : Outcome::None;
@@ -209,22 +277,28 @@ void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
 }
 
 void Proposals::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {
-  while (!deadlines_.empty()) {
-    const auto it = calls_.find(deadlines_.begin()->second);
+  for (const Ticket ticket : tickets()) {
+    const auto it = calls_.find(ticket);
     const Outcome outcome = it->second.handed ? Outcome::Unknown : Outcome::None;
     complete(it, {.status = make_error(reason, outcome, why)}, completions);
   }
 }
 
+std::vector<Ticket> Proposals::tickets() const {
+  std::vector<Ticket> all;
+  for (const auto& [ticket, call] : calls_) all.push_back(ticket);
+  std::ranges::sort(all);
+  return all;
+}
+
 LaggingTime Proposals::next_deadline(Road road) const {
-  LaggingTime next = deadlines_.empty() ? LaggingTime::max() : deadlines_.begin()->first;
+  const LaggingTime next = deadlines_.next();
   if (road == Road::NoLeader) return next;
   if (road == Road::Unregistered) return std::min(next, register_at_);
   for (const Line* from : {&waiting_reserved_, &waiting_}) {
-    if (!from->empty() && room(*from)) return kNow;
+    if (from->waiting > 0 && room(*from)) return kNow;
   }
-  if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
-  return next;
+  return at_once_.empty() ? std::min(next, retries_.next()) : kNow;
 }
 
 }  // namespace coordkit::engine

@@ -6,11 +6,12 @@
 // Invariants: an accepted call completes exactly once and leaves nothing behind (R75); lowest_unanswered() never falls.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "base/deadlines.h"
+#include "base/ring.h"
 #include "coordkit/engine.h"
 #include "engine/router.h"
 
@@ -31,7 +32,7 @@ class Proposals {
 
   // Another replica leads, or none: everything unanswered is handed over again.
   void leadership_changed();
-  // The leader took it, or did not say: hand over again at `when`.
+  // Hand over again at `when`.
   void postpone(Sequence sequence, LaggingTime when);
 
   enum class Handing : uint8_t { First, Repeated };
@@ -44,7 +45,14 @@ class Proposals {
     Handing handing = Handing::First;
     SharedBytes payload;
   };
-  void collect(LaggingTime now, bool registered, std::vector<Handover>& out);
+  enum class Into : uint8_t {
+    OtherLog,  // the leader may or may not get it: handed over again after a while
+    OwnLog,    // we lead: what becomes of it is told in the same turn
+  };
+  void collect(LaggingTime now, bool registered, std::vector<Handover>& out, Into into = Into::OtherLog);
+
+  // It came to the log before what it comes after: handed over again at once.
+  void overtook(const RequestId& request);
 
   // Whether the applied state knows this origin. Once it did and does not any more, another data directory has taken this
   // replica's place: answers to what was handed over are gone, so those calls end as unknown and are never handed over again.
@@ -68,45 +76,63 @@ class Proposals {
  private:
   struct Call {
     Submit submit;
-    Sequence sequence;       // zero: still waiting for a place in the window
-    uint64_t arrival = 0;    // its place in line for the window
-    bool handed = false;     // ever, and not refused: from then on the outcome is unknown until answered
-    bool queued = false;     // accepted by the machine, waiting in its state
-    LaggingTime retry_at{};  // unanswered: when to hand over (again)
-    uint8_t handings = 0;    // to this leader
+    Sequence sequence;                          // zero: still waiting for a place in the window
+    bool handed = false;                        // ever, and not refused: from then on the outcome is unknown until answered
+    bool queued = false;                        // accepted by the machine, waiting in its state
+    LaggingTime retry_at = LaggingTime::max();  // unanswered: when to hand over (again)
+    uint8_t handings = 0;                       // to this leader
   };
   using Calls = absl::flat_hash_map<Ticket, Call>;
-  using Line = absl::btree_map<uint64_t, Ticket>;  // by arrival
 
-  Sequence lowest_unanswered() const;
-  uint64_t window_used() const { return next_ - lowest_unanswered(); }
+  // Calls without a sequence yet, in their order. Those that have ended meanwhile are passed over.
+  struct Line {
+    Ring<Ticket> tickets;
+    size_t waiting = 0;  // of them, not ended
+  };
+  // A sequence from lowest_ on: whose it is, or, once that was answered, what of the answer is kept.
+  struct Place {
+    Ticket unanswered;  // zero: answered
+    std::optional<size_t> kept;
+  };
+
+  Sequence next() const { return lowest_ + places_.size(); }
+  Sequence lowest_unanswered() const { return lowest_; }
+  Place* place(Sequence sequence);
+  Call* unanswered(Sequence sequence);
   void admit_waiting();
   Line& line(Urgency urgency) { return urgency == Urgency::Reserved ? waiting_reserved_ : waiting_; }
   bool room(const Line& from) const;
+  void leave(Line& from);
   void note_kept(const Answer& answer);
-  void release_kept();
+  void settle(Sequence sequence);
+  Handover hand_over(Call& call, LaggingTime retry_at);
+  Sequence comes_after(const Call& call) const;
   void schedule(Call& call, LaggingTime when);
   Duration patience(Call& call) const;
-  void unschedule(const Call& call);
+  static bool timed(LaggingTime when);
+  bool retries_at(LaggingTime when, Sequence sequence);
+  void retry_ended();
+  std::vector<Ticket> tickets() const;  // of all calls, ascending
+  void accepted(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
   void complete(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
   void drop(Calls::iterator call);
 
   const EngineOptions& options_;
   Origin origin_;
-  Sequence next_{1};
-  uint64_t arrivals_ = 0;
-  Calls calls_;                                   // every call under way
-  Line waiting_, waiting_reserved_;               // without a sequence yet
-  absl::btree_map<Sequence, Ticket> unanswered_;  // I: what lowest_unanswered is the first of
+  Calls calls_;                      // every call under way
+  Line waiting_, waiting_reserved_;  // without a sequence yet
+  Sequence lowest_{1};               // I: next() if nothing is unanswered; what is below is answered, and never falls
+  Ring<Place> places_;               // I: the first is unanswered
   absl::flat_hash_map<Sequence, Ticket> queued_;
-  absl::btree_set<std::pair<LaggingTime, Sequence>> retries_;  // I: exactly the unanswered ones
-  absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;
-  absl::btree_map<Sequence, size_t> kept_;  // bytes of the answers from lowest_unanswered() on
-  size_t kept_bytes_ = 0;
-  size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
+  Ring<Sequence> at_once_;       // to be handed over as soon as a leader is known; answered ones are passed over
+  Deadlines<Sequence> retries_;  // to be handed over later
+  Deadlines<Ticket> deadlines_;
+  size_t kept_bytes_ = 0;  // I: the sum of Place::kept
+  size_t bytes_ = 0;       // I: the sum of bytes_of over calls_
   LaggingTime register_at_{LaggingTime::min()};
   bool registered_ = false;
   std::string scratch_;  // a request while it is written
+  ByteSlab slab_;
 };
 
 }  // namespace coordkit::engine

@@ -9,11 +9,14 @@ namespace coordkit::engine {
 // machine says. A call without an answer was not executed yet: its entry comes later, or it is handed over again.
 void Proposals::state_replaced(const Router& router, std::vector<Completion>& completions) {
   std::vector<Sequence> sequences;
-  for (const auto& [sequence, ticket] : unanswered_) sequences.push_back(sequence);
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].unanswered) sequences.push_back(lowest_ + i);
+  }
   for (const Sequence sequence : sequences) {
     if (auto answer = router.stored({origin_, sequence})) answered(*std::move(answer), completions);
   }
-  absl::btree_map<Sequence, Ticket> queued(queued_.begin(), queued_.end());
+  std::vector<std::pair<Sequence, Ticket>> queued(queued_.begin(), queued_.end());
+  std::ranges::sort(queued);
   for (const auto& [sequence, ticket] : queued) {
     const auto call = calls_.find(ticket);
     const RequestId request{origin_, sequence};
@@ -35,12 +38,9 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
 void Proposals::known_as_origin(bool registered, std::vector<Completion>& completions) {
   const bool displaced = std::exchange(registered_, registered) && !registered;
   if (!displaced) return;
-  std::vector<Ticket> handed;
-  for (const auto& [deadline, ticket] : deadlines_) {
-    if (calls_.find(ticket)->second.handed) handed.push_back(ticket);
-  }
-  for (const Ticket ticket : handed) {
+  for (const Ticket ticket : tickets()) {
     const auto call = calls_.find(ticket);
+    if (!call->second.handed) continue;
     complete(call,
              {.status = make_error(Reason::UnknownOrigin, Outcome::Unknown,
                                    "another data directory took the place of this replica's, and what the cluster had answered "

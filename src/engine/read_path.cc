@@ -152,7 +152,7 @@ Completion ReadPath::read(const Ask& ask, const Router& router, const SleepGauge
   Completion completion{.ticket = ask.ticket, .index = router.applied().index};
   if (ask.consistency == Consistency::Local) completion.age = age(sleep, turn);
   if (result.ok()) {
-    completion.bytes = *std::move(result);
+    completion.bytes = SharedBytes::of(*std::move(result));
   } else {
     completion.status = result.status();
   }

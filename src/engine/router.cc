@@ -75,6 +75,7 @@ void RouterOutput::clear() {
   leader_starts.clear();
   digests.clear();
   configurations.clear();
+  overtaking.clear();
 }
 
 Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries) : digest_entries_(digest_entries) {
@@ -187,6 +188,10 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   if (admission.verdict == Origins::Verdict::Repeat) {
     const StoredAnswer& stored = *admission.answer;
     output.answers.push_back({request.id, stored.stage, stored.refused, stored.bytes, stored.index});
+    return;
+  }
+  if (admission.verdict == Origins::Verdict::Overtakes) {
+    output.overtaking.push_back(request.id);
     return;
   }
   if (admission.verdict != Origins::Verdict::Execute) {

@@ -29,7 +29,7 @@ struct Answer {
   RequestId request;
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
   std::optional<Reason> refused;  // by the router; the machine never saw it, or its result was dropped (ResultTooLarge)
-  std::string bytes;
+  SharedBytes bytes;
   Index index;
 };
 
@@ -57,6 +57,7 @@ struct RouterOutput {
     raft::Configuration configuration;
   };
   std::vector<InForce> configurations;  // that came with these entries
+  std::vector<RequestId> overtaking;    // came before what they come after, and are to come again
 
   void clear();
 };

@@ -2,6 +2,7 @@
 
 #include <protozero/exception.hpp>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "base/check.h"
@@ -66,34 +67,34 @@ constexpr char kKind<RecallReply> = 25;
 template <>
 constexpr char kKind<SteppedAside> = 26;
 
-absl::StatusOr<Message> parse(char kind, std::string_view body) {
+absl::StatusOr<Message> parse(char kind, std::string_view body, const SharedBytes* of) {
   switch (kind) {
-    case kKind<raft::VoteRequest>: return wire::parse_body<raft::VoteRequest>(body);
-    case kKind<raft::VoteReply>: return wire::parse_body<raft::VoteReply>(body);
-    case kKind<raft::AppendRequest>: return wire::parse_body<raft::AppendRequest>(body);
-    case kKind<raft::AppendReply>: return wire::parse_body<raft::AppendReply>(body);
-    case kKind<raft::Heartbeat>: return wire::parse_body<raft::Heartbeat>(body);
-    case kKind<raft::HeartbeatReply>: return wire::parse_body<raft::HeartbeatReply>(body);
-    case kKind<GenesisOffer>: return wire::parse_body<GenesisOffer>(body);
-    case kKind<Forward>: return wire::parse_body<Forward>(body);
-    case kKind<Refusal>: return wire::parse_body<Refusal>(body);
-    case kKind<ReadIndexRequest>: return wire::parse_body<ReadIndexRequest>(body);
-    case kKind<ReadIndexReply>: return wire::parse_body<ReadIndexReply>(body);
-    case kKind<RenewRequest>: return wire::parse_body<RenewRequest>(body);
-    case kKind<RenewReply>: return wire::parse_body<RenewReply>(body);
-    case kKind<raft::TimeoutNow>: return wire::parse_body<raft::TimeoutNow>(body);
-    case kKind<raft::Removed>: return wire::parse_body<raft::Removed>(body);
-    case kKind<StateOffer>: return wire::parse_body<StateOffer>(body);
-    case kKind<StateRequest>: return wire::parse_body<StateRequest>(body);
-    case kKind<StateChunk>: return wire::parse_body<StateChunk>(body);
-    case kKind<StateLoading>: return wire::parse_body<StateLoading>(body);
-    case kKind<ChangeRequest>: return wire::parse_body<ChangeRequest>(body);
-    case kKind<ChangeReply>: return wire::parse_body<ChangeReply>(body);
-    case kKind<TransferRequest>: return wire::parse_body<TransferRequest>(body);
-    case kKind<TransferReply>: return wire::parse_body<TransferReply>(body);
-    case kKind<RecallRequest>: return wire::parse_body<RecallRequest>(body);
-    case kKind<RecallReply>: return wire::parse_body<RecallReply>(body);
-    case kKind<SteppedAside>: return wire::parse_body<SteppedAside>(body);
+    case kKind<raft::VoteRequest>: return wire::parse_body<raft::VoteRequest>(body, of);
+    case kKind<raft::VoteReply>: return wire::parse_body<raft::VoteReply>(body, of);
+    case kKind<raft::AppendRequest>: return wire::parse_body<raft::AppendRequest>(body, of);
+    case kKind<raft::AppendReply>: return wire::parse_body<raft::AppendReply>(body, of);
+    case kKind<raft::Heartbeat>: return wire::parse_body<raft::Heartbeat>(body, of);
+    case kKind<raft::HeartbeatReply>: return wire::parse_body<raft::HeartbeatReply>(body, of);
+    case kKind<GenesisOffer>: return wire::parse_body<GenesisOffer>(body, of);
+    case kKind<Forward>: return wire::parse_body<Forward>(body, of);
+    case kKind<Refusal>: return wire::parse_body<Refusal>(body, of);
+    case kKind<ReadIndexRequest>: return wire::parse_body<ReadIndexRequest>(body, of);
+    case kKind<ReadIndexReply>: return wire::parse_body<ReadIndexReply>(body, of);
+    case kKind<RenewRequest>: return wire::parse_body<RenewRequest>(body, of);
+    case kKind<RenewReply>: return wire::parse_body<RenewReply>(body, of);
+    case kKind<raft::TimeoutNow>: return wire::parse_body<raft::TimeoutNow>(body, of);
+    case kKind<raft::Removed>: return wire::parse_body<raft::Removed>(body, of);
+    case kKind<StateOffer>: return wire::parse_body<StateOffer>(body, of);
+    case kKind<StateRequest>: return wire::parse_body<StateRequest>(body, of);
+    case kKind<StateChunk>: return wire::parse_body<StateChunk>(body, of);
+    case kKind<StateLoading>: return wire::parse_body<StateLoading>(body, of);
+    case kKind<ChangeRequest>: return wire::parse_body<ChangeRequest>(body, of);
+    case kKind<ChangeReply>: return wire::parse_body<ChangeReply>(body, of);
+    case kKind<TransferRequest>: return wire::parse_body<TransferRequest>(body, of);
+    case kKind<TransferReply>: return wire::parse_body<TransferReply>(body, of);
+    case kKind<RecallRequest>: return wire::parse_body<RecallRequest>(body, of);
+    case kKind<RecallReply>: return wire::parse_body<RecallReply>(body, of);
+    case kKind<SteppedAside>: return wire::parse_body<SteppedAside>(body, of);
     default: return absl::UnimplementedError("a message of a kind this version does not know");
   }
 }
@@ -112,12 +113,27 @@ std::string encode(const Message& message) {
   return body;
 }
 
-absl::StatusOr<Message> decode(std::string_view body) try {
+namespace {
+
+absl::StatusOr<Message> decode(std::string_view body, const SharedBytes* of) try {
   if (body.empty()) return absl::DataLossError("a message without a kind");
   if (body.size() > kMessageBytesMax) return absl::DataLossError("a message beyond kMessageBytesMax");
-  return parse(body.front(), body.substr(1));
+  return parse(body.front(), body.substr(1), of);
 } catch (const protozero::exception& error) {
   return absl::DataLossError(std::string("malformed message: ") + error.what());
+}
+
+// Of these kinds, payloads are most of the message.
+bool carries_payloads(char kind) { return kind == kKind<raft::AppendRequest> || kind == kKind<Forward>; }
+
+}  // namespace
+
+absl::StatusOr<Message> decode(std::string_view body) { return decode(body, nullptr); }
+
+absl::StatusOr<Message> decode_taking(std::string body) {
+  if (body.empty() || !carries_payloads(body.front())) return decode(body, nullptr);
+  const SharedBytes taken = SharedBytes::of(std::move(body));
+  return decode(taken.view(), &taken);
 }
 
 Lane lane_of(const Message& message) {

@@ -37,10 +37,10 @@ void settle(RecallReply& m) {
 }
 
 template void append_body(std::string&, const RecallRequest&);
-template absl::StatusOr<Message> parse_body<RecallRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<RecallRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const RecallReply&);
-template absl::StatusOr<Message> parse_body<RecallReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<RecallReply>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const SteppedAside&);
-template absl::StatusOr<Message> parse_body<SteppedAside>(std::string_view);
+template absl::StatusOr<Message> parse_body<SteppedAside>(std::string_view, const SharedBytes*);
 
 }  // namespace coordkit::wire

@@ -106,17 +106,25 @@ size_t size_hint(const Forward& m) {
   return bytes;
 }
 
+template <>
+void let_go(Forward& m, size_t bytes) {
+  size_t carried = 0;
+  for (const SharedBytes& command : m.commands) carried += command.size();
+  if (carried >= bytes / kCarriedAtLeast) return;
+  for (SharedBytes& command : m.commands) command = SharedBytes(command.view());
+}
+
 template void append_body(std::string&, const Forward&);
-template absl::StatusOr<Message> parse_body<Forward>(std::string_view);
+template absl::StatusOr<Message> parse_body<Forward>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const Refusal&);
-template absl::StatusOr<Message> parse_body<Refusal>(std::string_view);
+template absl::StatusOr<Message> parse_body<Refusal>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const ReadIndexRequest&);
-template absl::StatusOr<Message> parse_body<ReadIndexRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<ReadIndexRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const ReadIndexReply&);
-template absl::StatusOr<Message> parse_body<ReadIndexReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<ReadIndexReply>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const RenewRequest&);
-template absl::StatusOr<Message> parse_body<RenewRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<RenewRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const RenewReply&);
-template absl::StatusOr<Message> parse_body<RenewReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<RenewReply>(std::string_view, const SharedBytes*);
 
 }  // namespace coordkit::wire

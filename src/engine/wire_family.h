@@ -13,8 +13,9 @@ namespace coordkit::wire {
 // Behind the kind byte.
 template <typename M>
 void append_body(std::string& body, const M& m);
-// Throws protozero::exception on bytes that are no such message.
+// `bytes` lie in `of`, and what the message carries are parts of it; null: copies. Throws protozero::exception on bytes that
+// are no such message.
 template <typename M>
-absl::StatusOr<Message> parse_body(std::string_view bytes);
+absl::StatusOr<Message> parse_body(std::string_view bytes, const SharedBytes* of);
 
 }  // namespace coordkit::wire

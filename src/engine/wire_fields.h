@@ -92,11 +92,17 @@ void append_body(std::string& body, const M& m) {
   codec::append<Rules>(body, m);
 }
 
+// A message that carries little of what came with it must not keep all of that.
+inline constexpr size_t kCarriedAtLeast = 4;  // in parts: a quarter
 template <typename M>
-absl::StatusOr<Message> parse_body(std::string_view bytes) {
+void let_go(M&, size_t) {}
+
+template <typename M>
+absl::StatusOr<Message> parse_body(std::string_view bytes, const SharedBytes* of) {
   M m = blank<M>();
-  codec::read<Rules>(bytes, m, {.ascending = kTimersListedMax});
+  codec::read<Rules>(bytes, m, {.ascending = kTimersListedMax, .read_from = of});
   settle(m);
+  if (of != nullptr) let_go(m, bytes.size());
   return Message(std::move(m));
 }
 

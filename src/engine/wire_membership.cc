@@ -105,7 +105,7 @@ void append_body(std::string& body, const GenesisOffer& m) {
 }
 
 template <>
-absl::StatusOr<Message> parse_body<GenesisOffer>(std::string_view bytes) {
+absl::StatusOr<Message> parse_body<GenesisOffer>(std::string_view bytes, const SharedBytes*) {
   StoredOffer stored;
   codec::read<Rules>(bytes, stored);
   require(stored.genesis.size() <= kGenesisBytesMax, "a genesis beyond kGenesisBytesMax");
@@ -115,12 +115,12 @@ absl::StatusOr<Message> parse_body<GenesisOffer>(std::string_view bytes) {
 }
 
 template void append_body(std::string&, const ChangeRequest&);
-template absl::StatusOr<Message> parse_body<ChangeRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<ChangeRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const ChangeReply&);
-template absl::StatusOr<Message> parse_body<ChangeReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<ChangeReply>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const TransferRequest&);
-template absl::StatusOr<Message> parse_body<TransferRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<TransferRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const TransferReply&);
-template absl::StatusOr<Message> parse_body<TransferReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<TransferReply>(std::string_view, const SharedBytes*);
 
 }  // namespace coordkit::wire

@@ -170,26 +170,34 @@ void settle(raft::AppendRequest& m) {
 }
 
 template <>
+void let_go(raft::AppendRequest& m, size_t bytes) {
+  size_t carried = 0;
+  for (const Entry& entry : m.entries) carried += entry.payload.size();
+  if (carried >= bytes / kCarriedAtLeast) return;
+  for (Entry& entry : m.entries) entry.payload = SharedBytes(entry.payload.view());
+}
+
+template <>
 void check(const raft::AppendRequest& m) {
   Index expected = m.previous.index;
   for (const Entry& entry : m.entries) COORDKIT_CHECK(entry.index == (expected = expected.next()));
 }
 
 template void append_body(std::string&, const raft::VoteRequest&);
-template absl::StatusOr<Message> parse_body<raft::VoteRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::VoteRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::VoteReply&);
-template absl::StatusOr<Message> parse_body<raft::VoteReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::VoteReply>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::AppendRequest&);
-template absl::StatusOr<Message> parse_body<raft::AppendRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::AppendRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::AppendReply&);
-template absl::StatusOr<Message> parse_body<raft::AppendReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::AppendReply>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::Heartbeat&);
-template absl::StatusOr<Message> parse_body<raft::Heartbeat>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::Heartbeat>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::HeartbeatReply&);
-template absl::StatusOr<Message> parse_body<raft::HeartbeatReply>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::HeartbeatReply>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::TimeoutNow&);
-template absl::StatusOr<Message> parse_body<raft::TimeoutNow>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::TimeoutNow>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::Removed&);
-template absl::StatusOr<Message> parse_body<raft::Removed>(std::string_view);
+template absl::StatusOr<Message> parse_body<raft::Removed>(std::string_view, const SharedBytes*);
 
 }  // namespace coordkit::wire

@@ -92,12 +92,12 @@ void settle(StateChunk& m) {
 }
 
 template void append_body(std::string&, const StateOffer&);
-template absl::StatusOr<Message> parse_body<StateOffer>(std::string_view);
+template absl::StatusOr<Message> parse_body<StateOffer>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const StateRequest&);
-template absl::StatusOr<Message> parse_body<StateRequest>(std::string_view);
+template absl::StatusOr<Message> parse_body<StateRequest>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const StateChunk&);
-template absl::StatusOr<Message> parse_body<StateChunk>(std::string_view);
+template absl::StatusOr<Message> parse_body<StateChunk>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const StateLoading&);
-template absl::StatusOr<Message> parse_body<StateLoading>(std::string_view);
+template absl::StatusOr<Message> parse_body<StateLoading>(std::string_view, const SharedBytes*);
 
 }  // namespace coordkit::wire

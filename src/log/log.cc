@@ -96,10 +96,15 @@ absl::Status Log::append(std::span<const LogWrite> steps) {
   return write_batch(needed);
 }
 
+bool Log::fits(std::span<const LogWrite> steps) const {
+  const size_t bound = batch_bytes_bound(steps, previous_.size());
+  return bound + (steps.empty() ? 0 : mark_reserve(steps)) <= bytes_left();
+}
+
 absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   const size_t bound = batch_bytes_bound(steps, previous_.size());
   if (bound > kSegmentBytesMax / 2) return final_failure(misuse("a write too large for a segment"));
-  if (bound + (steps.empty() ? 0 : mark_reserve(steps)) > bytes_left()) {
+  if (!fits(steps)) {
     const size_t peers = peers_ ? align_up(record_bytes(peers_->size() * kPeerMarkBytes), kBlockBytes) : 0;
     if (absl::Status status = roll(bound + peers + mark_reserve(steps)); !status.ok()) return status;
   }

@@ -42,6 +42,7 @@ class Log {
 
   // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
   absl::Status append(std::span<const LogWrite> steps);
+  bool fits(std::span<const LogWrite> steps) const;  // without another segment
   absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
   absl::Status sync();                               // of everything appended; then recycles what compaction has freed
 

@@ -160,13 +160,15 @@ void Machine::announce(const lock::Decision& decision, Step& step) {
                       .revision = state_.keys.revision(),
                       .token = decision.token,
                       .since = granted ? step.index : Index()};
-  step.output.results.push_back({step.index, decision.request, ApplyOutput::Stage::Final, encode(result)});
+  encode(result, scratch_);
+  step.output.answer(step.index, decision.request, scratch_);
 }
 
 void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
   result.revision = state_.keys.revision();
   if (result.code == ResultCode::Compacted) result.compacted = state_.keys.compacted();
-  step.output.results.push_back({step.index, step.request, stage, encode(result)});
+  encode(result, scratch_);
+  step.output.answer(step.index, step.request, scratch_, stage);
 }
 
 void Machine::timers(std::vector<TimerOp>& out) const {

@@ -200,6 +200,7 @@ class Machine final : public StateMachine, public Reads {
   State state_;
   std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
   lock::Decisions decisions_;                      // scratch of one step
+  std::string scratch_;                            // a result while it is written
   struct {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;

@@ -179,7 +179,8 @@ void Machine::settle_coordination(Step& step) {
     if (granted) COORDKIT_CHECK_MSG(state_.sessions.contains(decision.session), "INV_L07");
     Result result = result_of(std::move(decision.verdict));
     result.revision = state_.keys.revision();
-    step.output.results.push_back({step.index, decision.request, ApplyOutput::Stage::Final, encode(result)});
+    encode(result, scratch_);
+    step.output.answer(step.index, decision.request, scratch_);
   }
   for (const coordination::ClaimTimer& timer : coordinated_.timers) {
     const bool armed = timer.duration > Duration::zero();
@@ -234,7 +235,7 @@ std::optional<ApplyOutput::Result> Machine::coordinated_standing(const Request& 
   if (!session) return std::nullopt;
   const auto final = [&](Index index, Result result) {
     result.revision = state_.keys.revision();
-    return ApplyOutput::Result{index, queued.request, ApplyOutput::Stage::Final, encode(result)};
+    return ApplyOutput::Result{index, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
   };
   const std::optional<lease::Session> known = state_.sessions.find(session);
   if (!known || !known->owns(queued.request)) return final(queued.index, {.code = ResultCode::Lost});  // S-45

@@ -194,7 +194,7 @@ std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) cons
   const std::optional<lease::Session> session = state_.sessions.find(claimant->session);
   if (!session || !session->owns(queued.request)) {  // S-45: what another process holds now is nothing of who asked
     result.code = ResultCode::Lost;
-    return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, encode(result)};
+    return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
   }
   const auto claim = state_.locks.claim(claimant->name, claimant->session, claimant->tag, claimant->kind);
   if (!claim || claim->request != queued.request) return std::nullopt;
@@ -202,7 +202,7 @@ std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) cons
   result.code = ResultCode::Granted;
   result.token = claim->token;
   result.since = claim->since;
-  return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Final, encode(result)};
+  return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
 }
 
 }  // namespace coordkit::machine

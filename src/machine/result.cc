@@ -87,6 +87,11 @@ ResultOutcome outcome_of(ResultCode code) {
 
 std::string encode(const Result& result) { return encode_record(result); }
 
+void encode(const Result& result, std::string& bytes) {
+  bytes.clear();
+  CodecOf<Result>::append(bytes, result);
+}
+
 absl::StatusOr<Result> decode_result(std::string_view encoded) {
   absl::StatusOr<Result> result = decode_record<Result>(encoded, "result");
   const bool known = !result.ok() || (result->code != ResultCode(0) && result->code != ResultCode(0xff));

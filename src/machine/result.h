@@ -100,6 +100,7 @@ struct Result {
 };
 
 std::string encode(const Result& result);
+void encode(const Result& result, std::string& bytes);         // in the place of what is in `bytes`, whose room is kept
 absl::StatusOr<Result> decode_result(std::string_view bytes);  // kDataLoss: malformed
 
 // Announced to every replica in the apply that ended the session.

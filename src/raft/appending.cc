@@ -6,13 +6,34 @@
 
 namespace coordkit::raft {
 
-// Heartbeats of a new round first, then appends, then the news of a commit to each peer that did not get it with an append.
+// Heartbeats of a new round first, then appends, then the news of a commit to peers that did not get it with an append.
 void Leading::send_turn(const Step& step) {
   if (heartbeat_due_ || confirmations_.round_wanted()) begin_round(step);
+  for (Progress& peer : peers_) replicate(peer, step);
+  send_commit_news(step);
+}
+
+// Under load the next append is on its way before the news are due, and half of all messages need not be sent.
+void Leading::send_commit_news(const Step& step) {
+  const bool due = options_.commit_news_delay == Duration::zero() || commit_news_due_ <= step.now;
+  bool kept = false;
   for (Progress& peer : peers_) {
-    replicate(peer, step);
-    if (peer.commit_sent < std::min(step.log.commit(), peer.match)) send_heartbeat(peer, step);
+    if (peer.commit_sent >= std::min(step.log.commit(), peer.match)) continue;
+    if (due || peer.commit_sent < peer.commit_told) {
+      send_heartbeat(peer, step);
+    } else {
+      kept = true;
+    }
   }
+  if (!kept) {
+    commit_news_due_ = LaggingTime::max();
+  } else if (commit_news_due_ == LaggingTime::max()) {
+    commit_news_due_ = step.now + options_.commit_news_delay;
+  }
+}
+
+void Leading::tell_commit(ReplicaId id, const Log& log) {
+  if (Progress* peer = peers_.find(id)) peer->commit_told = log.commit();
 }
 
 void Leading::begin_round(const Step& step) {

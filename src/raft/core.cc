@@ -65,6 +65,9 @@ void Core::Impl::take(Input& input) {
     if (leading_) leading_->send_read_back(read.first, *read.entries, here());
     reader_.keep_for_apply(read);
   };
+  const auto tell_commit = [&](const TellCommit& wish) {
+    if (leading_) leading_->tell_commit(wish.peer, log_);
+  };
   const auto connected = [&](const PeerUp& up) {
     if (leading_) leading_->connected(up.peer, streams_, here());
   };
@@ -74,6 +77,7 @@ void Core::Impl::take(Input& input) {
                  note_written,
                  connected,
                  [&](Propose& proposals) { on(proposals); },
+                 tell_commit,
                  ask,
                  [&](const Transfer& wish) { transfer_.ask(wish, leading(), log_, now_, outbox_); },
                  [&](const ChangeMembership& change) { on(change); },
@@ -205,7 +209,7 @@ LaggingTime Core::Impl::next_deadline() const {
   const LaggingTime transfer = transfer_.deadline();
   if (leading_) {
     const LaggingTime end = leading_->quorum_contact(log_, now_) + options_->election_timeout;
-    return std::min({leading_->heartbeat_deadline(), end, transfer});
+    return std::min({leading_->heartbeat_deadline(), leading_->commit_news_due(), end, transfer});
   }
   return voting().electable() ? std::min(election_timer_.deadline(), transfer) : transfer;
 }

@@ -185,6 +185,8 @@ class CoreTwin::Reader {
     flag(leading.match_changed_);
     flag(leading.heartbeat_due_);
     ahead(leading.heartbeat_deadline_);
+    flag(leading.commit_news_due_ != LaggingTime::max());
+    if (leading.commit_news_due_ != LaggingTime::max()) ahead(leading.commit_news_due_);
     to_.add(confirmations.round_);
     to_.add(confirmations.confirmed_);
     for (const auto& round : confirmations.rounds_) to_.add(confirmations.round_ - round.number), age(round.begun);
@@ -215,6 +217,7 @@ class CoreTwin::Reader {
       to_.add(append.bytes);
     }
     to_.add(peer.commit_sent);
+    to_.add(std::max(peer.commit_sent, peer.commit_told));  // below it means nothing any more
     to_.add(peer.answered_round);
     age(peer.contact);
     if (!ignored_.compaction)

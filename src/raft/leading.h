@@ -45,6 +45,7 @@ class Leading {
   // ---- time
   LaggingTime quorum_contact(const Log& log, LaggingTime now) const;
   LaggingTime heartbeat_deadline() const { return heartbeat_deadline_; }
+  LaggingTime commit_news_due() const { return commit_news_due_; }
   bool heartbeat_comes_due(LaggingTime now);
   bool expired(const Log& log, LaggingTime now) const;
   // The time since which a quorum has followed us, for a lease.
@@ -58,6 +59,7 @@ class Leading {
 
   // ---- messages
   void send_turn(const Step& step);
+  void tell_commit(ReplicaId peer, const Log& log);
   void send_read_back(Index first, std::span<const Entry> entries, const Step& step);
 
   // ---- members
@@ -86,6 +88,7 @@ class Leading {
 
   void begin_round(const Step& step);
   void replicate(Progress& peer, const Step& step);
+  void send_commit_news(const Step& step);
   void probe_at_base(const Progress& peer, const Step& step);
   void send_append(Progress& peer, std::span<const Entry> entries, const Step& step);
   void send_heartbeat(Progress& peer, const Step& step);
@@ -100,6 +103,7 @@ class Leading {
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
   LaggingTime heartbeat_deadline_;
+  LaggingTime commit_news_due_ = LaggingTime::max();  // for peers that no append has told; max(): there are none
 };
 
 }  // namespace coordkit::raft

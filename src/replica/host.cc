@@ -181,6 +181,7 @@ Duration Host::run_turns() {
     meter_.took(looked - began);
     wait = until_next_turn(now);
     if (looked >= end) break;
+    if (std::exchange(deferred_, false)) return wait;
   }
   return wait;
 }
@@ -197,8 +198,9 @@ void Host::take_arrivals(LaggingTime looked) {
       if (event_log_) event_log_->arrived(*input, looked);
       engine_->post(std::move(*input));
     } else if (auto* mail = std::get_if<Mail>(&arrival)) {
-      absl::StatusOr<Message> message = decode(mail->body);
-      meter_.received(mail->body.size(), message.ok());
+      const size_t bytes = mail->body.size();
+      absl::StatusOr<Message> message = decode_taking(std::move(mail->body));
+      meter_.received(bytes, message.ok());
       if (message.ok()) engine_->post(MessageReceived{mail->from, *std::move(message)});
     } else {
       std::move(std::get<Call>(arrival))(*client_);
@@ -218,7 +220,6 @@ void Host::take_calls() {
     const auto end = calls_.begin() + static_cast<ptrdiff_t>(share + shed);
     begun_.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(end));
     calls_.erase(calls_.begin(), end);
-    calls_left_ = !calls_.empty();
   }
   for (size_t i = 0; i < begun_.size(); ++i) {
     shedding_ = i >= share;
@@ -242,9 +243,8 @@ LaggingTime Host::one_turn() {
   return now.lagging;
 }
 
+// What may leave goes first: it travels while this replica's own disk is at work.
 void Host::carry_out() {
-  for (LogWrite& write : effects_.writes) log_->submit(std::move(write));
-  for (const raft::ReadRequest& read : effects_.log_reads) log_->read(read.first, read.last, read.bytes_max);
   if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before what only a replica of it may say
   for (const Outbound& outbound : effects_.sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
@@ -254,6 +254,11 @@ void Host::carry_out() {
   for (auto& [peer, frames] : frames_) {
     if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
   }
+  if (!effects_.writes.empty()) {
+    const bool busy = until_next_turn(clock_.now()) == Duration::zero();
+    for (LogWrite& write : effects_.writes) submit(std::move(write), busy);
+  }
+  for (const raft::ReadRequest& read : effects_.log_reads) log_->read(read.first, read.last, read.bytes_max);
   if (effects_.checkpoint) state_->commit(*std::move(effects_.checkpoint));
   if (effects_.compact) log_->compact(*effects_.compact);
   for (ViewOrder& order : effects_.views) worker_->read(std::move(order));
@@ -274,10 +279,24 @@ void Host::carry_out() {
   }
 }
 
+// While nothing else is to be done, on this thread, once it has done what it has begun: a quick disk is done before another
+// thread has woken up. Else beside this thread's work.
+void Host::submit(LogWrite write, bool busy) {
+  if (busy || !own_thread_) return log_->submit(std::move(write));
+  if (!log_->defer(std::move(write))) return;
+  deferred_ = true;
+  own_thread_->post_blocking([this] { log_->perform_deferred(); });
+}
+
+bool Host::anything_waits() const {
+  const std::lock_guard lock(mutex_);
+  return !arrivals_.empty() || !calls_.empty();
+}
+
 // Zero: at once.
 Duration Host::until_next_turn(Now now) const {
   const LaggingTime deadline = engine_->next_deadline();
-  if (calls_left_ || deadline <= now.lagging) return Duration::zero();
+  if (deadline <= now.lagging || anything_waits()) return Duration::zero();
   const Duration engine_wait = deadline == LaggingTime::max() ? Duration::max() : deadline - now.lagging;
   return std::min(engine_wait, client_->next_turn(now));
 }

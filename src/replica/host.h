@@ -113,6 +113,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void take_calls();
   LaggingTime one_turn();  // when it began
   void carry_out();
+  void submit(LogWrite write, bool busy);
+  bool anything_waits() const;
   void publish();
   // Until that holds of the health or the replica is closed, at most so long. Under the lock from then on.
   std::unique_lock<std::mutex> wait_health(Duration timeout, absl::FunctionRef<bool()> holds);
@@ -148,7 +150,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::optional<engine::EventLog> event_log_;  // tells the feed; none: nobody wants to know
   std::optional<DeadlineWatch> watch_;         // uses the callbacks
 
-  std::mutex mutex_;  // of the queue and of closing
+  mutable std::mutex mutex_;  // of the queue and of closing
   std::vector<Arrival> arrivals_;
   std::deque<Call> calls_;  // of users, which wait for each other and for nothing else
   size_t mail_bytes_ = 0;
@@ -161,8 +163,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   Meter meter_;
   std::vector<Arrival> batch_;
   std::vector<Call> begun_;
-  bool calls_left_ = false;  // more than a turn takes
   bool shedding_ = false;
+  bool deferred_ = false;  // a write, which comes before the next turn
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;
   std::mutex health_mutex_;

@@ -1,22 +1,88 @@
 #include "replica/own_thread.h"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <utility>
 
 namespace coordkit {
+namespace {
+
+constexpr auto kPatience = std::chrono::milliseconds(5);  // with a task that blocks; twice that at the longest
+constexpr int kLooksBeforeDozing = 200;
+
+}  // namespace
 
 void OwnThread::start() {
-  thread_ = std::thread([this] {
-    const auto keep_running = boost::asio::make_work_guard(io_);
-    io_.run();
-  });
+  for (std::thread& thread : threads_) thread = std::thread([this] { live(); });
 }
 
 void OwnThread::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
   io_.stop();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+void OwnThread::live() {
+  const auto keep_running = boost::asio::make_work_guard(io_);
+  const std::thread::id self = std::this_thread::get_id();
+  std::thread::id nobody{};
+  bool runs = runner_.compare_exchange_strong(nobody, self);  // the first to get here
+  while (runs || understudy()) {
+    while (runner_.load(std::memory_order_relaxed) == self && io_.run_one() > 0) {
+    }
+    if (io_.stopped()) return;
+    runs = false;
+  }
+}
+
+// True: this thread runs the loop from here on. False: the end.
+bool OwnThread::understudy() {
+  std::unique_lock lock(mutex_);
+  uint64_t seen = blocking_.load();
+  for (int unchanged = 0; !stopping_;) {
+    if (unchanged < kLooksBeforeDozing) {
+      wake_.wait_for(lock, kPatience);
+    } else {
+      dozes_ = true;
+      if (blocking_.load() == seen) wake_.wait(lock, [this] { return stopping_ || !dozes_; });
+      dozes_ = false;
+      unchanged = 0;
+    }
+    uint64_t now = blocking_.load();
+    unchanged = now == seen ? unchanged + 1 : 0;
+    const bool held_up = now == seen && (now & 3) == static_cast<uint64_t>(Stage::Running);
+    if (held_up && !stopping_ && blocking_.compare_exchange_strong(now, word(now >> 2, Stage::TakenOver))) {
+      runner_ = std::this_thread::get_id();
+      return true;
+    }
+    seen = now;
+  }
+  return false;
+}
+
+void OwnThread::post_blocking(Task task) {
+  boost::asio::post(io_, [this, task = std::move(task)]() mutable { run_blocking(task); });
+}
+
+// Afterwards this may be the understudy, which live() finds out.
+void OwnThread::run_blocking(Task& task) {
+  const uint64_t number = (blocking_.load(std::memory_order_relaxed) >> 2) + 1;
+  blocking_ = word(number, Stage::Running);
+  if (dozes_.exchange(false)) {
+    const std::lock_guard lock(mutex_);
+    wake_.notify_one();
+  }
+  std::move(task)();
+  uint64_t running = word(number, Stage::Running);
+  blocking_.compare_exchange_strong(running, word(number, Stage::Over));
 }
 
 void OwnThread::post(Task task) { boost::asio::post(io_, std::move(task)); }

@@ -1,8 +1,16 @@
-// The executor of a replica that was given none: one thread, which is the network's as well.
+// The executor of a replica that was given none: one loop, which is the network's as well, and two threads for it. One of them
+// runs the loop, the other is its understudy and sleeps.
+//
+// A task that may block (a sync of a disk that has been quick so far) is given to post_blocking(): it runs on the thread of the
+// loop, so that no other need be woken for it. If it does block, the understudy goes on with the loop after a few milliseconds,
+// and the thread that was held up is the understudy from then on.
 #pragma once
 
-#include <boost/asio/executor_work_guard.hpp>
+#include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "coordkit/executor.h"
@@ -15,14 +23,30 @@ class OwnThread final : public Executor {
 
   boost::asio::io_context& io() { return io_; }
   void start();
-  void stop();  // what has not run by now never does. Idempotent
+  void stop();  // what has not run by now never does. Waits for a task that blocks. Idempotent
 
   void post(Task task) override;
   void post_after(Duration delay, Task task) override;
+  // Runs after what is posted by now. From the thread of the loop.
+  void post_blocking(Task task);
 
  private:
+  // What the understudy sees of blocking tasks: the number of the newest, and how it stands.
+  enum class Stage : uint8_t { Over, Running, TakenOver };
+  static constexpr uint64_t word(uint64_t task, Stage stage) { return task << 2 | static_cast<uint64_t>(stage); }
+
+  void live();  // of each thread: in turns runner and understudy
+  bool understudy();
+  void run_blocking(Task& task);
+
   boost::asio::io_context io_{1};
-  std::thread thread_;
+  std::array<std::thread, 2> threads_;
+  std::atomic<std::thread::id> runner_{};
+  std::atomic<uint64_t> blocking_{word(0, Stage::Over)};
+  std::atomic<bool> dozes_{false};  // the understudy, until there is a blocking task
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
 };
 
 }  // namespace coordkit

@@ -146,11 +146,11 @@ class CarelessEngine final : public Engine {
 };
 
 void change(const Defects& defects, Completion& completion) {
-  auto result = machine::decode_result(completion.bytes);
+  auto result = machine::decode_result(completion.bytes.view());
   if (!result.ok()) return;
   if (defects.token_lowered && result->code == machine::ResultCode::Granted) result->token = result->token.previous();
   if (defects.answer_changed && result->code == machine::ResultCode::Ok) result->revision = result->revision.next();
-  completion.bytes = machine::encode(*result);
+  completion.bytes = SharedBytes(machine::encode(*result));
 }
 
 }  // namespace

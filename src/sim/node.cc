@@ -57,6 +57,7 @@ EngineOptions Node::engine_options() const {
   options.feature_level = level_;
   options.raft.election_timeout = plan.election_timeout;
   options.raft.heartbeat_interval = plan.heartbeat_interval;
+  options.raft.commit_news_delay = std::chrono::milliseconds(1);
   if (plan.leases) options.raft.lease = raft::lease_of(plan.election_timeout, kRateErrorPpm);
   options.raft.append_bytes_max = plan.append_bytes_max;
   options.raft.cache_bytes_max = plan.cache_bytes_max;

@@ -29,6 +29,7 @@ SegmentedLogStore::Disk::Disk(StoreId store, BootCounter boot, FileSystemFactory
       files_factory_(std::move(files)),
       options_(options),
       directory_(std::move(directory)),
+      pace_(options.quick_sync),
       noted_(directory_ == nullptr || directory_->had_log()) {}
 
 absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
@@ -77,37 +78,83 @@ void SegmentedLogStore::Disk::post(Task task) {
       return drop(task);
     }
     if (closing_ && !std::holds_alternative<SpareReady>(task) && !std::holds_alternative<SpareFailed>(task)) return;
+    deferred_ = false;  // the disk thread takes that too
     waiting_.push_back(std::move(task));
   }
   disk_wakes_.notify_one();
 }
 
-void SegmentedLogStore::Disk::run() try {
-  order_spare();
-  while (wait()) {
-    perform_all();
-    if (final_) return;
-    order_spare();
+// One write at a time, and none that needs another segment.
+bool SegmentedLogStore::Disk::defer(LogWrite write) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool idle = worker_ == Worker::None && waiting_.empty() && !stalled_ && !closing_ && !final_;
+    if (idle && noted_ && pace_.quick() && log_->fits({&write, 1})) {
+      waiting_.push_back(std::move(write));
+      return deferred_ = true;
+    }
   }
-  if (!stalled_ && log_->mark_due()) write_mark();
+  post(std::move(write));
+  return false;
+}
+
+void SegmentedLogStore::Disk::perform_deferred() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!deferred_ || closing_) return;
+    worker_ = Worker::LentThread;
+    deferred_ = false;
+    tasks_.swap(waiting_);
+  }
+  work();
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    worker_ = Worker::None;
+    wake = closing_ || final_ || !waiting_.empty() || (sleeps_untimed_ && log_->mark_due());
+  }
+  if (wake) disk_wakes_.notify_one();
+}
+
+void SegmentedLogStore::Disk::run() {
+  do {
+    work();
+  } while (wait());
+  if (final_ || stalled_) return;
+  mark_wanted_ = true;
+  work();
+}
+
+void SegmentedLogStore::Disk::work() try {
+  if (std::exchange(mark_wanted_, false) && log_->mark_due()) write_mark();
+  perform_all();
+  if (!final_) order_spare();
 } catch (const CheckFailure& failure) {
   fail(make_error(Reason::BrokenInvariant, failure.what()));
 }
 
+// When there is something to do even if nothing comes; nothing: never. Only while nobody works.
+std::optional<SegmentedLogStore::Disk::Clock::time_point> SegmentedLogStore::Disk::due() const {
+  if (stalled_) return stalled_at_ + kSpaceRetry;
+  if (log_->mark_due()) return last_write_ + options_.idle_before_mark;
+  return std::nullopt;
+}
+
 bool SegmentedLogStore::Disk::wait() {
   std::unique_lock lock(mutex_);
-  const auto ready = [this] { return closing_ || !waiting_.empty(); };
-  if (stalled_) {
-    disk_wakes_.wait_for(lock, kSpaceRetry, ready);
-    if (closing_) return false;
-  } else if (!log_->mark_due()) {
-    disk_wakes_.wait(lock, ready);
-  } else if (!disk_wakes_.wait_until(lock, last_write_ + options_.idle_before_mark, ready)) {
-    lock.unlock();
-    write_mark();
-    return !final_;
+  worker_ = Worker::None;
+  const auto wanted = [this] { return closing_ || final_ || (!waiting_.empty() && !deferred_); };
+  for (;;) {
+    const bool lent = worker_ == Worker::LentThread;  // the end of which wakes
+    const std::optional<Clock::time_point> at = lent ? std::nullopt : due();
+    if (!lent && (wanted() || (at && *at <= Clock::now()))) break;
+    sleeps_untimed_ = !at;
+    at ? void(disk_wakes_.wait_until(lock, *at)) : disk_wakes_.wait(lock);
   }
-  if (waiting_.empty() && closing_) return false;
+  sleeps_untimed_ = deferred_ = false;
+  if (final_ || (closing_ && (stalled_ || waiting_.empty()))) return false;
+  worker_ = Worker::DiskThread;
+  mark_wanted_ = waiting_.empty() && !stalled_;
   std::move(waiting_.begin(), waiting_.end(), std::back_inserter(tasks_));
   waiting_.clear();
   return true;
@@ -156,9 +203,11 @@ void SegmentedLogStore::Disk::perform(Task task) {
 
 absl::Status SegmentedLogStore::Disk::write_batch() {
   const WriteNumber highest = batch_.back().number;
+  const Clock::time_point began = Clock::now();
   absl::Status status = log_->append(batch_);
   if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
     stalled_ = true;
+    stalled_at_ = Clock::now();
     report(LogSpace::Full);
     return status;
   }
@@ -171,6 +220,7 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
   batch_.clear();
   batch_bytes_ = 0;
   last_write_ = Clock::now();
+  pace_.took(last_write_ - began);
   sink_->written(highest);
   return absl::OkStatus();
 }

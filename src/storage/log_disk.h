@@ -1,6 +1,7 @@
-// The two threads of the segmented log store. The disk thread owns the log: it takes everything that waits, writes and syncs
-// it as one batch, and reports. The preparer makes the next segment beside it, in small synced pieces, so that the commit
-// path never waits for a large fill.
+// The two threads of the segmented log store, and the one that may be lent to it. The disk thread takes everything that waits,
+// writes and syncs it as one batch, and reports. The preparer makes the next segment beside it, in small synced pieces, so that
+// the commit path never waits for a large fill. While the disk is quick, a lent thread does the writes and the disk thread
+// sleeps. The log belongs to whichever of the two works: never both.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,7 @@
 
 #include "coordkit/storage/segmented_log_store.h"
 #include "log/log.h"
+#include "storage/sync_pace.h"
 
 namespace coordkit {
 
@@ -49,6 +51,8 @@ class SegmentedLogStore::Disk {
   };
   using Task = std::variant<LogWrite, Read, Compact, Scrub, SpareReady, SpareFailed>;
   void post(Task task);
+  bool defer(LogWrite write);
+  void perform_deferred();
 
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
 
@@ -62,6 +66,11 @@ class SegmentedLogStore::Disk {
   // The disk thread.
   void run();
   bool wait();  // for work, or for the time of a mark; false: closing and nothing left
+  std::optional<Clock::time_point> due() const;
+
+  // Whichever thread works.
+  enum class Worker : uint8_t { None, DiskThread, LentThread };
+  void work();
   void perform_all();
   void perform(Task task);
   absl::Status write_batch();
@@ -97,16 +106,22 @@ class SegmentedLogStore::Disk {
   bool closing_ = false;
   bool stop_preparer_ = false;
   bool final_ = false;  // failed: nothing is accepted
+  Worker worker_ = Worker::DiskThread;
+  bool deferred_ = false;        // what waits is one write, and waits for perform_deferred()
+  bool sleeps_untimed_ = false;  // the disk thread, until it is woken
 
-  // Of the disk thread alone.
+  // Of the worker alone.
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
   std::deque<Task> tasks_;       // taken over from waiting_
   std::vector<LogWrite> batch_;  // being gathered
   size_t batch_bytes_ = 0;
   bool stalled_ = false;  // no space: batch_ waits
+  Clock::time_point stalled_at_;
+  bool mark_wanted_ = false;
   bool ordered_ = false;
   Clock::time_point last_write_;
+  SyncPace pace_;
   bool noted_ = false;
 
   std::unique_ptr<FileSystem> preparer_files_;

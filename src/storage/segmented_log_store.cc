@@ -27,6 +27,7 @@ absl::Status SegmentedLogOptions::validate() const {
     return make_error(Reason::InvalidArgument, "batch_bytes_max must be from 1 byte to 256 MiB");
   }
   if (idle_before_mark.count() < 0) return make_error(Reason::InvalidArgument, "idle_before_mark must not be negative");
+  if (quick_sync.count() < 0) return make_error(Reason::InvalidArgument, "quick_sync must not be negative");
   return absl::OkStatus();
 }
 
@@ -46,6 +47,8 @@ SegmentedLogStore::~SegmentedLogStore() = default;
 void SegmentedLogStore::checkpointed(Index applied) { disk_->checkpointed(applied); }
 absl::StatusOr<RecoveredLog> SegmentedLogStore::open(LogSink& sink) { return disk_->open(sink); }
 void SegmentedLogStore::submit(LogWrite write) { disk_->post(std::move(write)); }
+bool SegmentedLogStore::defer(LogWrite write) { return disk_->defer(std::move(write)); }
+void SegmentedLogStore::perform_deferred() { disk_->perform_deferred(); }
 void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) { disk_->post(Disk::Read{first, last, bytes_max}); }
 void SegmentedLogStore::compact(Position through) { disk_->post(Disk::Compact{through}); }
 void SegmentedLogStore::close() { disk_->close(); }

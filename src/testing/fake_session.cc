@@ -311,7 +311,7 @@ void FakeService::Rep::command(const machine::Request& request, std::function<vo
 void FakeService::Rep::own_completion(const Completion& completion) {
   const auto command = commands_.find(completion.ticket);
   if (command == commands_.end()) return;
-  const absl::StatusOr<machine::Result> result = machine::decode_result(completion.bytes);
+  const absl::StatusOr<machine::Result> result = machine::decode_result(completion.bytes.view());
   COORDKIT_CHECK_MSG(completion.status.ok() && result.ok(), "a command of the fake fails: " + completion.status.ToString());
   if (completion.stage != ApplyOutput::Stage::Final) return;
   const auto done = std::move(command->second);

@@ -94,12 +94,12 @@ class FakeEngine : public Engine {
   void complete(Ticket ticket, const machine::Result& result, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
     next.completions.push_back({.ticket = ticket,
                                 .stage = stage,
-                                .bytes = machine::encode(result),
+                                .bytes = SharedBytes(machine::encode(result)),
                                 .index = Index(++index),
                                 .request = request_of(ticket)});
   }
   void complete_bytes(Ticket ticket, std::string bytes) {
-    next.completions.push_back({.ticket = ticket, .bytes = std::move(bytes), .index = Index(index)});
+    next.completions.push_back({.ticket = ticket, .bytes = SharedBytes(bytes), .index = Index(index)});
   }
   // What was asked for may be read now, for a turn, as `seen` says.
   void let_read(Ticket ticket, const machine::Reads& seen) {

@@ -26,7 +26,7 @@ TEST_F(HostMachineTest, S60_ACommandReachesItsMachineAsItIsAndItsResultComesBack
   EXPECT_EQ(submit.urgency, Urgency::Normal);
   EXPECT_FALSE(submit.guard.has_value());
   EXPECT_EQ(submit.deadline, now.lagging + ClientOptions{}.call_timeout);
-  engine.next.completions.push_back({.ticket = submit.ticket, .bytes = "balance 5", .index = Index(9)});
+  engine.next.completions.push_back({.ticket = submit.ticket, .bytes = SharedBytes("balance 5"), .index = Index(9)});
   turn();
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer).bytes, "balance 5");
@@ -38,10 +38,10 @@ TEST_F(HostMachineTest, S60_ACommandThatItsMachineQueuedIsAnsweredByTheDecision)
   client.propose(kLedger, "wait", answer.callback());
   client.before_turn(now);
   const Ticket ticket = only_submit().ticket;
-  engine.next.completions.push_back({.ticket = ticket, .stage = ApplyOutput::Stage::Queued, .bytes = "in line"});
+  engine.next.completions.push_back({.ticket = ticket, .stage = ApplyOutput::Stage::Queued, .bytes = SharedBytes("in line")});
   turn();
   EXPECT_EQ(answer.times(), 0);
-  engine.next.completions.push_back({.ticket = ticket, .bytes = "now", .index = Index(12)});
+  engine.next.completions.push_back({.ticket = ticket, .bytes = SharedBytes("now"), .index = Index(12)});
   turn();
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer).bytes, "now");
@@ -57,7 +57,7 @@ TEST_F(HostMachineTest, S60_AQuestionReachesItsMachineAndSaysWhatItReads) {
   EXPECT_EQ(asks[0].machine, kLedger);
   EXPECT_EQ(asks[0].question, "balance");
   EXPECT_EQ(asks[0].consistency, Consistency::Local);
-  engine.next.completions.push_back({.ticket = asks[0].ticket, .bytes = "5", .index = Index(9)});
+  engine.next.completions.push_back({.ticket = asks[0].ticket, .bytes = SharedBytes("5"), .index = Index(9)});
   turn();
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer).bytes, "5");

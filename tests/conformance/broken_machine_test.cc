@@ -48,7 +48,7 @@ class Tally final : public StateMachine {
     for (const Command& command : commands) {
       std::string answer = execute(command, output);
       if (is(Defect::BatchShows) && commands.size() > 3) answer = "many";
-      output.results.push_back({.index = command.index, .request = command.request, .bytes = std::move(answer)});
+      output.answer(command, answer);
       if (is(Defect::AnswersTwice)) output.results.push_back(output.results.back());
     }
   }

@@ -105,8 +105,8 @@ TEST_P(CostTest, OfACycleStaysBelowItsBounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Callers, CostTest,
-                         ::testing::Values(Bounds{1, 62, 16.5, 2.01, 8.1, 92, 425}, Bounds{16, 21.6, 3.0, 0.13, 0.51, 67, 182},
-                                           Bounds{64, 15.6, 1.8, 0.032, 0.13, 66, 170}),
+                         ::testing::Values(Bounds{1, 27.5, 12.5, 2.01, 4.1, 92, 330}, Bounds{16, 7.8, 1.7, 0.13, 0.26, 67, 175},
+                                           Bounds{64, 4.8, 0.65, 0.032, 0.065, 66, 168}),
                          [](const auto& info) { return std::to_string(info.param.callers); });
 
 }  // namespace

@@ -36,6 +36,7 @@ struct ThreeMembers::Member final : StoreEvents {
     options.raft.seed = number;
     for (uint64_t id = 1; id <= 3; ++id) options.members.push_back({ReplicaId(id), "", {}});
     options.new_cluster = ClusterId(4711);
+    options.raft.commit_news_delay = 3ms;  // as a Replica has it
     options.start = number;
     state.open(*this).IgnoreError();
     auto recovered = log.open(*this);
@@ -110,7 +111,7 @@ void ThreeMembers::turn(size_t index) {
   }
   for (Member::Mail& mail : std::exchange(member.mail, {})) {
     const CountAllocations counting(member.cost.allocations);
-    absl::StatusOr<Message> message = decode(mail.body);
+    absl::StatusOr<Message> message = decode_taking(std::move(mail.body));
     if (message.ok()) member.engine->post(MessageReceived{mail.from, *std::move(message)});
   }
   {

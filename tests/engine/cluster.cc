@@ -188,14 +188,14 @@ std::string Cluster::run(uint64_t id, std::string words) {
   const Ticket ticket = submit(id, std::move(words));
   until([&] { return answers(id, ticket) > 0; });
   const Completion completion = ended(id, ticket);
-  return completion.status.ok() ? completion.bytes : std::string(completion.status.message());
+  return completion.status.ok() ? std::string(completion.bytes) : std::string(completion.status.message());
 }
 
 std::string Cluster::read(uint64_t id, std::string question) {
   const Ticket ticket = ask(id, std::move(question));
   until([&] { return answers(id, ticket) > 0; });
   const Completion completion = ended(id, ticket);
-  return completion.status.ok() ? completion.bytes : std::string(completion.status.message());
+  return completion.status.ok() ? std::string(completion.bytes) : std::string(completion.status.message());
 }
 
 bool Cluster::turn(Node& node) {

@@ -26,7 +26,7 @@ void Counter::execute(const Command& command, ApplyOutput& output) {
   std::string verb, rest;
   in >> verb;
   const auto answer = [&](std::string bytes, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
-    output.results.push_back({command.index, command.request, stage, std::move(bytes)});
+    output.answer(command, bytes, stage);
   };
   if (throw_in_apply) throw std::runtime_error("the counter broke");
   if (verb == "forget") return;
@@ -39,8 +39,7 @@ void Counter::execute(const Command& command, ApplyOutput& output) {
     waiters_.push_back(command.request);
     answer("queued", ApplyOutput::Stage::Queued);
   } else if (verb == "wake") {
-    for (const RequestId& waiter : waiters_)
-      output.results.push_back({command.index, waiter, ApplyOutput::Stage::Final, "woken"});
+    for (const RequestId& waiter : waiters_) output.answer(command.index, waiter, "woken");
     waiters_.clear();
     answer("woke");
   } else if (verb == "arm") {

@@ -20,7 +20,7 @@ Request request(uint64_t sequence, uint64_t lowest = 1, Origin origin = kOrigin)
 
 void run(Origins& origins, const Request& one, std::string_view answer) {
   ASSERT_EQ(origins.admit(one, kHash, Index(1)).verdict, Verdict::Execute);
-  origins.store(one.id, ApplyOutput::Stage::Final, answer, Index(1));
+  origins.store(one.id, ApplyOutput::Stage::Final, SharedBytes(answer), Index(1));
 }
 
 Origins restored(Origins& origins) {
@@ -45,7 +45,7 @@ TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
   origins.enroll(kOrigin);
   ASSERT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Verdict::Execute);
   EXPECT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Verdict::Executing);
-  origins.store(request(1).id, ApplyOutput::Stage::Queued, std::string("a\0b", 3), Index(5));
+  origins.store(request(1).id, ApplyOutput::Stage::Queued, SharedBytes(std::string("a\0b", 3)), Index(5));
   const auto again = origins.admit(request(1), kHash, Index(9));
   ASSERT_EQ(again.verdict, Verdict::Repeat);
   EXPECT_EQ(again.answer->bytes, std::string("a\0b", 3));
@@ -91,6 +91,34 @@ TEST(OriginsTest, S43_RetiredMarkNeverFalls) {
   run(origins, request(5, 5), "x");
   run(origins, request(6, 2), "x");  // an older copy came later
   EXPECT_EQ(origins.admit(request(3, 1), kHash, Index(9)).refusal, Reason::SequenceRetired);
+}
+
+TEST(OriginsTest, S43_ARequestThatOvertakesLeavesNothingBehindUntilItComesAgain) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  run(origins, request(1), "one");
+  const uint64_t digest = origins.digest();
+  Request third = request(3);
+  third.after = Sequence(2);
+  EXPECT_EQ(origins.admit(third, kHash, Index(2)).verdict, Verdict::Overtakes);
+  EXPECT_EQ(origins.digest(), digest);
+  EXPECT_EQ(origins.find_answer(third.id), nullptr);
+  EXPECT_EQ(restored(origins).digest(), digest);
+  run(origins, request(2), "two");
+  EXPECT_EQ(origins.admit(third, kHash, Index(4)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(third, kHash, Index(5)).verdict, Verdict::Executing) << "a copy, whatever it says";
+}
+
+TEST(OriginsTest, S43_WhatIsUnderWayInTheSameBatchOrWasRetiredIsNotOvertaken) {
+  Origins origins;
+  origins.enroll(kOrigin);
+  ASSERT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Verdict::Execute);
+  Request second = request(2);
+  second.after = Sequence(1);
+  EXPECT_EQ(origins.admit(second, kHash, Index(2)).verdict, Verdict::Execute);
+  Request fourth = request(4, 4);  // and 3 is given up by its caller
+  fourth.after = Sequence(3);
+  EXPECT_EQ(origins.admit(fourth, kHash, Index(3)).verdict, Verdict::Execute);
 }
 
 TEST(OriginsTest, S44_TheSameIdWithAnotherCommandIsRefused) {
@@ -188,7 +216,7 @@ TEST(OriginsTest, DigestDependsOnTheHistoryNotOnHowItWasBatched) {
     origins.enroll(kOrigin);
     const auto admit = [&](uint64_t sequence, uint64_t lowest) { origins.admit(request(sequence, lowest), kHash, Index(1)); };
     const auto store = [&](uint64_t sequence) {
-      origins.store(request(sequence).id, ApplyOutput::Stage::Final, "x", Index(1));
+      origins.store(request(sequence).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
     };
     admit(1, 1);
     if (!batched) store(1);
@@ -203,8 +231,8 @@ TEST(OriginsTest, DigestDependsOnTheHistoryNotOnHowItWasBatched) {
 TEST(OriginsTest, AnswersOfUnknownOrRetiredRequestsAreDropped) {
   Origins origins;
   origins.enroll(kOrigin);
-  origins.store(request(1).id, ApplyOutput::Stage::Final, "x", Index(1));
-  origins.store(request(1, 1, kReborn).id, ApplyOutput::Stage::Final, "x", Index(1));
+  origins.store(request(1).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
+  origins.store(request(1, 1, kReborn).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
   EXPECT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Verdict::Execute);
 }
 
@@ -212,7 +240,7 @@ TEST(OriginsTest, TheFirstAnswerStays) {
   Origins origins;
   origins.enroll(kOrigin);
   run(origins, request(1), "first");
-  origins.store(request(1).id, ApplyOutput::Stage::Final, "second", Index(2));
+  origins.store(request(1).id, ApplyOutput::Stage::Final, SharedBytes("second"), Index(2));
   EXPECT_EQ(origins.admit(request(1), kHash, Index(3)).answer->bytes, "first");
 }
 
@@ -231,9 +259,9 @@ TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
       const auto admission = one_table.admit(one, hash, Index(one.id.sequence.value()));
       std::string seen = std::to_string(static_cast<int>(admission.verdict)) + "/";
       if (admission.verdict == Verdict::Refuse) seen += name_of(admission.refusal);
-      if (admission.answer) seen += admission.answer->bytes;
+      if (admission.answer) seen += admission.answer->bytes.view();
       if (admission.verdict == Verdict::Execute) {
-        one_table.store(one.id, ApplyOutput::Stage::Final, "answer " + std::to_string(hash), Index(1));
+        one_table.store(one.id, ApplyOutput::Stage::Final, SharedBytes("answer " + std::to_string(hash)), Index(1));
       }
       return seen;
     };

@@ -48,7 +48,7 @@ struct ProposalsTest : ::testing::Test {
     return seen;
   }
   void answer(uint64_t sequence, Stage stage = Stage::Final, std::optional<Reason> refused = {}) {
-    proposals.answered({{kOrigin, Sequence(sequence)}, stage, refused, "answer", Index(7)}, completions);
+    proposals.answered({{kOrigin, Sequence(sequence)}, stage, refused, SharedBytes("answer"), Index(7)}, completions);
   }
   std::vector<uint64_t> ended() {
     std::vector<uint64_t> tickets;
@@ -73,6 +73,38 @@ TEST_F(ProposalsTest, S42_TheRegistrationComesFirstAndAlone) {
   EXPECT_EQ(proposals.next_deadline(Road::Unregistered), at(options.raft.election_timeout));
   EXPECT_EQ(handed(options.raft.election_timeout, false).size(), 1u);
   EXPECT_EQ(words(options.raft.election_timeout), (Words{"1:c1"}));
+}
+
+TEST_F(ProposalsTest, S43_ACallNamesTheOneItComesAfterUntilThatIsAnswered) {
+  submit(1, 10s, Urgency::Reserved);
+  proposals.submit({.ticket = Ticket(2), .command = SharedBytes("c2"), .deadline = at(10s), .after = Ticket(1)}, completions);
+  const auto after = [this](Duration now) {
+    std::map<uint64_t, uint64_t> named;
+    for (const auto& one : handed(now)) {
+      const auto request = std::get<Request>(*decode_command(one.payload.view()));
+      named[one.sequence.value()] = request.after.value();
+    }
+    return named;
+  };
+  using Named = std::map<uint64_t, uint64_t>;
+  EXPECT_EQ(after(0ms), (Named{{1, 0}, {2, 1}}));
+  proposals.leadership_changed();
+  answer(1);
+  EXPECT_EQ(after(1ms), (Named{{2, 0}})) << "that one is over";
+}
+
+TEST_F(ProposalsTest, S43_ACallThatOvertookIsHandedOverAgainAtOnce) {
+  submit(1);
+  submit(2);
+  EXPECT_EQ(words(0ms), (Words{"1:c1", "2:c2"}));
+  proposals.postpone(Sequence(2), LaggingTime::max());
+  proposals.overtook({kOrigin, Sequence(2)});
+  proposals.overtook({Origin{ReplicaId(2), StoreId(1), BootCounter(1)}, Sequence(1)});
+  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_EQ(words(1ms), (Words{"2:c2"}));
+  answer(2);
+  proposals.overtook({kOrigin, Sequence(2)});
+  EXPECT_EQ(words(2ms), Words{}) << "it is answered";
 }
 
 TEST_F(ProposalsTest, S41_SequencesStartAtOneAndRise) {
@@ -123,7 +155,7 @@ TEST_F(ProposalsTest, AnswersOfOtherOriginsAreNotOurs) {
   words(0ms);
   Origin former = kOrigin;
   former.boot = former.boot.previous();
-  proposals.answered({{former, Sequence(1)}, Stage::Final, {}, "answer", Index(7)}, completions);
+  proposals.answered({{former, Sequence(1)}, Stage::Final, {}, SharedBytes("answer"), Index(7)}, completions);
   EXPECT_TRUE(completions.empty());
 }
 
@@ -162,8 +194,9 @@ TEST_F(ProposalsTest, S43_ReleasesHaveAQuarterOfTheWindowToThemselves) {
 TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
-  proposals.answered({{kOrigin, Sequence(2)}, Stage::Final, {}, std::string(Proposals::kAnswerBytesMax + 1, 'x'), Index(7)},
-                     completions);
+  proposals.answered(
+      {{kOrigin, Sequence(2)}, Stage::Final, {}, SharedBytes(std::string(Proposals::kAnswerBytesMax + 1, 'x')), Index(7)},
+      completions);
   submit(4);
   submit(5, 10s, Urgency::Reserved);
   EXPECT_EQ(words(1ms), (Words{"4:c5"}));

@@ -231,7 +231,7 @@ TEST(RouterTest, S44_ARestoredReplicaBehavesLikeTheOriginalFromAnyStepOn) {
       std::string text;
       for (const Answer& answer : seen.answers) {
         text += std::to_string(answer.request.sequence.value()) + "/" + std::to_string(static_cast<int>(answer.stage)) + "/" +
-                (answer.refused ? std::string(name_of(*answer.refused)) : answer.bytes) + "@" +
+                std::string(answer.refused ? name_of(*answer.refused) : answer.bytes.view()) + "@" +
                 std::to_string(answer.index.value()) + " ";
       }
       for (const MachineEvent& event : seen.events) text += event.bytes + " ";
@@ -297,7 +297,7 @@ TEST(RouterTest, BatchBoundariesLeaveNoTrace) {
       for (const Answer& answer : output.answers) {
         to.push_back(std::to_string(answer.request.origin.replica.value()) + "/" +
                      std::to_string(answer.request.sequence.value()) +
-                     (answer.refused ? std::string(name_of(*answer.refused)) : answer.bytes) + "@" +
+                     std::string(answer.refused ? name_of(*answer.refused) : answer.bytes.view()) + "@" +
                      std::to_string(answer.index.value()));
       }
     };

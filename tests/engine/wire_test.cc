@@ -246,6 +246,40 @@ TEST(WireTest, S32_LooksAtTimersAreBounded) {
   EXPECT_EQ(decode(encode(request)).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(WireTest, PayloadsOfAFrameThatIsTakenOverAreParts) {
+  raft::AppendRequest append{.term = Term(1)};
+  for (uint64_t i = 1; i <= 3; ++i) {
+    append.entries.push_back({.index = Index(i), .term = Term(1), .payload = SharedBytes(std::string(100 * i, 'x'))});
+  }
+  const absl::StatusOr<Message> taken = decode_taking(encode(append));
+  ASSERT_TRUE(taken.ok());
+  EXPECT_TRUE(*taken == Message(append));
+  const auto& entries = std::get<raft::AppendRequest>(*taken).entries;
+  const char* const first = entries[0].payload.view().data();
+  const char* const last = entries[2].payload.view().data();
+  EXPECT_TRUE(first < last && last < first + 1000) << "they lie in one frame";
+
+  const Forward forward{{SharedBytes(std::string(200, 'a')), SharedBytes(std::string(200, 'b'))}};
+  EXPECT_TRUE(decode_taking(encode(forward)).value() == Message(forward));
+  EXPECT_TRUE(decode_taking(encode(raft::Heartbeat{.term = Term(5)})).value() == Message(raft::Heartbeat{.term = Term(5)}));
+  EXPECT_EQ(decode_taking("").status().code(), absl::StatusCode::kDataLoss);
+}
+
+// FLT_S02: an entry must not keep a frame full of something else alive.
+TEST(WireTest, AFrameThatIsMostlySomethingElseIsLetGo) {
+  raft::AppendRequest append{.term = Term(1)};
+  for (uint64_t i = 1; i <= 2; ++i) append.entries.push_back({.index = Index(i), .term = Term(1), .payload = SharedBytes("x")});
+  std::string body = encode(append);
+  body += "\xa2\x06\xff\x7f" + std::string((1 << 14) - 1, 'j');  // field 100, bytes
+  const absl::StatusOr<Message> taken = decode_taking(body);
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  EXPECT_TRUE(*taken == Message(append));
+  const auto& entries = std::get<raft::AppendRequest>(*taken).entries;
+  EXPECT_FALSE(std::less()(body.data(), entries[0].payload.view().data()) &&
+               std::less()(entries[0].payload.view().data(), body.data() + body.size()));
+  EXPECT_GE(std::abs(entries[1].payload.view().data() - entries[0].payload.view().data()), 16) << "each is a copy of its own";
+}
+
 TEST(WireTest, UnknownMessageKindIsUnimplementedNotDataLoss) {
   EXPECT_EQ(decode("\x40").status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(decode("").status().code(), absl::StatusCode::kDataLoss);

@@ -88,6 +88,43 @@ TEST(LeaderTest, NewsOfACommitGoesOutAtOnceAndOncePerTurn) {
   EXPECT_EQ(solo.only<AppendRequest>(2).commit, Index(3));
 }
 
+TEST(LeaderTest, WithADelayTheNextAppendCarriesTheNewsAndOnlyWhoWaitsIsToldAtOnce) {
+  Solo solo(3, {}, {}, {.commit_news_delay = milliseconds(1)});
+  solo.lead({2});
+  solo.accept(2, 2);
+  solo.accept(3, 2);
+  ASSERT_EQ(solo.core().commit(), Index(2));
+  EXPECT_TRUE(solo.sent<Heartbeat>(2).empty());
+  solo.propose("a");
+  EXPECT_EQ(solo.only<AppendRequest>(2).commit, Index(2));
+  EXPECT_TRUE(solo.sent<Heartbeat>(2).empty());
+
+  solo.accept(2, 3);
+  solo.accept(3, 3);
+  ASSERT_EQ(solo.core().commit(), Index(3));
+  solo.step(TellCommit{ReplicaId(2)});
+  EXPECT_EQ(solo.only<Heartbeat>(2).commit, Index(3));
+  EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());
+  EXPECT_EQ(solo.core().next_deadline(), solo.now + milliseconds(1)) << "the other one is told then";
+  solo.now += milliseconds(1);
+  solo.step(Tick{});
+  EXPECT_TRUE(solo.sent<Heartbeat>(2).empty()) << "it knows";
+  EXPECT_EQ(solo.only<Heartbeat>(3).commit, Index(3));
+  EXPECT_GT(solo.core().next_deadline(), solo.now + milliseconds(1));
+}
+
+TEST(LeaderTest, WhoWaitsIsToldAsSoonAsItCanBe) {
+  Solo solo(3, {}, {}, {.commit_news_delay = milliseconds(1)});
+  solo.lead({2});
+  solo.written();
+  solo.accept(2, 2);  // committed by the two of us; what 3 has is not known
+  ASSERT_EQ(solo.core().commit(), Index(2));
+  solo.step(TellCommit{ReplicaId(3)});
+  EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());
+  solo.accept(3, 2);
+  EXPECT_EQ(solo.only<Heartbeat>(3).commit, Index(2));
+}
+
 TEST(LeaderTest, AppendsAreParallelWithTheOwnDisk) {
   Solo solo(3);
   solo.lead({2});

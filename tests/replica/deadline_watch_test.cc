@@ -108,7 +108,7 @@ class Sticky final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
       if (command.payload == "stick") stuck_until->wait();
-      output.results.push_back({command.index, command.request, ApplyOutput::Stage::Final, "done"});
+      output.answer(command, "done");
     }
   }
   void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}

@@ -206,7 +206,7 @@ class Miscounter final : public StateMachine {
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
       count_ += step_;
-      output.results.push_back({.index = command.index, .request = command.request});
+      output.answer(command, "");
     }
   }
   void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}

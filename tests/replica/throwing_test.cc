@@ -47,7 +47,7 @@ class Asked final : public StateMachine {
   void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
-      output.results.push_back({.index = command.index, .request = command.request, .bytes = "done"});
+      output.answer(command, "done");
       output.events.push_back({command.index, std::string(command.payload)});
     }
   }

@@ -29,7 +29,7 @@ class Tally final : public StateMachine {
       const std::string* row = rows_.find("n");
       const uint64_t next = (row ? std::stoull(*row) : 0) + 1 + skew_;
       rows_.put("n", std::to_string(next));
-      output.results.push_back({.index = command.index, .request = command.request, .bytes = std::to_string(next)});
+      output.answer(command, std::to_string(next));
     }
   }
   void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}

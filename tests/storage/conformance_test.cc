@@ -21,6 +21,11 @@ INSTANTIATE_TEST_SUITE_P(TinySegments, LogStoreSuite, ::testing::Values(segmente
 INSTANTIATE_TEST_SUITE_P(OneAtATime, LogStoreSuite, ::testing::Values(segmented(kOneAtATime)));
 INSTANTIATE_TEST_SUITE_P(OnADiskThatFails, LogStoreSuite,
                          ::testing::Values([] { return std::make_unique<RecordedLogHarness>(); }));
+INSTANTIATE_TEST_SUITE_P(OnALentThread, LogStoreSuite, ::testing::Values([] {
+                           return std::make_unique<LendingHarness<SegmentedLogHarness>>(kTinySegments);
+                         }));
+INSTANTIATE_TEST_SUITE_P(OnALentThreadAndADiskThatFails, LogStoreSuite,
+                         ::testing::Values([] { return std::make_unique<LendingHarness<RecordedLogHarness>>(); }));
 INSTANTIATE_TEST_SUITE_P(Memory, StateStoreSuite, ::testing::Values([] { return std::make_unique<MemoryStateHarness>(); }));
 INSTANTIATE_TEST_SUITE_P(Lmdb, StateStoreSuite, ::testing::Values([] { return std::make_unique<LmdbStateHarness>(); }));
 

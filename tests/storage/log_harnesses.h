@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/random.h"
@@ -148,6 +149,49 @@ class RecordedLogHarness : public LogStoreHarness {
   std::unique_ptr<SharedDisk> disk_;
   std::unique_ptr<SegmentedLogStore> store_;
   uint64_t boots_ = 0;
+};
+
+// A store as a host uses it that lends its thread: what is deferred is performed at once, by turns here and on a thread beside.
+class LendingLog final : public LogStore {
+ public:
+  explicit LendingLog(LogStore& store) : store_(store) {}
+  ~LendingLog() override { LendingLog::close(); }
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override { return store_.open(sink); }
+  void checkpointed(Index applied) override { store_.checkpointed(applied); }
+  void submit(LogWrite write) override {
+    if (!store_.defer(std::move(write))) return;
+    join();
+    if (++lent_ % 2 == 0) return store_.perform_deferred();
+    beside_ = std::thread([this] { store_.perform_deferred(); });
+  }
+  void read(Index first, Index last, size_t bytes_max) override { store_.read(first, last, bytes_max); }
+  void scrub(Index from, std::function<void(LogScrub)> done) override { store_.scrub(from, std::move(done)); }
+  void compact(Position through) override { store_.compact(through); }
+  void close() override {
+    store_.close();
+    join();
+  }
+
+ private:
+  void join() {
+    if (beside_.joinable()) beside_.join();
+  }
+  LogStore& store_;
+  std::thread beside_;
+  int lent_ = 0;
+};
+
+template <typename Harness>
+class LendingHarness final : public Harness {
+ public:
+  using Harness::Harness;
+  LogStore& restart() override {
+    lending_.reset();
+    return lending_.emplace(Harness::restart());
+  }
+
+ private:
+  std::optional<LendingLog> lending_;
 };
 
 }  // namespace coordkit::testing

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "base/random.h"
@@ -173,6 +174,94 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   ASSERT_EQ(opened->damaged.size(), 1u);
   const raft::Entry lost = entries(1, 1, 1, 500)[0];
   EXPECT_EQ(opened->damaged[0], (DamagedEntry{lost.index, lost.term, lost.content_sum}));
+}
+
+// A store whose caller lends its thread.
+struct DeferredWriteTest : ::testing::Test {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  std::optional<SegmentedLogStore> store;
+  uint64_t last = 0;
+
+  void open(SegmentedLogOptions options = kSmall) {
+    store.emplace(kStore, BootCounter(1), disk.factory(), options);
+    ASSERT_TRUE(store->open(probe).ok());
+  }
+  LogWrite next(size_t bytes = 10) {
+    ++last;
+    return {.number = WriteNumber(last), .entries = entries(last, 1, 1, bytes)};
+  }
+  // The disk thread may be about to fall asleep yet; what is not deferred is written by it.
+  void defer_one() {
+    while (!store->defer(next())) ASSERT_TRUE(probe.wait_written(WriteNumber(last)));
+  }
+};
+
+TEST_F(DeferredWriteTest, IsDurableOnceItIsPerformedAndNotBefore) {
+  open();
+  for (int i = 0; i < 20; ++i) {
+    defer_one();
+    const uint64_t calls = disk.with([](RecordingFs& fs) { return fs.calls(); });
+    EXPECT_LT(probe.written(), WriteNumber(last));
+    store->perform_deferred();
+    EXPECT_EQ(probe.written(), WriteNumber(last)) << "and reported from here";
+    EXPECT_EQ(disk.with([](RecordingFs& fs) { return fs.calls(); }), calls + 2) << "written and synced";
+    store->perform_deferred();  // not owed
+  }
+  EXPECT_TRUE(probe.in_order());
+}
+
+TEST_F(DeferredWriteTest, IsTakenAlongByWhatComesBeforeItIsPerformed) {
+  open();
+  defer_one();
+  EXPECT_FALSE(store->defer(next())) << "one is owed";
+  EXPECT_TRUE(probe.wait_written(WriteNumber(last)));
+  store->perform_deferred();
+  defer_one();
+  store->read(Index(1), Index(1), 1 << 20);
+  EXPECT_TRUE(probe.wait_read(Index(1)).ok());
+  EXPECT_TRUE(probe.wait_written(WriteNumber(last)));
+  store->perform_deferred();
+  EXPECT_EQ(probe.written(), WriteNumber(last));
+  EXPECT_TRUE(probe.in_order());
+}
+
+TEST_F(DeferredWriteTest, IsFinishedByClose) {
+  open();
+  defer_one();
+  store->close();
+  EXPECT_EQ(probe.written(), WriteNumber(last));
+  store->perform_deferred();
+  EXPECT_FALSE(store->defer(next()));
+  EXPECT_EQ(probe.written(), WriteNumber(last - 1));
+}
+
+TEST_F(DeferredWriteTest, FLT_D03_ThatFailsIsFinalAsAnyOther) {
+  open();
+  defer_one();
+  disk.with([](RecordingFs& fs) { fs.fail_all_calls(absl::DataLossError("EIO")); });
+  store->perform_deferred();
+  EXPECT_TRUE(probe.wait_failed());
+  EXPECT_FALSE(store->defer(next()));
+  store->close();
+  EXPECT_EQ(probe.written(), WriteNumber(last - 2));
+  EXPECT_EQ(probe.failures().size(), 1u);
+}
+
+TEST_F(DeferredWriteTest, IsNoneThatNeedsAnotherSegment) {
+  open();
+  defer_one();
+  store->perform_deferred();
+  EXPECT_FALSE(store->defer(next(50 << 10)));
+  EXPECT_TRUE(probe.wait_written(WriteNumber(last)));
+}
+
+TEST_F(DeferredWriteTest, IsNoneWhereNoSyncIsQuickEnough) {
+  open({.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10, .quick_sync = std::chrono::microseconds(0)});
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(store->defer(next()));
+    EXPECT_TRUE(probe.wait_written(WriteNumber(last)));
+  }
 }
 
 TEST(SegmentedLogStoreTest, INV_S07_CompactionKeepsTheDiskBounded) {

@@ -47,6 +47,9 @@ struct Options {
   // the error of clock rates; lease_of() computes it. With leases a replica votes for nobody for an election timeout after
   // its start, because it does not know whom it heard before.
   Duration lease = Duration::zero();
+  // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; TellCommit is not
+  // kept waiting. Legal: not negative; zero: always at once.
+  Duration commit_news_delay = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
@@ -99,6 +102,11 @@ struct Propose {
   std::vector<Proposal> proposals;
 };
 
+// A call of this peer was decided by what is committed: the leader tells it at once (Options::commit_news_delay).
+struct TellCommit {
+  ReplicaId peer;
+};
+
 // Asks for a quorum round that starts now or later: answers Confirmed or, on any loss of leadership, refused.
 struct Confirm {
   Ticket ticket;
@@ -147,8 +155,8 @@ struct Installed {
 // A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
-using Input = std::variant<Tick, Received, Written, PeerUp, Propose, Confirm, Transfer, ChangeMembership, LogRead, Checkpointed,
-                           Pin, Installed, RollbackCheckPassed>;
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, TellCommit, Confirm, Transfer, ChangeMembership, LogRead,
+                           Checkpointed, Pin, Installed, RollbackCheckPassed>;
 
 // ---- effects
 

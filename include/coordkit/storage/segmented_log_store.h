@@ -30,6 +30,10 @@ struct SegmentedLogOptions {
   std::chrono::milliseconds idle_before_mark{20};
   // One call of read() returns at most about this many bytes, because the disk thread answers it.
   uint64_t read_bytes_max = 1 << 20;
+  // While syncs are no slower than this, a thread that is lent (LogStore::defer) does them: waking the disk thread and being
+  // woken by it costs about as much as a quick sync. After a slower one the disk thread does, until the disk was quick for a
+  // while. Zero: it always does.
+  std::chrono::microseconds quick_sync{2000};
 
   absl::Status validate() const;
 };
@@ -47,6 +51,8 @@ class SegmentedLogStore final : public LogStore {
   void checkpointed(Index applied) override;
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
+  bool defer(LogWrite write) override;
+  void perform_deferred() override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
   void close() override;  // finishes what was submitted

@@ -114,7 +114,7 @@ class MachineUnderTest {
     for (const ApplyOutput::Result& result : output.results) {
       const bool final = result.stage == ApplyOutput::Stage::Final;
       answers.push_back(std::to_string(result.index.value()) + (final ? " answers " : " queues ") +
-                        std::to_string(result.request.sequence.value()) + ": " + result.bytes);
+                        std::to_string(result.request.sequence.value()) + ": " + std::string(result.bytes.view()));
       finals[result.request] += final ? 1 : 0;
       EXPECT_LE(finals[result.request], 1) << "a second final result of entry " << result.request.sequence.value();
     }

@@ -1,0 +1,74 @@
+// Deadlines of what mostly ends before them. What has ended stays until its deadline, or until it is most of what there is; the
+// owner says of each whether it still stands. So adding and ending cost little, and in a steady state nothing is allocated.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coordkit/clock.h"
+
+namespace coordkit {
+
+// `stands(deadline, id)`, wherever it is asked for: it has not ended, and that is still its deadline. Equal deadlines come in
+// the order of their ids. A deadline that is max() is none.
+template <typename Id>
+class Deadlines {
+ public:
+  void add(LaggingTime at, Id id) {
+    if (at == LaggingTime::max()) return;
+    heap_.emplace_back(at, id);
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+  }
+  // One that was added has ended, or has got another deadline.
+  template <typename Stands>
+  void ended(Stands stands) {
+    if (++ended_ > heap_.size() / 2 + kEndedKept) {
+      std::erase_if(heap_, [&](const Entry& entry) { return !stands(entry.first, entry.second); });
+      std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+      ended_ = 0;
+    } else {
+      drop_ended(stands);
+    }
+  }
+  // The first that stands and is due by now, taken out.
+  template <typename Stands>
+  std::optional<Id> take_due(LaggingTime now, Stands stands) {
+    drop_ended(stands);
+    if (heap_.empty() || heap_.front().first > now) return std::nullopt;
+    return pop();
+  }
+  // The earliest; max(): there is none. At most too early.
+  LaggingTime next() const { return heap_.empty() ? LaggingTime::max() : heap_.front().first; }
+  size_t size() const { return heap_.size(); }  // with those that have ended
+  void clear() {
+    heap_.clear();
+    ended_ = 0;
+  }
+
+ private:
+  using Entry = std::pair<LaggingTime, Id>;
+  static constexpr size_t kEndedKept = 64;
+
+  Id pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    const Id id = heap_.back().second;
+    heap_.pop_back();
+    return id;
+  }
+  template <typename Stands>
+  void drop_ended(Stands stands) {
+    while (!heap_.empty() && !stands(heap_.front().first, heap_.front().second)) {
+      pop();
+      if (ended_ > 0) --ended_;
+    }
+  }
+
+  std::vector<Entry> heap_;
+  size_t ended_ = 0;  // of what is in the heap, about
+};
+
+}  // namespace coordkit

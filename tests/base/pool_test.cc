@@ -1,0 +1,65 @@
+#include "base/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace coordkit {
+namespace {
+
+struct Node {
+  std::shared_ptr<int> kept;
+  PoolRef<Node> next = {};
+};
+
+TEST(PoolTest, ARecordLivesAsLongAsAnyReference) {
+  const auto kept = std::make_shared<int>(5);
+  Pool<Node> pool;
+  PoolRef<Node> first = pool.make({kept});
+  PoolRef<Node> second = first;
+  first = nullptr;
+  EXPECT_FALSE(first);
+  EXPECT_EQ(*second->kept, 5);
+  EXPECT_EQ(kept.use_count(), 2);
+  second = {};
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
+TEST(PoolTest, ARecordIsMadeWhereAnEndedOneWas) {
+  Pool<Node> pool;
+  std::set<const Node*> places;
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<PoolRef<Node>> some;
+    for (int i = 0; i < 8; ++i) places.insert(&*some.emplace_back(pool.make({})));
+  }
+  EXPECT_EQ(places.size(), 8u);
+}
+
+TEST(PoolTest, AReferenceMayOutliveThePool) {
+  const auto kept = std::make_shared<int>(7);
+  PoolRef<Node> last;
+  {
+    std::optional<Pool<Node>> pool(std::in_place);
+    last = pool->make({kept});
+    pool.reset();
+  }
+  EXPECT_EQ(*last->kept, 7);
+  last = {};
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
+TEST(PoolTest, WhatARecordRefersToGoesWithIt) {
+  const auto kept = std::make_shared<int>(1);
+  Pool<Node> pool;
+  PoolRef<Node> chain;
+  for (int i = 0; i < 100; ++i) chain = pool.make({kept, std::move(chain)});
+  EXPECT_EQ(kept.use_count(), 101);
+  chain = {};
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace coordkit

@@ -1,0 +1,59 @@
+#include "client/pending_releases.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.h"
+
+namespace coordkit::client {
+namespace {
+
+// The same as a vector, where everything is searched for.
+struct Twin {
+  struct Release {
+    ReleaseId id;
+    bool posted = false;
+  };
+  std::vector<Release> all;
+  auto find(const ReleaseId& id) { return std::ranges::find(all, id, &Release::id); }
+};
+
+TEST(PendingReleasesTest, AreFoundEndedAndListedAsInAVector) {
+  Random random(17);
+  PendingReleases releases;
+  Twin twin;
+  for (uint64_t step = 1; step < 20'000; ++step) {
+    const ReleaseId id{Token(step / 2 + 1), step % 2};
+    if (random.chance(0.5)) {
+      EXPECT_EQ(releases.add("lock", id).id, id);
+      twin.all.push_back({id});
+    }
+    if (!twin.all.empty()) {
+      Twin::Release& one = twin.all[random.below(twin.all.size())];
+      ASSERT_NE(releases.find(one.id), nullptr);
+      one.posted = random.chance(0.7);
+      releases.set_posted(*releases.find(one.id), one.posted);
+    }
+    if (!twin.all.empty() && random.chance(0.5)) {
+      const ReleaseId over = twin.all[random.below(twin.all.size())].id;
+      releases.erase(over);
+      twin.all.erase(twin.find(over));
+      EXPECT_EQ(releases.find(over), nullptr);
+    }
+    ASSERT_EQ(releases.size(), twin.all.size());
+    ASSERT_EQ(releases.all_posted(), std::ranges::all_of(twin.all, &Twin::Release::posted));
+    if (step % 100 != 0) continue;
+    std::vector<ReleaseId> listed, expected;
+    releases.each([&](const PendingRelease& release) {
+      listed.push_back(release.id);
+      return true;
+    });
+    for (const Twin::Release& release : twin.all) expected.push_back(release.id);
+    ASSERT_EQ(listed, expected);
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::client
