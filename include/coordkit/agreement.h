@@ -1,8 +1,8 @@
 // What every replica of a cluster must set alike. Each says it in its hello, and who meets another one compares.
 //
 // Differences of two kinds: those by which two processes could trust one lock are dangerous, and two replicas that have one do
-// not hear each other until one of them was restarted with the other's value; the rest is told as a warning. To change what is
-// dangerous, restart one replica after the other: from the moment when a majority has the new value, it goes on by that.
+// not hear each other until one of them was restarted with the other's value; other differences are a warning. To change what
+// is dangerous, restart one replica after the other: from the moment when a majority has the new value, it goes on by that.
 #pragma once
 
 #include <cstdint>

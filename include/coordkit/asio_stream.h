@@ -1,5 +1,5 @@
-// What an observer is told, one after the other, to be awaited: watches, mirrors, elections, groups, counters and latches as
-// streams for programs built on Boost.Asio. Link coordkit::asio. Example: examples/17_coroutines.
+// What an observer sees, one report after the other, to be awaited: watches, mirrors, elections, groups, counters and latches
+// as streams for programs built on Boost.Asio. Link coordkit::asio. Example: examples/17_coroutines.
 //
 //   WatchStream watch(*replica, WatchOptions::prefix("config/"));
 //   absl::StatusOr<WatchBatch> batch = co_await async_next(watch);
@@ -13,8 +13,8 @@
 //
 // Each event goes to one reader, in order. A read that is cancelled takes none: the next one has it. Completion, tokens and
 // cancellation are those of asio.h.
-// Threads: all methods are thread-safe. Lifetime: whoever waits when the stream is destroyed gets Closed; an observer may
-// outlive its stream, and is then told for nothing. Failure: a stream whose reader is so slow that it is full takes nothing
+// Threads: all methods are thread-safe. Lifetime: a pending wait ends with Closed when the stream is destroyed; an observer may
+// outlive its stream; what it sees then goes nowhere. Failure: a stream whose reader is so slow that it is full takes nothing
 // more, and when all before has been read says kResourceExhausted (LimitExceeded), again and again: observe anew, a snapshot
 // comes first.
 #pragma once

@@ -10,9 +10,9 @@
 // both T is a default one if there is an error; an operation without a result has no second argument. They wrap any token, and
 // Asio's adapters go inside or outside: as_error_code(as_tuple(deferred)), bind_executor(strand, as_exception(handler)).
 //
-// A race such as `async_acquire(...) || timer.async_wait(use_awaitable)` is won by whoever *succeeds* first, and an operation
-// that ends with a refused StatusOr has succeeded for Asio. So in a race say as_error_code or as_exception: a refusal then is
-// none, and the race goes on.
+// A race such as `async_acquire(...) || timer.async_wait(use_awaitable)` is won by the operation that *succeeds* first, and an
+// operation that ends with a refused StatusOr has succeeded for Asio. So in a race say as_error_code or as_exception: a refusal
+// then is none, and the race goes on.
 //
 // DefaultToken is what operations do without a token: they are awaitable.
 #pragma once

@@ -1,12 +1,12 @@
 // Backups: the whole state of a cluster in one file, and new clusters made of one, or of what a lost majority left behind.
 //
 // A backup holds one consistent state with its own sums (docs/format-backup.md). What is restored is a NEW cluster: a new id,
-// new directories, the members you name; nobody of the former cluster can join it by accident. Tokens and session ids of it
+// new directories, the members you name; no replica of the former cluster can join it by accident. Tokens and session ids of it
 // begin above every one that the former cluster can have granted, revisions above every one it can have reached, and readers of
-// earlier revisions are told that these are compacted. Sessions come along and end by their own TTL, because nobody renews
+// earlier revisions end with Compacted. Sessions come along and end by their own TTL, because nothing renews
 // them; until then they hold what they held (docs/decisions/0026).
 //
-// Of a replica at work: Replica::backup().
+// A replica at work is backed up by Replica::backup().
 //
 // Threads: any; every function blocks, and has the whole state in memory. Nothing that is read is changed; what is written
 // appears under its name only when it is whole and durable. Bytes are believed only after their sums. Damage is kDataLoss with
@@ -39,7 +39,7 @@ struct BackupInfo {
 };
 
 struct BackupOptions {
-  // Of the host: needed if the log has commands of them above the checkpoint. Rows of machines that are not given are
+  // The host's machines: needed if the log has commands of them above the checkpoint. Rows of machines that are not given are
   // copied as they are.
   std::vector<OwnMachine> machines = {};
 };

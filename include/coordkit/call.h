@@ -1,4 +1,4 @@
-// A call under way, for whoever wants to end it early: what the *_async functions give back.
+// A call under way, which can be ended early: what the *_async functions return.
 //
 // Dropping it changes nothing. cancel() asks to end that call alone; its callback still gets exactly one answer, soon:
 //
@@ -10,7 +10,7 @@
 //   open, resume      CancelPending, or Cancelled (NONE) if it was not sent yet. A session that was opened after all is
 //                     closed by itself; one that was resumed after all expires, unless it is resumed again
 //   release, close    CancelPending: goes on behind the scenes until it is done
-//   acknowledge       likewise, or Cancelled (NONE) if it was not sent yet
+//   acknowledge       the same, or Cancelled (NONE) if it was not sent yet
 //   downgrade, upgrade
 //                     CancelPending: what comes of it is given back. Cancelled (NONE) if it was not sent yet: as it was
 //   join of a group   CancelPending: a member that comes of it leaves again. Cancelled (NONE) if it was not sent yet

@@ -1,9 +1,9 @@
 // Work that is handed out to one at a time and done once: items by priority, claims that end with their session.
 //
-// Whoever claims an item works on it and acknowledges it, which deletes it. If the claimer dies, gives up or takes longer than
-// the claim's term, the item is back in its original place and goes to the next. So an item may be worked on more than once:
-// pass the claim's token to what must not be done by an old claimer (fence.h). Threads: all methods are thread-safe. Example:
-// examples/04_work_queue.
+// A session claims an item, works on it and acknowledges it, which deletes it. If the claimer dies, gives up or takes longer
+// than the claim's term, the item is back in its original place and goes to the next. So an item may be worked on more than
+// once: pass the claim's token to what must not be done by an old claimer (fence.h). Threads: all methods are thread-safe.
+// Example: examples/04_work_queue.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class ClaimQueue {
   absl::StatusOr<Index> enqueue(std::string value, int64_t priority = 0);
   // kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero and there is nothing), kAborted (Lost).
   absl::StatusOr<WorkItem> claim(ClaimWanted wanted = {});
-  // The item is done and deleted. kFailedPrecondition (NotOwner): it had gone back before, and may be somebody else's.
+  // The item is done and deleted. kFailedPrecondition (NotOwner): it had gone back before, and another session may have it.
   // kDeadlineExceeded (CallTimeout): goes on behind the scenes. To give it back instead: item.grant.release().
   absl::Status acknowledge(const WorkItem& item);
 

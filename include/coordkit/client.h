@@ -12,7 +12,7 @@
 // by its answer, its deadline (docs/semantics.md S-59) or stop(). Lifetime: the engine outlives the client. Tickets of this
 // client have the highest bit set; other users of the same engine use tickets without it. One client per boot of a replica,
 // because the boot names its renewals. Errors: absl::Status with a Reason and an Outcome (error.h). A call that ends with an
-// unknown outcome leaves nothing behind that nobody knows of: a session it opened is closed, a lock it was granted is released
+// unknown outcome leaves nothing behind unnoticed: a session it opened is closed, a lock it was granted is released
 // (S-59).
 #pragma once
 
@@ -67,9 +67,9 @@ class Client {
   // directory. Errors: PermissionDenied (wrong secret, or it has none), SessionNotFound (ended or ending), AlreadyExists (this
   // client has it, or is taking it over); CallTimeout: it was bound to this process or was not; ask again, or it expires.
   CallId resume_session(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done);
-  // For administrators: ends somebody else's session, in two steps (S-57). The answer says that it is marked: from then on it
-  // is not renewed, its holder is told, and within its TTL (counted anew by each new leader) it ends, or earlier when the
-  // holder itself lets go. Nobody is granted its locks while the holder may trust them. SessionNotFound: it has ended.
+  // For administrators: ends another process's session, in two steps (S-57). The answer says that it is marked: from then on it
+  // is not renewed, its holder is notified, and within its TTL (counted anew by each new leader) it ends, or earlier when the
+  // holder itself lets go. Its locks are granted to no one while the holder may trust them. SessionNotFound: it has ended.
   CallId kill_session(SessionId session, DoneCallback done, CallDeadline deadline = {});
   // The same for the session that holds this lock with this token: the whole session ends, and is answered. NotOwner: the
   // token is not the current hold.
@@ -94,8 +94,8 @@ class Client {
   // Invalid from this call on. Retried until acknowledged or the session has ended, also past the call's own deadline.
   // NotOwner: released before. Lost: the session ended first.
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline = {});
-  void release_later(const HoldRef& hold);  // the same, nobody waits; no effect on a released hold
-  // A local hold (S-58) was released by another thread, which was told to say so here.
+  void release_later(const HoldRef& hold);  // the same without a callback; no effect on a released hold
+  // A local hold (S-58) was released by another thread, which was asked to report it here.
   void released_locally(const HoldRef& hold);
   // Makes an exclusive hold a shared one, or the only shared one the exclusive one, and answers the new hold with its new
   // token; the former is over. A downgrade suspends the hold until it is decided: refused without effect, it is valid again.
@@ -130,11 +130,11 @@ class Client {
   LeaseCalls leases() { return LeaseCalls(*this); }  // of keys
 
   // Every change of a key or an interval from here on, in order, each once: client/watch.h. What is wrong with the options is
-  // told as Ended: EmptyRange, InvalidArgument.
+  // reported as Ended: EmptyRange, InvalidArgument.
   WatchId watch(WatchOptions options, WatchObserver observer);
-  // A Mark comes as soon as all before it has been told. An unknown or ended watch: no effect.
+  // A Mark comes as soon as everything before it has been delivered. An unknown or ended watch: no effect.
   void ask_mark(WatchId watch);
-  // Nothing is told after the answer. WatchNotFound: it has ended.
+  // Nothing is delivered after the answer. WatchNotFound: it has ended.
   void end_watch(WatchId watch, DoneCallback done);
 
   // ---- the host's own machines, exactly once like every other command

@@ -1,7 +1,7 @@
 // Two readings of time, because the one who ends a session and the one who holds it must err in opposite directions.
 //
-//   lagging  CLOCK_MONOTONIC_RAW: stops while the machine is suspended. For whoever ENDS something by timeout.
-//   leading  CLOCK_MONOTONIC_RAW + (CLOCK_BOOTTIME - CLOCK_MONOTONIC): counts suspend. For whoever HOLDS something.
+//   lagging  CLOCK_MONOTONIC_RAW: stops while the machine is suspended. For code that ENDS something by timeout.
+//   leading  CLOCK_MONOTONIC_RAW + (CLOCK_BOOTTIME - CLOCK_MONOTONIC): counts suspend. For code that HOLDS something.
 //
 // Both are unslewed, never negative, and comparable only within one process. Their rates are within [1-rho, 1+rho] of
 // real time; offsets mean nothing and wall time is never read. They are different types: mixing them does not compile.

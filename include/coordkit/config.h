@@ -2,12 +2,12 @@
 //
 //   Config<Limits> limits(*replica, MirrorOptions::prefix("config/limits/"), decode_limits);
 //   limits.wait_ready();
-//   use(limits.current()->requests_max);      // any thread, any time; asks nobody
+//   use(limits.current()->requests_max);      // any thread, any time; no round trip
 //
 // All keys of the interval are decoded together, as of one revision: settings that a transaction changed together are never
 // seen apart. What cannot be decoded changes nothing but problem(), so a slip of the hand does not take a service down.
 // Threads: all methods are thread-safe; `decode` and `on_change` run on the replica's callback thread, one at a time. Lifetime:
-// as Mirror; what current() gave stays as it was for as long as somebody has it. Example: examples/10_config.
+// as Mirror; what current() gave stays as it was for as long as it is referenced. Example: examples/10_config.
 #pragma once
 
 #include <condition_variable>
@@ -27,11 +27,11 @@ namespace COORDKIT_EXPORT coordkit {
 template <typename T>
 class Config {
  public:
-  // Of all entries of the interval, by key; none is a case of its own: defaults, or an error.
+  // Gets all entries of the interval, by key; none is a case of its own: defaults, or an error.
   using Decode = std::function<absl::StatusOr<T>(const MirrorEntries&)>;
   using OnChange = std::function<void(const T&)>;
 
-  // `on_change` is told of every value that current() gives, in order, the first included.
+  // `on_change` gets every value that current() gives, in order, the first included.
   Config(const Replica& replica, MirrorOptions keys, Decode decode, OnChange on_change = {})
       : shared_(std::make_shared<Shared>(std::move(decode), std::move(on_change))),
         mirror_(replica, std::move(keys),

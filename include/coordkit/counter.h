@@ -1,4 +1,4 @@
-// A number of 64 bits with a sign, zero until it is changed; also a source of numbers that nobody else is given.
+// A number of 64 bits with a sign, zero until it is changed; also a source of numbers that are given out only once.
 //
 // Each call takes effect exactly once, so a call that the library repeats never counts twice; a call that ends with
 // CallTimeout may or may not have counted. Bound to no session. Threads: all methods are thread-safe.

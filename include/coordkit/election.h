@@ -22,7 +22,7 @@ class Election {
   // Waits until this session leads, shown to all with `value` (at most 4 KiB). Errors as of Session::acquire; a session that
   // ends meanwhile gets kAborted (Lost), at once, and never leads.
   absl::StatusOr<Grant> campaign(std::string value = {}, Duration timeout = kForever);
-  // For whoever may lead already: proclaims `value` under the leadership in hand, or, if that is over or was never there,
+  // For a caller that may lead already: proclaims `value` under the leadership in hand, or, if that is over or was never there,
   // campaigns and puts the new one into `leadership`. Answers the token it leads with. kAlreadyExists (AlreadyHeld): it leads
   // by another grant than this.
   absl::StatusOr<Token> campaign_or_proclaim(Grant& leadership, std::string value, Duration timeout = kForever);

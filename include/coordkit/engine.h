@@ -45,7 +45,7 @@ struct EngineOptions {
   ClusterId new_cluster = {};
   uint64_t token_base = 0;
   // Drawn by the host at random at every start: tells this start from another one of the same disk that has the same boot
-  // counter, which a disk set back to an older state has. Zero: cannot be told.
+  // counter, which a disk set back to an older state has. Zero: unknown.
   uint64_t start = 0;
   // The newest that this build can read. Less than kFeatureLevel: it acts as an older build. Legal: up to kFeatureLevel, but
   // in tests.
@@ -55,7 +55,7 @@ struct EngineOptions {
 
   size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
   size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
-  // Of commands and questions under way together; beyond it calls get TooManyRequests, reserved ones beyond a quarter more. A
+  // Commands and reads under way together; beyond it calls get TooManyRequests, reserved ones beyond a quarter more. A
   // command that waits in the state (Queued) still counts. Legal: request_bytes_max and up.
   size_t request_bytes_in_flight_max = 64 << 20;
   size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
@@ -70,7 +70,7 @@ struct EngineOptions {
   // A state on its way to peers whose log ends before ours begins. A chunk holds at least one row.
   size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
   uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
-  Duration state_view_idle = std::chrono::seconds(10);  // a view that nobody reads is closed. Legal: above zero
+  Duration state_view_idle = std::chrono::seconds(10);  // a view that is not read is closed. Legal: above zero
   // One that is read gives way to a newer one. Legal: above zero; a state that cannot be read once in this time never arrives.
   Duration state_view_max = std::chrono::minutes(10);
 
@@ -128,7 +128,7 @@ struct StoreFailed {
 struct StateDamaged {
   absl::Status why;
 };
-// Rows that somebody read for another reason do not verify: as StateDamaged, but the store has dropped nothing.
+// Rows that were read for another reason do not verify: as StateDamaged, but the store has dropped nothing.
 struct StateRotten {
   absl::Status why;
 };
@@ -193,7 +193,7 @@ struct Ask {
   LaggingTime deadline = {};
 };
 
-// Renews timer groups with the leader, whoever it is. One attempt: it is answered once or never; the sender retries with
+// Renews timer groups with whichever replica leads. One attempt: it is answered once or never; the sender retries with
 // a fresh attempt number.
 struct Renew {
   RenewRequest request;
@@ -204,7 +204,7 @@ struct Renew {
 // caught up. A member that is added may come without store id: it is taken from its hello, for which this replica connects
 // to its address. Completes OK when the final configuration is applied here (its index in Completion::index), or with the
 // reason why not; `expected`: only if that configuration is in force, by the index of its entry, else Conflict. Without it
-// a change by somebody else is built upon. One at a time per replica. What was added stays a learner if the call ends early.
+// a change by another caller is built upon. One at a time per replica. What was added stays a learner if the call ends early.
 struct ChangeMembers {
   Ticket ticket;
   std::vector<raft::MemberChange> changes;
@@ -220,13 +220,13 @@ struct TransferLeadership {
   LaggingTime deadline = {};
 };
 
-// The transport cannot talk to this peer until somebody does something about it. Over with its next PeerConnected.
+// The transport cannot talk to this peer until an operator does something about it. Over with its next PeerConnected.
 struct PeerRefused {
   ReplicaId peer;
   std::string why;  // a sentence
 };
 
-// The transport finds nobody there, for whatever reason: the name does not resolve, nobody listens, whoever does is silent.
+// The transport gets no answer there: the name does not resolve, nothing listens, or what listens is silent.
 // Over with its next PeerConnected.
 struct PeerUnreachable {
   ReplicaId peer;
@@ -260,7 +260,7 @@ struct Completion {
   absl::Status status;
   SharedBytes bytes;
   Index index;                  // of the deciding entry, or of the state that was read
-  std::optional<Duration> age;  // of the state of a Local read, as far as this replica was told; absent: it was not
+  std::optional<Duration> age;  // of the state of a Local read, as far as this replica knows; absent: it does not
   RequestId request;            // under which a Submit ran; zero origin if it never got that far
 };
 
@@ -307,13 +307,14 @@ struct EngineEffects {
   std::vector<ViewOrder> views;
   std::vector<StagingOrder> staging;
   std::optional<Position> restore;
-  // A peer's state is in force from here on. No event says what happened in between: whoever follows events looks for itself.
+  // A peer's state is in force from here on. No event says what happened in between: a follower of events has to look for
+  // itself.
   std::optional<Position> restored;
   std::unique_ptr<RestoredState> discarded;    // with `restored`: the state before, to be taken apart off the turn
   std::optional<raft::Leadership> leadership;  // present when it changed
   std::optional<ClusterId> cluster;            // genesis became durable: the transport's hello should carry it
   std::optional<Divergence> divergence;        // the states of replicas differ
-  std::optional<std::vector<Peer>> peers;      // whom to be connected with, when that changed (Transport::set_peers)
+  std::optional<std::vector<Peer>> peers;      // the peers to be connected with, when that changed (Transport::set_peers)
   std::optional<absl::Status> halted;          // present once
   std::vector<absl::Status> threw;             // HostThrew: a machine's query() did; only that question suffered
 

@@ -1,4 +1,4 @@
-// What a replica knows of itself at one moment: its state, why, who is missing, and what somebody should look after.
+// What a replica knows of itself at one moment: its state, why, who is missing, and what an operator should look after.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +47,12 @@ struct MissingMember {
   bool heard = false;     // since then
   std::string why = {};   // a sentence; empty: nothing is known yet
 };
-// "replica 2 at 10.0.0.2:7400 was last heard 12 s ago: nobody listens there", one after the other.
+// "replica 2 at 10.0.0.2:7400 was last heard 12 s ago: nothing listens there", one after the other.
 std::string roll_call(const std::vector<MissingMember>& missing);
 
 // What a replica that catches up has still before it.
 struct CatchUp {
-  Index committed;           // by the leader, as far as this replica was told
+  Index committed;           // by the leader, as far as this replica knows
   uint64_t entries = 0;      // of these, not applied here yet
   Index state;               // it is being sent the state after this entry; zero: the log is enough
   uint64_t state_bytes = 0;  // of that state's rows, that have arrived
@@ -70,7 +70,7 @@ struct EngineStatus {
   std::optional<CatchUp> catch_up;     // in state CatchingUp
   std::optional<raft::Status> core;    // absent before genesis
   std::string change;                  // what the change of members started here waits for; empty: none is under way
-  std::vector<std::string> warnings;   // what somebody should look after; sentences
+  std::vector<std::string> warnings;   // what an operator should look after; sentences
   std::vector<MissingMember> missing;  // members without a connection, and of a leader those that do not answer; by id
   uint64_t feature_level = 0;          // in force
   uint64_t unheard = 0;                // messages that were dropped because of who said them (docs/decisions/0018)

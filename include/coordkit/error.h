@@ -4,9 +4,9 @@
 //   UNKNOWN  may have taken effect, or may still; the library itself retries under the same request id until the deadline
 //   DONE     took effect; the error is the definite answer of the command (a wait that timed out, say)
 //
-// Both are words at the start of the message, for people and programs alike: "Held: somebody else ...", and, where the outcome
-// is not the usual one of the reason, "Stopped (may have taken effect): ...". So they survive whatever keeps a status's code
-// and message, and a status prints as a sentence.
+// Both are words at the start of the message, for people and programs alike: "Held: another session ...", and, where the
+// outcome is not the usual one of the reason, "Stopped (may have taken effect): ...". So they survive whatever keeps a status's
+// code and message, and a status prints as a sentence.
 #pragma once
 
 #include <cstdint>
@@ -92,7 +92,7 @@ enum class Reason : uint16_t {
   LeaseExists = 59,
   InCallback = 60,       // a call that would wait for the very thread it was made on
   HostThrew = 61,        // code of the host, called back, threw an exception
-  InUse = 62,            // a directory or file that somebody has open
+  InUse = 62,            // a directory or file that another process has open
   ForeignData = 63,      // what lies there is not this replica's, or not coordkit's
   NewerFormat = 64,      // written by a newer version
   CannotListen = 65,     // the port is taken, or the address is not this machine's

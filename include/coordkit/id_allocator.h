@@ -1,4 +1,4 @@
-// Numbers that nobody else is given, taken from a Counter in blocks: one log entry for each `block` of them, the others cost
+// Numbers that are given out only once, taken from a Counter in blocks: one log entry for each `block` of them, the others cost
 // nothing. They rise within one allocator, not over several; what is left of a block is lost with the process.
 //
 //   IdAllocator orders(*replica, "orders");
@@ -22,7 +22,7 @@ class IdAllocator {
   // `block`: numbers fetched at a time. Legal: 1 and up; less counts as 1.
   IdAllocator(const Replica& replica, std::string counter, int64_t block = 1000);
 
-  // From 1 on, if nobody sets the counter. Errors as Counter::allocate(); a block whose fate is unknown is never used.
+  // From 1 on, unless the counter is set. Errors as Counter::allocate(); a block whose outcome is unknown is never used.
   absl::StatusOr<int64_t> next();
 
  private:

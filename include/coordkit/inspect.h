@@ -61,7 +61,7 @@ struct ClusterReport {
   Token last_token;              // the newest token or session id
   Revision revision, compacted;  // of the keys
   uint64_t sessions = 0, leases = 0;
-  uint64_t locks = 0;   // names that somebody holds or waits for
+  uint64_t locks = 0;   // names that are held or waited for
   uint64_t claims = 0;  // holds and waits on them
   uint64_t keys = 0;
   uint64_t objects = 0;             // records of semaphores, barriers and the like
@@ -87,8 +87,8 @@ struct InspectOptions {
   // A folder, such as that of temporary files, in which a copy is made, looked at and removed: for a directory that a replica
   // has open. Needs room for as much; verifies all of it, and makes up to five copies until one is of a piece. Empty: no copy.
   std::string copy_in = {};
-  // Of the host, so that their commands can be carried out. Without one its rows are kept as bytes, and a log that has commands
-  // of it above the checkpoint has no `state`.
+  // The host's machines, so that their commands can be executed. Without one its rows are kept as bytes, and a log that has
+  // commands of it above the checkpoint has no `state`.
   std::vector<OwnMachine> machines = {};
 };
 

@@ -1,5 +1,5 @@
-// Leases of keys: a key that was put with a lease goes when the lease ends, because it was revoked or because nobody renewed it
-// for its time to live. For what shall vanish with the process that wrote it: a service's address, a worker's status.
+// Leases of keys: a key that was put with a lease goes when the lease ends, because it was revoked or because it was not
+// renewed for its time to live. For what shall vanish with the process that wrote it: a service's address, a worker's status.
 //
 //   Leases leases(*replica);
 //   KeyLease mine = *leases.keep({.ttl = std::chrono::seconds(10)});
@@ -31,7 +31,7 @@ class KeyLease {
   Duration ttl() const;      // as granted, never below the one asked for
   bool short_lived() const;  // the TTL is below three election timeouts: it may not outlive a change of leader
   // May the holder still count on its keys being there? False from its own deadline on, before anybody else could see them go
-  // by timeout. Somebody who revokes it by its id is not covered.
+  // by timeout. A revoke by its id is not covered.
   bool valid() const;
   SessionPhase phase() const;
   Duration remaining() const;  // until valid() turns false, unless it is renewed
@@ -66,7 +66,7 @@ class Leases {
   absl::StatusOr<KeyLease> keep(LeaseOptions options = {});
   AsyncCall keep_async(LeaseOptions options, Callback<KeyLease> done);
 
-  // One that nobody keeps: it ends after its TTL, unless renew() was called, by whoever. Each call is a log entry. The same
+  // One that is not kept: it ends after its TTL, unless renew() was called, by any process. Each call is a log entry. The same
   // errors; renew(): kNotFound (LeaseNotFound: it has ended, and nothing brings it back).
   absl::StatusOr<GrantedLease> grant(Duration ttl, LeaseId id = {}, Duration timeout = std::chrono::seconds(10));
   absl::StatusOr<GrantedLease> renew(LeaseId id, Duration timeout = std::chrono::seconds(10));

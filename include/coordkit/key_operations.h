@@ -105,7 +105,7 @@ struct Compare {
     Lease = 5,
     LockHeld = 6,             // the lock `key` is held under the token `number` in any mode (S-54)
     LockHeldExclusively = 7,  // the same, exclusively
-    LockFree = 8,             // nobody holds the lock `key`
+    LockFree = 8,             // the lock `key` is not held
   };
   friend constexpr std::string_view name_of(Target one) {
     switch (one) {

@@ -71,7 +71,7 @@ class LogSink {
   virtual void log_space(LogSpace space) { static_cast<void>(space); }
 };
 
-// An entry that was durable and whose bytes on this disk are rotten: no torn tail. Term and sum are told where the
+// An entry that was durable and whose bytes on this disk are rotten: no torn tail. Term and sum are given where the
 // disk proves them, else they are zero; both known, only that very entry can replace it.
 struct DamagedEntry {
   Index index;

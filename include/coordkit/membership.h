@@ -24,7 +24,7 @@ class MembershipChange {
   // A new replica, which runs on an empty data directory and lists itself and some existing members. It learns first, and is
   // given a vote, with all the rest of the change, when it has nearly caught up.
   MembershipChange& add(uint64_t id, std::string address);
-  // Of the replica added last: it stays a learner. It receives everything, serves reads and calls, and never votes.
+  // The replica added last stays a learner. It receives everything, serves reads and calls, and never votes.
   MembershipChange& as_learner();
   MembershipChange& remove(uint64_t id);
   // `id` takes the place of `old`, with its vote if it had one. The same id twice: the replica is the same machine with

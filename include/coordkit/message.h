@@ -20,7 +20,7 @@
 namespace COORDKIT_EXPORT coordkit {
 
 // "This is how the cluster was born": from a member that has the genesis durable to a blank one. At the birth itself it goes to
-// those whom it names. Later the leader sends it to the stores that the configuration in force names, and says so.
+// those it names. Later the leader sends it to the stores that the configuration in force names, and says so.
 struct GenesisOffer {
   raft::Genesis genesis;
   StoreId invited;  // by a leader, into a cluster that lives: only the data directory with this id may take it. Zero: at birth
@@ -75,7 +75,7 @@ struct RenewRequest {
   uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
   MachineId machine = kCoordination;
   std::vector<Group> groups;
-  std::vector<TimerId> looks;  // timers to be told the rest of, renewed or not; ascending, at most kTimerLooksMax
+  std::vector<TimerId> looks;  // timers whose remaining time is asked for, renewed or not; ascending, at most kTimerLooksMax
   // The entry up to which the sender had learned of its timers: what was armed by a later one was not given up by it, whoever
   // may have had that timer before. Zero: it does not say.
   Index as_of = {};

@@ -32,7 +32,7 @@ struct LogMetrics {
   uint64_t entries = 0;  // in them
   uint64_t bytes = 0;    // of the entries' commands
   uint64_t reports = 0;  // of the store that writes are durable; each may answer many writes: one sync
-  WaitTimes durable;     // of each write, until the engine was told
+  WaitTimes durable;     // of each write, until it was reported to the engine
   size_t waiting = 0;    // now: writes that are not durable
 };
 
@@ -48,8 +48,8 @@ struct PeerMetrics {
   uint64_t messages_sent = 0, bytes_sent = 0;
   uint64_t messages_received = 0, bytes_received = 0;
   uint64_t malformed = 0;  // received, and no message
-  uint64_t unheard = 0;    // received from somebody who may not say such a thing (decisions/0018)
-  // Of the TCP transport in the box; absent with another one.
+  uint64_t unheard = 0;    // received from a sender that may not say such a thing (decisions/0018)
+  // Counters of the built-in TCP transport; absent with another one.
   std::optional<TcpCounters> tcp = {};
 };
 

@@ -1,12 +1,12 @@
 // A copy of the keys of an interval that follows the store: what is there, then every change, each once and in order, without
 // a gap between the two. When changes were missed (they were compacted before this replica could tell them) the copy is taken
-// anew and the observer told so.
+// anew and the observer notified.
 //
 //   Mirror mirror(*replica, MirrorOptions::prefix("services/"), [](const MirrorSeen& seen, const MirrorEntries& all) { ... });
 //
-// It is what settings (config.h) and lists of who is there (registry.h) are made of. A look at it asks nobody, and lags behind
-// the store by as much as this replica does; a decision that must not be taken on an old copy belongs in a transaction that
-// compares what it rests on (Compare::modified).
+// It is what settings (config.h) and lists of who is there (registry.h) are made of. A look at it takes no round trip, and lags
+// behind the store by as much as this replica does; a decision that must not be taken on an old copy belongs in a transaction
+// that compares what it rests on (Compare::modified).
 //
 // Threads: all methods are thread-safe. The observer runs on the replica's callback thread, one call at a time, and must not
 // block for long. Lifetime: ends with this object, one call of the observer may still be under way; may outlive the replica,

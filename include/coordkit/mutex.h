@@ -45,7 +45,7 @@ class Mutex {
   }
   void unlock();
 
-  // Of the current hold; call only while locked.
+  // These concern the current hold; call only while locked.
   bool valid() const;
   Token token() const;
   std::stop_token lost() const;

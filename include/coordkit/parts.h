@@ -29,13 +29,13 @@ namespace COORDKIT_EXPORT coordkit {
 class DataDirectory;
 class LoopbackHub;
 
-// For whom a part is made.
+// What a part is made for.
 struct PartContext {
   ReplicaId replica;
   std::string cluster;  // its name
   std::string address;  // ReplicaOptions::listen, or the member's own
   // Opened and locked for this replica alone. Files of yours go below its log_path() or state_path(); anywhere else the next
-  // open takes them for somebody else's. Null: ReplicaOptions::data_dir is empty.
+  // open takes them for another replica's. Null: ReplicaOptions::data_dir is empty.
   std::shared_ptr<DataDirectory> directory;
   // What a log store answers as its own: the directory's identity, and how often it was opened. Without a directory a store
   // that was drawn for this opening; a log store that keeps anything keeps an identity of its own as well, and answers that.

@@ -12,10 +12,10 @@ namespace COORDKIT_EXPORT coordkit {
 
 struct PeerMark {
   StoreId store;
-  BootCounter boot;    // of the latest start it told of
+  BootCounter boot;    // of the latest start it reported
   uint64_t start = 0;  // and the number drawn at that start: tells it from another one with the same boot counter
   Term term;           // it has voted, acknowledged or led in this term
-  ReplicaId vote;      // whom it voted for in this term; zero: not told
+  ReplicaId vote;      // its vote in this term; zero: unknown
   Position match;      // it holds the log of this term's leader up to this entry; its term is zero where it is not known
 
   friend bool operator==(const PeerMark&, const PeerMark&) = default;

@@ -1,4 +1,4 @@
-// What looking at the replicated state shows, alike for the machine that answers and for whoever asked.
+// What looking at the replicated state shows, the same for the machine that answers and for the caller.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct NamedLock {
   friend bool operator==(const NamedLock&, const NamedLock&) = default;
 };
 
-// Somebody in line for a lock.
+// A waiter for a lock.
 struct WaiterInfo {
   uint64_t position = 0;  // from 0
   SessionId session;
@@ -53,7 +53,7 @@ struct KeyValue {
 struct Contents {
   uint64_t sessions = 0;
   uint64_t leases = 0;      // of keys
-  uint64_t locks = 0;       // names that somebody holds or waits for
+  uint64_t locks = 0;       // names that are held or waited for
   uint64_t claims = 0;      // holds and waits on them
   uint64_t objects = 0;     // records of semaphores, barriers and the like
   uint64_t keys = 0;        // that exist

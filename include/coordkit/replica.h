@@ -42,32 +42,33 @@ struct MemberAddress {
   std::string address;  // "host:port" where this member's replicas listen
 };
 
-// No encryption and no key: for networks that nobody else can reach. Whoever was never invited is still not heard, because
-// members show each other that they know their cluster; but whoever can read or change what travels between them can do as it
+// No encryption and no key: for networks that no one else can reach. A process that was never invited is still ignored, because
+// members show each other that they know their cluster; but one that can read or change what travels between them can do as it
 // likes.
 struct PlainText {};
 
-// A secret that all replicas of a cluster were given. Whoever does not know it is not spoken to, and what travels between those
-// who do carries a MAC, so that it cannot be changed, replayed or made up. It is not encrypted: who reads along reads all.
+// A secret that all replicas of a cluster were given. A process that does not know it is refused, and what travels between
+// those who do carries a MAC, so that it cannot be changed, replayed or made up. It is not encrypted: who reads along reads
+// all.
 struct SharedSecret {
   std::string secret;  // 16 to 1024 bytes, drawn at random, not a word: openssl rand -hex 32. The same on every replica
 };
 
 struct ReplicaOptions {
   uint64_t id = 0;      // this replica's, one of the members
-  std::string cluster;  // a name; a replica of another cluster name is not talked to. Not empty
+  std::string cluster;  // a name; replicas with another cluster name are refused. Not empty
   // Created if its parent exists; belongs to this replica alone, locked while it is open. Empty only if `parts` has both
   // stores.
   std::string data_dir = {};
-  // Who founds the cluster together. Matters until all have seen each other once; afterwards the log knows the members. A
-  // replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().
+  // The members that bootstrap the cluster together. Matters until all have seen each other once; afterwards the log knows the
+  // members. A replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().
   std::vector<MemberAddress> members = {};
-  // Must be said, unless `parts` has the transport: there is no default that would be right everywhere. Tls (coordkit/tls.h):
+  // Must be set, unless `parts` has the transport: there is no default that would be right everywhere. Tls (coordkit/tls.h):
   // certificates on both sides, and encryption; link coordkit::tls.
   std::variant<std::monostate, PlainText, SharedSecret, Tls> security = {};
   std::string listen = {};  // empty: this member's own address
   // Replicas that are not members and may be connected here, waiting to be added. Zero: none is let in, and a newcomer does not
-  // learn whom it waits for. Legal: any.
+  // learn which members it waits for. Legal: any.
   size_t guests_max = 16;
 
   // A follower campaigns after one to two of these without a leader. Legal: 10 ms and up, above twice the heartbeat.
@@ -77,22 +78,23 @@ struct ReplicaOptions {
   uint32_t rate_error_ppm = 10'000;
   StickyLimits sticky = {};  // of locks that were acquired stickily: client/options.h
   // Lets a leader answer Consistency::Lease reads from memory, resting on the bound above (thesis 6.4.1). Equal on all
-  // replicas. The price: after a start a replica votes for nobody for one election timeout.
+  // replicas. The price: after a start a replica grants no vote for one election timeout.
   bool leader_leases = false;
   uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
   uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
-  // Of the log before the last checkpoint, for members that are away; a member that missed more is sent the whole state.
-  // Legal: any.
+  // How much of the log before the last checkpoint is kept for members that are away; a member that missed more is sent the
+  // whole state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
-  // Of the log for members that are here and catch up, by the log or with a state that they are sent. Who does not get there
-  // within so much log begins anew. On disk, and only while somebody catches up. Legal: any; log_retained_bytes at least is
-  // kept.
+  // How much of the log is kept for members that are here and catch up, by the log or with a state that they are sent. Who does
+  // not get there within so much log begins anew. On disk, and only while a member catches up. Legal: any; log_retained_bytes
+  // at least is kept.
   uint64_t log_pinned_bytes = uint64_t{4} << 30;
   // Back-pressure: while a voter that answers is more than so much log behind, new commands get TooManyRequests (no effect) on
-  // every replica; what gives room back goes on. A voter that is silent holds up nobody. Matters on the leader. Legal: any;
+  // every replica; what gives room back goes on. A silent voter does not hold this up. Matters on the leader. Legal: any;
   // zero: never, and commands are taken as fast as a majority stores them. Give it less than log_pinned_bytes.
   uint64_t follower_lag_bytes_max = 0;
-  // Of the history of the keys, which the leader compacts by itself; equal on all replicas. By default all of it is kept.
+  // How much of the history of the keys is kept, which the leader compacts by itself; equal on all replicas. By default all of
+  // it is kept.
   CompactionPolicy compaction = {};
   // Replicas compare their states after every so many entries; equal on all replicas. Legal: 0 (never), or 128 and up.
   uint64_t digest_entries = 65'536;
@@ -104,21 +106,21 @@ struct ReplicaOptions {
 
   // Your own state machines in the same log, at most 64; the ids say which is which, not the order.
   std::vector<OwnMachine> machines = {};
-  // Your own transport, stores, clock or executor in place of those in the box.
+  // Your own transport, stores, clock or executor in place of the built-in ones.
   Parts parts = {};
 
   // Where a local socket is made for operators: `coordctl --socket PATH` looks at this replica and acts on it, by the
   // calls below (docs/coordctl.md). Only this process's user, and root, may open it. Empty: none. At most 107 bytes.
   std::string admin_socket = {};
-  // What happens here that an operator may want to know of, as values: replica_event.h. Silent by default; coordkit's own lines
+  // Events that an operator may want to know of, as values: replica_event.h. Silent by default; coordkit's own lines
   // on the error output are log_to_stderr() of log_to_stderr.h.
   OnReplicaEvent on_event = {};
   // Called on the callback thread. on_leadership: what is known at the opening, then every change, in order, each once.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
-  // What went wrong and stops nothing: code of yours that coordkit called threw (HostThrew, with what it said). Each once, on
+  // Errors that stop nothing: code of yours that coordkit called threw (HostThrew, with what it said). Each once, on
   // the callback thread; health().warnings counts them. What threw was a callback, an observer or a machine's query(); only a
-  // machine that changes the state must not throw: that halts this replica, and on_halt is told.
+  // machine that changes the state must not throw: that halts this replica, and on_halt is called.
   std::function<void(const absl::Status&)> on_error = {};
   // States of replicas differ: see Divergence. With verdict Self this replica is in quarantine from now on.
   std::function<void(const Divergence&)> on_divergence = {};
@@ -142,15 +144,16 @@ struct Health {
   MemberList members;
   std::optional<CatchUp> catch_up;    // in state CatchingUp: what is still before this replica
   std::string change;                 // what the change of members started here waits for; empty: none is under way
-  std::vector<std::string> warnings;  // what somebody should look after, in any state; sentences
+  std::vector<std::string> warnings;  // what an operator should look after, in any state; sentences
   // Members that are not heard, by id: for how long, and why as far as it is known here. On the leader also those that are
-  // connected and do not answer. Without a majority of the voters nobody leads.
+  // connected and do not answer. Without a majority of the voters there is no leader.
   std::vector<MissingMember> missing;
-  // How long ago the leader's quorum, or on a follower the leader, was last heard for certain. Absent: never, or nobody leads.
+  // How long ago the leader's quorum, or on a follower the leader, was last heard for certain. Absent: never, or there is no
+  // leader.
   std::optional<Duration> contact_age;
 };
 
-// Of calls that go through the log.
+// Options of calls that go through the log.
 struct ProposeOptions {
   Duration timeout = std::chrono::seconds(10);  // of the call; a call that is not answered by then is CallTimeout, unknown
   // Not executed (Fenced, certainly no effect) unless this lock is held with this token when its turn comes in the log:
@@ -176,8 +179,8 @@ class Replica {
   // Opens the data directory, recovers, listens, and starts; does not wait for the others. Errors, nothing lost in any:
   // kInvalidArgument (options; the sentence lists every problem), kFailedPrecondition (the directory is open in another
   // process, belongs to another cluster or replica, has an unknown format, or knows of a machine that is not among
-  // `machines`), kPermissionDenied, kUnavailable (the port is
-  // in use), kDataLoss (stored bytes cannot be trusted), kResourceExhausted (disk full).
+  // `machines`), kPermissionDenied, kUnavailable (the port is in use), kDataLoss (stored bytes cannot be trusted),
+  // kResourceExhausted (disk full).
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
   ~Replica();  // close()
   Replica(const Replica&) = delete;
@@ -200,16 +203,17 @@ class Replica {
   absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});
   AsyncCall resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options, Callback<Resumed> done);
 
-  // For administrators. Ends somebody else's session, without ever letting two holders trust one lock: once this is
-  // answered, the session is renewed no more and its holder is told; its locks are free when the holder lets go, at the
+  // For administrators. Ends another process's session, without ever letting two holders trust one lock: once this is
+  // answered, the session is no longer renewed and its holder is notified; its locks are free when the holder lets go, at the
   // latest a TTL later (counted anew if the leader changes). kNotFound: it has ended.
   absl::Status kill_session(SessionId session, Duration timeout = std::chrono::seconds(10));
   AsyncCall kill_session_async(SessionId session, Duration timeout, DoneCallback done);
-  // The same for the session that holds this lock with this token, which holders() tells: the whole session ends, and is
+  // The same for the session that holds this lock with this token, which holders() gives: the whole session ends, and is
   // answered. kFailedPrecondition (NotOwner): the token is not the current hold.
   absl::StatusOr<SessionId> force_release(std::string name, Token token, Duration timeout = std::chrono::seconds(10));
   AsyncCall force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done);
-  // Ends the lock-delay that an expired session left on a name, for whoever knows that its work is over. kNotFound: none runs.
+  // Ends the lock-delay that an expired session left on a name, for a caller that knows that its work is over. kNotFound: none
+  // runs.
   absl::Status clear_delay(std::string name, Duration timeout = std::chrono::seconds(10));
   AsyncCall clear_delay_async(std::string name, Duration timeout, DoneCallback done);
 
@@ -247,20 +251,20 @@ class Replica {
   AsyncCall session_info_async(SessionId session, Callback<SessionInfo> done);
   AsyncCall sessions_async(SessionId after, uint64_t limit, Callback<SessionList> done);
   AsyncCall locks_of_async(SessionId session, Token after, Callback<SessionLocks> done);
-  // What this replica's own callers have met with since it was opened: client/statistics.h. Asks nobody; kFailedPrecondition
+  // How this replica's own callers have fared since it was opened: client/statistics.h. No round trip; kFailedPrecondition
   // (Closed) only in a forked child.
   absl::StatusOr<LockStatistics> lock_statistics() const;
   // What this replica has done since it was opened, as numbers: metrics.h, which also writes them for Prometheus. As above.
   absl::StatusOr<Metrics> metrics() const;
 
-  // Changes who belongs, on whichever replica it is called, and answers the index of the final configuration. Errors:
+  // Changes the members, on whichever replica it is called, and answers the index of the final configuration. Errors:
   // kInvalidArgument, kNotFound (MemberNotFound), kAlreadyExists, kResourceExhausted (more than 64 of a kind);
-  // kFailedPrecondition (NotEnoughVoters: no majority of the new voters answers, somebody has not caught up in time, or nobody
+  // kFailedPrecondition (NotEnoughVoters: no majority of the new voters answers, one has not caught up in time, or none
   // would be left to vote; ChangeInProgress; NotMember, Removed: ask another replica), kAborted (Conflict: another
   // configuration than `expected`), kUnavailable (NoLeader, NotReady). kDeadlineExceeded: CallTimeout; outcome_of() says
-  // whether it may still take effect. Outcome Done: what was added stays a learner. Meanwhile health().change says what
-  // is waited for. One at a time per replica. How to grow,
-  // shrink and repair a cluster, step by step: docs/membership.md.
+  // whether it may still take effect. Outcome Done: what was added stays a learner. Meanwhile health().change says what it
+  // waits for. One at a time per replica. How to grow, shrink
+  // and repair a cluster, step by step: docs/membership.md.
   absl::StatusOr<Index> change_membership(MembershipChange change, MembershipOptions options = {});
   AsyncCall change_membership_async(MembershipChange change, MembershipOptions options, Callback<Index> done);
   // The configuration in force as this replica sees it.
@@ -268,15 +272,15 @@ class Replica {
 
   // Hands leadership to `target`, or to the voter that is best prepared; OK once the new leader's first entry is applied here.
   // No proposal is taken for up to two election timeouts meanwhile; sessions and holds are not affected. Errors: kNotFound
-  // (MemberNotFound), kFailedPrecondition (NotEnoughVoters: the target has no vote, or nobody else is up), kUnavailable
+  // (MemberNotFound), kFailedPrecondition (NotEnoughVoters: the target has no vote, or no other is up), kUnavailable
   // (NoLeader), kDeadlineExceeded (CallTimeout: the old leader goes on).
   absl::Status transfer_leadership(std::optional<uint64_t> target = {}, Duration timeout = std::chrono::seconds(10));
   AsyncCall transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
   Health health() const;
   // Blocks until this replica knows a leader, is registered with it as a voter or a learner, and is not far behind.
-  // kDeadlineExceeded: says what
-  // it still waits for, and who is missing. kFailedPrecondition (InCallback): on the engine's thread.
+  // kDeadlineExceeded: says what it still waits
+  // for, and which members are missing. kFailedPrecondition (InCallback): on the engine's thread.
   absl::Status wait_ready(Duration timeout) const;
 
   // Reads log and checkpoint in full now, at the pace of the options, and blocks until that is done. kDataLoss: something was

@@ -2,7 +2,7 @@
 //
 // Values, not lines: filter by severity and kind, send `sentence` to whatever log the host keeps (log_to_stderr.h is one), or
 // count kinds for an alarm. What each kind asks of an operator: docs/events.md. The simulator prints the same stream. Threads:
-// told on the callback thread, in the order in which things happened. No event is told twice for one cause that goes on.
+// reported on the callback thread, in the order in which things happened. A cause that goes on is reported once.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 namespace COORDKIT_EXPORT coordkit {
 
 enum class Severity : uint8_t {
-  Debug,    // of use to whoever looks for something
+  Debug,    // for someone who looks for something
   Info,     // as it should be
-  Warning,  // the replica goes on; somebody should look after it
+  Warning,  // the replica goes on; an operator should look after it
   Error,    // this replica does not go on, or what it knows may be wrong
 };
 constexpr std::string_view name_of(Severity severity) {
@@ -39,8 +39,8 @@ enum class ReplicaEventKind : uint8_t {
   MembersChanged,   // who is to be connected with
   PeerConnected,    // a peer's hello was verified
   PeerLost,         // the connection to it is gone
-  PeerRefused,      // no connection until somebody does something about it
-  PeerUnreachable,  // nobody is there
+  PeerRefused,      // no connection until an operator does something about it
+  PeerUnreachable,  // no answer
   SettingsDiffer,   // a peer that is heard was given other settings, which can be lived with
   MemberSilent,     // a member was not heard for several election timeouts
   MemberHeard,      // that one is heard again
@@ -91,7 +91,7 @@ struct ReplicaEvent {
   Severity severity = Severity::Info;
   LaggingTime at = {};        // of the replica's clock: differences mean something
   ReplicaId replica = {};     // that tells it
-  ReplicaId peer = {};        // whom it is about; zero: nobody else, or with LeaderChanged: nobody leads
+  ReplicaId peer = {};        // the peer it is about; zero: none, or with LeaderChanged: no leader
   Term term = {};             // as this replica knows it
   Index applied = {};         // at that moment
   std::string sentence = {};  // without its end mark; no bytes of keys or values

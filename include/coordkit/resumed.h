@@ -1,7 +1,7 @@
 // A session that was taken over, and all that it has: Replica::resume_session().
 //
-// Everything has a new token, which fences off whoever had it before, and each list is in the order of the grants. What is
-// dropped of it is given back, as every grant is; a membership stays until it is left or the session ends. Threads and
+// Everything has a new token, which fences off the process that had it before, and each list is in the order of the grants.
+// What is dropped of it is given back, as every grant is; a membership stays until it is left or the session ends. Threads and
 // lifetime: as of session.h. Example: tests/replica/session_test.cc.
 #pragma once
 

@@ -25,7 +25,7 @@ class Semaphore {
  public:
   Semaphore(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
-  // How many there are; makes the semaphore if there is none. Lowering it takes nothing back: nobody is granted until enough
+  // How many there are; makes the semaphore if there is none. Lowering it takes nothing back: none is granted until enough
   // are free.
   absl::Status set_limit(uint64_t limit);
   // kNotFound: no such semaphore, and no initial_limit. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout
@@ -34,7 +34,7 @@ class Semaphore {
   absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});
 
   absl::StatusOr<SemaphoreInfo> info() const;  // linearizable
-  absl::Status remove();                       // kFailedPrecondition (Held): somebody holds or waits. kNotFound
+  absl::Status remove();                       // kFailedPrecondition (Held): a session holds some or waits. kNotFound
 
   // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
   AsyncCall set_limit_async(uint64_t limit, DoneCallback done);

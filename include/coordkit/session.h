@@ -35,7 +35,7 @@ inline constexpr Duration kForever = Duration::max();
 
 struct SessionOptions {
   Duration ttl = std::chrono::seconds(5);  // how long after the last sign of life others may get what it held. 50 ms and up
-  std::string metadata = {};               // shown to whoever lists sessions; at most 4 KiB
+  std::string metadata = {};               // shown in lists of sessions; at most 4 KiB
   Duration timeout = std::chrono::seconds(10);  // of the call
   // Every change of phase, in order, each once, on the replica's callback thread.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
@@ -43,12 +43,12 @@ struct SessionOptions {
   Duration give_up = {};
 };
 
-// Of Replica::resume_session().
+// Options of Replica::resume_session().
 struct ResumeSessionOptions {
   Duration timeout = std::chrono::seconds(10);           // of the call
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
   Duration give_up = {};                                 // as of SessionOptions
-  // You vouch that no other process that ever had this session still runs. It spares the wait of one TTL; if it is wrong, two
+  // You vouch that no other process that ever had this session still runs. It saves the wait of one TTL; if it is wrong, two
   // processes may trust one lock. Not needed after a restart on the same data directory.
   bool former_is_gone = false;
 };
@@ -56,25 +56,25 @@ struct ResumeSessionOptions {
 struct LockOptions {
   Duration timeout = kForever;  // how long to wait in line; zero: not at all
   std::string owner = {};       // which thread of control of this session: different owners exclude each other
-  std::string value = {};       // shown to whoever asks for the holder; at most 4 KiB
-  // Alone, or together with others who share. Not of acquire_all, where each name has its own.
+  std::string value = {};       // shown to those that ask for the holder; at most 4 KiB
+  // Alone, or together with others who share. Ignored by acquire_all, where each name has its own.
   LockMode mode = LockMode::Exclusive;
   // Counts up the hold that this owner has, if that was acquired with this option and in the same mode; the token stays, and
-  // each grant is to be released. At most 65,535 times. Not of acquire_all.
+  // each grant has to be released. At most 65,535 times. Ignored by acquire_all.
   bool reentrant = false;
-  // How long nobody gets the lock if this session should expire while it holds it: for work that goes on beyond its
+  // How long the lock is granted to no one if this session should expire while it holds it: for work that goes on beyond its
   // control. 0 to 60 s. Not after a release or a close.
   Duration delay = {};
   // Wait even if that closes a circle of owners that wait for each other, instead of kAborted (Deadlock).
   bool no_deadlock_check = false;
-  // The longest time to hold it: then it is not valid, lost() stops, and it is released, without waiting for anybody. Counts
+  // The longest time to hold it: then it is not valid, lost() stops, and it is released, unasked. Counts
   // from the moment the grant is known here, suspend included. Zero: no limit.
   Duration max_hold = {};
   // Keep the lock in this session after the release, until another session wants it: meanwhile its owners get it here, without
   // a log entry, in about a microsecond, with tokens that rise with every hold. Another session's acquire, a try as well, makes
-  // it go: who is in line here is served first, within StickyLimits. For locks that mostly one node uses. Exclusive, not
+  // it go: those in line here are served first, within StickyLimits. For locks that mostly one node uses. Exclusive, not
   // reentrant (kInvalidArgument); an owner of this session that wants it in another way makes it go too. While the session is
-  // in jeopardy nobody is granted here. Others see the value and the owner of the acquire that the log granted.
+  // in jeopardy nothing is granted here. Others see the value and the owner of the acquire that the log granted.
   // docs/semantics.md S-58.
   bool sticky = false;
   std::stop_token stop = {};  // stopping it cancels the acquire, as AsyncCall::cancel() does
@@ -88,25 +88,25 @@ class Grant {
   Grant& operator=(Grant&&) noexcept;
   ~Grant();
 
-  // May the holder still trust it, by its own clock? False from its own deadline on, long before anybody else is granted.
+  // May the holder still trust it, by its own clock? False from its own deadline on, before anyone else is granted it.
   bool valid() const;
   // Fencing token: every later grant of any lock of this cluster has a larger one. Never changes. (Of sticky locks: every later
   // grant of this lock, and of any lock once it is gone from its session.)
   Token token() const;
   const std::string& name() const;  // of several: the first
-  LockMode mode() const;            // likewise
+  LockMode mode() const;            // the same
   // Stops once when the hold first turns invalid by other means than its release. A session that recovers from jeopardy
   // keeps its holds; valid() then says so, this token stays stopped. Runs stop callbacks on the callback thread. One
   // that throws ends the process, as the standard demands of every std::stop_callback: catch inside it.
   std::stop_token lost() const;
 
   // Releases and waits for the answer. Not valid from this call on, whatever it answers. kAborted: lost before;
-  // kFailedPrecondition: released before; kDeadlineExceeded: goes on being released behind the scenes.
+  // kFailedPrecondition: released before; kDeadlineExceeded: the release goes on in the background.
   absl::Status release();
   // The same without waiting.
   void release_later();
   AsyncCall release_async(absl::AnyInvocable<void(absl::Status)> done);
-  // Makes an exclusive grant a shared one, letting in whoever waits to share; not valid until it is decided. Makes the only
+  // Makes an exclusive grant a shared one, letting in those that wait to share; not valid until it is decided. Makes the only
   // shared grant the exclusive one, ahead of all who wait. Both give it a new, larger token; the former is worth nothing.
   // kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed), released or lost before (NotOwner).
   // kAborted: the upgrade would close a circle (Deadlock). kInvalidArgument: it has that mode already, is held several times
@@ -159,9 +159,10 @@ class Session {
   const std::string& secret() const;
 
   // Waits in line for the lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
-  // session ended. kFailedPrecondition (Held, Delayed): timeout zero and somebody has it, or its delay runs. kAlreadyExists:
-  // this owner holds it or waits for it already. kAborted (Deadlock): the wait would close a circle. kUnavailable: no leader,
-  // no effect. kInvalidArgument: empty name. kResourceExhausted (LimitExceeded): oversize name or value.
+  // session ended. kFailedPrecondition (Held, Delayed): timeout zero and another owner has it, or its delay runs.
+  // kAlreadyExists: this owner holds it or waits for it already. kAborted (Deadlock): the wait would close a circle.
+  // kUnavailable: no leader, no effect. kInvalidArgument: empty name. kResourceExhausted (LimitExceeded): oversize name or
+  // value.
   absl::StatusOr<Grant> acquire(std::string name, LockOptions options = {});
   absl::StatusOr<Grant> acquire_shared(std::string name, LockOptions options = {});
   // All of them or none, in one log entry; at most 128 distinct names. Waits in every line at once and holds nothing

@@ -4,14 +4,14 @@
 // they are split over calls of apply(). No clock, no randomness, no local configuration, no hash-ordered iteration, no
 // floating point, and no knowledge of who waits for an answer.
 // Threads: called from the turn of one engine only, never two calls at once.
-// Time: apply(), fire(), query() and checkpoint() run inside a turn, and while they run nobody is heard, renewed or elected.
-// Keep each call well below a tenth of the election timeout; nothing cuts off one that takes longer.
-// Failure: noexcept in spirit. An exception halts the replica and names the entries, because skipping one would let replicas
-// diverge; the process lives, and a restart comes to the same entry again (tests named FLT_A7).
-// Life: made by its owner, then either restore() over a checkpoint that has rows of it, or bootstrap() right before its first
-// command, once in the life of the cluster. A machine that is added to a running cluster so starts blank at its first
-// command. coordkit's own is founded with the cluster. query() may come before bootstrap().
-// Conformance: run coordkit/testing/state_machine_suite.h over your machine. Example: examples/02_ledger.
+// Time: apply(), fire(), query() and checkpoint() run inside a turn, and while they run nothing is received, renewed or
+// elected. Keep each call well below a tenth of the election timeout; nothing cuts off one that takes longer. Failure: noexcept
+// in spirit. An exception halts the replica and names the entries, because skipping one would let replicas diverge; the process
+// lives, and a restart comes to the same entry again (tests named FLT_A7). Life: made by its owner, then either restore() over
+// a checkpoint that has rows of it, or bootstrap() right before its first command, once in the life of the cluster. A machine
+// that is added to a running cluster so starts blank at its first command. coordkit's own is founded with the cluster. query()
+// may come before bootstrap(). Conformance: run coordkit/testing/state_machine_suite.h over your machine. Example:
+// examples/02_ledger.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +77,7 @@ struct FiredTimer {
   friend bool operator==(const FiredTimer&, const FiredTimer&) = default;
 };
 
-// What one apply tells the world. The engine hands it to whoever waits here and drops the rest.
+// What one apply answers and announces. The engine hands it to callers that wait here and drops the rest.
 struct ApplyOutput {
   enum class Stage : uint8_t {
     Final,   // the answer to the request
@@ -147,9 +147,9 @@ class StateMachine {
     static_cast<void>(guard);
     return false;
   }
-  // Whether somebody on this replica observes `subject`, in the machine's own words: an event that nobody takes need not be
+  // Whether `subject`, in the machine's own words, is observed on this replica: an event that is not observed need not be
   // made. Of this replica alone, so nothing but events may depend on it. The same subject is wanted at most once at a time.
-  // A machine that takes the place of another because a state came from a peer is told before anything is applied to it.
+  // A machine that takes the place of another because a state came from a peer is told so before anything is applied to it.
   virtual void observe(std::string_view subject, bool wanted) {
     static_cast<void>(subject);
     static_cast<void>(wanted);
@@ -166,7 +166,7 @@ class StateMachine {
   // kDataLoss: the rows make no sense.
   virtual absl::Status restore(const CheckpointView& view) = 0;
   // What the state says of a command that was answered Queued, asked when a peer's state took the place of ours and the entry
-  // that decided may have been skipped: Final with the answer, Queued if it still waits, nothing if that cannot be told.
+  // that decided may have been skipped: Final with the answer, Queued if it still waits, nothing if that is unknown.
   virtual std::optional<ApplyOutput::Result> standing(const Command& queued) const {
     static_cast<void>(queued);
     return std::nullopt;

@@ -121,7 +121,7 @@ class StateStore {
 
   // The last durable checkpoint as it is now; later commits and installs do not change it. May block; not called in a turn.
   virtual absl::StatusOr<std::unique_ptr<CheckpointView>> view() = 0;
-  // Reads and verifies all that is stored, in a view; kDataLoss: it is damaged. `pace` is told how many bytes were read
+  // Reads and verifies all that is stored, in a view; kDataLoss: it is damaged. `pace` gets how many bytes were read
   // and may sleep; false from it ends the scrub with kAborted. May block for long; not called in a turn. Unless a store knows
   // better, it verifies rows and digest.
   using Pace = absl::FunctionRef<bool(size_t bytes)>;

@@ -1,5 +1,5 @@
-// Several keys changed as if nobody else were there: a function reads and writes through a Stm, and what it wrote takes effect
-// all at once, or, if somebody else changed what it rests on meanwhile, not at all, and the function runs again.
+// Several keys changed as if no one else were there: a function reads and writes through a Stm, and what it wrote takes effect
+// all at once, or, if another caller changed what it rests on meanwhile, not at all, and the function runs again.
 //
 //   auto moved = run_stm(kv, [&](Stm& stm) -> absl::Status {
 //     const auto from = stm.get("account/1"), to = stm.get("account/2");

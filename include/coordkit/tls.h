@@ -25,22 +25,22 @@ namespace COORDKIT_EXPORT coordkit {
 struct CertificateNames {
   std::string common_name;        // of the subject; empty: it has none
   std::vector<std::string> dns;   // alternative names, as they stand there
-  std::vector<std::string> uris;  // likewise
+  std::vector<std::string> uris;  // the same
 };
 
 struct Tls;
 // Reads the files of `tls` and makes channels of them for this replica. kInvalidArgument with a sentence that names the file:
 // missing, unreadable, no PEM, an encrypted key, a key that does not fit, a certificate that has expired, is not valid yet, or
-// names somebody else.
+// names another one.
 absl::StatusOr<std::shared_ptr<SecureChannels>> open_tls(const Tls& tls, const CertifiedIdentity& self);
 
 struct Tls {
   std::string certificate;  // file: this replica's own, followed by those between it and the authority, if there are any
   std::string key;          // file: of the certificate, without a passphrase
-  std::string authority;    // file: one or more; whoever is signed by one of them belongs to the family
-  // For those who have certificates already: whom the names stand for; nothing: for nobody. Without it the certificate must
-  // have one URI that identity_of_uri() understands. Asked on the transport's thread, about our own certificate too; must not
-  // block.
+  std::string authority;    // file: one or more; who is signed by one of them belongs to the family
+  // For those who have certificates already: the replica the names stand for; nothing: for none. Without it the certificate
+  // must have one URI that identity_of_uri() understands. Asked on the transport's thread, about our own certificate too; must
+  // not block.
   std::function<std::optional<CertifiedIdentity>(const CertificateNames&)> identity_of = {};
   // What brings OpenSSL into a program that says Tls{}, and only into that.
   absl::StatusOr<std::shared_ptr<SecureChannels>> (*open)(const Tls&, const CertifiedIdentity&) = &open_tls;

@@ -67,11 +67,11 @@ class TransportSink {
   // nothing that was sent before is reported any more: what a peer's disk is asked for at its start must not be overtaken by
   // what the peer had said in an earlier life.
   virtual void received(ReplicaId from, std::string body) = 0;
-  // This peer cannot be talked to, for a reason that somebody must remove; a sentence. Over with its next peer_up. So of
-  // another cluster, by name or id; of somebody else at the peer's address; and to a process that acts as a replica whose later
-  // life is connected, of those who turn it away.
+  // This peer cannot be talked to, for a reason that an operator must remove; a sentence. Over with its next peer_up. So of
+  // another cluster, by name or id; of another replica at the peer's address; and to a process that acts as a replica whose
+  // later life is connected, of those who turn it away.
   virtual void peer_refused(ReplicaId, std::string) {}
-  // Nobody is found there, which may well pass: a sentence that says what was tried. Told when it changes. Over as above.
+  // No answer there, which may well pass: a sentence that says what was tried. Reported when it changes. Over as above.
   virtual void peer_unreachable(ReplicaId, std::string) {}
 };
 
@@ -92,8 +92,8 @@ class Transport {
   virtual absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) = 0;
   // Later hellos carry this cluster id (a blank store has adopted a genesis).
   virtual void set_cluster(ClusterId cluster) = 0;
-  // From now on these are the peers to connect to; whoever is not among them any more is let go after a moment in which what
-  // was sent may still arrive, and may come back as a guest. Idempotent; oneself among them is skipped.
+  // From now on these are the peers to connect to; a peer that is no longer among them is disconnected after a moment in which
+  // what was sent may still arrive, and may come back as a guest. Idempotent; oneself among them is skipped.
   virtual void set_peers(std::vector<Peer> peers) = 0;
   // Queues frames, in order within a lane, and never waits. A full queue drops the oldest bulk first; a body that is too long
   // for this transport is dropped, and later ones go on.

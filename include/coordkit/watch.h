@@ -1,5 +1,5 @@
 // A watch of the revisioned store: every change of a key, an interval or a prefix, in order, each once, read as it comes or
-// told to an observer. What batches hold and what a watch guarantees: client/watch.h and docs/semantics.md S-21 to S-28.
+// delivered to an observer. What batches hold and what a watch guarantees: client/watch.h and docs/semantics.md S-21 to S-28.
 //
 //   Watch watch(replica, WatchOptions::prefix("config/"));
 //   while (absl::StatusOr<WatchBatch> batch = watch.next()) ...
@@ -35,7 +35,7 @@ class Watch {
   // which revision to begin anew. kInvalidArgument: it has an observer. kFailedPrecondition
   // (InCallback): this is a callback of the replica.
   absl::StatusOr<WatchBatch> next(Duration timeout = kForever);
-  // A Mark comes when everything before has been told; Pending if its start does not exist yet.
+  // A Mark comes when everything before has been delivered; Pending if its start does not exist yet.
   void ask_mark() const;
   // Nothing comes after the answer, also what has not been read yet. kNotFound (WatchNotFound): it has ended.
   absl::Status end();

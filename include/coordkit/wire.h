@@ -43,7 +43,7 @@ absl::StatusOr<Message> decode(std::string_view body);
 absl::StatusOr<Message> decode_taking(std::string body);
 
 // A hello as bytes, for transports of the host's own: all of it, also the cluster's id, which is a secret of its members. Say
-// it only where nobody else can listen; or leave it out and prove it (docs/decisions/0018).
+// it only where no one else can listen; or leave it out and prove it (docs/decisions/0018).
 std::string encode(const Hello& hello);
 // kDataLoss: malformed, or beyond a limit.
 absl::StatusOr<Hello> decode_hello(std::string_view bytes);

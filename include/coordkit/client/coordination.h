@@ -76,7 +76,7 @@ struct BarrierInfo {
   Index as_of;
 };
 struct DoubleBarrierInfo {
-  bool exists = false;   // somebody enters, is inside or waits to leave
+  bool exists = false;   // a party is entering, inside or waiting to leave
   uint64_t parties = 0;  // as all must say
   uint64_t inside = 0;
   uint64_t waiters = 0;  // to enter or to leave
@@ -103,7 +103,7 @@ struct QueuedItem {
   std::string value;
 };
 struct ItemQueueInfo {
-  uint64_t length = 0;  // items that nobody has claimed
+  uint64_t length = 0;  // items not claimed
   uint64_t claimed = 0;
   uint64_t waiters = 0;
   std::vector<QueuedItem> next;  // of the unclaimed, in the order in which they are handed out
@@ -253,7 +253,7 @@ class CoordinationCalls {
   CallId set(std::string name, int64_t value, Callback<int64_t> done, CallDeadline deadline = {});
   CallId compare_and_set(std::string name, int64_t expected, int64_t value, Callback<SwapResult> done,
                          CallDeadline deadline = {});
-  // The first of `count` (1 and up) consecutive numbers that nobody else is given.
+  // The first of `count` (1 and up) consecutive numbers, given out only once.
   CallId allocate(std::string name, int64_t count, Callback<int64_t> done, CallDeadline deadline = {});
   CallId delete_counter(std::string name, DoneCallback done, CallDeadline deadline = {});  // NotFound
   CallId counter(std::string name, Callback<int64_t> done, CallDeadline deadline = {});    // zero if there is none

@@ -47,7 +47,7 @@ class SessionState {
   SessionId id() const { return id_; }
   Duration ttl() const { return ttl_; }  // as granted: never below the one asked for
   const std::string& metadata() const { return metadata_; }
-  // What Client::resume_session() has to be shown to take the session over after a restart. Whoever knows it can. Empty: the
+  // What Client::resume_session() has to be shown to take the session over after a restart. Anyone who knows it can. Empty: the
   // session cannot be resumed.
   const std::string& secret() const { return secret_; }
   // Is the session live by the holder's own clock? `now` must be a reading made for this question.
@@ -62,12 +62,12 @@ class SessionState {
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
   // The moment valid() turns false if no renewal is confirmed before; LeadingTime::min() when nothing is confirmed.
   LeadingTime validity_deadline() const { return LeadingTime(Duration(deadline_.load(std::memory_order_acquire))); }
-  // Null where nobody gave it any: it has none.
+  // Null where none was set.
   const std::shared_ptr<Delegations>& delegations() const { return delegations_; }
   bool closed() const { return closed_.load(std::memory_order_acquire); }  // close() or Client::stop() was called
 
-  // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for whoever made
-  // the change, and then has to announce it.
+  // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for the caller that
+  // made the change, and then has to announce it.
   bool expire(LeadingTime now) {
     SessionPhase valid = SessionPhase::Valid;
     return now >= validity_deadline() &&
@@ -124,7 +124,7 @@ class HoldState {
   Index since() const { return since_; }        // the entry that granted
   LeadingTime until() const { return until_; }  // max() without a longest time
   const HoldTerms& terms() const { return terms_; }
-  // Of a local hold (S-58), which its session granted by itself: what it was granted from. Null: the log granted it.
+  // What a local hold (S-58), which its session granted by itself, was granted from. Null: the log granted it.
   const std::shared_ptr<Delegation>& delegation() const { return delegation_; }
   // LT-8: the session is within its deadline, the grant is neither released, nor known lost, nor about to become less (a
   // downgrade under way), and its own longest time is not over (S-51). A local hold is released, or known lost, before the

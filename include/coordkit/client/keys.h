@@ -64,7 +64,7 @@ class KeyCalls {
   CallId put(PutOperation put, Callback<PutResult> done, WriteOptions options = {});
   CallId erase(DeleteOperation erase, Callback<EraseResult> done,
                WriteOptions options = {});  // EmptyKey, LimitExceeded; Fenced
-  // Reads everything at one revision, in as many steps as it takes, which hold up nobody. EmptyKey, InvalidSort,
+  // Reads everything at one revision, in as many steps as it takes, which hold nothing up. EmptyKey, InvalidSort,
   // InvalidArgument, FutureRevision; Compacted: also if that happened between two steps, ask again; LimitExceeded: in another
   // order than that of the keys more than 10,000 entries or 4 MiB, give a limit.
   CallId range(RangeOperation range, Callback<RangeResult> done, CallDeadline deadline = {}, ReadOptions options = {});

@@ -2,7 +2,7 @@
 // was put with a lease goes when the lease ends: revoked, or not renewed for its time to live (docs/semantics.md S-29 to S-33).
 //
 // A lease that is kept lives like a session: this client renews it in the one message that renews its sessions, without log
-// entries, and its handle knows until when it may be trusted. One that is only granted is renewed by renew(), by whoever likes;
+// entries, and its handle knows until when it may be trusted. One that is only granted is renewed by renew(), from anywhere;
 // each renewal is a log entry. Rules for callbacks, deadlines and outcomes are the Client's.
 #pragma once
 
@@ -37,7 +37,7 @@ class KeyLeaseState {
   LeaseId id() const { return id_; }                 // for PutOperation::lease
   Duration ttl() const { return life_->ttl(); }      // as granted: never below the one asked for
   bool short_lived() const { return short_lived_; }  // below three election timeouts: it may not outlive a change of leader
-  // Are its keys certainly there, by the holder's own clock, unless somebody revoked it? `now` must be a reading made for
+  // Are its keys certainly there, by the holder's own clock, unless it was revoked? `now` must be a reading made for
   // this question. Phases and deadline are those of a session (docs/time.md).
   bool valid(LeadingTime now) const { return life_->valid(now); }
   Duration remaining(LeadingTime now) const { return life_->remaining(now); }
@@ -54,7 +54,7 @@ class KeyLeaseState {
 };
 using KeyLeaseRef = std::shared_ptr<KeyLeaseState>;
 
-// Of grant() and renew().
+// What grant() and renew() answer.
 struct GrantedLease {
   LeaseId id;
   Duration ttl{};            // as granted
@@ -95,11 +95,11 @@ class LeaseCalls {
   // Not valid from this call on, whatever the answer; retried until it has ended. One that has ended: OK.
   CallId revoke(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline = {});
 
-  // The same errors, for one that nobody keeps.
+  // The same errors, for one that is not kept.
   CallId grant(LeaseId id, Duration ttl, Callback<GrantedLease> done, CallDeadline deadline = {});
   // The full TTL again. LeaseNotFound: it has ended, or never was.
   CallId renew(LeaseId id, Callback<GrantedLease> done, CallDeadline deadline = {});
-  // Ends it, whoever keeps it, at once. LeaseNotFound.
+  // Ends it at once, kept or not. LeaseNotFound.
   CallId revoke(LeaseId id, Callback<RevokedLease> done, CallDeadline deadline = {});
   // LeaseNotFound; NoLeader or CallTimeout (NONE): no leader answered by the deadline.
   CallId time_to_live(LeaseId id, bool keys, Callback<LeaseDetails> done, CallDeadline deadline = {});

@@ -32,10 +32,10 @@ using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 // gives one that runs on its callback thread. Called from the client's owner thread only.
 using Notifier = absl::AnyInvocable<void(absl::AnyInvocable<void()>)>;
 
-// Of locks that a session keeps to itself after a release (S-58). Each a matter of this node alone.
+// Locks that a session keeps to itself after a release (S-58). Each option concerns this node alone.
 struct StickyLimits {
   uint64_t block = uint64_t{1} << 16;  // tokens reserved at a time: a log entry for so many grants. Legal: 1 to 2^20
-  // Once somebody else wants the lock: who was in line here before is served first, this many, and for so long.
+  // Once another session wants the lock: those who waited here before are served first, this many, and for so long.
   uint32_t grants_max = 16;                           // Legal: any
   Duration time_max = std::chrono::milliseconds(10);  // Legal: zero and up
   friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
@@ -60,7 +60,7 @@ struct ClientOptions {
   // g: kept back from every validity deadline, for the announcement to arrive in time and for what a clock cannot see of a
   // suspend (microseconds). Legal: 0 and up; below 100 us only with a clock that sees it all.
   Duration slack = std::chrono::milliseconds(1);
-  // Of calls without a wait and without a deadline of their own. Legal: above zero.
+  // For calls without a wait and without a deadline of their own. Legal: above zero.
   Duration call_timeout = std::chrono::seconds(10);
   // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins, and the one
   // of OpenOptions above all. Legal: any.
@@ -74,7 +74,7 @@ struct ClientOptions {
   // Gives the secret of a session that is opened: 16 unpredictable bytes and more, at most 64, never the same twice. Absent:
   // sessions have no secret and cannot be resumed.
   absl::AnyInvocable<std::string()> draw_secret = {};
-  ValidityWatch* watch = nullptr;  // outlives the client; absent: holders are told in the client's turns
+  ValidityWatch* watch = nullptr;  // outlives the client; absent: holders are notified in the client's turns
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
@@ -144,7 +144,7 @@ struct AcquireOptions {
   // Counts up the hold that this owner has, if it was acquired with this option and in the same mode; each of the handles is
   // to be released. Not of acquire_all.
   bool reentrant = false;
-  // How long nobody gets the lock after this hold ended because its session expired; up to 60 s. Not after a release.
+  // How long the lock is granted to no one after this hold ended because its session expired; up to 60 s. Not after a release.
   Duration delay{};
   bool no_deadlock_check = false;  // wait even if that closes a circle of owners that wait for each other
   // S-58: the session keeps the lock after the release, until another one wants it, and grants it to its own owners without a
@@ -206,13 +206,13 @@ struct SessionList {
   bool more = false;                  // ask again after the last one
   Index as_of;
 };
-// "Only while this lock is held with this token", or "only while nobody holds it": a condition of a write, decided in the log
+// "Only while this lock is held with this token", or "only while it is not held": a condition of a write, decided in the log
 // right before the write would take effect, so that a holder whose time is over changes nothing (docs/semantics.md S-54, S-60).
 struct Fence {
   enum class Wants : uint8_t {
     Held,             // with this token, in any mode
     HeldExclusively,  // with this token; a shared hold does not do
-    Free,             // by nobody; the token is zero. Somebody may wait for it, and a lock-delay may run
+    Free,             // not held; the token is zero. Others may wait for it, and a lock-delay may run
   };
   friend constexpr std::string_view name_of(Wants one) {
     switch (one) {
@@ -225,7 +225,8 @@ struct Fence {
   std::string lock;
   Token token;
   Wants wants = Wants::Held;
-  // Of fenced_by(): a sticky hold (S-58) that is over in this process is refused here, before the log, which would not know.
+  // Set by fenced_by(): a sticky hold (S-58) that is over in this process is refused here, before the log, which would not
+  // know.
   HoldRef hold = {};
 };
 Fence fenced_by(const HoldRef& hold);
@@ -250,8 +251,8 @@ struct GetResult {
   std::optional<KeyValue> entry;
   Revision revision;  // of the store that was read
   Index as_of;        // the applied state that was read
-  // Local reads: how long ago that state was everything there was, as far as this replica has been told by its leader. Not a
-  // bound (a message's travel is not counted). Absent: it was told nothing since it started.
+  // Local reads: how long ago that state was everything there was, as far as this replica knows from its leader. Not a
+  // bound (a message's travel is not counted). Absent: it has heard nothing since it started.
   std::optional<Duration> age;
 };
 struct PutResult {
@@ -275,7 +276,7 @@ struct ClientStatus {
   size_t sessions = 0;    // not ended as far as is known
   size_t holds = 0;       // granted here, release not acknowledged
   size_t releases = 0;    // posted and not acknowledged
-  size_t orphans = 0;     // sessions bound to this process that nobody here knows: left to expire
+  size_t orphans = 0;     // sessions bound to this process that it does not know: left to expire
   uint64_t attempts = 0;  // renewals sent
 };
 

@@ -1,6 +1,6 @@
-// A session that was taken over, and all that it has (docs/semantics.md S-45): each hold under a new token, since whoever had
-// it before may still show the former one; each list in the order of the grants. None of it is valid before the session is.
-// Plain values; the handles are those of the Client.
+// A session that was taken over, and all that it has (docs/semantics.md S-45): each hold under a new token, since the process
+// that had it before may still show the former one; each list in the order of the grants. None of it is valid before the
+// session is. Plain values; the handles are those of the Client.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct HeldPermits {
   uint64_t permits = 0;
 };
 
-// A member of a group; whoever has the session speaks for it under this owner.
+// A member of a group; the session's process acts for it under this owner.
 struct Membership {
   std::string group;
   std::string owner;

@@ -1,14 +1,14 @@
 // Watches of the revisioned store: every change of a key or an interval, in order, each once, served by this replica out of its
 // own state (docs/semantics.md S-21 to S-28).
 //
-// What a watch is told comes in batches. One batch has all events of a revision, or of several whole ones when the watch
+// A watch is delivered in batches. One batch has all events of a revision, or of several whole ones when the watch
 // catches up; never a part. Events are shared between watches and must not be changed.
 //
 // A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any replica: from the revision
-// after the last one it was told of, by events or by a mark.
+// after the last one it was given, by events or by a mark.
 //
-// A batch takes room until it is destroyed. A watch whose room is full is not told anything until some is given back; then it
-// reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nobody else waits for it.
+// A batch takes room until it is destroyed. A watch whose room is full gets nothing until some is given back; then it
+// reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nothing else waits for it.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ struct WatchOptions {
   // The interval, as in RangeOperation; an empty key is the lowest there is. An empty interval: EmptyRange.
   std::string key;
   std::string end = {};
-  // Inclusive; zero: what comes after the revision that Created tells. Above the newest: nothing is told before that revision
-  // exists. Below the compacted: Compacted.
+  // Inclusive; zero: what comes after the revision that Created gives. Above the newest: nothing is delivered before that
+  // revision exists. Below the compacted: Compacted.
   Revision from = {};
   bool previous = false;  // events carry the entry as it was before, unless that history is compacted
-  bool puts = true;       // false: they are left out; likewise deletes. Neither: InvalidArgument
+  bool puts = true;       // false: they are left out; the same for deletes. Neither: InvalidArgument
   bool deletes = true;
   // A mark after so much time without events, in sync; at least 100 ms.
   Duration mark_every = std::chrono::minutes(10);
@@ -64,7 +64,7 @@ struct WatchBatch {
   enum class What : uint8_t {
     Created = 1,  // first, once: the watch stands; `revision` is the newest one here
     Events = 2,   // `revision` is that of the last event
-    Mark = 3,     // everything up to `revision` has been told
+    Mark = 3,     // everything up to `revision` has been delivered
     Pending = 4,  // a mark was asked for, and the revision to start from does not exist yet
     Ended = 5,    // last: `why` says the reason; with Compacted `revision` is where to begin anew
   };

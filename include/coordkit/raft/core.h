@@ -39,13 +39,14 @@ struct Options {
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
   // A leader whose own disk takes longer than this for what a follower stores promptly hands over to that follower, though not
-  // in its first ten election timeouts. Zero: one election timeout; max(): never. A disk that is slow everywhere moves nobody.
+  // in its first ten election timeouts. Zero: one election timeout; max(): never. A disk that is slow everywhere changes
+  // nothing.
   Duration disk_lag_max = Duration::zero();
   uint64_t seed = 1;  // of the election jitter
   // How long after it began a round that a quorum answered a leader may answer reads without asking again (thesis 6.4.1).
   // Zero: no leases. Equal on all members. Legal: at most election_timeout * (1 - rho) / (1 + rho), rho being the bound on
-  // the error of clock rates; lease_of() computes it. With leases a replica votes for nobody for an election timeout after
-  // its start, because it does not know whom it heard before.
+  // the error of clock rates; lease_of() computes it. With leases a replica grants no vote for an election timeout after
+  // its start, because it does not know which leader it heard before.
   Duration lease = Duration::zero();
   // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; TellCommit is not
   // kept waiting. Legal: not negative; zero: always at once.
@@ -261,10 +262,10 @@ struct PeerStatus {
   bool behind = false;  // waits for a state
 };
 
-// Nobody gets so far ahead of anybody by elections: at one every 10 ms it takes a year and four months.
+// No replica gets so far ahead of another by elections: at one every 10 ms it takes a year and four months.
 inline constexpr uint64_t kTermLeapMax = uint64_t{1} << 32;
 
-// Somebody claimed a term more than kTermLeapMax beyond ours. Its message was dropped.
+// A peer claimed a term more than kTermLeapMax beyond ours. Its message was dropped.
 struct TermLeap {
   ReplicaId from;  // the newest one
   Term claimed;
@@ -285,8 +286,8 @@ struct Status {
   Configuration configuration;    // in force
   Index configuration_index;      // of its entry: what a change expects
   std::vector<PeerStatus> peers;  // leader only
-  ReplicaId successor;            // leader: being handed over to; zero: nobody
-  std::optional<TermLeap> leap;   // absent: nobody ever did
+  ReplicaId successor;            // leader: the target of a transfer under way; zero: none
+  std::optional<TermLeap> leap;   // absent: none so far
   Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
 };
 
@@ -323,13 +324,13 @@ class Core {
   Status status() const;
   const Leadership& leadership() const;
   std::optional<Lease> lease() const;  // absent: not leading, no leases, void, or nothing of this term is committed yet
-  // The applied state holds everything that was committed at this time, as far as this replica was told: the travel of the
-  // leader's word is not counted. Absent: not told since it started.
+  // The applied state holds everything that was committed at this time, as far as this replica knows: the travel of the
+  // leader's message is not counted. Absent: not known since it started.
   std::optional<LaggingTime> fresh_at() const;
   Index commit() const;
   const Configuration& configuration() const;  // in force
   Position configuration_position() const;     // of its entry
-  bool removed() const;                        // told so (Removed), and no leader has spoken since
+  bool removed() const;                        // a Removed message came, and no leader has spoken since
   Index base() const;                          // the log starts after it
   Index leader_commit() const;                 // what a leader has said to be committed, and what is here: never falls
   bool holds_back() const;            // Options::follower_lag_bytes_max: as leader, or as the leader that is followed said last

@@ -46,7 +46,7 @@ struct ChangeFate {
     Conflict = 5,          // the expected configuration is not the one in force
     NotEnoughVoters = 6,   // no majority of the new voters answers
     LearnerLags = 7,       // one to be promoted is not within promotion_lag_max, or does not answer
-    LastVoter = 8,         // nobody would be left to vote
+    LastVoter = 8,         // no voter would be left
     UnknownMember = 9,     // or not in that role
     AlreadyMember = 10,    // or nothing would change, or the store is another member's
     NoRoom = 11,

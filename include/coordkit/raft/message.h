@@ -97,7 +97,7 @@ struct Heartbeat {
   Index committed;   // the leader's own commit index: tells a follower how far behind it is
   Position durable;  // on the leader's own disk, which counts as one of a quorum: for who remembers it, no step of the core
   bool hold_back = false;  // a voter is too far behind: take no new commands for now (Options::follower_lag_bytes_max)
-  Index needed;            // a member catches up and needs the entries after it, whoever leads next; zero: none does
+  Index needed;            // a member catches up and needs the entries after it, from any later leader too; zero: none does
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 

@@ -28,7 +28,7 @@ std::string_view name_of(Recipe recipe);
 // Which faults may strike. Two machines' clocks differ in rate by 1 % at most, whatever is chosen.
 struct CompareFaults {
   bool pauses = true;      // a process stands still, its machine goes on
-  bool cuts = true;        // a machine hears nobody; what was sent meanwhile arrives late
+  bool cuts = true;        // a machine receives nothing; what was sent meanwhile arrives late
   bool drift = true;       // clocks run at the edges of that
   bool wall_steps = true;  // what a machine shows as the time of day jumps
   // Beyond what any of them promises to stand: only tokens are left. coordkit's holders are not judged then.
@@ -80,7 +80,7 @@ class LockEnd {
   virtual void acquire(std::function<void()> granted) = 0;
   // May the application act now, as far as the rules of the recipe let it know?
   virtual bool holds() const = 0;
-  // Of the present hold; zero if the recipe has none.
+  // The token of the present hold; zero if the recipe has none.
   virtual Token token() const = 0;
   // Gives it back, held or not.
   virtual void release() = 0;

@@ -28,8 +28,8 @@ class Conductor {
   virtual void crash(ReplicaId node) = 0;  // unsynced writes may be lost
   virtual void start(ReplicaId node) = 0;
   virtual void freeze(ReplicaId node) = 0;  // the process stands, its machine goes on
-  // The machine stands with all its clocks, like a virtual one that is moved: nobody in it can notice. More than any lock is
-  // promised to stand; see SimOptions::watch_holders. resume() ends it.
+  // The machine stands with all its clocks, like a virtual one that is moved: no process in it can notice. More than any lock
+  // is promised to stand; see SimOptions::watch_holders. resume() ends it.
   virtual void stop_machine(ReplicaId node) = 0;
   virtual void resume(ReplicaId node) = 0;
   virtual void cut(ReplicaId from, ReplicaId to) = 0;  // one direction

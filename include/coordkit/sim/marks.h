@@ -24,25 +24,25 @@ enum class Mark : uint8_t {
   DiskSetBack,               // to an older state
   SetBackNoticed,            // and its replica is in quarantine
   SetBackHarmless,           // it has forgotten nothing that anybody had heard, and goes on
-  SetBackUnnoticed,          // whoever had heard was not among those who answered: beyond the promise, its disk is exchanged
+  SetBackUnnoticed,          // no peer that had heard it answered: beyond the promise, its disk is exchanged
   DiskMixedUp,               // a copy of another replica's is in its place
   MixUpNoticed,              // and its replica is in quarantine
   RemovedMemberReturned,     // was a member, is none, is one again
   TransferOrdered,           // TimeoutNow left
   TransferDuringPartition,   // while some link is cut
-  TransferCampaignWon,       // whoever was told to campaign leads
+  TransferCampaignWon,       // the replica that was asked to campaign leads
   StateOffered,              // a peer needs a state
   StateInstalled,            // and took one in
   InstallWhileJoint,         // the newest committed configuration is joint
   LeaderChangedDuringState,  // an election while a peer takes in a state
   CrashDuringState,          // of the replica that takes in
   StateResumed,              // rows that were there already are not sent again
-  UnsyncedWriteFound,        // recovery found a write that nobody had been told of
+  UnsyncedWriteFound,        // recovery found a write that had not been reported
   HolesFound,                // and entries that the disk has lost
   ShortLogFound,             // and that acknowledged writes are missing without a trace: the disk is replaced
   LogLost,                   // all its files, between two processes
   SegmentLost,               // one of them
-  CheckpointLost,            // likewise
+  CheckpointLost,            // the same
   StoresRefused,             // log and checkpoint do not belong together: the disk is replaced
   OlderBuildRefused,         // a replica was started as a build that speaks less than what it has or is sent
   RottenStateFound,          // a row of its checkpoint does not verify: the disk is replaced
@@ -56,14 +56,14 @@ enum class Mark : uint8_t {
   RotHealed,                 // what had rotted under a running replica is whole again, or needed no more
   LogMended,                 // a log that had lost entries goes as far again as it did
   SessionResumed,            // by another process
-  SessionVouchedFor,         // whoever had it is gone, as its new process knows
+  SessionVouchedFor,         // the process that had it is gone, as its new process knows
   SessionTakenOver,          // while the process that had it runs
   FormerHolderRefused,       // by a gate: it wrote with a token from before its session was taken over
-  SessionKilled,             // by somebody else
-  HoldForced,                // to end, by somebody else
+  SessionKilled,             // by another process
+  HoldForced,                // to end, by another process
   PermitsGranted,            // of a semaphore
   LatchOpened,               // for who waited
-  BarrierOpened,             // likewise
+  BarrierOpened,             // the same
   PartiesMet,                // at a double barrier
   PartiesLeft,               // it
   ItemClaimed,               // of a queue
@@ -72,10 +72,10 @@ enum class Mark : uint8_t {
   NumberGiven,               // by a counter
   MemberJoined,              // a group
   LeaderSeen,                // of an election
-  StreamFollowed,            // a change was told to an observer
+  StreamFollowed,            // a change was reported to an observer
   StreamResynced,            // a new snapshot after a gap
-  WatchCaughtUp,             // several revisions were told at once
-  WatchMarked,               // a mark was told
+  WatchCaughtUp,             // several revisions were delivered at once
+  WatchMarked,               // a mark was delivered
   WatchOfTheFuture,          // starts at a revision that does not exist
   WatchCompacted,            // ended because what it needed is compacted
   WatchLostItsReplica,       // and goes on at another one

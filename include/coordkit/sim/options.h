@@ -38,7 +38,7 @@ enum class FaultKind : uint8_t {
   Suspend,         // a machine sleeps: the lagging reading stands
   SlowDisk,        // syncs take up to seconds
   ClockRate,       // a machine's clock changes its rate within the bound
-  Stranger,        // somebody who was never invited says what it likes
+  Stranger,        // a process that was never invited says what it likes
   DiskError,       // reads, writes or syncs of a disk fail now and then
   DiskFull,        // files can hardly grow
   Rot,             // durable bytes change, below the durable mark
@@ -58,7 +58,7 @@ struct Defects {
   bool forgets_vote = false;            // a crash loses the durable vote of the present term
   bool forgets_tail = false;            // a crash loses the last durable entries
   bool corrupts_entry = false;          // an append arrives with another payload and a matching sum
-  bool heartbeats_echoed = false;       // a leader is confirmed by replies that nobody sent
+  bool heartbeats_echoed = false;       // a leader is confirmed by replies that were never sent
   bool clocks_beyond_bound = false;     // rates 0.5 and 1.5
   bool late_send_reading = false;       // the holder's clock is read 500 ms late when it sends
   bool restores_another = false;        // machines built from a peer's state have one key more
@@ -67,7 +67,7 @@ struct Defects {
   bool forgets_release = false;         // every replica skips some releases
   bool token_lowered = false;           // clients are shown an older token
   bool answer_changed = false;          // clients are shown another result than apply decided
-  bool sleep_uncounted = false;         // engines are not told that their machine slept
+  bool sleep_uncounted = false;         // engines do not learn that their machine slept
   bool stale_read = false;              // linearizable questions are answered from local state
   bool submits_twice = false;           // the client's commands go to the log as two requests
   bool gate_open = false;               // the protected resource lets every token pass

@@ -168,7 +168,7 @@ struct Timeline {
     Duration granted{};  // first apply anywhere
     std::optional<Duration> ended;
     std::string end;
-    // What the holder believed: from when it was told to when its own clock, or it itself, said no.
+    // What the holder believed: from when it learned of its grant to when its own clock, or it itself, said no.
     std::optional<Duration> trusted_from;
     std::optional<Duration> trusted_until;
   };

@@ -1,4 +1,4 @@
-// The data directory of one replica: who it is, and that nobody else uses it.
+// The data directory of one replica: who it is, and that no other process uses it.
 //
 // Holds a random store id made once, a boot counter raised durably by every open, and the cluster's name; locked with flock
 // until the last reference is gone. Files: `identity` (docs/format-log.md), `has-log`, `reserve`, `log/` and `state/`. Nothing

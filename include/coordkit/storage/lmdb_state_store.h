@@ -3,9 +3,9 @@
 // One transaction per batch holds the rows, the applied position and the digest of all rows, so they change together or not
 // at all. Every value carries a sum keyed by its key. A peer's state is staged in a second table of the same file, and an
 // install changes which of the two is live. Bytes: docs/format-state.md. Threads: one from open() to close().
-// Nothing the file holds ends the process: what LMDB maps was read and checked before (docs/decisions/0020). Damage is told,
-// and a whole batch makes a new file; a full disk is waited for; any other failure is final, reported once. Lifetime: the sink
-// must outlive close(); views may outlive the store. Example: tests/storage/lmdb_state_store_test.cc.
+// Nothing the file holds ends the process: what LMDB maps was read and checked before (docs/decisions/0020). Damage is
+// reported, and a whole batch makes a new file; a full disk is waited for; any other failure is final, reported once. Lifetime:
+// the sink must outlive close(); views may outlive the store. Example: tests/storage/lmdb_state_store_test.cc.
 #pragma once
 
 #include <cstdint>

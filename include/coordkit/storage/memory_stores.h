@@ -47,7 +47,7 @@ class MemoryLogStore final : public LogStore {
   // Completes the oldest write under way; false if there is none.
   bool complete_one();
   void complete_all();
-  // From here on nothing completes, and the sink is told once.
+  // From here on nothing completes, and the sink is notified once.
   void fail(absl::Status why);
   // As if the disk had lost what it holds of this entry: it cannot be read, and the next open names it, until it is repaired.
   void rot(Index index);

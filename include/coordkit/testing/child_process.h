@@ -1,6 +1,6 @@
 // Child processes of a test: one that is killed in the middle of its work, and one that runs the same test once more.
 //
-// fork() copies the calling thread alone: whoever forks has closed what has threads before. POSIX.
+// fork() copies the calling thread alone: close what has threads before. POSIX.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class NumberPipe {
     ends_[end] = -1;
   }
   bool say(uint64_t number) { return ::write(ends_[1], &number, sizeof number) == static_cast<ssize_t>(sizeof number); }
-  // False: nobody is left who could say something, or nobody has for as long as the patience lasts.
+  // False: no writer is left, or none has written for as long as the patience lasts.
   bool hear(uint64_t& number) {
     pollfd ready{ends_[0], POLLIN, 0};
     const auto wait = static_cast<int>(patience().count());

@@ -68,21 +68,22 @@ class FakeService {
   // The leader fails. Nothing is decided until there is another, half a second later; then what waits is done, each once.
   void change_leader();
   // No majority: nothing is decided, for anybody, until recover(). Calls whose time runs out are NoLeader, without effect. The
-  // sessions come into jeopardy at their own deadlines, but none expires, and nobody else gets what they had.
+  // sessions come into jeopardy at their own deadlines, but none expires, and no other session gets what they had.
   void outage();
   void recover();
   // Ends this session in the log at once; its holder hears of it unless it is cut off.
   void lose(const Session& session);
-  // An administrator's Replica::kill_session: the holder is told, and what it holds is free when it lets go, or a TTL later.
+  // An administrator's Replica::kill_session: the holder is notified, and what it holds is free when it lets go, or a TTL
+  // later.
   void kill(const Session& session);
   // Whatever its state: the next acquire that is sent, of locks, permits, an item or a place, is answered like this.
   void refuse_next_acquire(Reason reason);
 
-  // ---- somebody else, whom no cut concerns
+  // ---- another process, which no cut concerns
   // Gets in line, and takes it as soon as it can be had; once for each lock. A lock that a session keeps to itself
   // (LockOptions::sticky) is asked for.
   void take(const std::string& lock, LockMode mode = LockMode::Exclusive);
-  bool has(const std::string& lock) const;  // does somebody else hold it?
+  bool has(const std::string& lock) const;  // does another process hold it?
   void give_back(const std::string& lock);  // or leaves the line
 
  private:

@@ -44,7 +44,7 @@ TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
   }
 }
 
-// Passes reports on to whoever counts them, and lets the writer be a few writes ahead.
+// Passes reports on to a counter, and lets the writer be a few writes ahead.
 class ReportingLogSink final : public LogSink {
  public:
   explicit ReportingLogSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}

@@ -146,7 +146,7 @@ class StateSinkProbe final : public StateSink, public Probe {
     note([&] { waits_.push_back(std::move(why)); });
   }
 
-  // The first report nobody took yet; nothing if the store failed or it never came.
+  // The first report not taken yet; nothing if the store failed or it never came.
   std::optional<Report> next() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience(), [&] { return taken_ < reports_.size() || !failures_.empty(); });

@@ -1,5 +1,5 @@
 // A history of checkpoints in which each state follows from its number, so that whatever a killed process or a power cut leaves
-// can be told from a mixture of two.
+// can be distinguished from a mixture of two.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct StateMachineCase {
   std::function<std::string(RandomBits&)> command;  // the next one of a random history
   std::vector<std::string> questions = {};          // asked of both machines now and then
   size_t commands = 600;                            // of one history
-  std::vector<std::string> guards = {};             // likewise, for holds()
+  std::vector<std::string> guards = {};             // the same for holds()
   // The i-th command of a history that makes the state big: at least one row each. Empty: no test with a big state.
   std::function<std::string(uint64_t i)> fill = {};
 };

@@ -5,10 +5,10 @@
 //       coordkit::testing::machine_name);
 //
 // Include it in one source file of a test program and instantiate it in the namespace coordkit::testing.
-// Two machines that are fed the same log must not be told apart, however the log is cut into calls, and whether or not one of
-// them came out of a checkpoint on the way. Commands should reach every branch of yours, refusals and malformed bytes included,
-// and depend on the given randomness alone. Not tried: time, memory, and what random commands do not reach.
-// What any bytes, other processes and big states do is in state_machine_limits_suite.h. Which defects each test notices:
+// Two machines that are fed the same log must be indistinguishable, however the log is cut into calls, and whether or not one
+// of them came out of a checkpoint on the way. Commands should reach every branch of yours, refusals and malformed bytes
+// included, and depend on the given randomness alone. Not tried: time, memory, and what random commands do not reach. What any
+// bytes, other processes and big states do is in state_machine_limits_suite.h. Which defects each test notices:
 // docs/conformance.md.
 #pragma once
 

@@ -35,7 +35,7 @@ TEST_P(StateStoreSuite, FLT_D16_INV_S03_APowerCutLeavesTheStateReportedOrTheNext
   }
 }
 
-// Passes reports on to whoever counts them.
+// Passes reports on to a counter.
 class ReportingStateSink final : public StateSink {
  public:
   explicit ReportingStateSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}

@@ -22,13 +22,13 @@ class TransportWorld {
   virtual ~TransportWorld() = default;
   // A transport for this replica, not started. Asked again after the earlier one was closed: a restart at the same address.
   virtual std::unique_ptr<Transport> make(ReplicaId self) = 0;
-  // All three, as every one of them is told.
+  // All three, as each of them is given them.
   virtual std::vector<Peer> peers() const = 0;
 
   // What follows makes more claims testable. A test that needs what a world does not offer is skipped, and says what for.
 
   // One more transport that can act as this replica beside the first: that of a copied directory, or of a process that was
-  // given up too early. It reaches the others; nobody needs to reach it. Null: not offered.
+  // given up too early. It reaches the others; none needs to reach it. Null: not offered.
   virtual std::unique_ptr<Transport> make_double(ReplicaId) { return nullptr; }
   // The process of this replica stands still: its transport does nothing at all, and its connections stand. False: not offered.
   virtual bool freeze(ReplicaId) { return false; }

@@ -1,5 +1,5 @@
-// Conformance suite for transports, the part about who may speak as whom: refusals with a sentence, and lives of a replica,
-// which are told apart by store and boot counter. Part of transport_suite.h.
+// Conformance suite for transports, the part about identity: refusals with a sentence, and lives of a replica,
+// which are distinguished by store and boot counter. Part of transport_suite.h.
 #pragma once
 
 #include <atomic>

@@ -6,7 +6,7 @@
 //
 // Include it in one source file of a test program and instantiate it in the namespace coordkit::testing. Quiet conditions
 // are assumed: no frame is lost unless a test floods. Waits have generous deadlines (patience.h) and no test sleeps. Here is
-// what frames and peers do in good order; who may speak as whom is in transport_identity_suite.h, and what a transport bears
+// what frames and peers do in good order; identity is in transport_identity_suite.h, and what a transport bears
 // in transport_load_suite.h. Which defects each test notices: docs/conformance.md.
 #pragma once
 

@@ -52,7 +52,7 @@ class LoopbackTransport final : public Transport {
   // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before, or a later boot is there.
   absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
   void set_cluster(ClusterId cluster) override;
-  void set_peers(std::vector<Peer> peers) override;  // whoever neither end lists is let go after what waits for it
+  void set_peers(std::vector<Peer> peers) override;  // a peer that neither end lists is disconnected after what waits for it
   void send(ReplicaId to, std::vector<Frame> frames) override;
   void close() override;
 

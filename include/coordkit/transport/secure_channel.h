@@ -20,7 +20,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Who somebody is by its certificate.
+// The identity that a certificate states.
 struct CertifiedIdentity {
   std::string cluster;  // its name
   ReplicaId replica;
@@ -59,7 +59,7 @@ class SecureChannel {
 
   virtual State state() const = 0;
   virtual Fault fault() const = 0;  // once it has failed
-  // Once open: whom the other end's certificate names, which an authority that is trusted here has signed. Nothing: nobody.
+  // Once open: the name in the other end's certificate, which an authority that is trusted here has signed. Nothing: none.
   virtual const std::optional<CertifiedIdentity>& peer() const = 0;
 };
 
@@ -71,8 +71,8 @@ class SecureChannels {
   // Takes what is new into use, for channels that are made from now on. An error changes nothing.
   virtual absl::Status reload() = 0;
   // Grows with each reload. The transport dials anew where a connection stands that is older, and lets go of the old one once
-  // the new one stands. What it accepted and is still older after ten idle timeouts it closes; likewise what it dialed, if the
-  // other end's certificate is not good any more.
+  // the new one stands. What it accepted and is still older after ten idle timeouts it closes; the same for what it dialed, if
+  // the other end's certificate is not good any more.
   virtual uint64_t generation() const = 0;
 };
 

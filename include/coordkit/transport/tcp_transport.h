@@ -26,7 +26,7 @@ namespace COORDKIT_EXPORT coordkit {
 enum class CloseReason : uint8_t {
   None = 0,
   Ended = 1,              // closed or reset by the other end, or by the network
-  DialFailed = 2,         // nobody listens there, or the name does not resolve
+  DialFailed = 2,         // nothing listens there, or the name does not resolve
   Local = 3,              // this transport was closed
   BadMagic = 4,           // not our protocol: HTTP, noise
   BadVersion = 5,         // a frame header of another version
@@ -54,17 +54,17 @@ enum class CloseReason : uint8_t {
   SecretDiffers = 27,     // it does not know our secret
   SecretMissing = 28,     // one end has a secret, the other has none
   Greedy = 29,            // those who have shown nothing send more than unproven_bytes_per_second
-  // Of secured connections (decisions/0027).
+  // On secured connections (decisions/0027).
   SpeaksPlainText = 30,              // we want TLS
   SpeaksTls = 31,                    // we have none
   BadTls = 32,                       // no handshake of TLS 1.3 with the protocol coordkit/1, or bytes that do not decrypt
   CertificateMissing = 33,           // it shows none
   CertificateExpired = 34,           // or its authority's
   CertificateNotYetValid = 35,       // or a clock is wrong
-  CertificateUnknownAuthority = 36,  // signed by nobody that this end trusts
+  CertificateUnknownAuthority = 36,  // signed by no authority that this end trusts
   CertificateOtherCluster = 37,      // it names another cluster
   CertificateOtherReplica = 38,      // it names another replica than was dialed, or than the hello names
-  CertificateRefused = 39,           // unsuitable otherwise: it names nobody, is for another use, is too weak
+  CertificateRefused = 39,           // unsuitable otherwise: it has no name, is for another use, is too weak
   Renewed = 40,                      // a connection with newer certificates has taken its place
   Count = 41,
 };
@@ -117,7 +117,7 @@ constexpr std::string_view name_of(CloseReason reason) {
 }
 // What an operator must know to mend it, as a sentence; empty: nothing.
 std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason);
-// What stands in the way where nobody could be spoken to, which may pass by itself; empty: nothing of the kind.
+// Why a peer could not be reached, which may pass by itself; empty: nothing of the kind.
 std::string_view obstacle(CloseReason reason);
 
 struct TcpEvent {
@@ -185,8 +185,8 @@ struct TcpOptions {
   std::shared_ptr<SecureChannels> channels = {};
 
   // Replicas of the cluster's name that are connected, not in the list of peers, and have not shown that they belong to the
-  // cluster. They are told who is here, so that they can say whom they wait for, and are neither heard nor reported. 0: none is
-  // let in; who joins needs its address to be known first.
+  // cluster. They learn who is here, so that they can say which members they wait for; their messages are ignored and not
+  // reported. 0: none is let in; who joins needs its address to be known first.
   size_t guests_max = 16;
   size_t unproven_bytes_per_second = 256 << 10;  // from all together who have shown nothing. Legal: 64 KiB and up
   size_t strangers_max = 64;                     // accepted connections without a verified hello
@@ -210,7 +210,7 @@ class TcpTransport final : public Transport {
   explicit TcpTransport(TcpOptions options);
   ~TcpTransport() override;  // closes; not from the sink's thread
 
-  // Takes the listening port now, so that port() can be told to others before start(). start() does it otherwise.
+  // Takes the listening port now, so that port() can be given to others before start(). start() does it otherwise.
   // kUnavailable: the port is in use, the sentence names it. kInvalidArgument: not an address.
   absl::Status bind();
   // The port listened on; 0 before bind() or start().
