@@ -55,7 +55,7 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
 // Past the gate of the transport, as nobody and under the names of members that are away.
 TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
   MarkCounts marks{};
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= 16; ++seed) {
     SimOptions options{.seed = seed, .profile = "strangers"};
     options.hostile_time = std::chrono::seconds(10);
     const Report report = simulate(options);
