@@ -11,8 +11,9 @@
 // partial cancellation. How a cancelled operation ends: call.h. It always ends.
 // Options are small structs that need no destruction, and strings are parameters of their own: g++ 12 destroys a temporary
 // in the operand of co_await twice.
-// Lifetime: the replica outlives the start of an operation, not its end: close() ends it. Threads: as Asio's rules say of the
-// handler's executor.
+// Lifetime: the replica outlives the start of an operation, not its end: close() ends it. An execution context outlives the
+// operations whose handlers it runs, which count as its work: once run() has returned because there is none left, or once the
+// handler has been called, nothing of coordkit touches it. Threads: as Asio's rules say of the handler's executor.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,7 @@
 #include <boost/asio/system_executor.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -87,14 +89,15 @@ class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>
  public:
   using Executor = boost::asio::associated_executor_t<Handler, boost::asio::system_executor>;
 
-  explicit Operation(Handler handler)
-      : handler_(std::move(handler)), work_(boost::asio::get_associated_executor(handler_, boost::asio::system_executor())) {}
+  explicit Operation(Handler handler) : handler_(std::move(handler)) {
+    work_.emplace(boost::asio::get_associated_executor(*handler_, boost::asio::system_executor()));
+  }
 
   // The slot is set before the call begins: afterwards it belongs to the handler's executor, where the end may run already.
   template <typename Start>
   void run(Start start, Cancel types) {
     auto call = std::make_shared<std::invoke_result_t<Start, absl::AnyInvocable<void(Answer)>>>();
-    if (auto slot = boost::asio::get_associated_cancellation_slot(handler_); slot.is_connected()) {
+    if (auto slot = boost::asio::get_associated_cancellation_slot(*handler_); slot.is_connected()) {
       slot.assign([call, types](Cancel type) {
         if ((type & types) != Cancel::none) call->cancel();
       });
@@ -108,22 +111,41 @@ class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>
   // Never inside of the call that began it.
   void end(Answer answer) {
     auto deliver = [self = this->shared_from_this(), answer = std::move(answer)]() mutable {
-      if (auto slot = boost::asio::get_associated_cancellation_slot(self->handler_); slot.is_connected()) slot.clear();
-      Handler handler(std::move(self->handler_));  // constructed, never assigned: an any_completion_handler cannot be
-      self->work_.reset();
-      std::move(handler)(std::move(answer));
+      self->wait_posted();
+      self->complete(std::move(answer));
     };
     const bool bare = std::is_same_v<Executor, boost::asio::system_executor>;
     if (bare && beginning_ != std::this_thread::get_id()) {
-      boost::asio::dispatch(work_.get_executor(), std::move(deliver));
+      boost::asio::dispatch(work_->get_executor(), std::move(deliver));
     } else {
-      boost::asio::post(work_.get_executor(), std::move(deliver));
+      posting_ = std::this_thread::get_id();
+      boost::asio::post(work_->get_executor(), std::move(deliver));
+      posting_ = std::thread::id();
     }
   }
 
-  Handler handler_;
-  boost::asio::executor_work_guard<Executor> work_;
+  // A handler may be the last thing that its context runs, and the context gone right after it; a thread that is still inside
+  // of post() would then touch what is no more. So the handler waits for the few instructions that such a thread has left.
+  void wait_posted() const {
+    for (auto there = posting_.load(); there != std::thread::id() && there != std::this_thread::get_id();
+         there = posting_.load()) {
+      std::this_thread::yield();
+    }
+  }
+
+  // Nothing of the executor's is left here when the handler begins: whoever lets go of this operation last may do so later.
+  void complete(Answer answer) {
+    if (auto slot = boost::asio::get_associated_cancellation_slot(*handler_); slot.is_connected()) slot.clear();
+    Handler handler(*std::move(handler_));  // constructed, never assigned: an any_completion_handler cannot be
+    handler_.reset();
+    work_.reset();
+    std::move(handler)(std::move(answer));
+  }
+
+  std::optional<Handler> handler_;
+  std::optional<boost::asio::executor_work_guard<Executor>> work_;
   std::atomic<std::thread::id> beginning_{};  // there, at this moment; elsewhere it is never equal
+  std::atomic<std::thread::id> posting_{};    // inside of post(), at this moment
 };
 
 // `start(done)` begins the call and gives its AsyncCall, or something else that has cancel().

@@ -1,15 +1,20 @@
 // Every kind of completion token, and cancellation through its slot.
 #include "coordkit/asio.h"
 
+#include <atomic>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -191,6 +196,61 @@ TEST_F(AsioTest, S59_ASlotCancelsAWaitForPermits) {
   ASSERT_TRUE(cancelled);
   EXPECT_THAT(*cancelled, Is(Reason::Cancelled));
   EXPECT_EQ(Semaphore(me, "s").info()->waiters, 0u);
+}
+
+// An executor that is still inside of execute() when what it was given runs elsewhere, as a thread that loses its core there.
+class Lingering {
+ public:
+  template <typename Function>
+  void execute(Function function) const {
+    place_->runner = std::thread([place = place_, function = std::move(function)]() mutable {
+      place->begun = true;
+      std::move(function)();
+      place->ended = true;
+    });
+    while (!place_->begun) std::this_thread::yield();
+    for (int i = 0; i < 100 && !place_->ended; ++i) std::this_thread::yield();
+    place_->left = true;
+  }
+  bool left() const { return place_->left; }
+  void join() const { place_->runner.join(); }
+
+  static constexpr asio::execution::blocking_t query(asio::execution::blocking_t /*property*/) {
+    return asio::execution::blocking.never;
+  }
+  friend bool operator==(const Lingering& a, const Lingering& b) noexcept { return a.place_ == b.place_; }
+  friend bool operator!=(const Lingering& a, const Lingering& b) noexcept { return a.place_ != b.place_; }
+
+ private:
+  struct Place {
+    std::thread runner;
+    std::atomic<bool> begun = false, ended = false, left = false;
+  };
+  std::shared_ptr<Place> place_ = std::make_shared<Place>();
+};
+
+TEST_F(AsioTest, AHandlerIsCalledWhenTheReplicasThreadHasLeftItsExecutor) {
+  const Lingering executor;
+  std::promise<bool> called;
+  async_get(replica(), "k", asio::bind_executor(executor, [&](const absl::StatusOr<GetResult>& got) {
+              EXPECT_THAT(got.status(), IsOk());
+              called.set_value(executor.left());
+            }));
+  EXPECT_TRUE(called.get_future().get());
+  executor.join();
+}
+
+// Told by the sanitizers: a thread that is late in post(), and an executor that is let go of after its context has gone.
+TEST_F(AsioTest, AContextMayGoAsSoonAsItHasNothingToRun) {
+  int answered = 0;
+  const auto count = [&](const absl::StatusOr<GetResult>& got) { answered += got.ok() ? 1 : 0; };
+  for (int i = 0; i < 200; ++i) {
+    asio::io_context io;
+    async_get(replica(), "k", Consistency::Local, asio::bind_executor(io, count));
+    async_get(replica(), "k", asio::bind_executor(asio::make_strand(io), count));
+    io.run();
+  }
+  EXPECT_EQ(answered, 400);
 }
 
 TEST_F(AsioTest, AClosedReplicaEndsOperations) {
