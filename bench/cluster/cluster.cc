@@ -17,13 +17,13 @@ constexpr auto kAnswerLimit = 60s;  // beyond the length of the load
 
 class Cluster {
  public:
-  Cluster(const std::filesystem::path& data, const std::string& security)
-      : addresses_(support::free_loopback_addresses(kMembers)) {
+  Cluster(const std::filesystem::path& data, const LoadOptions& load) : addresses_(support::free_loopback_addresses(kMembers)) {
     const std::filesystem::path certificates = data / "certificates";
-    if (security == "tls") support::make_certificates({.folder = certificates, .cluster = "bench"});
+    if (load.security == "tls") support::make_certificates({.folder = certificates, .cluster = "bench"});
     for (int id = 1; id <= kMembers; ++id) {
       std::vector<std::string> arguments = member_arguments("member", id, data / std::to_string(id), addresses_);
-      arguments.insert(arguments.end(), {"--security", security, "--certificates", certificates});
+      arguments.insert(arguments.end(), {"--security", load.security, "--certificates", certificates});
+      if (load.kind == "overload") arguments.insert(arguments.end(), {"--history", "100000"});
       processes_.start(id, arguments);
       members_[id] = {};
     }
@@ -78,7 +78,7 @@ class Cluster {
 
 nlohmann::ordered_json run_cluster(const std::filesystem::path& data, const LoadOptions& load) {
   std::filesystem::create_directories(data);
-  nlohmann::ordered_json result = Cluster(data, load.security).run(load);
+  nlohmann::ordered_json result = Cluster(data, load).run(load);
   std::filesystem::remove_all(data);
   return result;
 }

@@ -20,6 +20,7 @@ struct MemberOptions {
   std::string data_dir;
   std::string security = "plain";  // as of LoadOptions
   std::string certificates;        // the folder, with tls
+  uint64_t history = 0;            // revisions of the keys that stay readable; 0: all
 };
 
 // One of the processes: a replica that takes commands on standard input.

@@ -160,7 +160,7 @@ std::vector<std::string> kinds_of(std::string_view suite) {
 void to_json(nlohmann::json& json, const LoadOptions& options) {
   json = {{"kind", options.kind},         {"where", options.where},     {"callers", options.callers},
           {"warmup", options.warmup_s},   {"seconds", options.seconds}, {"watchers", options.watchers},
-          {"sessions", options.sessions}, {"times", options.times}};
+          {"sessions", options.sessions}, {"times", options.times},     {"timeout_s", options.timeout_s}};
 }
 
 void from_json(const nlohmann::json& json, LoadOptions& options) {
@@ -172,6 +172,7 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
   json.at("watchers").get_to(options.watchers);
   json.at("sessions").get_to(options.sessions);
   json.at("times").get_to(options.times);
+  json.at("timeout_s").get_to(options.timeout_s);
 }
 
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {

@@ -59,6 +59,7 @@ struct LoadOptions {
   size_t watchers = 10'000;        // of the kind watch
   size_t sessions = 1000;          // of the kind overload
   double times = 10;               // of the same: what is offered, in sustainable loads
+  double timeout_s = 10;           // of the same: how long a put may take
   std::string security = "plain";  // between the replicas: plain, secret, tls
 };
 

@@ -144,6 +144,7 @@ const CLI::App& add_member(CLI::App& app, MemberOptions& member, const std::stri
   role->add_option("--members", member.addresses)->required()->expected(3);
   role->add_option("--security", member.security);
   role->add_option("--certificates", member.certificates);
+  role->add_option("--history", member.history);
   return *role;
 }
 
@@ -189,6 +190,9 @@ void add_overload(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   overload->add_option("--sessions", arguments.loads.load.sessions, "that are kept meanwhile")
       ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  overload->add_option("--timeout", arguments.loads.load.timeout_s, "seconds that a put may take")
+      ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   overload->add_option("--rounds", arguments.loads.rounds, "on a new cluster each")
       ->check(CLI::Range(1, 1000))

@@ -6,17 +6,14 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <map>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <thread>
 #include <utility>
 
-#include "base/random.h"
+#include "bench/cluster/flood.h"
 #include "bench/cluster/kv_load.h"
 #include "bench/cluster/measure.h"
 #include "bench/cluster/sessions.h"
-#include "coordkit/error.h"
 #include "coordkit/kv.h"
 #include "tools/support/memory_use.h"
 
@@ -29,54 +26,9 @@ using nlohmann::ordered_json;
 constexpr std::array<size_t, 3> kCallers = {64, 256, 1024};
 constexpr double kLookSeconds = 5;
 constexpr Duration kTtl = 2s;
-constexpr auto kTick = 1ms;
-constexpr uint64_t kTickMost = 10'000;  // then the clock is looked at again
 constexpr auto kSlice = 100ms;
 constexpr auto kRecoveryLimit = 10s;
 constexpr double kRecovered = 0.9;
-
-// What became of the puts that were offered.
-class Answers {
- public:
-  void add(const absl::StatusOr<PutResult>& answer, TimePoint from) {
-    const TimePoint now = Clock::now();
-    const std::lock_guard lock(mutex_);
-    --under_way_;
-    if (answer.ok()) {
-      took_.add(now - from);
-      ++done_;
-      return;
-    }
-    const std::optional<Reason> reason = reason_of(answer.status());
-    ++refused_[reason ? std::string(name_of(*reason)) : answer.status().ToString()];
-    if (outcome_of(answer.status()) == Outcome::Unknown) ++unknown_;
-  }
-  void offered() {
-    const std::lock_guard lock(mutex_);
-    ++under_way_;
-  }
-  uint64_t done() const {
-    const std::lock_guard lock(mutex_);
-    return done_;
-  }
-  bool all_answered() const {
-    const std::lock_guard lock(mutex_);
-    return under_way_ == 0;
-  }
-  void tell(ordered_json& line) const {
-    const std::lock_guard lock(mutex_);
-    line["refused"] = refused_;
-    line["unknown"] = unknown_;
-    line["put_p50_us"] = std::chrono::duration<double, std::micro>(took_.percentile(50)).count();
-    line["put_p99_us"] = std::chrono::duration<double, std::micro>(took_.percentile(99)).count();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  WaitTimes took_;
-  std::map<std::string, uint64_t> refused_;
-  uint64_t done_ = 0, under_way_ = 0, unknown_ = 0;
-};
 
 // Callers with one put under way each, and how many were done so far.
 class Callers : public std::enable_shared_from_this<Callers> {
@@ -113,6 +65,8 @@ class Callers : public std::enable_shared_from_this<Callers> {
 
 double milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
+double two_digits(double value) { return std::round(value * 100) / 100; }
+
 // The bound below which 99 of 100 renewals between two readings were answered.
 double p99_between(const WaitTimes& before, const WaitTimes& after) {
   const uint64_t count = after.count() - before.count();
@@ -142,7 +96,7 @@ class Overload {
     line_["renewal_p99_ms_during"] = one_digit(p99_between(before, after));
     line_["sessions"] = options_.sessions;
     line_["lost"] = options_.sessions - sessions_->valid();
-    line_["errors"] = line_["lost"].get<uint64_t>() + line_["unknown"].get<uint64_t>();
+    line_["errors"] = line_["lost"].get<uint64_t>() + answers_.unknown();
     return line_;
   }
 
@@ -156,6 +110,9 @@ class Overload {
     }
     line_["sustainable_per_s"] = std::round(best_);
     line_["sustainable_callers"] = callers_;
+    const FloodIntoNothing beside(best_ * options_.times);
+    best_beside_ = rate_of(callers_);
+    line_["sustainable_beside_per_s"] = std::round(best_beside_);
   }
 
   double rate_of(size_t callers) {
@@ -169,46 +126,35 @@ class Overload {
     return static_cast<double>(after - before) / kLookSeconds;
   }
 
-  // In ticks; what a tick that came late has missed is offered with it, as far as one thread can: offered_per_s says how far.
   void offer() {
-    const auto answers = std::make_shared<Answers>();
     Kv kv(replica_);
-    Random random(1);
-    const double rate = best_ * options_.times;
-    const TimePoint start = Clock::now();
-    uint64_t offered = 0, done_before = 0, worst = UINT64_MAX;
-    TimePoint next_second = start + 1s;
-    for (TimePoint now = start; now < start + Seconds(options_.seconds); now = Clock::now()) {
-      const auto due = static_cast<uint64_t>(rate * Seconds(now - start).count());
-      for (const uint64_t until = std::min(due, offered + kTickMost); offered < until; ++offered) {
-        answers->offered();
-        kv.put_async({.key = key_of(random.below(kKeys)), .value = std::string(kSixteenBytes)}, {},
-                     [answers, from = Clock::now()](const absl::StatusOr<PutResult>& answer) { answers->add(answer, from); });
-      }
-      if (now >= next_second) {
-        const uint64_t done = answers->done();
-        worst = std::min(worst, done - std::exchange(done_before, done));
-        peak_mib_ = std::max(peak_mib_, support::memory_of(getpid()).anonymous);
-        if (const absl::StatusOr<Metrics> seen = replica_.metrics(); seen.ok()) look(*seen);
-        next_second += 1s;
-      }
-      std::this_thread::sleep_until(now + kTick);
-    }
-    const double took = Seconds(Clock::now() - start).count();
-    const double goodput = static_cast<double>(answers->done()) / took;
+    const Flood flood{best_ * options_.times, options_.seconds};
+    const ProposeOptions options{.timeout = std::chrono::ceil<Duration>(Seconds(options_.timeout_s))};
+    uint64_t done_before = 0, worst = UINT64_MAX;
+    const Flood::Made made = flood.make(
+        [&](PutOperation put, Callback<PutResult> done) { kv.put_async(std::move(put), options, std::move(done)); }, answers_,
+        [&] {
+          const uint64_t done = answers_.done();
+          worst = std::min(worst, done - std::exchange(done_before, done));
+          peak_mib_ = std::max(peak_mib_, support::memory_of(getpid()).anonymous);
+          if (const absl::StatusOr<Metrics> seen = replica_.metrics(); seen.ok()) look(*seen);
+        });
     ended_ = Clock::now();
-    line_["offered_per_s"] = std::round(static_cast<double>(offered) / took);
+    const double goodput = static_cast<double>(answers_.done()) / made.took_s;
+    line_["offered_per_s"] = std::round(static_cast<double>(made.offered) / made.took_s);
+    line_["offering_cores"] = two_digits(made.processor_s / made.took_s);
     line_["goodput_per_s"] = std::round(goodput);
-    line_["of_sustainable"] = std::round(goodput / best_ * 100) / 100;
+    line_["of_sustainable"] = two_digits(goodput / best_);
+    line_["of_sustainable_beside"] = two_digits(goodput / best_beside_);
     line_["worst_second_per_s"] = worst;
     line_["memory_mib_peak"] = peak_mib_;
-    answers_ = answers;
   }
 
   void look(const Metrics& seen) {
     const auto larger = [this](const char* name, double value) {
       line_[name] = std::max(line_.value(name, 0.0), one_digit(value));
     };
+    larger("changes_peak", static_cast<double>(seen.memory.contents.changes));
     larger("arrivals_waiting_peak", static_cast<double>(seen.turns.waiting));
     larger("request_mib_peak", static_cast<double>(seen.memory.request_bytes) / (1 << 20));
     larger("log_mib_peak", static_cast<double>(seen.memory.log_bytes) / (1 << 20));
@@ -230,8 +176,8 @@ class Overload {
       if (rate >= kRecovered * best_) recovered = Seconds(Clock::now() - ended_).count() * 1000;
     }
     load->stop();
-    while (!answers_->all_answered()) std::this_thread::sleep_for(1ms);
-    answers_->tell(line_);
+    answers_.wait_for_all();
+    answers_.tell(line_);
     line_["recovered_ms"] = std::round(recovered);
   }
 
@@ -243,11 +189,11 @@ class Overload {
   Replica& replica_;
   const LoadOptions options_;
   const std::shared_ptr<Sessions> sessions_;
-  double best_ = 0;
+  double best_ = 0, best_beside_ = 0;
   size_t callers_ = 0;
   uint64_t peak_mib_ = 0;
   TimePoint ended_;
-  std::shared_ptr<Answers> answers_;
+  Answers answers_;  // of calls that end before this does
   ordered_json line_;
 };
 

@@ -29,6 +29,7 @@ absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster,
   } else {
     wanted.security = PlainText{};
   }
+  wanted.compaction.revisions = options.history;
   wanted.on_leadership = [](const raft::Leadership& now) {
     say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});
   };

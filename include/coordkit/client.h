@@ -119,6 +119,7 @@ class Client {
   // What this client has seen so far; no call.
   LockStatistics lock_statistics() const;
   CommandStatistics command_statistics() const;
+  uint64_t unanswered() const;  // commands without their first answer
   RenewalStatistics renewal_statistics() const;
 
   // ---- keys; Fenced (NONE): the fence of the options did not hold when the write's turn came

@@ -298,6 +298,7 @@ struct EngineEffects {
   std::vector<LogWrite> writes;
   std::vector<Outbound> sends;
   std::vector<Completion> completions;
+  bool more_expired = false;  // calls whose deadline has passed are completed by the next turn
   std::vector<MachineEvent> events;
   std::vector<RenewReply> renewals;  // answers to this replica's own Renew
   std::vector<raft::ReadRequest> log_reads;

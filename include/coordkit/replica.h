@@ -189,8 +189,9 @@ class Replica {
   // Opens a session and keeps it renewed until it is closed or its last handle is gone. Errors: kInvalidArgument (ttl),
   // kDeadlineExceeded (no answer in time; unknown: a session that was opened after all is closed by itself).
   absl::StatusOr<Session> open_session(SessionOptions options = {});
-  // Every *_async function is answered on the engine's thread: the callback must not block or call blocking methods. How a
-  // call is cancelled and what then holds: call.h.
+  // Every *_async function is answered on the engine's thread: the callback must not block or call blocking methods. Only
+  // TooManyRequests, when more is under way than can be answered in time, may be answered on the caller's thread before the
+  // function returns; never so inside another callback. How a call is cancelled and what then holds: call.h.
   AsyncCall open_session_async(SessionOptions options, Callback<Session> done);
 
   // Takes a session over that another process opened, or this one before its restart, with everything it holds; the secret is

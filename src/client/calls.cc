@@ -87,8 +87,9 @@ bool Calls::fail(CallId id, absl::Status why) {
 }
 
 // The engine had its turn at this moment and would have answered what it knows; the rest ends here (docs/semantics.md S-59).
+// However many there are, a turn must not last: the next one, which comes at once, goes on.
 void Calls::expire(Now now) {
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now.lagging) {
+  for (size_t left = kExpiredOfATurn; left > 0 && next_deadline() <= now.lagging; --left) {
     const CallId id = deadlines_.begin()->second;
     give_up(id, too_late(*find(id)));
   }

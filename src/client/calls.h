@@ -19,6 +19,8 @@ namespace coordkit::client {
 
 class Calls {
  public:
+  static constexpr size_t kExpiredOfATurn = 1024;
+
   Calls(const ClientOptions& options, Deliveries& deliveries, Requests& requests)
       : options_(options), deliveries_(deliveries), requests_(requests) {}
 
@@ -44,8 +46,8 @@ class Calls {
   void abandon(CallId id);
 
   void take_up(Now now);  // what was entered since the last turn
-  void expire(Now now);
-  void stop();  // fails all; what is entered later is answered Closed, at once
+  void expire(Now now);   // as many as a turn has time for
+  void stop();            // fails all; what is entered later is answered Closed, at once
   bool stopped() const { return stopped_; }
 
   bool any_fresh() const { return !fresh_.empty(); }

@@ -87,7 +87,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
     sessions.confirm(reply, now);
   }
   if (effects.leadership && effects.leadership->leader) sessions.leader_known(now.leading);
-  calls.expire(now);
+  if (!effects.more_expired) calls.expire(now);  // else it would end calls of which the engine knows more
   locks.lines().end_waits(now.lagging);
   locks.lines().serve_due(now);
   watches.tell(now);
@@ -213,6 +213,7 @@ CallId Client::clear_delay(std::string name, DoneCallback done, CallDeadline dea
 }
 LockStatistics Client::lock_statistics() const { return impl_->locks.seen(); }
 CommandStatistics Client::command_statistics() const { return impl_->requests.statistics(); }
+uint64_t Client::unanswered() const { return impl_->requests.unanswered(); }
 RenewalStatistics Client::renewal_statistics() const { return impl_->sessions.renewal_statistics(); }
 
 // ---- watches

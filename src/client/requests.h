@@ -56,6 +56,7 @@ class Requests {
   bool posted() const { return posted_; }  // inputs wait in the engine
   size_t tickets() const { return tickets_.size(); }
   const CommandStatistics& statistics() const { return statistics_; }
+  uint64_t unanswered() const { return statistics_.submitted - statistics_.latency.count() - statistics_.refused; }
   void clear();
 
  private:

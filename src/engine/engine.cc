@@ -60,6 +60,7 @@ void EngineEffects::clear() {
   writes.clear();
   sends.clear();
   completions.clear();
+  more_expired = false;
   events.clear();
   renewals.clear();
   log_reads.clear();

@@ -220,8 +220,9 @@ void EngineImpl::answer(Turn& turn) {
   std::vector<Completion>& completions = turn.effects.completions;
   reads_.answer(state_.router(), expirations_, clock_.sleep(), turn);
   const size_t answered = completions.size();
-  proposals_.calls().expire(now, completions);
-  reads_.expire(now, completions);
+  const bool commands_left = proposals_.calls().expire(now, completions);
+  const bool reads_left = reads_.expire(now, completions);
+  turn.effects.more_expired = commands_left || reads_left;
   member_calls_.expire(now, turn.effects);
   if (!core() || consensus_.leader()) return;
   explain_no_leader(std::span(completions).subspan(answered), [this] {

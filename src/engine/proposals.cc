@@ -64,11 +64,14 @@ Proposals::Call* Proposals::unanswered(Sequence sequence) {
   return at && at->unanswered ? &calls_.find(at->unanswered)->second : nullptr;
 }
 
-// Gives sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves.
-void Proposals::admit_waiting() {
+// Gives sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves. One whose time
+// is over is left to expire().
+void Proposals::admit_waiting(LaggingTime now) {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
     while (from->waiting > 0 && room(*from)) {
-      const auto found = calls_.find(from->tickets.take_front());
+      const auto found = calls_.find(from->tickets.front());
+      if (found != calls_.end() && found->second.submit.deadline <= now) break;
+      from->tickets.pop_front();
       if (found == calls_.end()) continue;
       --from->waiting;
       found->second.sequence = next();
@@ -165,8 +168,9 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
     out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_, lowest_unanswered()}))});
     return;
   }
-  admit_waiting();
+  admit_waiting(now);
   const auto hand = [&](Call& call) {
+    if (call.submit.deadline <= now) return schedule(call, LaggingTime::max());  // nobody waits for it
     out.push_back(hand_over(call, into == Into::OwnLog ? LaggingTime::max() : now + patience(call)));
   };
   while (!at_once_.empty()) {
@@ -262,8 +266,10 @@ void Proposals::forget(Ticket ticket) {
   if (const auto it = calls_.find(ticket); it != calls_.end()) drop(it);
 }
 
-void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
-  while (const auto ticket = deadlines_.take_due(now, [this](LaggingTime, Ticket one) { return calls_.contains(one); })) {
+bool Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
+  for (size_t left = kExpiredOfATurn; left > 0; --left) {
+    const auto ticket = deadlines_.take_due(now, [this](LaggingTime, Ticket one) { return calls_.contains(one); });
+    if (!ticket) return false;
     const auto it = calls_.find(*ticket);
     const Call& call = it->second;
     const bool handed = call.handed;
@@ -274,6 +280,7 @@ void Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
     const RequestId request = call.sequence ? RequestId{origin_, call.sequence} : RequestId{};
     complete(it, {.status = status, .request = request}, completions);
   }
+  return deadlines_.next() <= now;
 }
 
 void Proposals::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {

@@ -14,6 +14,7 @@
 #include "base/ring.h"
 #include "coordkit/engine.h"
 #include "engine/router.h"
+#include "engine/turn.h"
 
 namespace coordkit::engine {
 
@@ -62,8 +63,8 @@ class Proposals {
   // Another state took the place of ours, and entries were skipped: what it knows of our calls is taken from it. The rest is
   // still to be applied, or ends as unknown (regression R73).
   void state_replaced(const Router& router, std::vector<Completion>& completions);
-  // Calls whose deadline has passed.
-  void expire(LaggingTime now, std::vector<Completion>& completions);
+  // Calls whose deadline has passed, as many as a turn has time for. True: more are left.
+  bool expire(LaggingTime now, std::vector<Completion>& completions);
   // The end: everything completes with this reason.
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
@@ -99,7 +100,7 @@ class Proposals {
   Sequence lowest_unanswered() const { return lowest_; }
   Place* place(Sequence sequence);
   Call* unanswered(Sequence sequence);
-  void admit_waiting();
+  void admit_waiting(LaggingTime now);
   Line& line(Urgency urgency) { return urgency == Urgency::Reserved ? waiting_reserved_ : waiting_; }
   bool room(const Line& from) const;
   void leave(Line& from);

@@ -27,7 +27,7 @@ class ReadPath {
   void forget(Ticket ticket) { reads_.forget(ticket); }
   void ask_leader(Turn& turn);
   void answer(const Router& router, Expirations& expirations, const SleepGauge& sleep, Turn& turn);
-  void expire(LaggingTime now, std::vector<Completion>& completions) { reads_.expire(now, completions); }
+  bool expire(LaggingTime now, std::vector<Completion>& completions) { return reads_.expire(now, completions); }
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
   // ---- between replicas

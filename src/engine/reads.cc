@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/turn.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -75,13 +77,15 @@ void Reads::forget(Ticket ticket) {
   if (reads_.contains(ticket)) take(ticket);
 }
 
-void Reads::expire(LaggingTime now, std::vector<Completion>& completions) {
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+bool Reads::expire(LaggingTime now, std::vector<Completion>& completions) {
+  const auto any = [&] { return !deadlines_.empty() && deadlines_.begin()->first <= now; };
+  for (size_t left = kExpiredOfATurn; left > 0 && any(); --left) {
     const Ticket ticket = deadlines_.begin()->second;
     const std::optional<Index> awaited = reads_.find(ticket)->second.index;
     take(ticket);
     completions.push_back({.ticket = ticket, .status = awaited ? not_reached(*awaited) : not_confirmed()});
   }
+  return any();
 }
 
 void Reads::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {

@@ -34,7 +34,7 @@ class Reads {
 
   // Reads that may be answered from a state applied up to `applied`.
   void collect(Index applied, std::vector<Ask>& ready);
-  void expire(LaggingTime now, std::vector<Completion>& completions);
+  bool expire(LaggingTime now, std::vector<Completion>& completions);  // as Proposals::expire()
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
   LaggingTime next_deadline(bool leader_known) const;

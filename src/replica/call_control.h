@@ -9,6 +9,7 @@
 
 #include "coordkit/call.h"
 #include "coordkit/client.h"
+#include "coordkit/error.h"
 #include "replica/call_runner.h"
 #include "replica/waiting.h"
 
@@ -27,7 +28,6 @@ class CallControl : public std::enable_shared_from_this<CallControl> {
     membership_ = membership;
     if (cancelled_) host_->abandon_members(membership_);
   }
-  bool crowded() const { return host_->sheds(); }
   void cancel() {
     if (host_->forked()) return;
     host_->call([self = shared_from_this()](Client& client) {
@@ -60,38 +60,110 @@ class CancelOnStop {
   std::optional<std::stop_callback<Cancel>> callback_;
 };
 
-// The callback, so that what it throws ends nothing else.
+// The place of a call among those that may be refused: taken at the door, given back when the call is answered.
+class Place {
+ public:
+  // Of a call that is never refused: it takes none.
+  explicit Place(std::shared_ptr<CallRunner> host) : host_(std::move(host)) {}
+  // Nothing: the call is refused.
+  static std::optional<Place> at_door(const std::shared_ptr<CallRunner>& host, LaggingTime deadline) {
+    if (!host->admit(deadline)) return std::nullopt;
+    Place place(host);
+    place.counts_ = true;
+    return place;
+  }
+  Place(Place&& other) noexcept = default;  // which has no host then
+  Place& operator=(Place&&) = delete;
+  ~Place() { leave(CallRunner::Served::No); }
+
+  CallRunner& host() const { return *host_; }
+  const std::shared_ptr<CallRunner>& shared_host() const { return host_; }
+  bool counts() const { return counts_; }
+  void leave(CallRunner::Served served) {
+    if (host_ && std::exchange(counts_, false)) host_->leave(served);
+  }
+
+ private:
+  std::shared_ptr<CallRunner> host_;
+  bool counts_ = false;
+};
+
+inline bool was_served(const absl::Status& answer) {
+  if (answer.ok()) return true;
+  const std::optional<Reason> why = reason_of(answer);
+  return why != Reason::CallTimeout && why != Reason::NoLeader && why != Reason::TooManyRequests;
+}
+template <typename T>
+bool was_served(const absl::StatusOr<T>& answer) {
+  return was_served(answer.status());
+}
+
+// The callback, so that what it throws ends nothing else, and that it finds the place of its call free.
 template <typename Answer>
-absl::AnyInvocable<void(Answer)> guarded(std::shared_ptr<CallRunner> host, absl::AnyInvocable<void(Answer)> done) {
-  return [host = std::move(host), done = std::move(done)](Answer answer) mutable {
-    host->run_callback([&] { std::move(done)(std::move(answer)); });
+absl::AnyInvocable<void(Answer)> guarded(Place place, absl::AnyInvocable<void(Answer)> done) {
+  return [place = std::move(place), done = std::move(done)](Answer answer) mutable {
+    if (place.counts()) place.leave(was_served(answer) ? CallRunner::Served::Yes : CallRunner::Served::No);
+    place.host().run_callback([&] { std::move(done)(std::move(answer)); });
   };
 }
 
-// Whether a call may be refused while too many wait: not what gives something back.
-enum class WhenCrowded : uint8_t { Goes, IsRefused };
+// While it lives, this thread runs the callback of a call that it was refused.
+class RefusalHere {
+ public:
+  RefusalHere();
+  ~RefusalHere();
+  RefusalHere(const RefusalHere&) = delete;
+  RefusalHere& operator=(const RefusalHere&) = delete;
+  static bool any();
+};
 
-inline const absl::Status& crowded_out() {
-  static const absl::Status why =
-      make_error(Reason::TooManyRequests, "more calls wait than this replica can begin; wait for some to end");
-  return why;
+const absl::Status& crowded_out();
+
+// On the thread that made the call, so that a flood costs nobody else's time, and without a copy of anything. Who begins a call
+// inside such a callback, or on the engine's thread, is answered by the next turn: trying again at once ends no stack.
+template <typename Answer>
+AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done) {
+  if (host->on_engine_thread() || RefusalHere::any()) {
+    host->call_in_line(
+        [done = guarded(Place(host), std::move(done))](Client&) mutable { std::move(done)(Answer(crowded_out())); });
+    return {};
+  }
+  const RefusalHere here;
+  host->run_callback([&] { std::move(done)(Answer(crowded_out())); });
+  return {};
 }
 
 // Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a change of members. `done` runs on
 // the engine's thread, or here if this process cannot run it.
 template <typename Answer, typename Start>
-AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done,
-                WhenCrowded when_crowded = WhenCrowded::Goes) {
+AsyncCall begin_at(Place place, Start start, absl::AnyInvocable<void(Answer)> done) {
+  const std::shared_ptr<CallRunner> host = place.shared_host();
+  auto control = std::make_shared<CallControl>(host);
+  const bool in_line = place.counts();
+  CallRunner::Call call = [control, start = std::move(start), done = guarded(std::move(place), std::move(done))](
+                              Client& client) mutable { control->begun(client, start(client, std::move(done))); };
+  in_line ? host->call_in_line(std::move(call)) : host->call(std::move(call));
+  return AsyncCall(std::move(control));
+}
+
+// What gives something back, or changes what is held: it is never refused, and overtakes what may be.
+template <typename Answer, typename Start>
+AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done) {
+  if (!host->forked()) return begin_at<Answer>(Place(host), std::move(start), std::move(done));
+  std::move(done)(Answer(forked_away()));
+  return {};
+}
+
+// What begins something: refused, before anything is made of it, when too much is under way.
+template <typename Answer, typename Start>
+AsyncCall begin_in_line(const std::shared_ptr<CallRunner>& host, LaggingTime deadline, Start start,
+                        absl::AnyInvocable<void(Answer)> done) {
   if (host->forked()) {
     std::move(done)(Answer(forked_away()));
     return {};
   }
-  auto control = std::make_shared<CallControl>(host);
-  host->call([control, when_crowded, start = std::move(start), done = guarded(host, std::move(done))](Client& client) mutable {
-    if (when_crowded == WhenCrowded::IsRefused && control->crowded()) return std::move(done)(Answer(crowded_out()));
-    control->begun(client, start(client, std::move(done)));
-  });
-  return AsyncCall(std::move(control));
+  std::optional<Place> place = Place::at_door(host, deadline);
+  return place ? begin_at<Answer>(*std::move(place), std::move(start), std::move(done)) : refuse(host, std::move(done));
 }
 
 }  // namespace coordkit

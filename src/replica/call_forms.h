@@ -2,6 +2,8 @@
 // asynchronous form of the same call.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -49,23 +51,35 @@ CallId invoke(Face&& face, Method method, Args&&... args) {
   }
 }
 
+// When the call is worth nothing any more, as far as its arguments say; the earliest.
+template <typename T>
+LaggingTime deadline_in(const T&) {
+  return LaggingTime::max();
+}
+inline LaggingTime deadline_in(const LaggingTime& deadline) { return deadline; }
+inline LaggingTime deadline_in(const CallDeadline& deadline) { return deadline.value_or(LaggingTime::max()); }
+inline LaggingTime deadline_in(const WriteOptions& options) { return deadline_in(options.deadline); }
+
 }  // namespace call_forms
 
+// Whether a call may be refused because too much is under way. Not what gives something back or frees somebody.
+enum class Door : uint8_t { MayRefuse, Open };
+
 // Begins `face.method(args..., callback)` of the client, whichever face the method belongs to.
-template <typename Answer, typename Face, typename... Parameters, typename... Args>
+template <Door door = Door::MayRefuse, typename Answer, typename Face, typename... Parameters, typename... Args>
 AsyncCall begin_by(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done,
                    CallId (Face::*method)(Parameters...), Args... args) {
-  return begin<Answer>(
-      host,
-      [method, ... args = std::move(args)](Client& client, absl::AnyInvocable<void(Answer)> answer) mutable {
-        auto&& face = call_forms::face_of<Face>(client);
-        if constexpr ((std::is_same_v<Args, AnswerHere> || ...)) {
-          return call_forms::invoke(face, method, call_forms::given(args, answer)...);
-        } else {
-          return call_forms::invoke(face, method, std::move(args)..., std::move(answer));
-        }
-      },
-      std::move(done), WhenCrowded::IsRefused);
+  const LaggingTime deadline = std::min({LaggingTime::max(), call_forms::deadline_in(args)...});
+  auto start = [method, ... args = std::move(args)](Client& client, absl::AnyInvocable<void(Answer)> answer) mutable {
+    auto&& face = call_forms::face_of<Face>(client);
+    if constexpr ((std::is_same_v<Args, AnswerHere> || ...)) {
+      return call_forms::invoke(face, method, call_forms::given(args, answer)...);
+    } else {
+      return call_forms::invoke(face, method, std::move(args)..., std::move(answer));
+    }
+  };
+  if constexpr (door == Door::Open) return begin<Answer>(host, std::move(start), std::move(done));
+  return begin_in_line<Answer>(host, deadline, std::move(start), std::move(done));
 }
 
 // Blocks until `(self.*async)(args..., callback)` is answered.

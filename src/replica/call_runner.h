@@ -2,7 +2,9 @@
 // the handles of door 1 need of their surroundings is here, so that they are the same handles in both.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
@@ -16,8 +18,17 @@ class CallRunner {
   using Call = absl::AnyInvocable<void(Client&)>;
 
   virtual ~CallRunner() = default;
-  // Runs `call` with the client, on the thread of its turns.
+  // Runs `call` with the client, on the thread of its turns. What gives something back, or looks, goes here.
   virtual void call(Call call) = 0;
+  // The same for a call that was admitted, behind all others that were.
+  virtual void call_in_line(Call call) { this->call(std::move(call)); }
+  // Whether one call more may wait and be under way, and can be answered before its deadline; it leaves when it was answered.
+  virtual bool admit(LaggingTime deadline) {
+    static_cast<void>(deadline);
+    return true;
+  }
+  enum class Served : uint8_t { No, Yes };
+  virtual void leave(Served served) { static_cast<void>(served); }
   virtual bool on_engine_thread() const = 0;
   // In an announcement: whoever waits here for another one waits for itself.
   virtual bool on_callback_thread() const { return false; }
@@ -27,8 +38,6 @@ class CallRunner {
   virtual bool forked() const { return false; }
   // Runs a callback of the host's; what it throws is its caller's affair, unless it runs on a thread of ours.
   virtual void run_callback(absl::FunctionRef<void()> callback) { callback(); }
-  // While a call is run: so many wait behind it that those which may be refused without effect are.
-  virtual bool sheds() const { return false; }
   // On the engine's thread: nobody listens to this change of members any more.
   virtual void abandon_members(Ticket call) { static_cast<void>(call); }
   // This thread is about to block until `answered`. In virtual time somebody has to see to it that time passes.

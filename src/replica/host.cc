@@ -18,9 +18,7 @@ namespace {
 
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
-constexpr size_t kCallsOfATurn = 1024;       // a few milliseconds
-constexpr size_t kCallsWaitingMax = 65'536;  // as many as may be under way
-constexpr size_t kShedOfATurn = 16'384;
+constexpr size_t kCallsOfATurn = 1024;  // a few milliseconds
 constexpr char kOnEvent[] = "on_event";
 constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
@@ -145,18 +143,23 @@ void Host::post(Arrival arrival) {
   loop_.wake();
 }
 
-void Host::call(Call call) {
+void Host::queue(std::deque<Call>& where, Call call) {
   if (forked()) return;
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
-      calls_.push_back(std::move(call));
+      where.push_back(std::move(call));
       call = nullptr;
     }
   }
   if (!call) return loop_.wake();
   const std::lock_guard lock(stopped_mutex_);
   if (client_) std::move(call)(*client_);  // answers Closed
+}
+
+void Host::call_in_line(Call call) {
+  door_.lined_up();
+  queue(line_, std::move(call));
 }
 
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
@@ -209,23 +212,23 @@ void Host::take_arrivals(LaggingTime looked) {
   batch_.clear();
 }
 
-// However many wait, a turn begins no more than its share, so that nobody at the other end of a wire waits for them. Far more
-// than can be begun soon are refused as far as they may be, which costs little.
+size_t Host::take_share(std::deque<Call>& from) {
+  const size_t share = std::min(from.size(), kCallsOfATurn);
+  const auto end = from.begin() + static_cast<ptrdiff_t>(share);
+  begun_.insert(begun_.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(end));
+  from.erase(from.begin(), end);
+  return share;
+}
+
+// However many wait, a turn begins no more than its share, so that nobody at the other end of a wire waits for them. What gives
+// something back does not wait for those that want something.
 void Host::take_calls() {
-  size_t share = 0;
   {
     const std::lock_guard lock(mutex_);
-    share = std::min(calls_.size(), kCallsOfATurn);
-    const size_t shed = calls_.size() > kCallsWaitingMax ? std::min(calls_.size() - kCallsWaitingMax, kShedOfATurn) : 0;
-    const auto end = calls_.begin() + static_cast<ptrdiff_t>(share + shed);
-    begun_.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(end));
-    calls_.erase(calls_.begin(), end);
+    take_share(calls_);
+    door_.begun(take_share(line_));
   }
-  for (size_t i = 0; i < begun_.size(); ++i) {
-    shedding_ = i >= share;
-    std::move(begun_[i])(*client_);
-  }
-  shedding_ = false;
+  for (Call& call : begun_) std::move(call)(*client_);
   begun_.clear();
 }
 
@@ -236,6 +239,7 @@ LaggingTime Host::one_turn() {
   client_->after_turn(now, effects_);
   membership_.after_turn(effects_);
   meter_.turned(effects_, now.lagging);
+  door_.turned(now.lagging, client_->unanswered());
   if (event_log_) event_log_->turned(*engine_, effects_, now.lagging);
   carry_out();
   if (watchers_ > 0) publish();
@@ -290,7 +294,7 @@ void Host::submit(LogWrite write, bool busy) {
 
 bool Host::anything_waits() const {
   const std::lock_guard lock(mutex_);
-  return !arrivals_.empty() || !calls_.empty();
+  return !arrivals_.empty() || !calls_.empty() || !line_.empty();
 }
 
 // Zero: at once.
@@ -461,8 +465,10 @@ void Host::stop_engine() {
     const std::lock_guard queue(mutex_);
     closed_ = true;
     batch_.swap(arrivals_);
-    begun_.assign(std::make_move_iterator(calls_.begin()), std::make_move_iterator(calls_.end()));
-    calls_.clear();
+    for (std::deque<Call>* waiting : {&calls_, &line_}) {
+      begun_.insert(begun_.end(), std::make_move_iterator(waiting->begin()), std::make_move_iterator(waiting->end()));
+      waiting->clear();
+    }
   }
   for (Arrival& arrival : batch_) {
     if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);

@@ -22,6 +22,7 @@
 #include "coordkit/transport.h"
 #include "engine/event_log.h"
 #include "replica/admin_socket.h"
+#include "replica/call_door.h"
 #include "replica/call_runner.h"
 #include "replica/callback_thread.h"
 #include "replica/deadline_watch.h"
@@ -52,8 +53,11 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   absl::StatusOr<std::shared_ptr<Host>> open(std::shared_ptr<DataDirectory> directory);
   absl::Status open_admin(Replica& replica);  // the replica closes this host before it goes
 
-  // Runs `call` on the engine's thread before its next turn, or, once closed, right here on the stopped client.
-  void call(Call call) override;
+  // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
+  void call(Call call) override { queue(calls_, std::move(call)); }
+  void call_in_line(Call call) override;
+  bool admit(LaggingTime deadline) override { return door_.enter(deadline, clock_); }
+  void leave(Served served) override { door_.left(served == Served::Yes); }
   bool on_engine_thread() const override { return loop_.runs_here(); }
   bool on_callback_thread() const override { return callbacks_ && callbacks_->runs_here(); }
   const Clock& clock() const override { return clock_; }
@@ -64,7 +68,6 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
-  bool sheds() const override { return shedding_; }
   void run_callback(absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task);
@@ -110,6 +113,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void post(Arrival arrival);
   Duration run_turns();
   void take_arrivals(LaggingTime looked);  // when the clock was read last
+  void queue(std::deque<Call>& where, Call call);
+  size_t take_share(std::deque<Call>& from);
   void take_calls();
   LaggingTime one_turn();  // when it began
   void carry_out();
@@ -152,7 +157,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
 
   mutable std::mutex mutex_;  // of the queue and of closing
   std::vector<Arrival> arrivals_;
-  std::deque<Call> calls_;  // of users, which wait for each other and for nothing else
+  std::deque<Call> calls_;  // that nobody refuses: what gives something back, or looks
+  std::deque<Call> line_;   // that were admitted, and wait for each other and for nothing else
   size_t mail_bytes_ = 0;
   bool closing_ = false;
   bool closed_ = false;
@@ -160,10 +166,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::condition_variable drained_wake_;
   std::atomic<bool> draining_{false};
 
+  CallDoor door_;
   Meter meter_;
   std::vector<Arrival> batch_;
   std::vector<Call> begun_;
-  bool shedding_ = false;
   bool deferred_ = false;  // a write, which comes before the next turn
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;

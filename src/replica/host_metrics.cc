@@ -8,7 +8,7 @@ Metrics Host::metrics(const Client& client) {
   Metrics metrics = meter_.read();
   {
     const std::lock_guard lock(mutex_);
-    metrics.turns.waiting = arrivals_.size() + calls_.size();
+    metrics.turns.waiting = arrivals_.size() + calls_.size() + line_.size();
     metrics.turns.waiting_bytes = mail_bytes_;
   }
   const EngineStatus status = engine_->status();

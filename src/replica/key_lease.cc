@@ -78,8 +78,8 @@ Leases::Leases(const Replica& replica) : host_(HandleAccess::host(replica)) {}
 
 AsyncCall Leases::keep_async(LeaseOptions options, Callback<KeyLease> done) {
   const LaggingTime deadline = host_->deadline(options.timeout);
-  return begin<absl::StatusOr<KeyLease>>(
-      host_,
+  return begin_in_line<absl::StatusOr<KeyLease>>(
+      host_, deadline,
       [host = host_, options = std::move(options), deadline](Client& client, Callback<KeyLease> answer) mutable {
         return client.leases().keep(
             {.ttl = options.ttl,
@@ -100,7 +100,7 @@ AsyncCall Leases::grant_async(Duration ttl, LeaseId id, Duration timeout, Callba
 }
 
 AsyncCall Leases::renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done) {
-  return begin_by(host_, std::move(done), &LeaseCalls::renew, id, kAnswer, host_->deadline(timeout));
+  return begin_by<Door::Open>(host_, std::move(done), &LeaseCalls::renew, id, kAnswer, host_->deadline(timeout));
 }
 
 AsyncCall Leases::revoke_async(LeaseId id, Duration timeout, Callback<RevokedLease> done) {

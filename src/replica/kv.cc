@@ -11,11 +11,10 @@ namespace coordkit {
 Kv::Kv(const Replica& replica) : host_(HandleAccess::host(replica)) {}
 
 absl::StatusOr<GetResult> Kv::get(std::string key, QueryOptions options) const {
-  const LaggingTime deadline = host_->deadline(options.timeout);
-  return wait_for<GetResult>(
-      *host_, [key = std::move(key), deadline, read = options.read](Client& client, Callback<GetResult> done) mutable {
-        client.get(std::move(key), std::move(done), deadline, read);
-      });
+  return wait_for_async<absl::StatusOr<GetResult>>(*host_, [&](Callback<GetResult> done) {
+    begin_by(host_, std::move(done), &Client::get, std::move(key), kAnswer, CallDeadline(host_->deadline(options.timeout)),
+             options.read);
+  });
 }
 
 absl::StatusOr<RangeResult> Kv::range(RangeOperation range, QueryOptions options) const {

@@ -33,8 +33,8 @@ absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
 
 AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> done) {
   const LaggingTime deadline = host_->deadline(options.timeout);
-  return begin<absl::StatusOr<Session>>(
-      host_,
+  return begin_in_line<absl::StatusOr<Session>>(
+      host_, deadline,
       [host = host_, options = std::move(options), deadline](Client& client, Callback<Session> answer) mutable {
         return client.open_session(
             {.ttl = options.ttl,
@@ -57,8 +57,8 @@ absl::StatusOr<Resumed> Replica::resume_session(SessionId session, std::string s
 AsyncCall Replica::resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options,
                                         Callback<Resumed> done) {
   const LaggingTime deadline = host_->deadline(options.timeout);
-  return begin<absl::StatusOr<Resumed>>(
-      host_,
+  return begin_in_line<absl::StatusOr<Resumed>>(
+      host_, deadline,
       [host = host_, session, secret = std::move(secret), options = std::move(options), deadline](
           Client& client, Callback<Resumed> answer) mutable {
         return client.resume_session(
@@ -80,7 +80,7 @@ absl::Status Replica::kill_session(SessionId session, Duration timeout) {
 }
 
 AsyncCall Replica::kill_session_async(SessionId session, Duration timeout, DoneCallback done) {
-  return begin_by(host_, std::move(done), &Client::kill_session, session, kAnswer, host_->deadline(timeout));
+  return begin_by<Door::Open>(host_, std::move(done), &Client::kill_session, session, kAnswer, host_->deadline(timeout));
 }
 
 absl::StatusOr<SessionId> Replica::force_release(std::string name, Token token, Duration timeout) {
@@ -88,7 +88,8 @@ absl::StatusOr<SessionId> Replica::force_release(std::string name, Token token, 
 }
 
 AsyncCall Replica::force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done) {
-  return begin_by(host_, std::move(done), &Client::force_release, std::move(name), token, kAnswer, host_->deadline(timeout));
+  return begin_by<Door::Open>(host_, std::move(done), &Client::force_release, std::move(name), token, kAnswer,
+                              host_->deadline(timeout));
 }
 
 absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, ProposeOptions options) {

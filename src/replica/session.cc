@@ -1,5 +1,6 @@
 #include "coordkit/session.h"
 
+#include <optional>
 #include <utility>
 
 #include "client/delegations.h"
@@ -141,10 +142,12 @@ AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::Any
     std::move(done)(forked_away());
     return {};
   }
+  std::optional<Place> place = Place::at_door(handle_->shared_host(), LaggingTime::max());
+  if (!place) return refuse(handle_->shared_host(), std::move(done));
   auto control = std::make_shared<CallControl>(handle_->shared_host());
   auto stop = std::make_unique<CancelOnStop>(stop_token, control);
-  handle_->host().call([self = *this, control, stop = std::move(stop), start = std::move(start),
-                        done = guarded(handle_->shared_host(), std::move(done))](Client& client) mutable {
+  handle_->host().call_in_line([self = *this, control, stop = std::move(stop), start = std::move(start),
+                                done = guarded(*std::move(place), std::move(done))](Client& client) mutable {
     const SessionRef state = self.handle_->state();
     const CallId id =
         start(client, state,

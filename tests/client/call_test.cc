@@ -284,6 +284,19 @@ TEST_F(CallTest, CallsBeyondTheLimitAreRefusedAtTheDoorButReleasesAreNot) {
   EXPECT_THAT(reasons, SizeIs(3));
 }
 
+TEST_F(CallTest, FLT_O01_WhatTheEngineHasNotEndedYetIsLeftToItBecauseItKnowsMore) {
+  Answer<PutResult> put;
+  client.put("k", "v", put.callback(), {.deadline = now.lagging + 1s});
+  turn();
+  jump(1s);
+  engine.next.more_expired = true;
+  turn();
+  EXPECT_EQ(put.times(), 0);
+  EXPECT_EQ(client.next_turn(now), Duration::zero());
+  turn();
+  EXPECT_EQ(put.reason(), Reason::CallTimeout);
+}
+
 TEST_F(CallTest, REG_R79_FLT_A01_ACallbackMayCallAnythingAgain) {
   const SessionRef session = open();
   std::vector<std::string> order;

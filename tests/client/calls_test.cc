@@ -83,6 +83,19 @@ TEST_F(CallsTest, S59_TheDeadlineCountsFromTheTakeUpAndEndsTheReadInTheEngine) {
   EXPECT_EQ(calls.find(id), nullptr);
 }
 
+TEST_F(CallsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
+  options.calls_max = 2 * Calls::kExpiredOfATurn + 1;
+  for (size_t call = 0; call < options.calls_max; ++call) enter("read");
+  calls.take_up(now);
+  now.lagging += 10s;
+  for (const size_t ended : {Calls::kExpiredOfATurn, Calls::kExpiredOfATurn, size_t{1}}) {
+    EXPECT_LE(calls.next_deadline(), now.lagging) << "the next turn comes at once";
+    calls.expire(now);
+    EXPECT_THAT(take(), SizeIs(ended));
+  }
+  EXPECT_EQ(calls.next_deadline(), LaggingTime::max());
+}
+
 TEST_F(CallsTest, S59_WhatMayBringSomethingAboutIsPursuedWhenItsCallerIsGone) {
   const CallId pursued = enter("open", OnAbandon::Pursue);
   const CallId persists = enter("close", OnAbandon::Persist);

@@ -80,6 +80,28 @@ TEST_F(EngineCallsTest, FLT_O05_WhatIsHandedOverAgainEntersTheLogOnce) {
   converge();
 }
 
+// As many at once as were seen to make 327,730 entries of 10,000, and 137,093 of 65,000.
+struct BurstTest : EngineCallsTest, ::testing::WithParamInterface<size_t> {};
+
+TEST_P(BurstTest, FLT_O05_AtAReplicaThatIsBehindItMakesAsManyEntriesAsCalls) {
+  cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
+    return to != ReplicaId(follower) || !std::holds_alternative<raft::AppendRequest>(message);
+  };
+  const uint64_t before = cluster.engine(leader).applied().value();
+  std::vector<Ticket> calls;
+  for (size_t call = 0; call < GetParam(); ++call) calls.push_back(cluster.submit(follower, "add 1", 600s));
+  cluster.pass(30s);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, calls.back()) > 0; }, 300s));
+  converge();
+  for (const Ticket call : calls) ASSERT_TRUE(cluster.ended(follower, call).status.ok());
+  EXPECT_EQ(cluster.node(leader).counter->executed().size(), GetParam());
+  EXPECT_LE(cluster.engine(leader).applied().value(), before + GetParam() + 3) << "digests are compared once, if at all";
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, BurstTest, ::testing::Values(10'000, 65'000),
+                         [](const auto& one) { return std::to_string(one.param); });
+
 TEST_F(EngineCallsTest, REG_R77_AForwardThatIsLostIsHandedOverAgain) {
   int lost = 0;
   cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {

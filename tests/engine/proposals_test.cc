@@ -276,6 +276,27 @@ TEST_F(ProposalsTest, ARefusalAfterAnEarlierHandOverLeavesTheOutcomeUnknown) {
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::Unknown);
 }
 
+TEST_F(ProposalsTest, FLT_O01_ACallWhoseTimeIsOverIsNotHandedOver) {
+  submit(1, 5ms);
+  words(0ms);
+  submit(2, 5ms);  // these two come too late for the turn at 0 ms
+  submit(3);
+  proposals.leadership_changed();
+  EXPECT_EQ(words(5ms), Words{}) << "one ends in this turn, and the other waits behind it";
+  EXPECT_FALSE(proposals.expire(at(5ms), completions));
+  EXPECT_EQ(ended(), (Tickets{1, 2}));
+  EXPECT_EQ(words(5ms), (Words{"2:c3"}));
+}
+
+TEST_F(ProposalsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
+  for (uint64_t ticket = 1; ticket <= 2 * kExpiredOfATurn + 1; ++ticket) submit(ticket, 5ms);
+  for (const bool more : {true, true, false}) {
+    EXPECT_EQ(proposals.expire(at(5ms), completions), more);
+    EXPECT_EQ(ended().size(), more ? kExpiredOfATurn : 1);
+    EXPECT_EQ(proposals.next_deadline(Road::NoLeader), more ? at(5ms) : LaggingTime::max()) << "the next turn comes at once";
+  }
+}
+
 TEST_F(ProposalsTest, S41_AChangeOfLeadershipHandsEverythingUnansweredOverAgainUnderTheSameIds) {
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);

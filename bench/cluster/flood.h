@@ -1,0 +1,70 @@
+// Puts that are offered at a rate whether or not those before were answered: an open loop on one thread, in ticks of a
+// millisecond. A tick that came late offers what it missed, as far as one thread can.
+//
+// An offer is made as an event-driven service would: two strings, a callback without a block of its own, no lock and no look at
+// the clock; it is timed from the beginning of its tick. What this costs is told, because it is taken from the same processors.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "absl/functional/function_ref.h"
+#include "bench/cluster/measure.h"
+#include "coordkit/client/statistics.h"
+#include "coordkit/kv.h"
+
+namespace coordkit::bench {
+
+// What became of the puts that were offered.
+class Answers {
+ public:
+  void offered() { under_way_.fetch_add(1, std::memory_order_relaxed); }
+  void add(const absl::StatusOr<PutResult>& answer, TimePoint from);
+  uint64_t done() const { return done_.load(std::memory_order_relaxed); }
+  void wait_for_all() const;
+  void tell(nlohmann::ordered_json& line) const;  // then
+  uint64_t unknown() const { return unknown_; }
+
+ private:
+  void other(const absl::Status& status);
+
+  std::atomic<uint64_t> done_{0}, crowded_out_{0}, under_way_{0};
+  WaitTimes took_;  // of those that were done, which the engine's thread tells
+  std::mutex mutex_;
+  std::map<std::string, uint64_t> others_;
+  uint64_t unknown_ = 0;
+};
+
+struct Flood {
+  using Sink = absl::FunctionRef<void(PutOperation, Callback<PutResult>)>;
+
+  double per_s = 0;
+  double seconds = 0;
+  Duration timeout{};  // of a put
+
+  struct Made {
+    uint64_t offered = 0;
+    double took_s = 0;
+    double processor_s = 0;  // of the thread that offered
+  };
+  // On this thread; `each_second` is called in between.
+  Made make(Sink sink, Answers& answers, absl::FunctionRef<void()> each_second) const;
+};
+
+// The same flood into nothing: every put is refused where it is made. Until this object goes.
+class FloodIntoNothing {
+ public:
+  explicit FloodIntoNothing(double per_s);
+  ~FloodIntoNothing();
+
+ private:
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+}  // namespace coordkit::bench

@@ -1,0 +1,53 @@
+#include "replica/call_door.h"
+
+#include <algorithm>
+
+namespace coordkit {
+namespace {
+
+// What waits longer says that more is asked for than can be done, and whoever comes after the crowd would wait for it.
+constexpr Duration kWaitMax = std::chrono::milliseconds(500);
+
+}  // namespace
+
+// Looked at before it is counted, so that those who are turned away write nothing that others read.
+bool CallDoor::enter(LaggingTime deadline, const Clock& clock) {
+  if (inside() >= kInsideMax || !in_time(deadline, clock)) return false;
+  if (inside_.fetch_add(1, std::memory_order_relaxed) < kInsideMax) return true;
+  inside_.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+bool CallDoor::in_time(LaggingTime deadline, const Clock& clock) const {
+  const size_t calls = ahead();
+  const Duration wait = per_call() * static_cast<Duration::rep>(calls);
+  if (calls < kNeverLong || wait == Duration::zero()) return true;
+  return wait <= kWaitMax && (deadline == LaggingTime::max() || wait <= (deadline - clock.now().lagging) / 2);
+}
+
+void CallDoor::left(bool served) {
+  if (served) served_.fetch_add(1, std::memory_order_relaxed);
+  inside_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void CallDoor::turned(LaggingTime now, size_t unanswered) {
+  unanswered_.store(unanswered, std::memory_order_relaxed);
+  const bool crowded = ahead() >= kNeverLong;
+  if (looked_ != LaggingTime::min() && now - looked_ < kLook) {
+    crowded_before_ = crowded_before_ && crowded;
+    return;
+  }
+  const uint64_t served = served_.load(std::memory_order_relaxed);
+  const uint64_t fresh = served - served_before_;
+  if (crowded_before_ && fresh > 0) {
+    paces_[newest_++ % kLooks] = std::max((now - looked_) / static_cast<Duration::rep>(fresh), Duration(1));
+    Duration best = Duration::max();
+    for (const Duration pace : paces_) best = pace == Duration::zero() ? best : std::min(best, pace);
+    per_call_.store(best.count(), std::memory_order_relaxed);
+  }
+  looked_ = now;
+  served_before_ = served;
+  crowded_before_ = crowded;
+}
+
+}  // namespace coordkit
