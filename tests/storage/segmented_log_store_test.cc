@@ -176,15 +176,21 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   EXPECT_EQ(opened->damaged[0], (DamagedEntry{lost.index, lost.term, lost.content_sum}));
 }
 
-// A store whose caller lends its thread.
+// A store whose caller lends its thread, and whose own threads do nothing of their own accord: no mark is due for an hour, and the
+// preparer, whose file system is the second that is made, has no space for the next segment.
 struct DeferredWriteTest : ::testing::Test {
+  static constexpr SegmentedLogOptions kQuiet{
+      .segment_bytes = 1 << 20, .small_segment_bytes = 1 << 20, .idle_before_mark = std::chrono::hours(1)};
   SharedDisk disk;
+  SharedDisk full;
   LogSinkProbe probe;
   std::optional<SegmentedLogStore> store;
   uint64_t last = 0;
 
-  void open(SegmentedLogOptions options = kSmall) {
-    store.emplace(kStore, BootCounter(1), disk.factory(), options);
+  void open(SegmentedLogOptions options = kQuiet) {
+    full.with([](RecordingFs& fs) { fs.limit_space(0); });
+    const auto files = [this, made = 0]() mutable { return (made++ == 0 ? disk : full).factory()(); };
+    store.emplace(kStore, BootCounter(1), files, options);
     ASSERT_TRUE(store->open(probe).ok());
   }
   LogWrite next(size_t bytes = 10) {
@@ -252,12 +258,14 @@ TEST_F(DeferredWriteTest, IsNoneThatNeedsAnotherSegment) {
   open();
   defer_one();
   store->perform_deferred();
-  EXPECT_FALSE(store->defer(next(50 << 10)));
+  EXPECT_FALSE(store->defer(next(1 << 20)));
   EXPECT_TRUE(probe.wait_written(WriteNumber(last)));
 }
 
 TEST_F(DeferredWriteTest, IsNoneWhereNoSyncIsQuickEnough) {
-  open({.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10, .quick_sync = std::chrono::microseconds(0)});
+  SegmentedLogOptions options = kQuiet;
+  options.quick_sync = std::chrono::microseconds(0);
+  open(options);
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(store->defer(next()));
     EXPECT_TRUE(probe.wait_written(WriteNumber(last)));
