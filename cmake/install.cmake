@@ -1,5 +1,5 @@
 # What cmake --install and cpack bring: headers, libraries, packages for CMake and pkg-config, documents and examples. Works from
-# whatever has been built: the library itself is part of every build of a program; the parts for users' tests (sim, testing) come
+# whatever has been built: the library itself is part of every build of a program; the parts for users' tests (sim, compare, testing) come
 # along when they are there, and find_package(coordkit COMPONENTS sim) says what to build when they are not.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -29,6 +29,7 @@ else()
   coordkit_install(libraries TARGETS core static asio)
 endif()
 coordkit_install(sim OPTIONAL TARGETS sim)
+coordkit_install(compare OPTIONAL TARGETS compare)
 coordkit_install(testing OPTIONAL TARGETS testing)
 coordkit_install(tls OPTIONAL TARGETS tls)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/coordkit-config.cmake.in ${PROJECT_BINARY_DIR}/coordkit-config.cmake

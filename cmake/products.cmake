@@ -6,6 +6,7 @@
 #   coordkit::coordkit  the one of these two that programs mean
 #   coordkit::asio      coordkit::coordkit for programs that use Asio themselves
 #   coordkit::tls       certificates and encryption between replicas, for programs that say Tls{}: the only one that links libssl
+#   coordkit::compare   recipes for locks side by side in the simulator, on top of coordkit::sim
 #   coordkit::sim, coordkit::testing   for users' tests. Static in every build, because they reach into what a shared library hides
 #
 # Each folder is in exactly one product, so that nothing is linked twice (docs/decisions/0015).
@@ -62,6 +63,7 @@ endfunction()
 coordkit_product(core STATIC coordkit_core FOLDERS client log)
 coordkit_product(static STATIC coordkit FOLDERS replica ON core)
 coordkit_product(sim STATIC coordkit_sim FOLDERS sim ON core)
+coordkit_product(compare STATIC coordkit_compare FOLDERS compare ON sim core)
 coordkit_product(testing STATIC coordkit_testing FOLDERS testing ON static core)
 set(coordkit_linked coordkit_product_static)
 if(BUILD_SHARED_LIBS)
@@ -88,7 +90,7 @@ add_library(coordkit::asio ALIAS coordkit_product_asio)
 
 # Inside another project only what it links is built.
 if(NOT PROJECT_IS_TOP_LEVEL)
-  set_target_properties(coordkit_product_core coordkit_product_static coordkit_product_sim coordkit_product_testing
-                        coordkit_product_tls PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(coordkit_product_core coordkit_product_static coordkit_product_sim coordkit_product_compare
+                        coordkit_product_testing coordkit_product_tls PROPERTIES EXCLUDE_FROM_ALL ON)
   set_target_properties(${coordkit_linked} PROPERTIES EXCLUDE_FROM_ALL OFF)
 endif()

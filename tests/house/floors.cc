@@ -28,7 +28,8 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/parts.h", "replica"},       {"coordkit/executor.h", "replica"},
     {"coordkit/asio_tokens.h", "replica"}, {"coordkit/asio_stream.h", "replica"},
     {"coordkit/metrics.h", "replica"},     {"coordkit/asio_executor.h", "replica"},
-    {"coordkit/inspect.h", "backup"},      {"coordkit/backup.h", "backup"},
+    {"coordkit/sim/compare.h", "compare"}, {"coordkit/inspect.h", "backup"},
+    {"coordkit/backup.h", "backup"},
 };
 
 struct HeaderRule {
@@ -61,7 +62,7 @@ const std::vector<HeaderRule>& header_rules() {
       {std::regex("coordkit/sim/timeline\\.h"),
        {"sim", "timeline"},
        "only the simulator and its page see what a run is recorded in"},
-      {std::regex("coordkit/sim/(?!timeline\\.h).*"), {"sim"}, "only the simulator sees its own headers"},
+      {std::regex("coordkit/sim/(?!timeline\\.h).*"), {"sim", "compare"}, "only the simulator sees its own headers"},
   };
   return rules;
 }
@@ -204,12 +205,16 @@ const std::map<std::string, Folders>& floors() {
         {"tls", {"base"}},
         {"sim",
          {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "timeline", "base"}},
+        {"compare",
+         {"sim", "client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "timeline",
+          "base"}},
         {"backup", {"client", "engine", "machine", "storage", "raft", "log", "mvcc", "lease", "lock", "coordination", "base"}},
     };
     Folders all;
     for (const auto& row : rows) all.insert(row.first);
     rows["replica"] = all;
-    for (const char* other : {"sim", "check", "timeline", "tls"}) rows["replica"].erase(other);  // only who asks links them
+    // Only who asks links them.
+    for (const char* other : {"sim", "compare", "check", "timeline", "tls"}) rows["replica"].erase(other);
     rows["testing"] = rows["replica"];
     rows["testing"].insert("replica");
     return rows;

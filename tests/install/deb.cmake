@@ -4,8 +4,8 @@ include(${here}/steps.cmake)
 set(folder ${build}/deb)
 file(REMOVE_RECURSE ${folder}/packages)
 run(${CMAKE_COMMAND} -E make_directory ${folder}/packages)
-run(${CMAKE_COMMAND} --build ${build} --target coordkit_product_static coordkit_product_sim coordkit_product_testing
-    coordkit_product_tls)
+run(${CMAKE_COMMAND} --build ${build} --target coordkit_product_static coordkit_product_sim coordkit_product_compare
+    coordkit_product_testing coordkit_product_tls)
 run(cpack -G DEB --config ${build}/CPackConfig.cmake -B ${folder}/packages)
 file(GLOB package ${folder}/packages/libcoordkit-dev_*.deb)
 run_for_output(said dpkg-deb --info ${package})

@@ -1,5 +1,5 @@
 // Four ways to lock, side by side under the same faults: lock keys with leases, sequential ephemeral nodes, Redlock, and
-// coordkit. The first three are models (src/sim/compare): their servers are given as perfect, and what is simulated in full is
+// coordkit. The first three are models (src/compare): their servers are given as perfect, and what is simulated in full is
 // what their clients know and when. coordkit's part is the real engine and client. Guide: docs/comparison.md.
 //
 // Five machines, one lock, one shared counter. A process reads the counter, works, asks whether it still holds the lock, and

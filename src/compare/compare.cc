@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "base/sums.h"
-#include "sim/compare/embedded.h"
-#include "sim/compare/ephemerals.h"
-#include "sim/compare/lease_keys.h"
-#include "sim/compare/redlock.h"
-#include "sim/compare/scene.h"
-#include "sim/compare/work.h"
+#include "compare/embedded.h"
+#include "compare/ephemerals.h"
+#include "compare/lease_keys.h"
+#include "compare/redlock.h"
+#include "compare/scene.h"
+#include "compare/work.h"
 
 namespace coordkit::sim {
 namespace {

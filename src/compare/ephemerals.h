@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/compare/scene.h"
+#include "compare/scene.h"
 
 namespace coordkit::sim::compare {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "compare/strikes.h"
 #include "coordkit/sim/compare.h"
-#include "sim/compare/strikes.h"
 
 namespace coordkit::sim::compare {
 

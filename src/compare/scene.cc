@@ -1,9 +1,9 @@
-#include "sim/compare/scene.h"
+#include "compare/scene.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "sim/compare/work.h"
+#include "compare/work.h"
 
 namespace coordkit::sim::compare {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <optional>
 
+#include "compare/stage.h"
 #include "coordkit/fence.h"
 #include "coordkit/sim/compare.h"
-#include "sim/compare/stage.h"
 
 namespace coordkit::sim::compare {
 

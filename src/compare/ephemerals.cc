@@ -1,4 +1,4 @@
-#include "sim/compare/ephemerals.h"
+#include "compare/ephemerals.h"
 
 #include <utility>
 

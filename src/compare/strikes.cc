@@ -1,4 +1,4 @@
-#include "sim/compare/strikes.h"
+#include "compare/strikes.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/compare/scene.h"
+#include "compare/scene.h"
 
 namespace coordkit::sim::compare {
 

@@ -1,4 +1,4 @@
-#include "sim/compare/lease_keys.h"
+#include "compare/lease_keys.h"
 
 #include <utility>
 

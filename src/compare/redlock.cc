@@ -1,4 +1,4 @@
-#include "sim/compare/redlock.h"
+#include "compare/redlock.h"
 
 #include <utility>
 

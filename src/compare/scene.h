@@ -13,8 +13,8 @@
 #include <memory>
 #include <vector>
 
-#include "sim/compare/stage.h"
-#include "sim/compare/strikes.h"
+#include "compare/stage.h"
+#include "compare/strikes.h"
 #include "sim/node_clock.h"
 #include "sim/world.h"
 

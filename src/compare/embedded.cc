@@ -1,11 +1,11 @@
-#include "sim/compare/embedded.h"
+#include "compare/embedded.h"
 
 #include <array>
 #include <memory>
 #include <utility>
 
+#include "compare/work.h"
 #include "coordkit/sim/options.h"
-#include "sim/compare/work.h"
 
 namespace coordkit::sim::compare {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/compare/work.h"
+#include "compare/work.h"
 
 #include <algorithm>
 

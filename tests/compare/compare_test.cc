@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/compare/strikes.h"
+#include "compare/strikes.h"
 
 namespace coordkit::sim {
 namespace {
