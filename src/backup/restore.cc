@@ -7,8 +7,8 @@
 #include "backup/new_cluster.h"
 #include "backup/new_directories.h"
 #include "backup/path.h"
-#include "base/entry_codec.h"
 #include "coordkit/error.h"
+#include "raft/entry_codec.h"
 #include "storage/identity.h"
 
 namespace coordkit::backup {

@@ -1,4 +1,5 @@
 // What replicas must set alike, as every hello carries it (proto/coordkit/v1/wire.proto, message Agreement).
+// Here because engine and transport both say hello, and do not know each other.
 #pragma once
 
 #include <string>

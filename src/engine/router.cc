@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
 #include "engine/router_meta.h"
+#include "raft/entry_codec.h"
 #include "raft/membership.h"
 
 namespace coordkit {

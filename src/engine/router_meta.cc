@@ -3,10 +3,10 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/entry_codec.h"
 #include "base/fields.h"
 #include "coordkit/engine.h"
 #include "coordkit/error.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::engine {
 namespace {

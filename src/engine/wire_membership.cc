@@ -1,6 +1,6 @@
 // What engines say about members and leadership (coordkit/message.h): genesis offers, changes and transfers.
-#include "base/entry_codec.h"
 #include "engine/wire_fields.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::wire {
 

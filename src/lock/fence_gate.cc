@@ -1,5 +1,5 @@
-#include "base/fence_refusal.h"
 #include "coordkit/fence.h"
+#include "lock/fence_refusal.h"
 
 namespace coordkit {
 

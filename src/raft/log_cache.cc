@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::raft {
 

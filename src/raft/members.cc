@@ -4,8 +4,8 @@
 // committed; then it hands over (R40).
 #include <utility>
 
-#include "base/entry_codec.h"
 #include "raft/core_impl.h"
+#include "raft/entry_codec.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/entry_codec.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::raft {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
+#include "raft/entry_codec.h"
 #include "raft/membership.h"
 #include "sim/violation.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
+#include "raft/entry_codec.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {

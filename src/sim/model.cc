@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
 #include "machine/guard.h"
+#include "raft/entry_codec.h"
 #include "sim/is_any.h"
 
 namespace coordkit::sim {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/entry_codec.h"
 #include "engine/log_command.h"
 #include "machine/command.h"
+#include "raft/entry_codec.h"
 #include "sim/recorder.h"
 
 namespace coordkit::sim {

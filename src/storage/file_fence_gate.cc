@@ -13,11 +13,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/fence_refusal.h"
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
 #include "coordkit/fence.h"
+#include "lock/fence_refusal.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/entry_codec.h"
 #include "base/sums.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::engine {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "base/entry_codec.h"
 #include "base/sums.h"
 #include "engine/members.h"
+#include "raft/entry_codec.h"
 #include "tests/engine/cluster.h"
 
 namespace coordkit::engine {

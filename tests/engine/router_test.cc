@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/check.h"
-#include "base/entry_codec.h"
 #include "base/random.h"
+#include "raft/entry_codec.h"
 #include "tests/engine/router_rig.h"
 
 namespace coordkit::engine {

@@ -74,7 +74,7 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/transport/tcp.cc", "#include \"engine/turn.h\"", "transport may not include engine"},
       {"src/sim/world.cc", "#include \"storage/files.h\"", "sim may not include storage"},
       {"src/sim/world.cc", "#include \"coordkit/sim/compare.h\"", "headers of compare"},
-      {"src/storage/files.cc", "#include \"lock/fence.h\"", "storage may not include lock"},
+      {"src/storage/files.cc", "#include \"lease/table.h\"", "storage may not include lease"},
       {"src/replica/replica.cc", "#include \"sim/world.h\"", "replica may not include sim"},
       {"src/timeline/json.cc", "#include \"coordkit/sim/options.h\"", "only the simulator sees"},
       {"src/timeline/json.cc", "#include \"sim/recorder.h\"", "timeline may not include sim"},

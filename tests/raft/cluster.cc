@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/entry_codec.h"
 #include "base/sums.h"
+#include "raft/entry_codec.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft::testing {

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "base/entry_codec.h"
 #include "base/random.h"
+#include "raft/entry_codec.h"
 #include "raft/progress.h"
 #include "raft/write_queue.h"
 #include "solo.h"

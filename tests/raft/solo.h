@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/entry_codec.h"
 #include "cluster.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::raft::testing {
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <variant>
 
-#include "base/entry_codec.h"
 #include "base/fixed.h"
 #include "coordkit/engine.h"
 #include "engine/log_command.h"
 #include "engine/router_meta.h"
 #include "machine/guard.h"
 #include "machine/rows.h"
+#include "raft/entry_codec.h"
 #include "tools/coordctl/describe_command.h"
 
 namespace coordkit::coordctl {

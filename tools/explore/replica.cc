@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "base/entry_codec.h"
 #include "base/sums.h"
+#include "raft/entry_codec.h"
 
 namespace coordkit::explore {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/fence_refusal.h"
+#include "lock/fence_refusal.h"
 
 #include <string>
 

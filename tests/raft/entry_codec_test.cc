@@ -1,4 +1,4 @@
-#include "base/entry_codec.h"
+#include "raft/entry_codec.h"
 
 #include <gtest/gtest.h>
 
