@@ -33,7 +33,7 @@ bool contiguous_and_intact(GroupId group, const AppendRequest& request) {
 
 bool Admission::admits(ReplicaId from, const Message& message) const {
   const Configuration& members = log_.configuration();
-  if (from == options_.self || members.voters.empty()) return false;  // a blank replica listens to no peer
+  if (from == options_.self || members.voters.empty()) return false;  // a blank replica ignores every peer
   if (!log_.rollback_checked() && !std::holds_alternative<Removed>(message)) return false;
   if (!is_member(members, from) && !heard_as_stranger(from, message)) return false;
   return std::visit(
@@ -41,8 +41,8 @@ bool Admission::admits(ReplicaId from, const Message& message) const {
       message);
 }
 
-// A term is only ever raised, and there are 2^64: a peer that could raise it at will would leave none to elect a leader in
-// (FLT_S08). Bounded leaps of the few who are heard at all take longer than a cluster lives.
+// Terms only ever rise, and there are 2^64 of them: a peer that could raise the term at will would leave none for elections
+// (FLT_S08). With bounded leaps, the few peers that are accepted at all need longer than the life of a cluster to use them up.
 bool Admission::within_reach(Term claimed) const {
   return claimed <= log_.term() || claimed.value() - log_.term().value() <= kTermLeapMax;
 }
@@ -54,7 +54,7 @@ bool Admission::well_formed(ReplicaId, const VoteRequest& request) const {
   return known_kind && known_cause && plausible(request.last) && request.last.term <= request.term;
 }
 
-// The answer to our present campaign, or news of a later term.
+// An answer to our current campaign, or a message that reveals a later term.
 bool Admission::well_formed(ReplicaId, const VoteReply& reply) const {
   if (reply.term > log_.term()) return true;
   return campaigning_ != nullptr && campaigning_->answered_by(reply, log_.term());
@@ -71,7 +71,7 @@ bool Admission::well_formed(ReplicaId from, const Heartbeat& heartbeat) const {
          plausible(heartbeat.needed);
 }
 
-// An order of the leader that we follow, in its term and no other.
+// An order from the leader that we follow, in its term and no other.
 bool Admission::well_formed(ReplicaId from, const TimeoutNow& order) const {
   return order.term == log_.term() && leadership_.leader == from;
 }
@@ -97,8 +97,8 @@ bool Admission::legitimate_leader(ReplicaId from, Term claimed) const {
   return !leading_ && (!leadership_.leader || leadership_.leader == from);
 }
 
-// Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is judged like any
-// other (4.1). A leader shows itself by an append, of a term not yet over; once it is followed its orders count as well.
+// Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is checked like any
+// other (4.1). A leader proves itself by an append of a term not yet over; once we follow it, its orders count as well.
 bool Admission::heard_as_stranger(ReplicaId from, const Message& message) const {
   if (std::holds_alternative<VoteRequest>(message)) return true;
   if (const auto* append = std::get_if<AppendRequest>(&message)) return append->term >= log_.term();

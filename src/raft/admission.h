@@ -1,5 +1,5 @@
-// The gate for messages: one question. A message that fails it is dropped and nothing happens; after it, the handlers see only
-// what a correct member of this group could have sent. Whether a term is news is not judged here (Voting::begins_new_term).
+// The gate for messages. One that does not pass is dropped without any effect; behind the gate, handlers see only what a
+// correct member of this group could have sent. Whether a term is new is decided elsewhere (Voting::begins_new_term).
 #pragma once
 
 #include "raft/campaigning.h"

@@ -6,14 +6,14 @@
 
 namespace coordkit::raft {
 
-// Heartbeats of a new round first, then appends, then the news of a commit to peers that did not get it with an append.
+// Heartbeats of a new round first, then appends, then the new commit index to peers that did not get it with an append.
 void Leading::send_turn(const Step& step) {
   if (heartbeat_due_ || confirmations_.round_wanted()) begin_round(step);
   for (Progress& peer : peers_) replicate(peer, step);
   send_commit_news(step);
 }
 
-// Under load the next append is on its way before the news are due, and half of all messages need not be sent.
+// Under load the next append is sent before these messages are due, so half of all messages need not be sent.
 void Leading::send_commit_news(const Step& step) {
   const bool due = options_.commit_news_delay == Duration::zero() || commit_news_due_ <= step.now;
   bool kept = false;
@@ -109,8 +109,8 @@ void Leading::send_append(Progress& peer, std::span<const Entry> entries, const 
   step.out.send(peer.peer, WriteNumber(), std::move(request));
 }
 
-// With each heartbeat that is watched an empty append at our base. It shows a peer that does not follow us yet who leads, and
-// finds out what the peer has got elsewhere or kept over a restart; a Conflict says nothing new.
+// Each heartbeat whose answer is tracked comes with an empty append at our base. It shows a peer that does not follow us yet
+// who leads, and reveals what the peer got elsewhere or kept over a restart; a Conflict tells us nothing new.
 void Leading::probe_at_base(const Progress& peer, const Step& step) {
   const Position base = step.log.base();
   step.out.send(peer.peer, WriteNumber(),

@@ -19,7 +19,7 @@ class Campaigning {
   // The answer to this campaign. A pre-vote's carries the voter's own term, whatever it is.
   bool answered_by(const VoteReply& reply, Term term) const;
   void receive(ReplicaId from, const VoteReply& reply);
-  // The own vote counts only once the write that stores it is durable (regression R13).
+  // Its own vote counts only once the write that stores it is durable (regression R13).
   bool won(const Log& log) const;
 
  private:

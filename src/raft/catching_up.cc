@@ -1,5 +1,5 @@
-// What peers lack, as their leader sees it: how much of the log must stay for them, who makes new commands wait, and who can
-// only be helped by a state (thesis 5).
+// What peers lack, as the leader sees it: how much of the log must be kept for them, which of them slow down new commands, and
+// which can only be helped by sending a state (thesis 5).
 //
 // A peer whose next entry is no longer in our log is Behind: it gets heartbeats, no appends, and counts for the quorum as it
 // did. How the state travels is the host's business (docs/decisions/0006); it comes back here as a match at or above our base.
@@ -11,7 +11,7 @@
 namespace coordkit::raft {
 namespace {
 
-// Entries after this are on their way to the peer, or will be asked for by it: of one that is sent a state those after it.
+// Entries after this are on their way to the peer or will be requested by it; for a peer that is sent a state, those after it.
 Index needed_by(const Progress& peer, const Log& log) {
   switch (peer.state) {
     case Progress::State::Probe: return peer.next.previous();
@@ -30,8 +30,8 @@ Duration catch_up_grace(const Options& options) {
   return kTimeouts * options.election_timeout;
 }
 
-// The log stays for peers that catch up, or it would never end: what comes while one is served is gone when it asks for that.
-// Every replica keeps it, because the next leader has to go on with it; a new one has to ask first who needs what.
+// The log is kept for peers that catch up; otherwise they never would: entries that arrive while one chunk is sent would be
+// gone when needed. Every replica keeps it, since the next leader must continue; a new leader first asks who needs what.
 Index Leading::needed(const Log& log, LaggingTime now) const {
   Index lowest = log.needed_as_follower();
   const bool knows = now - since_ >= catch_up_grace(options_) || std::none_of(peers_.begin(), peers_.end(), probed);
@@ -42,7 +42,7 @@ Index Leading::needed(const Log& log, LaggingTime now) const {
   return lowest;
 }
 
-// One that is behind and waits for a state holds up no proposals before it is sent one.
+// A peer that is behind and waits for a state does not hold up proposals until the state is being sent.
 bool Leading::holds_back(const Log& log, LaggingTime now) const {
   if (options_.follower_lag_bytes_max == 0) return false;
   return std::any_of(peers_.begin(), peers_.end(), [&](const Progress& peer) {

@@ -35,7 +35,7 @@ std::optional<LaggingTime> Confirmations::begun(uint64_t round) const {
 }
 
 // A read at the returned index sees everything that was acknowledged before the question: what was committed then, and at
-// least the own first entry, before which all earlier terms' commits lie.
+// least our first entry of the term, before which all earlier terms' commits lie.
 void Confirmations::answer(Index commit, Index start, absl::FunctionRef<uint64_t()> agreed, Outbox& out) {
   if (questions_.empty()) return;
   confirmed_ = agreed();

@@ -1,8 +1,8 @@
 // "Do I still lead?" (thesis 6.4). A question is answered by a heartbeat round that began after it was asked and that a quorum
-// answered in this term; one round releases every question asked before it. Nothing is answered before an entry of the own
-// term is committed (regression R59): until then the leader does not know what is.
+// answered in this term; one round answers every question asked before it. No answer is given before an entry of the leader's
+// own term is committed (regression R59): until then the leader does not know what is.
 //
-// A reign has one of these; it ends with it, and every question is refused then.
+// One object per leadership; when that ends, so does the object, and every open question is refused.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@ class Confirmations {
  public:
   explicit Confirmations(const Options& options) : options_(options) {}
 
-  // ---- questions. `commit`: when it was asked. Alone: no round is needed
+  // ---- questions. `commit`: when it was asked. `alone`: no round is needed
   void ask(Ticket ticket, Index commit, bool alone);
   bool round_wanted() const;
   // `start`: our first entry of this term. `agreed`: the round that a quorum has answered.
@@ -27,7 +27,7 @@ class Confirmations {
   // ---- rounds
   uint64_t round() const { return round_; }  // the last one begun in this term
   void begin_round(LaggingTime now);
-  // A time before which everything was sent that an answer to this round may answer; nothing: it is too long ago.
+  // Everything that an answer to this round may answer was sent after this time; nullopt: too long ago to know.
   std::optional<LaggingTime> begun(uint64_t round) const;
 
  private:

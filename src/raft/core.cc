@@ -40,7 +40,7 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
   election_timer_.arm(now_);
 }
 
-// Before the input a leader looks at the time, so that a process that slept through its reign does not act on old mail first.
+// A leader checks the time before the input, so that a process that slept past its leadership does not act on old messages.
 void Core::Impl::step(Input input, LaggingTime now) {
   now_ = std::max(now_, now);
   const bool expired = leading_ && leading_->expired(log_, now_);
@@ -90,8 +90,8 @@ void Core::Impl::take(Input& input) {
              input);
 }
 
-// Anything of a later term first makes us a follower in it; what belongs to a term that is over gets that as its answer from
-// the handlers. Until it is checked for a rollback a disk keeps its term, to be compared with what peers remember.
+// A message of a later term first makes us a follower in that term; one of a term that is over is refused by its handler. Until
+// a disk has passed the rollback check it keeps its term, to be compared with what peers remember.
 void Core::Impl::on(Received& received) {
   const ReplicaId from = received.from;
   Message& message = received.message;
@@ -115,7 +115,7 @@ void Core::Impl::on(Received& received) {
              message);
 }
 
-// A follower looks at the time after the input: what it slept through may well have been a heartbeat.
+// A follower checks the time after the input: what it slept through may well have been a heartbeat.
 void Core::Impl::watch_time() {
   if (leading_) {
     if (!leading_->heartbeat_comes_due(now_)) return;
@@ -147,7 +147,7 @@ void Core::Impl::settle() {
 
 // ---- proposals
 
-// Commands only: members change by ChangeMembership.
+// Commands only: membership changes by ChangeMembership.
 ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
   using Kind = ProposalFate::Kind;
   if (!leading_) return Kind::NotLeader;
@@ -203,7 +203,7 @@ void Core::Impl::applied(Index applied) {
   log_.evict_applied();
 }
 
-// ---- looks
+// ---- queries
 
 LaggingTime Core::Impl::next_deadline() const {
   const LaggingTime transfer = transfer_.deadline();
@@ -221,7 +221,7 @@ std::optional<Lease> Core::Impl::lease() const {
   return since ? std::optional(Lease{*since, log_.commit()}) : std::nullopt;
 }
 
-// A leader knows of everything that was committed until its quorum last followed it, once an own entry is committed.
+// A leader knows everything committed up to its quorum's last contact, once an entry of its own term is committed.
 std::optional<LaggingTime> Core::Impl::fresh_at() const {
   if (!leading_) return news_.freshness.at();
   if (!leading_->own_entry_committed(log_) || log_.applied() < log_.commit()) return std::nullopt;

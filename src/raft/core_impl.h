@@ -1,12 +1,12 @@
-// One replica of the protocol, put together. It owns its parts, lets an input through the gate, gives it to the part that it
-// concerns, and then does what follows from it. Where what is:
+// One replica of the protocol, put together. It owns its parts, passes each input through the gate to the part responsible for
+// it, and then does what follows from it. Where things are:
 //
 //   core.cc           one step: time, the gate, the handler, settle(); what a turn drains
-//   admission.h       which messages are worth looking at
+//   admission.h       which messages are accepted
 //   election.cc       votes, terms, roles (thesis 3.4, 9.6, 6.2); voting.h judges, campaigning.h counts
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
 //   following.cc      the follower's half (3.5); leader_news.h is what it has heard
-//   pending_transfer.h  handing leadership over (3.10); disk_watch.h says when it is done unasked
+//   pending_transfer.h  handing leadership over (3.10); disk_watch.h decides when it happens without a request
 //   members.cc        who is a member (4); pending_change.h
 //   log.h             the log, its disk, and what of it must stay; log_reader.h reads back what is no longer in memory
 //   installing.cc     a state in place of entries that are gone (5)
@@ -91,7 +91,7 @@ class Core::Impl {
   void on(const Installed& installed);
   void start_log_after(const Installed& installed);
 
-  const std::shared_ptr<const Options> options_;  // parts refer to it, and so do those of a copy (fingerprint.h)
+  const std::shared_ptr<const Options> options_;  // shared: parts refer to it, in copies as well (fingerprint.h)
   LaggingTime now_;
   Log log_;
   LogReader reader_;

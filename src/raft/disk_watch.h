@@ -1,6 +1,6 @@
-// Whether a leader's own disk stalls while followers store promptly (faults P10, P11). It can lead for ever without its disk
-// (thesis 10.2.1), but one more failure would then cost more than a disk. Where every disk is slow, stepping aside would send
-// leadership round and round, so what counts is who stored promptly what the own disk did not.
+// Detects a leader whose own disk stalls while followers store promptly (faults P10, P11). It can lead forever without its disk
+// (thesis 10.2.1), but then one more failure would cost more than a disk. Where all disks are slow, stepping down would pass
+// leadership round in circles, so what counts is which peers promptly stored what this disk did not.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ class DiskWatch {
  public:
   explicit DiskWatch(const Options& options) : options_(options) {}
 
-  // With each heartbeat: what was in the log when the lag began is either durable, which ends it, or it shows who is prompt.
+  // With each heartbeat: what was in the log when the lag began is durable, which ends it, or we learn which peers are prompt.
   void look(Index last, Index durable, const Peers& peers, LaggingTime now);
   bool stalls(LaggingTime now) const;
-  bool prompt(ReplicaId id) const;  // it kept up all the time
-  // Tried for one timeout, then left alone for another.
+  bool prompt(ReplicaId id) const;  // it has kept up throughout
+  // A transfer is tried for one timeout; then nothing is done for another.
   void handing_over(LaggingTime until);
   bool handed_over_in_vain() const { return lag_->tried; }
 

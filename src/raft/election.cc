@@ -14,7 +14,7 @@ namespace coordkit::raft {
 namespace {
 
 // INV_R21: the only ways from one role to another (thesis fig. 3.3, with the pre-vote phase of 9.6 before each candidacy
-// but those a leader asked for, 3.10).
+// except those that the leader asked for, 3.10).
 bool allowed(Role from, Role to, Cause cause) {
   switch (to) {
     case Role::Follower: return true;
@@ -57,7 +57,7 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
   return true;
 }
 
-// A leader's word or a newer configuration ends the silence (regression R41).
+// A message from a leader or a newer configuration ends the silence (regression R41).
 void Core::Impl::receive(ReplicaId, const Removed& news) {
   const bool old = newer(log_.cache().configuration_position(), news.configuration);
   if (leading_ || old) return;
@@ -65,8 +65,8 @@ void Core::Impl::receive(ReplicaId, const Removed& news) {
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
 }
 
-// A follower that gets such an order campaigns without asking first (3.10); one whose disk still owes a vote would only burn a
-// term.
+// A follower that gets this order campaigns without a pre-vote (3.10); if its disk still has a vote to store, it would only
+// waste a term.
 void Core::Impl::receive(ReplicaId, const TimeoutNow&) {
   if (roles_.role() != Role::Follower || !voting().may_campaign()) return;
   roles_.request({Role::Candidate, log_.term(), ReplicaId(), Cause::Transfer});
@@ -115,7 +115,7 @@ void Core::Impl::begin_campaign(Role role, Cause cause) {
   campaigning_->ask_for_votes(real ? log_.term() : log_.term().next(), after, log_, outbox_);
 }
 
-// Thesis 3.6.2, 6.4: an entry of its own term, first of all, so that everything before it can be committed and read.
+// Thesis 3.6.2, 6.4: first an entry of its own term, so that everything before it can be committed and read.
 void Core::Impl::become_leader() {
   campaigning_.reset();
   roles_.enter({Role::Leader, log_.term(), options_->self});

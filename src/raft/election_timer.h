@@ -1,4 +1,4 @@
-// When a replica that hears of no leader campaigns next, and how its campaigns are named.
+// When a replica that hears from no leader campaigns next, and how its campaigns are numbered.
 #pragma once
 
 #include "base/random.h"

@@ -51,7 +51,7 @@ struct MessageWords {
     to.add(m.term), to.add(m.stream), to.add(static_cast<uint64_t>(m.verdict)), to.add(m.match);
     to.add(m.hint), to.add(m.rejected), to.add(m.round);
   }
-  void operator()(const Heartbeat& m) {  // but what no core looks at
+  void operator()(const Heartbeat& m) {  // except what no core reads
     to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.committed), to.add(m.round),
         to.add(m.needed);
   }
@@ -95,7 +95,7 @@ class CoreTwin::Reader {
            core_.outbox_.commit_reported == core_.log_.commit();
   }
 
-  // How long ago, or an election timeout if it is longer than that: nothing asks for more.
+  // How long ago, capped at an election timeout: nothing depends on more.
   void age(LaggingTime at) {
     to_.add(static_cast<uint64_t>(std::min(core_.now_ - at, core_.options_->election_timeout).count()));
   }
@@ -217,7 +217,7 @@ class CoreTwin::Reader {
       to_.add(append.bytes);
     }
     to_.add(peer.commit_sent);
-    to_.add(std::max(peer.commit_sent, peer.commit_told));  // below it means nothing any more
+    to_.add(std::max(peer.commit_sent, peer.commit_told));  // lower values have no effect
     to_.add(peer.answered_round);
     age(peer.contact);
     if (!ignored_.compaction)

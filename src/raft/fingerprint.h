@@ -1,14 +1,14 @@
-// For exhaustive tests only: cores that can be copied and compared. Nothing of the library calls this.
+// For exhaustive tests only: cores that can be copied and compared. Nothing in the library calls this.
 //
 // A fingerprint covers everything that can influence what a core answers from now on, and nothing else:
 //
 //   time      relative to the core's own clock; ages are capped where only "an election timeout or more" matters
 //   writes    relative to the last one reported durable
-//   jitter    not covered. It is a choice that the test makes afresh with reseed() before each step
-//   ids       under other names if asked, so that states that differ in who is who only are equal
+//   jitter    not covered: the test chooses it afresh with reseed() before each step
+//     ids       renamed if asked, so that states that differ only in who is who are equal
 //
-// All else (terms, indexes, streams, rounds) counts as it is. A field that is added to the core is added here: ./dev explore
-// --twins and its tests run pairs with equal fingerprints side by side and find what was left out.
+// Everything else (terms, indexes, streams, rounds) counts as it is. A new field of the core must be added here: ./dev explore
+// --twins and its tests run pairs with equal fingerprints side by side and detect omissions.
 #pragma once
 
 #include <array>
@@ -55,9 +55,9 @@ class Digest {
   std::vector<uint64_t> words_;
 };
 
-// What a test never lets matter, so that it need not tell states apart by it.
+// What a test never exercises, so that states need not be told apart by it.
 struct Ignored {
-  bool followers_clocks = false;  // no vote request is refused for a leader heard, no deadline is waited for
+  bool followers_clocks = false;  // no vote request is refused because of a live leader, no deadline is awaited
   bool compaction = false;        // there are no checkpoints
 };
 
@@ -68,7 +68,7 @@ class CoreTwin {
   static void digest(const Core& core, Digest& into, const Ignored& ignored = {});
   static void reseed(Core& core, uint64_t seed);
 
-  static std::span<const Entry> log(const Core& core);  // what of it is in memory
+  static std::span<const Entry> log(const Core& core);  // the part in memory
   static LaggingTime now(const Core& core);
   static bool hears_leader(const Core& core);
   // An append's answer that later ones of its stream have made meaningless.
@@ -76,7 +76,7 @@ class CoreTwin {
   static bool vote_durable(const Core& core);
   static bool admissible(const Core& core, ReplicaId from, const Message& message);
 
-  // The defect of regression R01, for tests that must fail: commits whatever a majority has, of any term.
+  // The defect of regression R01, for tests that must fail: commits what a majority has, whatever its term.
   static void commit_by_counting(Core& core);
 
  private:

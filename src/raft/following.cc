@@ -1,4 +1,4 @@
-// The follower's half of replication (thesis 3.5): what the leader's log is, our log becomes; what it proved, we acknowledge.
+// The follower's half of replication (thesis 3.5): our log becomes the leader's; we acknowledge what it has proved.
 #include <algorithm>
 
 #include "base/check.h"

@@ -1,7 +1,7 @@
-// How old the applied state of a follower may be, as far as it has heard. The leader's word "I have committed up to here" makes
-// the state as fresh as the moment the word came in, once it is applied. One such word is remembered at a time, so the
-// answer is at most a few heartbeats too old. It is no bound: neither the word's travel counts nor that the leader may
-// have been deposed unawares. A caller that needs certainty reads linearizably.
+// How old a follower's applied state may be, as far as it knows. The leader's statement "I have committed up to here" makes the
+// state as fresh as the moment it arrived, once it is applied. One statement is remembered at a time, so the answer is at most
+// a few heartbeats too old. It is no bound: it ignores how long the message travelled, and the leader may have been deposed
+// without knowing it. A caller that needs certainty reads linearizably.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The log goes on from a state (thesis 5) that took the place of entries that are gone everywhere else.
+// Continuing the log from a state (thesis 5) that replaces entries which are gone everywhere else.
 #include <algorithm>
 
 #include "base/check.h"
@@ -8,7 +8,7 @@ namespace coordkit::raft {
 
 // What was installed is committed, so it is the prefix of the log of every leader from that term on (thesis 3.6.3): ours up
 // to there is the leader's, whatever it was. The state is durable already, so its position counts as durable. Hard state is
-// not touched, unless the term is news. Any role but leader may have to start its log again (regression R18); the log of a
+// not touched, unless the term is new. Any role but leader may have to start its log again (regression R18); the log of a
 // leader of that term or a later one holds all that is committed, so it never has to (INV_R06).
 void Core::Impl::on(const Installed& installed) {
   const Position at = installed.at;
@@ -27,7 +27,7 @@ void Core::Impl::on(const Installed& installed) {
   log_.raise_applied(at.index);
 }
 
-// Votes asked for with the old log would be votes for another one.
+// Votes requested with the old log must not count for the new one.
 void Core::Impl::start_log_after(const Installed& installed) {
   log_.start_after(installed);
   reader_.clear();

@@ -1,4 +1,4 @@
-// What a replica has heard of the leaders of the time. It outlives roles and terms: a lease or a question may rest on it.
+// What a replica has heard from leaders. It outlives roles and terms: a lease or a question may rest on it.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ struct LeaderNews {
   LaggingTime contact;     // when a legitimate leader was last heard; with leases also when we started
   Index verified;          // our log is equal to this term's leader's up to here
   Index commit;            // the highest that any leader has named
-  bool hold_back = false;  // the leader that is followed asks for it
-  bool removed = false;    // by a peer's word: no campaign until a leader speaks or a configuration comes
+  bool hold_back = false;  // requested by the leader we follow
+  bool removed = false;    // according to a peer: no campaign until a leader speaks or a configuration comes
   Freshness freshness;
 
   void heard(LaggingTime now) {

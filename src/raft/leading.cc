@@ -1,4 +1,4 @@
-// The reign (thesis 3.5, 3.6): what peers' answers prove, what they make committed, and how long a leader may rely on them.
+// Leadership (thesis 3.5, 3.6): what peers' answers prove, what they commit, and how long a leader may rely on them.
 #include "raft/leading.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const
   return peer && echoed == term_ && stream == peer->stream;
 }
 
-// An answer proves contact at the time its round was begun, not at the time of receipt: the network may have held it for
-// ever. It counts however many rounds were begun since, or peers that are slow but alive would be taken for gone.
+// An answer proves contact at the time its round began, not at the time of receipt: the network may have held it arbitrarily
+// long. It counts however many rounds have begun since; otherwise slow but live peers would be taken for dead.
 void Leading::heard(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
   const std::optional<LaggingTime> begun = confirmations_.begun(round);
@@ -84,8 +84,8 @@ uint64_t Leading::match_of(ReplicaId id, const Log& log) const {
   return peers_.match(id).value();
 }
 
-// Only an entry of the own term is committed by counting (regression R01). The own match is what the own disk has; the
-// followers alone may be a quorum.
+// Only an entry of the leader's own term is committed by counting (regression R01). Its own match is what its disk has;
+// followers alone may form a quorum.
 void Leading::advance_commit(Log& log) {
   if (!std::exchange(match_changed_, false)) return;
   const auto match_of = [&](ReplicaId id) { return this->match_of(id, log); };
@@ -104,7 +104,7 @@ LaggingTime Leading::quorum_contact(const Log& log, LaggingTime now) const {
   return peers_.quorum_time(log.configuration(), &Progress::contact, now);
 }
 
-// A leader stops at the latest when another one could have been elected: an election timeout after it sent the last
+// A leader steps down no later than when another could have been elected: an election timeout after it sent the last
 // heartbeat that a quorum answered (thesis 6.2; regression R66).
 bool Leading::expired(const Log& log, LaggingTime now) const {
   return now - quorum_contact(log, now) >= options_.election_timeout;
@@ -117,7 +117,7 @@ bool Leading::heartbeat_comes_due(LaggingTime now) {
   return true;
 }
 
-// A peer that answered a round hears this leader for an election timeout and votes for no other until then, whatever term it
+// A peer that answered a round obeys this leader for an election timeout and votes for no other until then, whatever term it
 // has moved to meanwhile; only the leader's own order to campaign is exempt, and that voids the lease first (thesis 6.4.1;
 // regression R61).
 std::optional<LaggingTime> Leading::lease_start(const Log& log, LaggingTime now) const {
@@ -130,8 +130,8 @@ ReplicaId Leading::best_successor(const Log& log, LaggingTime now) const {
   return peers_.best_successor(log.configuration(), now, [](ReplicaId) { return true; });
 }
 
-// A stalled disk, after a while in office. If one attempt came to nothing and the prompt peers can elect one of them without
-// us, we make room: with such a disk we win no election.
+// The disk stalls, and we have led for a while. If one transfer failed and the prompt peers can elect one of themselves without
+// us, we step down: with such a disk we win no election.
 std::optional<ReplicaId> Leading::relief(const Log& log, LaggingTime now) const {
   constexpr int kTimeoutsLedFirst = 10;
   if (!disk_watch_.stalls(now) || now - since_ < kTimeoutsLedFirst * options_.election_timeout) return std::nullopt;

@@ -1,10 +1,10 @@
-// What a replica is and does only while it leads: it exists from its election to the end of the reign, so that nothing of one
-// reign can be taken for another's.
+// What a replica is and does only while it leads. It exists from election to the end of that leadership, so that nothing is
+// carried over from one leadership to the next.
 //
-//   leading.cc     the reign: peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
+//   leading.cc     peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
 //   appending.cc   the messages of a turn (thesis 3.5, 10.2.1)
-//   catching_up.cc what peers lack: entries that must stay, states that are to be sent (thesis 5)
-//   members.cc     which changes of members are taken, and when one is over (thesis 4)
+//   catching_up.cc what peers lack: entries that must stay, states to be sent (thesis 5)
+//   members.cc     which membership changes are accepted, and when one is complete (thesis 4)
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@
 
 namespace coordkit::raft {
 
-// A peer heard so lately may be at work on what it lacks: a broken connection has come back by then, a new leader has heard
-// from all.
+// A peer heard from this recently may still be catching up: by then a broken connection is restored, and a new leader has
+// heard from everyone.
 Duration catch_up_grace(const Options& options);
 
 class Leading {
@@ -35,7 +35,7 @@ class Leading {
   void advance_commit(Log& log);
   bool own_entry_committed(const Log& log) const { return log.commit() >= start_; }
 
-  // ---- what peers say
+  // ---- answers of peers
   void connected(ReplicaId peer, StreamNumbers& streams, const Step& step);
   void receive(ReplicaId from, const AppendReply& reply, const Step& step);
   void receive(ReplicaId from, const HeartbeatReply& reply, const Step& step);
@@ -51,7 +51,7 @@ class Leading {
   // The time since which a quorum has followed us, for a lease.
   std::optional<LaggingTime> lease_start(const Log& log, LaggingTime now) const;
 
-  // ---- questions whether we lead
+  // ---- leadership confirmations
   uint64_t round() const { return confirmations_.round(); }
   void ask(Ticket ticket, const Log& log);
   void answer_questions(const Log& log, Outbox& out);
@@ -67,15 +67,15 @@ class Leading {
   std::optional<ChangeFate::Kind> endangered_by(const Configuration& next, const Log& log, LaggingTime now) const;
   bool change_decided(const Log& log) const;
 
-  // ---- who could lead instead (thesis 3.10)
+  // ---- transfer targets (thesis 3.10)
   ReplicaId self() const { return options_.self; }
   bool may_succeed(ReplicaId id, const Log& log) const { return peers_.find(id) && votes_on(log.configuration(), id); }
   ReplicaId best_successor(const Log& log, LaggingTime now) const;
-  // The own disk stalls: the peer that should lead instead. Zero: none can be named, but we should make room. Nothing: stay.
+  // The own disk stalls: the peer that should lead instead. Zero: none found, but step down. nullopt: stay.
   std::optional<ReplicaId> relief(const Log& log, LaggingTime now) const;
   DiskWatch& disk_watch() { return disk_watch_; }
 
-  // ---- who lags
+  // ---- lagging peers
   Index needed(const Log& log, LaggingTime now) const;
   bool holds_back(const Log& log, LaggingTime now) const;
   std::vector<ReplicaId> behind(LaggingTime now) const;
@@ -103,7 +103,7 @@ class Leading {
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
   LaggingTime heartbeat_deadline_;
-  LaggingTime commit_news_due_ = LaggingTime::max();  // for peers that no append has told; max(): there are none
+  LaggingTime commit_news_due_ = LaggingTime::max();  // for peers that no append has informed; max(): there are none
 };
 
 }  // namespace coordkit::raft

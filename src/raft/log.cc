@@ -13,14 +13,14 @@ HardState known_hard_state(const HardState& recovered, Position last) {
   return recovered.term >= last.term ? recovered : HardState{last.term, ReplicaId()};
 }
 
-// What is committed by definition: the checkpoint, and the genesis that every member stored before the first vote.
+// Committed by definition: the checkpoint, and the genesis that every member stored before the first vote.
 Index known_commit(const Recovered& recovered) {
   const bool genesis =
       !recovered.base.index && !recovered.entries.empty() && recovered.entries.front().kind == EntryKind::Genesis;
   return std::max({recovered.base.index, recovered.applied.index, genesis ? Index(1) : Index()});
 }
 
-// Up to where entries came without what they say (LogStore::checkpointed); zero: all are whole.
+// Up to where entries came without their contents (LogStore::checkpointed); zero: all are complete.
 Index left_out(const std::vector<Entry>& entries, Index applied) {
   Index last;
   for (const Entry& entry : entries) {
@@ -99,7 +99,7 @@ void Log::start_after(const Installed& installed) {
   everyone_has_ = installed.at.index;
 }
 
-// Nothing goes that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
+// Removes nothing that is not in a durable checkpoint and in the durable log (thesis 5.1; regression R31).
 std::optional<Position> Log::compact(Index needed) {
   const Index checkpointed = retention_.checkpoint();
   const Index through = std::min({checkpointed, retention_.removable(everyone_has_, needed), durable(), commit_});

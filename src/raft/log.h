@@ -1,4 +1,4 @@
-// The replica's own log and hard state: what is in it, what of it is durable, committed and applied, and what of it may go.
+// The replica's own log and hard state: what is in it, what of it is durable, committed and applied, and what may be removed.
 //
 //   base <= checkpoint <= applied <= commit <= last        durable <= last
 //
@@ -16,7 +16,7 @@
 
 namespace coordkit::raft {
 
-// Nothing counts this far in the life of a cluster; the room above keeps `+ 1` and batch arithmetic from wrapping.
+// No counter gets this far in the life of a cluster; the headroom keeps `+ 1` and batch arithmetic from wrapping.
 inline constexpr uint64_t kCountMax = ~uint64_t{0} - (uint64_t{1} << 32);
 
 // Thesis 3.6.1: the later term wins, then the higher index (regression R15).
@@ -38,11 +38,11 @@ class Log {
 
   void append(Entry entry);  // right after last()
   void truncate_after(Index index);
-  // What follows a position at which the logs agree. True: the members changed.
+  // The entries after a position at which the logs agree. True: the members changed.
   bool adopt(std::vector<Entry>& entries);
   bool agrees(Position previous) const;
   void start_after(const Installed& installed);
-  // Forgets what need not stay: entries after `needed` are wanted by others. Nothing: none went.
+  // Forgets what need not be kept; others still need the entries after `needed`. nullopt: nothing was removed.
   std::optional<Position> compact(Index needed);
 
   // ---- how far it got
@@ -68,12 +68,12 @@ class Log {
   void written(WriteNumber number) { disk_.written(number); }
 
   // ---- what this disk has lost
-  // False: the disk may have been set back to an older state. Until it is checked it neither votes, campaigns nor acknowledges.
+  // False: the disk may have been rolled back to an older state. Until checked, it neither votes, campaigns nor acknowledges.
   bool rollback_checked() const { return rollback_checked_; }
   void rollback_check_passed() { rollback_checked_ = true; }
   Position floor() const { return floor_; }
   bool lacks_promised() const;
-  bool reached_by(Position last) const;  // a log that ends there goes at least as far as ours, and as what ours has lost
+  bool reached_by(Position last) const;  // a log that ends there is at least as long as ours, including what ours has lost
   void drop_reached_floor();
 
  private:

@@ -78,7 +78,7 @@ void LogCache::evict(Index through, size_t bytes_max) {
   drop_front(count);
 }
 
-// Gives up slots at once and moves the rest only when half of the vector is empty: O(1) per entry, contiguous for spans.
+// Releases slots at once and moves the rest only when half of the vector is empty: O(1) per entry, contiguous for spans.
 void LogCache::drop_front(size_t count) {
   for (size_t i = dropped_; i < dropped_ + count; ++i) {
     bytes_ -= entries_[i].bytes();

@@ -1,5 +1,5 @@
-// Entries that left memory, read back from the log store for peers and for apply. A failed or unsound read never leads to
-// anything being sent, applied or truncated (regression R27): it is tried again later.
+// Entries evicted from memory, read back from the log store for peers and for apply. A failed or invalid read never causes
+// anything to be sent, applied or truncated (regression R27): it is retried later.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ class LogReader {
 
   void request(Index first, Index last, size_t bytes_max, LaggingTime now);
   std::vector<ReadRequest>& requests() { return requests_; }  // for the next drain
-  // Whether this was asked for and is what the log says.
+  // Whether this was requested and matches the log.
   bool accepts(const LogRead& read, const Log& log, LaggingTime now);
   void keep_for_apply(LogRead& read);
 
-  // Committed entries from `first` on, from memory or from what was read back; empty: asked for.
+  // Committed entries from `first` on, from memory or from what was read back; empty: they were requested.
   std::span<const Entry> committed(Index first, size_t bytes_max, const Log& log, LaggingTime now);
 
   void compacted(Index through);
-  void clear();  // another log
+  void clear();  // the log was replaced
 
  private:
   friend class CoreTwin;

@@ -1,5 +1,5 @@
-// How many bytes of the log lie after an index, roughly: which entries may be forgotten so that what stays still weighs at
-// least a budget. Entries that left memory count as well, so the bytes are noted in marks, a few dozen per budget.
+// Roughly how many bytes of the log lie after an index: which entries may be forgotten so that what is kept is still at
+// least a budget. Evicted entries count as well, so the bytes are noted at marks, a few dozen per budget.
 #pragma once
 
 #include <deque>
@@ -13,13 +13,13 @@ class LogWeight {
   LogWeight(Index base, uint64_t budget) : budget_(budget), step_(budget == 0 ? ~uint64_t{0} : budget / 32 + 1) { reset(base); }
 
   void append(Index index, size_t bytes);
-  void truncate_after(Index index);  // what is cut within a mark stays counted until the next one
+  void truncate_after(Index index);  // a cut within a mark stays counted until the next mark
   void compact(Index through);
   void reset(Index base);
 
-  // Whether the entries after this one weigh at least the budget.
+  // Whether the entries after this one add up to at least the budget.
   bool reached_after(Index index) const;
-  // The highest index such that the entries after it weigh at least the budget; the base if all together do not.
+  // The highest index such that the entries after it add up to at least the budget; the base if all together do not.
   Index beyond_budget() const;
 
  private:

@@ -1,4 +1,4 @@
-// Changes of members as the leader makes them (thesis 4.1 - 4.3). A change is a log entry, in force from append on wherever it
+// Membership changes by the leader (thesis 4.1 - 4.3). A change is a log entry, in force from append on wherever it
 // is appended, undone where it is truncated. A leader leaves the joint state as soon as its entry is committed, whichever
 // leader began it (regression R46). A leader that is no voter any more leads, without counting itself, until the final entry is
 // committed; then it hands over (R40).
@@ -23,7 +23,7 @@ void Core::Impl::on(const ChangeMembership& change) {
   change_.begin(change.ticket, append(EntryKind::Configuration, SharedBytes(encode(std::get<Configuration>(next)))));
 }
 
-// One at a time, none before an entry of this term is committed (regression R33), and only from where the asker stood.
+// One at a time, none before an entry of this term is committed (regression R33), only from the configuration the asker saw.
 std::optional<ChangeFate::Kind> Leading::refuses_change(Index expected, const Log& log) const {
   using Kind = ChangeFate::Kind;
   const bool too_early = !own_entry_committed(log);
@@ -54,9 +54,9 @@ bool Leading::change_decided(const Log& log) const {
   return log.commit() >= log.configuration_index() && own_entry_committed(log);
 }
 
-// The joint state is not left while leadership is handed over: the target's log would never be complete, and it leaves the
-// joint state as well. A leader that is out goes (4.2.2): what the best voter lacks of our tail was counted on by no one; if
-// the order is lost, a silence does the same.
+// The joint state is not left during a leadership transfer: the target's log would never be complete, and it leaves the joint
+// state as well. A leader that is no longer a voter steps down (4.2.2): nothing relied on the part of our tail that the best
+// voter lacks; if the order is lost, an election timeout has the same effect.
 void Core::Impl::decide_members() {
   if (!leading_->change_decided(log_)) return;
   const Configuration& members = log_.configuration();

@@ -1,4 +1,4 @@
-// What the steps since the last drain have brought for the host, and what a part of the core works with during a step.
+// What the steps since the last drain have produced for the host, and what a part of the core uses during a step.
 #pragma once
 
 #include <utility>

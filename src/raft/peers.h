@@ -1,4 +1,4 @@
-// What a leader knows of its peers together: one Progress for each member of the configuration in force but itself, and what
+// What a leader knows about all its peers: one Progress for each member of the configuration in force but itself, and what
 // quorums of them have reached.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace coordkit::raft {
 
-// Names append streams, in whatever term: an answer that comes in a later one must not fit (regression R03).
+// Numbers append streams across terms: an answer that arrives in a later term must not match (regression R03).
 class StreamNumbers {
  public:
   uint64_t next() { return ++last_; }
@@ -24,7 +24,7 @@ class Peers {
  public:
   explicit Peers(const Options& options) : options_(options) {}
 
-  // The set of streams follows the configuration in force, which changes on append (thesis 4.1). New ones look first at `next`.
+  // The set of streams follows the configuration in force, which changes on append (thesis 4.1). New ones probe at `next`.
   void follow(const Configuration& configuration, Index next, StreamNumbers& streams, LaggingTime now);
 
   Progress* find(ReplicaId id);
@@ -35,13 +35,13 @@ class Peers {
   auto begin() const { return peers_.begin(); }
   auto end() const { return peers_.end(); }
 
-  // The latest time that a majority has reached; our own is `now`.
+  // The latest time that a majority has reached; ours is `now`.
   LaggingTime quorum_time(const Configuration& configuration, LaggingTime Progress::*of_peer, LaggingTime now) const;
   uint64_t quorum_round(const Configuration& configuration, uint64_t own) const;
 
   bool answers(const Progress& peer, LaggingTime now) const;
-  // The one with the most of our log among those who answer, suit and vote after a change that is under way as well; of equals
-  // the lowest id. Zero: none.
+  // The peer with the most of our log among those that answer, are suitable, and still vote after a change in progress; among
+  // equals the lowest id. Zero: none.
   ReplicaId best_successor(const Configuration& configuration, LaggingTime now, absl::FunctionRef<bool(ReplicaId)> suits) const;
 
  private:
@@ -50,7 +50,7 @@ class Peers {
   std::vector<Progress> peers_;  // by id
 };
 
-// Votes now and after a change that is under way.
+// Votes now and after a change in progress.
 bool votes_on(const Configuration& configuration, ReplicaId id);
 
 }  // namespace coordkit::raft

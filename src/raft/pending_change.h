@@ -1,4 +1,4 @@
-// A change of members that this replica took as leader of some term: every replica can tell its outcome from its own log,
+// A membership change that this replica accepted as leader of some term: every replica can tell its outcome from its own log,
 // whether it still leads or not (regression R45).
 #pragma once
 
@@ -13,7 +13,7 @@ class PendingChange {
  public:
   void begin(Ticket ticket, Position at) { change_ = Change{ticket, at}; }
   void judge(const Log& log, Outbox& out);
-  // The log has started again after an installed state.
+  // The log was restarted by an installed state.
   void log_replaced(const Installed& installed, Outbox& out);
 
  private:

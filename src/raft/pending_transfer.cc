@@ -23,7 +23,7 @@ bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leadin
   return false;
 }
 
-// Once its log is ours to the last entry, it wins if a majority answers. From here on leases are void (6.4.1).
+// Once its log equals ours to the last entry, it wins if a majority answers. From here on leases are void (6.4.1).
 void PendingTransfer::send_order(const Leading& leading, const Log& log, Outbox& out) {
   if (!transfer_ || transfer_->ordered_round == leading.round()) return;
   const Progress* target = leading.peers().find(transfer_->target);

@@ -1,9 +1,9 @@
-// A handover of leadership that was begun here (thesis 3.10): no more proposals, the target catches up, then TimeoutNow lets it
-// campaign at once and the voters do not hold the living leader against it. A lost TimeoutNow is sent again with each round. At
-// the deadline the leader goes on; a campaign that it no longer waits for is still a legitimate one.
+// A leadership transfer that was begun here (thesis 3.10): no more proposals, the target catches up, then TimeoutNow lets it
+// campaign at once, and voters grant their votes although the leader is alive. A lost TimeoutNow is sent again with each round.
+// At the deadline the leader resumes; a campaign that it no longer waits for is still legitimate.
 //
-// It outlives the reign, so that its outcome can be reported, and so does the mark that voids the lease of the term in which
-// TimeoutNow was sent (6.4.1).
+// It outlives the leadership, so that its outcome can be reported, and so does the mark that voids the lease of the term in
+// which TimeoutNow was sent (6.4.1).
 #pragma once
 
 #include <optional>
@@ -14,30 +14,30 @@ namespace coordkit::raft {
 
 class PendingTransfer {
  public:
-  // The host asks for it. `leading`: null if we do not. Refusals are answered at once.
+  // Requested by the host. `leading`: null if we do not. Refusals are answered at once.
   void ask(const Transfer& wish, const Leading* leading, const Log& log, LaggingTime now, Outbox& out);
-  // With each heartbeat: a leader whose own disk stalls hands over by itself. True: it should step down.
+  // With each heartbeat: a leader whose own disk stalls transfers leadership unasked. True: it should step down.
   bool leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now);
   bool under_way() const { return transfer_.has_value(); }
   ReplicaId target() const { return transfer_ ? transfer_->target : ReplicaId(); }  // zero: none
   LaggingTime deadline() const { return transfer_ ? transfer_->deadline : LaggingTime::max(); }
 
-  // Once in each confirmation round.
+  // Once per confirmation round.
   void send_order(const Leading& leading, const Log& log, Outbox& out);
-  // To this one at once, whatever it has: we leave.
+  // Sent at once, whatever its log has: we are leaving.
   void send_last_order(ReplicaId successor, Term term, Outbox& out);
   Term lease_void() const { return lease_void_; }
 
-  // After each input: is it over, and how?
+  // After each input: is it over, and with what outcome?
   void judge(const Leadership& leadership, const Leading* leading, const Log& log, LaggingTime now, Outbox& out);
 
  private:
   friend class CoreTwin;
   struct UnderWay {
-    Ticket ticket;  // zero: our own idea
+    Ticket ticket;  // zero: initiated here
     ReplicaId target;
     LaggingTime deadline;
-    Term term;                   // in which it was begun
+    Term term;                   // in which it began
     uint64_t ordered_round = 0;  // TimeoutNow was last sent in this confirmation round
   };
   void end(TransferFate::Kind kind, Outbox& out);

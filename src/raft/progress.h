@@ -4,7 +4,7 @@
 //   Stream  they agree up to `match`: appends are pipelined within a window of messages and bytes
 //   Behind  the entry at `next` is no longer in our log: no appends, until a match says that the peer got a state
 //
-// INV_R18: match < next. Both are relative to one stream: a reconnected peer may be another incarnation that has forgotten,
+// INV_R18: match < next. Both are relative to one stream: a reconnected peer may be a new incarnation without the old state,
 // so a new stream starts from match zero and answers to an older one count for nothing (regression R03).
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace coordkit::raft {
 
-// The appends of a stream that are not answered yet. A ring whose memory is kept.
+// The unanswered appends of a stream. A ring that keeps its memory.
 class AppendWindow {
  public:
   AppendWindow(size_t messages_max, size_t bytes_max) : ring_(messages_max), bytes_max_(bytes_max) {}
@@ -51,10 +51,10 @@ class AppendWindow {
   size_t bytes_ = 0;
 };
 
-// A heartbeat whose answer is awaited: at most one is watched per peer; an answer to it or any later one will do. It is given
-// up for a newer one when it must be lost.
+// A heartbeat whose answer is awaited: at most one is tracked per peer; an answer to it or any later one will do. A newer one
+// replaces it once it must have been lost.
 struct Beat {
-  uint64_t round = 0;  // zero: none watched
+  uint64_t round = 0;  // zero: none tracked
   LaggingTime sent;
   Index upto;  // everything up to here had been sent to the peer before it
 };
@@ -72,7 +72,7 @@ struct Progress {
   bool probing = false;      // Probe: one is on its way
   AppendWindow window;
   Index commit_sent;  // highest commit index that went with this stream
-  Index commit_told;  // commit index that must not wait for an append
+  Index commit_told;  // commit index that must be sent without waiting for an append
   uint64_t answered_round = 0;
   LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
   LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
@@ -81,7 +81,7 @@ struct Progress {
   Progress(ReplicaId id, StoreId its_store, const AppendWindow& empty, Index first_probe, LaggingTime now)
       : peer(id), store(its_store), next(first_probe), window(empty), contact(now) {}
 
-  // Starts over with a new stream, looking first where the old one agreed.
+  // Starts over with a new stream, probing first where the old one agreed.
   void restart(uint64_t new_stream) {
     stream = new_stream;
     next = match ? match.next() : next;
@@ -108,7 +108,7 @@ struct Progress {
     COORDKIT_CHECK_MSG(match < next, "INV_R18");
   }
 
-  // An append left, in this confirmation round.
+  // An append was sent, in this confirmation round.
   void sent(std::span<const Entry> entries, uint64_t round) {
     if (state == State::Probe) {
       probing = true;
@@ -127,7 +127,7 @@ struct Progress {
     window.clear();
   }
 
-  // A refusal below what was acknowledged since, or of a probe that is no longer the current one, is stale.
+  // A rejection below what has been acknowledged since, or of a probe that is no longer the current one, is stale.
   bool current_rejection(Index rejected) const {
     if (state == State::Behind || rejected <= match) return false;
     return state == State::Probe ? rejected.next() == next : rejected < next;

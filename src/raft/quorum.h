@@ -1,5 +1,5 @@
 // Majority arithmetic (thesis 3.4, 3.6.2; 4.3 for joint configurations). Pure functions over a configuration: while a change
-// is joint, a majority of each half must agree, counted apart. Learners never count. A configuration without voters agrees
+// is joint, a majority of each half must agree, counted separately. Learners never count. A configuration without voters agrees
 // to nothing.
 #pragma once
 

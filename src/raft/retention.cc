@@ -35,9 +35,9 @@ void Retention::installed(Position at) {
   if (at.index > checkpoint_.index) checkpoint_ = at;
 }
 
-// What all members have durably goes, and what the budget for those who lack it does not cover. A peer that catches up, by the
-// log or by a state, finds the entries it needs next, unless that takes so long that they outgrow the larger budget, or they
-// are rotten here.
+// Removes what all members have durably, and what the budget for those that lack it does not cover. A peer that catches up, by
+// log or by state, finds the entries it needs next, unless it takes so long that they outgrow the larger budget, or they
+// are damaged on this disk.
 Index Retention::removable(Index everyone_has, Index needed) const {
   const Index through = std::max({everyone_has, retained_.beyond_budget(), unreadable_});
   return std::min(through, std::max({needed, pinnable_.beyond_budget(), unreadable_}));

@@ -1,4 +1,4 @@
-// Which entries of the log must stay on the disk: those that no checkpoint covers, and behind it what others still lack, up to
+// Which entries of the log must stay on disk: those that no checkpoint covers, and of the older ones what others still lack, up
 // two budgets of bytes (docs/decisions/0023).
 #pragma once
 
@@ -17,19 +17,19 @@ class Retention {
   void compact(Index through);
   void reset(Index base);
 
-  // The host's word; `commit` of the log.
+  // Reported by the host; `commit` is the log's.
   void checkpointed(const Checkpointed& checkpoint, Index commit);
   void installed(Position at);
   void pin(Index after) { pinned_ = after; }
 
-  // As the leader of the time has said with its last heartbeats, to itself as well; zero: nothing.
+  // As the leader stated with its latest heartbeats, to itself as well; zero: nothing.
   void needed_by_others(Index after) { needed_ = after; }
   Index needed_by_others() const { return needed_; }
 
   Index pinned() const { return pinned_; }
   Index checkpoint() const { return checkpoint_.index; }
   bool lag_exceeded_after(Index index) const { return lag_.reached_after(index); }
-  // Entries up to here need not stay: `everyone_has` them, or they are beyond the budgets. `needed`: those after it are wanted.
+  // Entries up to here may be removed: `everyone_has` them, or they exceed the budgets. `needed`: others need those after it.
   Index removable(Index everyone_has, Index needed) const;
 
  private:
@@ -38,8 +38,8 @@ class Retention {
   LogWeight retained_;  // against log_retained_bytes
   LogWeight pinnable_;  // against log_pinned_bytes
   LogWeight lag_;       // against follower_lag_bytes_max
-  Index unreadable_;    // entries up to here are rotten on the own disk; zero: none
-  Index pinned_;        // entries after it will be asked for by those who are sent a state; zero: no peer is
+  Index unreadable_;    // entries up to here are damaged on our disk; zero: none
+  Index pinned_;        // peers that are sent a state will ask for the entries after it; zero: no peer is
   Index needed_;
 };
 

@@ -33,7 +33,7 @@ class Roles {
   Transition take_request() { return *std::exchange(requested_, std::nullopt); }
 
   void enter(const Leadership& next) { now_ = next; }
-  // For the host: what has changed since the last call.
+  // For the host: what changed since the last call.
   std::optional<Leadership> take_change() {
     if (now_ == reported_) return std::nullopt;
     return reported_ = now_;

@@ -5,14 +5,14 @@
 
 namespace coordkit::raft {
 
-// With leases a leader that was heard counts whatever term we have moved to since, and so does one that an earlier
-// incarnation of ours may have heard: it may be answering reads by our word.
+// With leases, a leader that was heard counts whatever term we have moved to since, and so does one that an earlier
+// incarnation of this replica may have heard: it may be serving reads based on our answer.
 bool Voting::hears_leader() const {
   const bool promised = leadership_.leader || (options_.lease > Duration::zero());
   return leads() || (promised && now_ - news_.contact < options_.election_timeout);
 }
 
-// A campaign that the leader itself wanted (3.10) disturbs nothing.
+// A campaign that the leader itself requested (3.10) disturbs nothing.
 bool Voting::disturbs_leader(const VoteRequest& request) const { return hears_leader() && request.cause != Cause::Transfer; }
 
 // A replica that hears a leader neither votes nor adopts a term from a vote request (thesis 4.2.3); nor does a pre-vote raise
@@ -25,7 +25,7 @@ bool Voting::begins_new_term(ReplicaId from, const Message& message) const {
   return std::visit([this](const auto& value) { return value.term > log_.term(); }, message);
 }
 
-// A voter whose disk has swallowed its last vote; with a stalled one each attempt would only burn a term.
+// A voter whose disk has stored its last vote; with a stalled disk each attempt would only waste a term.
 bool Voting::may_campaign() const {
   return log_.rollback_checked() && !log_.lacks_promised() && electable() && own_store() && !news_.removed &&
          log_.disk().hard_state_durable() && log_.term().value() < kCountMax;
@@ -35,11 +35,11 @@ bool Voting::suits(const VoteRequest& request) const {
   return may_vote(request) && !disturbs_leader(request) && log_.reached_by(request.last);
 }
 
-// ---- what the configuration says
+// ---- membership rules
 
-// A replica votes although its own log does not name it a voter, or names the disk that it had before, if the candidate's log
+// A replica votes although its own log does not name it a voter, or names its previous disk, if the candidate's log
 // goes further and may name it (thesis 4.1): a majority of the new voters must not depend on which of them heard of it first. A
-// candidate hears only the stores that its own configuration names.
+// candidate accepts answers only from the stores that its own configuration names.
 bool Voting::may_vote(const VoteRequest& request) const {
   return (own_store() && is_voter(log_.configuration(), options_.self)) || newer(request.last, log_.last());
 }
@@ -49,9 +49,9 @@ bool Voting::own_store() const {
   return !self || !options_.store || self->store == options_.store;
 }
 
-// A replica that is no voter by an entry that may not be committed campaigns too: the others may need its longer log (thesis
-// 4.2.2). It never counts itself. The one before the newest is committed, whatever is known here of the commit after a restart;
-// then it may have to hear that the newest is, too.
+// A replica that is no voter by an entry that may be uncommitted campaigns too: the others may need its longer log (thesis
+// 4.2.2). It never counts itself. The entry before the newest is committed, whatever is known here about commits after a
+// restart; then it may have to learn that the newest is committed, too.
 bool Voting::electable() const {
   const Index newest = log_.configuration_index();
   const Index sure = log_.commit() < newest ? newest.previous() : log_.commit();
@@ -59,8 +59,8 @@ bool Voting::electable() const {
          is_voter(log_.cache().configuration_at(sure).configuration, options_.self);
 }
 
-// No voter by what is committed here, nor by what may yet be; and its log does not reach the entry that says so, or there is
-// a leader and it does not know that the entry is committed.
+// Not a voter in the committed configuration nor in a possible later one; and its log does not reach the entry that removed it,
+// or there is a leader and it does not know that the entry is committed.
 bool Voting::removed_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.committed_configuration();
   return !is_voter(log_.configuration(), from) && !is_voter(committed, from) &&

@@ -1,4 +1,4 @@
-// Who may campaign, and who gets our vote (thesis 3.6.1, 4.1, 4.2.2, 4.2.3, 6.2, 9.6): judgements over a look at the core;
+// Who may campaign, and who gets our vote (thesis 3.6.1, 4.1, 4.2.2, 4.2.3, 6.2, 9.6): decisions on a view of the core;
 // nothing is changed here.
 #pragma once
 
@@ -15,12 +15,12 @@ class Voting {
   bool hears_leader() const;
   bool electable() const;
   bool may_campaign() const;
-  // Without the rule of one vote in a term.
+  // Ignores the rule of one vote per term.
   bool suits(const VoteRequest& request) const;
-  // Stickiness (thesis 4.2.3): the request disturbs a leader that is heard.
+  // Stickiness (thesis 4.2.3): the request disturbs a live leader.
   bool disturbs_leader(const VoteRequest& request) const;
   bool begins_new_term(ReplicaId from, const Message& message) const;
-  // It is no voter any more, and does not know.
+  // It is no longer a voter, and does not know it.
   bool removed_unawares(ReplicaId from, const VoteRequest& request) const;
 
  private:

@@ -17,11 +17,11 @@ class WriteQueue {
   WriteQueue(const HardState& recovered, Index last) : hard_state_(recovered), handed_out_(last), durable_(last) {}
 
   const HardState& hard_state() const { return hard_state_; }
-  void set_hard_state(const HardState& next);  // INV_R03: never back
+  void set_hard_state(const HardState& next);  // INV_R03: never goes back
 
   void appended(size_t bytes) { unwritten_bytes_ += bytes; }
   void truncated_after(Index index);
-  void cut_behind() { cut_ = true; }  // the store has entries beyond ours: they go with the first that is appended
+  void cut_behind() { cut_ = true; }  // the store has entries beyond ours: they are removed with the first append
   void reset(Position base);          // the log starts again after what a durable state stands for
 
   // Everything that changed since the last call as one write, or nothing.
@@ -53,7 +53,7 @@ class WriteQueue {
   WriteNumber vote_write_;
   std::optional<Position> reset_to_;
   std::optional<Index> truncate_after_;  // of what was handed out
-  bool cut_ = false;                     // what is behind what was handed out goes with the next append
+  bool cut_ = false;                     // entries beyond what was handed out are removed with the next append
   Index handed_out_;                     // entries up to here are in writes already taken
   size_t unwritten_bytes_ = 0;
 
