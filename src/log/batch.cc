@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMarkFixedBytes = 16 + kLogStateBytes;
 constexpr size_t kIdentityBytes = 24;
 
-// Writes the records of one batch after each other and counts them.
+// Writes the records of one batch one after the other and counts them.
 class BatchWriter {
  public:
   BatchWriter(const BatchPlace& place, std::string& out) : place_(place), out_(out) {}

@@ -1,5 +1,5 @@
 // A batch is what one sync makes durable. It starts on a block with a mark record: how long the batch is, the state of the
-// log before it, and the identities of the entries of the batch before, so that they survive rot there. Then follow hard
+// log before it, and the identities of the entries of the previous batch, so that they survive rot there. Then follow hard
 // state, truncations and entries, then the second copy of the hard state in another block.
 #pragma once
 
@@ -48,7 +48,7 @@ std::optional<Mark> decode_mark(std::string_view payload);
 void append_state(std::string& out, const LogState& state);
 LogState load_state(const char* at);
 
-// Where an entry of a batch was put: of each step its entries, then its repairs.
+// Where an entry of a batch was put: for each step its entries, then its repairs.
 struct Placed {
   Index index;
   Term term;
@@ -59,7 +59,7 @@ struct BatchPlace {
   RecordKey key;
   GroupId group;
   uint32_t offset = 0;   // of the batch in its segment
-  DiskPosition durable;  // the durable mark
+  DiskPosition durable;  // the durable position
 };
 
 // An upper bound of the bytes encode_batch() will make.

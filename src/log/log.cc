@@ -47,7 +47,7 @@ Position Log::position_of(Index index) const {
   return index <= state_.base.index ? state_.base : Position{index, index_[index - state_.base.index - 1].term};
 }
 
-// Filters bad input at the door: after it the steps continue the log, and every payload is the one its proposer summed.
+// Rejects bad input: after this check the steps continue the log, and every payload is the one its proposer summed.
 absl::Status Log::check(std::span<const LogWrite> steps) const {
   Index base = state_.base.index;
   Index last = state_.last.index;
@@ -70,7 +70,7 @@ absl::Status Log::check(std::span<const LogWrite> steps) const {
   return absl::OkStatus();
 }
 
-// Drops the repairs of what is no hole, or will not be one once the steps before are done.
+// Drops repairs of entries that are not holes, or will not be once the previous steps are done.
 absl::Status Log::keep_needed_repairs(std::span<LogWrite> steps) const {
   Index sure = state_.last.index;  // not truncated by these steps
   for (LogWrite& step : steps) {
@@ -126,7 +126,7 @@ absl::Status Log::fill(std::span<const LogWrite> steps) {
   return absl::OkStatus();
 }
 
-// What the batch says becomes the state in memory; the mirror of Replay::batch().
+// Applies the batch to the state in memory; the mirror of Replay::batch().
 void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
   previous_.clear();
   const Placed* next = placed.data();
@@ -300,7 +300,7 @@ absl::Status Log::roll(size_t batch_bytes) {
   return absl::OkStatus();
 }
 
-// Null: it is gone, or was cut short. It holds nothing, so it is thrown away and another one is made.
+// Null: the file is gone, or was truncated. It holds nothing, so it is discarded and another one is made.
 absl::StatusOr<std::unique_ptr<File>> Log::open_spare(const Spare& spare) {
   const std::string name = file_name(FileUse::Spare, spare.number);
   absl::StatusOr<std::unique_ptr<File>> file = files_.open(name, OpenMode::ReadWrite);

@@ -1,9 +1,9 @@
-// The segmented log over a FileSystem: synchronous, no threads, no clock. Its user appends a batch, syncs it, and may then
-// say it is durable; idle, it appends a mark. Everything else (rolling to the next segment, recycling, recovery, the rewrite
-// of the tail after an open) is in here.
+// The segmented log over a FileSystem: synchronous, no threads, no clock. The caller appends a batch, syncs it, and may then
+// say it is durable; when idle, it appends a mark. Everything else (rolling to the next segment, recycling, recovery, the
+// rewrite of the tail after an open) is in here.
 //
-// Failure: the first error that leaves the disk in doubt is final, every later call returns it. The exception is lack of
-// space while the next segment is made: kResourceExhausted, nothing was written, the same append may be tried again.
+// Failure: the first error that leaves the state of the disk in doubt is final; every later call returns it. The exception is
+// lack of space while the next segment is made: kResourceExhausted, nothing was written, the same append may be retried.
 #pragma once
 
 #include <deque>
@@ -28,16 +28,16 @@ struct LogOptions {
   StoreId store;
   GroupId group = kOnlyGroup;
   uint64_t segment_bytes = 64 << 20;       // of a prepared segment; multiple of a block
-  uint64_t small_segment_bytes = 1 << 20;  // of one made in haste: at open, or when no spare is ready
+  uint64_t small_segment_bytes = 1 << 20;  // of one made on the spot: at open, or when no spare is ready
   size_t spares = 1;                       // kept ready, recycled ones included
-  Index checkpointed = {};                 // open() may leave out what commands up to here say (LogStore::checkpointed)
+  Index checkpointed = {};                 // open() may leave out the payloads of commands up to here (LogStore::checkpointed)
 };
 
 struct OpenedLog;
 
 class Log {
  public:
-  // Recovers, rewrites what is not known to be durable into a new segment, and only then returns.
+  // Recovers, rewrites into a new segment what is not known to be durable, and only then returns.
   static absl::StatusOr<OpenedLog> open(FileSystem& files, const LogOptions& options);
 
   // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
@@ -46,19 +46,19 @@ class Log {
   absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
   absl::Status sync();                               // of everything appended; then recycles what compaction has freed
 
-  // Whether a mark would tell recovery something new: the last batch is not yet below one, or space waits to be freed.
+  // Whether a mark would tell recovery anything new: no mark is above the last batch yet, or space waits to be freed.
   bool mark_due() const { return mark_due_; }
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
   // Verifies entries from `from` on as read() does, until `bytes_max` are read.
   LogScrub scrub(Index from, size_t bytes_max) const;
-  // Where the record of that entry lies; nothing: it is not in the log, or rotten.
+  // Where the record of that entry lies; nothing: it is not in the log, or damaged.
   std::optional<DiskPosition> place(Index index) const;
 
-  // Entries up to `through` are not needed any more. Their segments are recycled by the first sync after the next append.
+  // Entries up to `through` are no longer needed. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
 
-  // Spares are made by the user, at leisure: a SpareMaker for this number and size, then spare_ready().
+  // Spares are made by the caller, at leisure: a SpareMaker for this number and size, then spare_ready().
   bool wants_spare() const { return spares_.size() < options_.spares; }
   uint32_t take_number() { return next_number_++; }
   void spare_ready(uint32_t number, uint64_t capacity) { spares_.push_back({number, capacity}); }
@@ -126,7 +126,7 @@ class Log {
   uint64_t capacity_ = 0;
   uint32_t end_ = 0;                    // of its last batch
   DiskPosition durable_;                // synced up to here
-  uint32_t first_segment_durable_ = 1;  // what a durable batch allows to recycle
+  uint32_t first_segment_durable_ = 1;  // segments below it may be recycled
   bool mark_due_ = false;
 };
 

@@ -1,6 +1,6 @@
 // Opening a log: what recovery found is carried over into a new segment before anything is acknowledged. Bytes above the
-// durable mark may exist in the page cache alone, so they are written again and synced in a file that becomes visible only
-// then. A newest segment that is small and sound is carried over as a whole and replaced: restarts do not pile up files.
+// durable mark may exist only in the page cache, so they are written again and synced in a file that becomes visible only
+// then. A newest segment that is small and undamaged is carried over as a whole and replaced, so restarts do not pile up files.
 #include <algorithm>
 
 #include "coordkit/error.h"
@@ -19,7 +19,7 @@ std::vector<DamagedEntry> holes(const std::deque<Slot>& slots) {
   return damaged;
 }
 
-// From where on the newest segment is written again.
+// From where on the newest segment is rewritten.
 DiskPosition carried_from(const Recovery& recovery, uint64_t whole_bytes_max) {
   if (recovery.chain.empty()) return {};
   const bool whole = recovery.newest && recovery.newest_whole && recovery.newest_end - kFirstBatchOffset <= whole_bytes_max;
@@ -32,8 +32,8 @@ bool replaces_newest(const Recovery& recovery, DiskPosition from) {
 
 bool is_repair(const Slot& slot) { return slot.repaired_at.segment != 0; }
 
-// The entries that lie from `from` on, as the steps of batches of moderate size: those that end the log, then the repairs,
-// then what is known of peers.
+// The entries from `from` on, as the steps of moderately sized batches: those that end the log, then the repairs,
+// then what is known about peers.
 std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from) {
   std::vector<LogWrite> steps;
   for (const bool repairs : {false, true}) {
@@ -128,7 +128,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     bytes += batch;
     advance(steps, placed, static_cast<uint32_t>(batch.size()));
   };
-  // A copy says in the same place as its original that the log was truncated: what older segments hold is judged by that.
+  // A copy records the truncation in the same place as its original: the contents of older segments are interpreted by that.
   if (state_.truncations != recovery.state.truncations) {
     const LogWrite cut{.truncate_after = state_.last.index};
     carry({&cut, 1});
@@ -139,7 +139,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   }
   if (end_ != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: what was carried over is below it
   header.synced_end = end_;
-  const uint64_t room = options_.small_segment_bytes / 2 + kBlockBytes;  // the mark takes none of what is left for new batches
+  const uint64_t room = options_.small_segment_bytes / 2 + kBlockBytes;  // the mark takes no room from new batches
   header.capacity = align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + room), kBlockBytes);
   bytes.replace(0, kFirstBatchOffset, encode(header, options_.group));
 

@@ -1,5 +1,5 @@
 // The payload of a peers record: what this replica remembers of its peers' disks (coordkit/peer_mark.h). The newest record
-// that verifies is all there is; the first batch of every segment repeats it, so recycling never loses it.
+// that verifies is authoritative; the first batch of every segment repeats it, so recycling never loses it.
 #pragma once
 
 #include <optional>

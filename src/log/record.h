@@ -1,7 +1,7 @@
 // Records: what segments are made of (docs/format-log.md, byte by byte). A record is a fixed header and a payload, padded to
 // eight bytes. Two sums guard it: the content sum is unkeyed and, for entries, the proposer's own; the header sum covers the
-// header with the content sum in it and is keyed by store, segment and file offset. So bytes of another store, of the life
-// before recycling, or written to the wrong place never verify.
+// header with the content sum in it and is keyed by store, segment and file offset. So bytes of another store, from before
+// recycling, or written to the wrong place never verify.
 #pragma once
 
 #include <compare>
@@ -43,7 +43,7 @@ struct DiskPosition {
   friend constexpr auto operator<=>(const DiskPosition&, const DiskPosition&) = default;
 };
 
-// What the header sum is keyed by, beside the offset.
+// What keys the header sum, beside the offset.
 struct RecordKey {
   StoreId store;
   uint32_t segment = 0;

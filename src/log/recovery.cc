@@ -8,7 +8,7 @@
 namespace coordkit::log {
 namespace {
 
-constexpr uint32_t kUnknownEnd = 0;  // the successor that would tell is lost
+constexpr uint32_t kUnknownEnd = 0;  // the successor that would record it is lost
 
 // One segment of the chain, newest first while the chain is followed.
 struct Link {
@@ -91,7 +91,7 @@ class Recoverer {
     return {.segment = found, .end = linked ? link.header->predecessor_end : kUnknownEnd, .missing_after = found != wanted};
   }
 
-  // Reads every batch boundary, before anything is judged.
+  // Reads every batch boundary, before anything is decided.
   absl::Status survey() {
     for (Link& link : links_) {
       absl::StatusOr<std::string> bytes = read(link.segment, std::nullopt);
@@ -107,7 +107,7 @@ class Recoverer {
     return absl::OkStatus();
   }
 
-  // Learns the highest mark and what may be ignored. A torn batch may not say so: its sync never returned.
+  // Finds the highest mark and what may be ignored. A torn batch has no say in that: its sync never returned.
   bool survey_segment(Link& link, std::string_view bytes, bool newest) {
     struct Boundary {
       uint32_t offset = 0;
@@ -165,7 +165,7 @@ class Recoverer {
         result_.newest_whole = result_.newest_whole && !newest;
       }
       replay_segment(link, *bytes, newest);
-      if (!newest) replay_.leave_out_payloads(checkpointed_);  // what lies in the newest may have to be written again
+      if (!newest) replay_.leave_out_payloads(checkpointed_);  // payloads in the newest may have to be rewritten
       if (link.missing_after) replay_.segment_missing();
       result_.chain.push_back({link.segment, link.bytes});
     }
@@ -216,7 +216,7 @@ class Recoverer {
     if (newest) result_.newest_end = static_cast<uint32_t>(at);
   }
 
-  // The batch without entries that ends what an open has carried over: all it had to say is that there is nothing more.
+  // The batch without entries that ends what an open has carried over: it only says that nothing follows.
   bool is_closing_mark(const Link& link, size_t at, size_t end) const {
     return link.header && end == link.header->synced_end && !replay_.end_unknown() &&
            at + batch_bytes_bound({}, replay_.previous().size()) == end;

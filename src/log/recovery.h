@@ -1,6 +1,6 @@
-// Recovery: from the files of the log's directory to what the log says. A function of the bytes; it changes nothing, so doing
-// it twice equals doing it once. First every batch boundary of every live segment is read, only then is judged: what lies
-// below the highest durable mark and does not verify is rot and stays a hole, what lies above it is a torn tail and is cut.
+// Recovery: from the files in the log's directory to the contents of the log. A function of the bytes; it changes nothing, so
+// repeating it is harmless. First every batch boundary of every live segment is read; only then is anything decided: what lies
+// below the highest durable mark and does not verify is rot and becomes a hole; what lies above it is a torn tail and is cut.
 #pragma once
 
 #include <deque>
@@ -37,7 +37,7 @@ struct Recovery {
   std::vector<Identity> sure_previous;   // entries of the last batch of it below `durable`
 };
 
-// Commands up to `checkpointed` that lie in older segments than the newest come without payloads.
+// Commands up to `checkpointed` in segments older than the newest come without payloads.
 absl::StatusOr<Recovery> recover(FileSystem& files, StoreId store, Index checkpointed = {});
 
 }  // namespace coordkit::log

@@ -104,7 +104,7 @@ void Replay::put(Slot slot) {
   slots_.push_back(std::move(slot));
 }
 
-// Fills the place of one entry and leaves all others alone. The segment that held it first still counts for recycling.
+// Fills the place of one entry and changes no other. The segment that held it first still counts for recycling.
 void Replay::repair(const Record& record) {
   if (record.index <= state_.base.index) return;
   extend_with_holes(record.index);

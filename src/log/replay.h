@@ -1,6 +1,6 @@
-// Replay: the state of the log after each record, and what can still be said about it after bytes were lost. A lost stretch
-// is closed by the next state on disk: that state tells the hard state, where the log ends, and whether (and how deep) it was
-// truncated meanwhile. What cannot be proved to be current becomes a hole, never an entry.
+// Replay: the state of the log after each record, and what can still be known after bytes were lost. A lost stretch ends at the
+// next state on disk: that state gives the hard state, where the log ends, and whether (and how deep) it was truncated
+// meanwhile. What cannot be proved to be current becomes a hole, never an entry.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ struct Slot {
   Term term;
   uint64_t content_sum = 0;
   DiskPosition at;           // of the record; of a hole: somewhere in the segment that held it. Rises with the index.
-  DiskPosition repaired_at;  // of the record that filled the hole; nowhere: it never was one
+  DiskPosition repaired_at;  // of the record that filled the hole; nowhere: it was never a hole
   std::optional<raft::Entry> entry;
   size_t payload_bytes = 0;  // of its payload, also where that was left out
 
@@ -35,11 +35,11 @@ class Replay {
   void batch(const Mark& mark, std::span<const Record> records);
   // A stretch without a readable mark; these records verified in it.
   void lost(std::span<const Record> records);
-  // What a sound mark says of the log before it, although the rest of its batch is torn.
+  // What a valid mark says of the log before it, although the rest of its batch is torn.
   void stated(const Mark& mark) { enter(mark.state, mark.previous); }
-  // Something was lost and no state after it has told what: the end of the log is not known.
+  // Something was lost and no later state has clarified it: the end of the log is not known.
   bool end_unknown() const { return lost_; }
-  // Of the commands of this segment up to `through`, wherever they were repaired.
+  // For the commands of this segment up to `through`, wherever they were repaired.
   void leave_out_payloads(Index through);
   // A whole segment is missing.
   void segment_missing() { lost_ = truncation_unknown_ = true; }
@@ -64,7 +64,7 @@ class Replay {
   LogState state_;
   std::deque<Slot> slots_;
   std::vector<Identity> previous_;
-  std::optional<std::vector<PeerMark>> peers_;  // the newest that were readable
+  std::optional<std::vector<PeerMark>> peers_;  // the newest readable ones
   bool lost_ = false;                           // records may be missing since the last state was read
   bool truncation_unknown_ = false;             // the next state does not cover all truncations since
 };

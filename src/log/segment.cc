@@ -9,7 +9,7 @@ namespace coordkit::log {
 namespace {
 
 constexpr std::string_view kMagic = "coordlog";
-constexpr size_t kPrefixBytes = 16;  // magic, format version, zero: readable before any sum can be checked
+constexpr size_t kPrefixBytes = 16;  // magic, format version, zero: read before any sum can be checked
 constexpr size_t kHeaderPayloadBytes = 24 + kLogStateBytes;
 constexpr uint64_t kFillBytes = 256 << 10;
 constexpr size_t kNameDigits = 8;

@@ -1,5 +1,5 @@
-// A segment: one file of the log. Two blocks with one copy of the header each, then batches, then zeros (or bytes of an
-// earlier life, which never verify). A file is visible as a segment only once its header was synced and its name after that.
+// A segment: one file of the log. Two blocks with one copy of the header each, then batches, then zeros (or bytes from before
+// recycling, which never verify). A file is visible as a segment only once its header was synced and its name after that.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct ParsedName {
 };
 std::optional<ParsedName> parse_name(std::string_view name);
 
-// Makes a file of zeros that a segment can be written over, in steps so that a caller is never held up for long:
+// Makes a file of zeros that a segment can be written over, in small steps so that a caller is never blocked for long:
 // preallocated, written, synced, and only then called a spare.
 class SpareMaker {
  public:

@@ -1,4 +1,4 @@
-// The bytes of a checkpoint (docs/format-state.md): the record about all rows, and what stands before each value.
+// The bytes of a checkpoint (docs/format-state.md): the record about all rows, and the prefix of each value.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace coordkit::storage {
 enum class RowTable : uint8_t { A, B };
 constexpr RowTable other(RowTable table) { return table == RowTable::A ? RowTable::B : RowTable::A; }
 
-// Whose checkpoint it is: taken here, after entries of the log beside it, or installed and nothing committed since.
+// Where the checkpoint comes from: taken here, from entries of the local log, or installed with nothing committed since.
 enum class StateOrigin : uint8_t { Own, Peer };
 
-// The row about all others.
+// The row that describes all others.
 struct Checkpoint {
   StoreId store;
   RowTable live = RowTable::A;  // its rows are the state; those of the other one are staged or to be erased
@@ -41,6 +41,6 @@ struct StoredValue {
 };
 std::string with_sum(uint64_t sum, std::string_view value);
 absl::StatusOr<StoredValue> split(std::string_view stored);                           // trusts the sum
-absl::StatusOr<StoredValue> verified(std::string_view key, std::string_view stored);  // kDataLoss if it does not match
+absl::StatusOr<StoredValue> verified(std::string_view key, std::string_view stored);  // kDataLoss if the sum does not match
 
 }  // namespace coordkit::storage

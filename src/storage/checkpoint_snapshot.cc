@@ -50,7 +50,7 @@ absl::StatusOr<CheckpointSnapshot> read_snapshot(const LmdbReader& reader, LmdbM
   return found;
 }
 
-// Rows beside the live ones were staged by an earlier process, or are what an install left.
+// Rows other than the live ones were staged by an earlier process, or are left over from an install.
 absl::Status verify_snapshot(const LmdbReader& reader, const CheckpointSnapshot& snapshot, StoreId store,
                              LmdbReader::Pace pace) {
   if (snapshot.checkpoint.store != store) {

@@ -1,5 +1,5 @@
-// One state of the checkpoint's file, as LmdbReader finds it (docs/format-state.md): which of its trees are which, and what its
-// description says. Shared by the store, which knows that nobody writes meanwhile, and by whoever looks at a file at rest.
+// One state of the checkpoint's file, as LmdbReader finds it (docs/format-state.md): which tree is which, and what its
+// description says. Shared by the store, which is the only writer, and by tools that look at a file at rest.
 #pragma once
 
 #include <array>
@@ -19,21 +19,21 @@ inline constexpr std::array<const char*, 3> kCheckpointTables = {"meta", "rows-a
 
 struct CheckpointSnapshot {
   LmdbMeta meta;
-  std::array<LmdbTree, 3> trees;  // as kCheckpointTables
+  std::array<LmdbTree, 3> trees;  // in the order of kCheckpointTables
   Checkpoint checkpoint;
 
   const LmdbTree& rows(RowTable table) const { return trees[1 + static_cast<size_t>(table)]; }
   const LmdbTree& live() const { return rows(checkpoint.live); }
 };
 
-// kNotFound: nobody has made the tables yet. kFailedPrecondition: another database. kDataLoss.
+// kNotFound: the tables were never made. kFailedPrecondition: another database. kDataLoss.
 absl::StatusOr<CheckpointSnapshot> read_snapshot(const LmdbReader& reader, LmdbMeta meta);
 
-// Every page of every table, every live row's sum, and the digest over them.
+// Verifies every page of every table, every live row's sum, and the digest over them.
 absl::Status verify_snapshot(const LmdbReader& reader, const CheckpointSnapshot& snapshot, StoreId store,
                              LmdbReader::Pace pace);
 
-// Live rows from the first at or after `from` as long as `more` holds; each verified against its sum.
+// Live rows from the first at or after `from` as long as `more` holds; each is verified against its sum.
 absl::Status scan_live(const LmdbReader& reader, const CheckpointSnapshot& snapshot, std::string_view from,
                        absl::FunctionRef<bool(std::string_view key)> more, CheckpointView::Visitor visit);
 

@@ -12,7 +12,7 @@ absl::Status write_checkpoint(const std::string& state_path, StoreId store, cons
   const LmdbTable::Options options{
       .path = state_path, .store = store, .map_bytes = usual.map_bytes, .views_max = usual.views_max, .keep_alive = {}};
   const absl::Status status = LmdbTable::replace_with(options, whole).status();
-  return absl::IsUnavailable(status) ? absl::ResourceExhaustedError(status.message()) : status;  // nobody waits for room here
+  return absl::IsUnavailable(status) ? absl::ResourceExhaustedError(status.message()) : status;  // no one waits for room here
 }
 
 }  // namespace coordkit::storage

@@ -1,4 +1,4 @@
-// A checkpoint made from nothing, for a data directory that no replica has started on yet.
+// A checkpoint made from scratch, for a data directory that no replica has started on yet.
 #pragma once
 
 #include <string>

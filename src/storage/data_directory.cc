@@ -49,7 +49,7 @@ absl::Status create(const std::string& path) {
   return files.ok() ? (*files)->sync_dir() : files.status();
 }
 
-// The reserve is given up where the rest of this start would not find room.
+// The reserve is released when the rest of this start would not find room.
 absl::Status make_room(FileSystem& files) {
   const absl::StatusOr<uint64_t> free = files.free_bytes();
   if (!free.ok()) return free.status();

@@ -23,7 +23,7 @@ absl::Status failed(const std::string& what, std::error_code error) {
   return make_error(Reason::StorageFailed, sentence);
 }
 
-// What goes away between its listing and its copy was removed by the replica, or is another one's lock.
+// What disappears between listing and copying was removed by the replica, or is the lock of another copy.
 absl::Status copy_one(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy_file(from, to, error);

@@ -1,8 +1,8 @@
-// A copy of a data directory, in a new folder below another one, for looking at one that a replica has open. Readable by this
-// user only; gone with this object.
+// A copy of a data directory, in a new folder below another one, for inspecting a directory that a replica has open. Only this
+// user can read it; removed with this object.
 //
-// A replica writes while its files are copied one after the other, so a copy may be of no moment that ever was: whoever looks
-// at it finds that as damage, and makes another one. Changes nothing in the directory and takes no lock.
+// A replica writes while its files are copied one by one, so the copy may mix several moments: a reader sees that as damage and
+// makes another copy. Changes nothing in the directory and takes no lock.
 #pragma once
 
 #include <string>

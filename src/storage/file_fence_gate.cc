@@ -1,9 +1,9 @@
 // A fence gate in a file: two slots on different pages, written in turn, so that a torn write spoils only the slot whose
-// state nobody was told about yet.
+// state was not acknowledged to anyone yet.
 //
 // A slot, little-endian: magic "ckfence1", write number, highest, last_exclusive (u64 each), XXH3-64 of these 32 bytes with
-// the slot's offset as seed. Slots at 0 and 4096; the file ends with the second. Of two sound slots the higher write number
-// counts. A new file gets slot 0 synced, then slot 1, before it answers anybody.
+// the slot's offset as seed. Slots at 0 and 4096; the file ends with the second. Of two valid slots the higher write number
+// counts. A new file gets slot 0 synced, then slot 1, before the gate answers any call.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ std::string encode(const Slot& slot) {
   return bytes;
 }
 
-// Nothing if these bytes were not written as a whole at this place.
+// Nothing if these bytes were not written whole and in this place.
 std::optional<Slot> decode(std::string_view bytes, uint64_t offset) {
   if (bytes.size() != kSlotBytes || !bytes.starts_with(kMagic)) return std::nullopt;
   if (load_u64(&bytes[32]) != hash_bytes(bytes.substr(0, 32), offset)) return std::nullopt;
@@ -54,8 +54,8 @@ std::optional<Slot> decode(std::string_view bytes, uint64_t offset) {
   return slot;
 }
 
-// A file whose making was cut short: the second slot blank, the first too but for a part of its first write. Nobody was
-// ever answered out of it, and no foreign file looks like it.
+// A file whose creation was interrupted: the second slot blank, and the first too except for part of its first write. No call
+// was ever answered from it, and no foreign file looks like it.
 bool unfinished(std::string_view first, std::string_view second) {
   const auto blank = [](char byte) { return byte == 0; };
   const std::string whole = encode(Slot{0, {}});
@@ -70,7 +70,7 @@ absl::Status write(File& file, const Slot& slot) {
   return file.sync();
 }
 
-// Makes both slots sound and returns the newer one.
+// Makes both slots valid and returns the newer one.
 absl::StatusOr<Slot> recover(File& file) {
   std::array<std::string, 2> bytes;
   std::array<std::optional<Slot>, 2> slots;

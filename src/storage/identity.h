@@ -1,4 +1,4 @@
-// The identity file: who a data directory is (docs/format-log.md). Replaced atomically, guarded by a sum.
+// The identity file: which replica a data directory belongs to (docs/format-log.md). Replaced atomically, guarded by a sum.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ absl::StatusOr<LmdbFiles::Mark> LmdbFiles::mark(const std::string& path) {
   return Mark{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size)};
 }
 
-// LMDB writes to it through a map: a hole in it that finds no room on the disk would end the process.
+// LMDB writes to it through a map: a hole that finds no room on the disk would kill the process.
 absl::Status LmdbFiles::prepare(uint32_t views_max) const {
   for (const std::string& path : {data_path_, lock_path_}) {
     const absl::StatusOr<Mark> found = mark(path);

@@ -1,6 +1,6 @@
-// The files of one LMDB environment, as the directory has them. LMDB maps both, and a map of a file that was cut short ends the
-// process that reads it: the data file is looked at before LMDB opens it, and again before every transaction. The lock file
-// holds LMDB's mutexes and its readers, which a stranger's byte would lock for ever: it loses its name once it is mapped.
+// The files of one LMDB environment in its directory. LMDB maps both, and truncating a mapped file kills the process that reads
+// it: the data file is checked before LMDB opens it, and again before every transaction. The lock file holds LMDB's mutexes and
+// its readers, which a byte written by another process could lock forever: its name is removed once it is mapped.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace coordkit::storage {
 
-// What the file system says of a full disk, as kUnavailable: it may pass.
+// A full-disk error of the file system as kUnavailable: it may pass.
 absl::Status until_room(absl::Status status);
 
 class LmdbFiles {
@@ -21,16 +21,16 @@ class LmdbFiles {
   explicit LmdbFiles(std::string data_path) : data_path_(std::move(data_path)), lock_path_(data_path_ + "-lock") {}
   const std::string& data_path() const { return data_path_; }
 
-  // Makes a lock file for so many readers that has its room on the disk and remembers nobody; kFailedPrecondition: one of the
-  // names belongs to something that is no file. Only while the environment is closed.
+  // Makes a lock file for this many readers with its blocks allocated and no reader in it; kFailedPrecondition: one of the
+  // names belongs to something that is not a file. Only while the environment is closed.
   absl::Status prepare(uint32_t views_max) const;
-  // Takes the lock file's name away: only who has mapped it reaches it from here on.
+  // Removes the lock file's name: from here on only processes that have mapped it can reach it.
   absl::Status unlink_lock() const;
-  // Remembers the data file as LMDB left it.
+  // Records the data file as LMDB left it.
   absl::Status note();
   void renamed(std::string data_path) { data_path_ = std::move(data_path); }
   void note_growth();  // after a commit
-  // kDataLoss: the data file was removed, replaced or cut short since then.
+  // kDataLoss: the data file was removed, replaced or truncated since then.
   absl::Status unchanged() const;
 
  private:

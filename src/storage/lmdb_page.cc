@@ -14,7 +14,7 @@ namespace {
 constexpr uint16_t kBranch = 0x01, kLeaf = 0x02, kOverflow = 0x04, kMeta = 0x08;
 constexpr uint16_t kBigData = 0x01, kSubData = 0x02;
 constexpr uint16_t kIntegerKey = 0x08;
-constexpr uint16_t kNoSubdirectory = 0x4000;  // how the environment was opened, which is kept there too
+constexpr uint16_t kNoSubdirectory = 0x4000;  // a flag of how the environment was opened, stored there too
 constexpr size_t kNodeHeader = 8;
 constexpr uint32_t kLmdbMagic = 0xBEEFC0DE;
 constexpr uint32_t kLmdbVersion = 1;

@@ -1,7 +1,7 @@
-// One page of an LMDB 0.9 file (docs/format-state.md), taken apart with every length and offset checked: bytes from a disk.
+// One page of an LMDB 0.9 file (docs/format-state.md), parsed with every length and offset checked: bytes from a disk.
 //
 // A page that is refused here could make LMDB read or write outside of it, or stop the process by an assertion. LMDB keeps the
-// nodes of a page packed, so they must fill the space behind `upper` exactly: anything else is not LMDB's work.
+// nodes of a page packed, so they must fill the space behind `upper` exactly: otherwise LMDB did not write the page.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace coordkit::storage {
 
-// What a tree's record says about it.
+// A tree's record.
 struct LmdbTree {
   uint16_t flags = 0;
   uint16_t depth = 0;
@@ -51,7 +51,7 @@ class LmdbPage {
     uint64_t page = 0;         // the child, or where a large value lies; zero: the value is here
     uint32_t value_bytes = 0;  // of a leaf's
     std::string_view value;
-    bool table = false;  // the value is the record of a named table
+    bool table = false;  // the value is a named table's record
   };
 
   static absl::StatusOr<LmdbPage> parse(std::string bytes, uint64_t number);

@@ -19,8 +19,8 @@ absl::Status enough() { return absl::CancelledError("enough"); }  // never leave
 
 }  // namespace
 
-// One way through one tree. Keys ascend over all pages of it, every leaf is as deep as the tree's record says, and the pages
-// and rows that were seen are counted.
+// One pass through one tree. Keys ascend over all its pages, every leaf is at the depth that the tree's record gives, and the
+// pages and rows seen are counted.
 class LmdbReader::Walk {
  public:
   enum class Order : uint8_t { Bytes, Numbers };  // Numbers: of the tree of free pages
@@ -51,7 +51,7 @@ class LmdbReader::Walk {
     if (page->kind() == LmdbPage::Kind::Leaf) return visit_leaf(*page, from, use, leaf);
     ++branches_;
     const auto& nodes = page->nodes();
-    // LMDB itself leaves a single child only in the tree of free pages, while it works on that one.
+    // LMDB itself leaves a single child only in the tree of free pages, while it works on that tree.
     if (nodes.size() < 2 && order_ == Order::Bytes) return rotten("a page of a table has a single child");
     for (size_t i = 1; i < nodes.size(); ++i) {
       if (i > 1 && !ascends(nodes[i - 1].key, nodes[i].key)) return rotten("the pages of a table are out of order");
@@ -178,7 +178,7 @@ absl::Status LmdbReader::scan(const LmdbMeta& meta, const LmdbTree& tree, std::s
           const absl::StatusOr<std::string> value = large_value(meta, node);
           outcome = value.ok() ? visit(node.key, *value) : value.status();
         }
-        return outcome.ok() ? absl::OkStatus() : enough();  // an error of the visitor's is the caller's, whatever it is
+        return outcome.ok() ? absl::OkStatus() : enough();  // an error from the visitor is passed on to the caller
       });
   return status.ok() ? outcome : status;
 }
@@ -253,10 +253,10 @@ absl::Status LmdbReader::check_base(const LmdbMeta& meta) const {
   Walk names(*this, meta, meta.main, Walk::Order::Bytes);
   absl::Status status = names.run("", use, [](const LmdbPage::Node&) { return absl::OkStatus(); });
   if (!status.ok()) return status;
-  return check_free(meta, use, nullptr);  // what is used elsewhere was asked at open, and is again by a scrub
+  return check_free(meta, use, nullptr);  // uses elsewhere were checked at open, and are again by a scrub
 }
 
-// Pages are asked for again and again, and most of them for the same few above the rows.
+// Pages are requested repeatedly, mostly the same few above the rows.
 absl::StatusOr<const LmdbPage*> LmdbReader::Way::page(uint64_t number, uint16_t depth) {
   if (last_leaf_ && last_leaf_->first == number) return &last_leaf_->second;
   if (const auto known = branches_.find(number); known != branches_.end()) return &known->second;

@@ -1,8 +1,8 @@
-// Reads an LMDB file without LMDB and without a map, believing nothing (decision 0020): whatever the file holds, the worst that
-// comes of it is kDataLoss. LMDB writes the file, and it maps only what was checked here before.
+// Reads an LMDB file without LMDB and without a map, trusting nothing (decision 0020): whatever the file holds, the worst
+// result is kDataLoss. LMDB writes the file, and it maps only what was checked here before.
 //
-// Threads: any number. What is read belongs to one transaction as long as somebody keeps LMDB from reusing its pages: a read
-// transaction of LMDB, or the fact that nobody writes.
+// Threads: any number. What is read belongs to one transaction as long as LMDB is kept from reusing its pages: by a read
+// transaction of LMDB, or because there is no writer.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class LmdbReader {
  public:
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view stored)>;
   using TableVisitor = absl::FunctionRef<absl::Status(std::string_view name, const LmdbTree& tree)>;
-  using Pace = absl::FunctionRef<bool(size_t bytes)>;  // called between reads; may sleep; false: no further (kAborted)
+  using Pace = absl::FunctionRef<bool(size_t bytes)>;  // called between reads; may sleep; false: stop (kAborted)
 
   explicit LmdbReader(std::unique_ptr<File> file) : file_(std::move(file)) {}
 
@@ -42,17 +42,17 @@ class LmdbReader {
   absl::Status scan(const LmdbMeta& meta, const LmdbTree& tree, std::string_view from,
                     absl::FunctionRef<bool(std::string_view key)> more, Visitor visit) const;
 
-  // Everything that LMDB will ever lean on: each tree as a whole, in order, with the counts its record claims; no page with two
-  // uses, none of them free at the same time. `row` is called for each row of each table.
+  // Verifies everything that LMDB will ever rely on: each tree as a whole, in order, with the counts its record claims; no page
+  // has two uses, and none in use is also free. `row` is called for each row of each table.
   using RowVisitor = absl::FunctionRef<absl::Status(size_t table, std::string_view key, std::string_view stored)>;
   absl::Status check_all(const LmdbMeta& meta, const std::vector<LmdbTree>& tables, RowVisitor row, Pace pace) const;
 
-  // What every write transaction reads: the main tree and the list of free pages.
+  // Checks what every write transaction reads: the main tree and the list of free pages.
   absl::Status check_base(const LmdbMeta& meta) const;
 
   const File& file() const { return *file_; }
 
-  // What one write transaction reads of one table beside that.
+  // What one write transaction reads of one table besides that.
   class Way;
 
  private:
@@ -66,14 +66,14 @@ class LmdbReader {
   const std::unique_ptr<File> file_;
 };
 
-// The way to each row that is changed and, if it goes, the pages next to that way, with which LMDB may merge what is left.
+// The path to each row that is changed and, if it is erased, the pages next to that path, with which LMDB may merge the rest.
 class LmdbReader::Way {
  public:
   enum class Change : uint8_t { Put, Erase };
   Way(const LmdbReader& reader, const LmdbMeta& meta, const LmdbTree& tree) : reader_(reader), meta_(meta), tree_(tree) {}
 
   absl::Status check(std::string_view key, Change change);
-  // For rows that are erased one after the other from `from` on, about as many as have `bytes_max`.
+  // For rows erased one after the other from `from` on, about `bytes_max` worth of them.
   absl::Status check_erased(std::string_view from, size_t bytes_max);
 
  private:
@@ -83,8 +83,8 @@ class LmdbReader::Way {
   const LmdbReader& reader_;
   const LmdbMeta meta_;
   const LmdbTree tree_;
-  std::map<uint64_t, LmdbPage> branches_;  // keeps its places
-  absl::btree_set<uint64_t> leaves_;       // those that were seen
+  std::map<uint64_t, LmdbPage> branches_;  // its addresses are stable
+  absl::btree_set<uint64_t> leaves_;       // visited
   std::optional<std::pair<uint64_t, LmdbPage>> last_leaf_;
 };
 

@@ -38,7 +38,7 @@ absl::StatusOr<bool> LmdbTable::erase(MDB_txn* txn, MDB_dbi table, const KeyRang
   return false;
 }
 
-// Before a transaction on the spare table: what it is going to read there.
+// Checks what a transaction on the spare table is going to read there.
 absl::Status LmdbTable::check_spare(const std::string* erased_from, std::span<const CheckpointBatch::Row> added) const {
   const absl::StatusOr<CheckpointSnapshot> now = newest();
   if (!now.ok()) return now.status();
@@ -82,7 +82,7 @@ absl::Status LmdbTable::stage(const KeyRange& range, std::span<const CheckpointB
   return guarded([&] { return stage_checked(range, chunk); });
 }
 
-// A step that fails leaves the digest as the step before made it, so that the same call can be repeated.
+// A step that fails leaves the digest as it was after the previous step, so that the same call can be repeated.
 absl::Status LmdbTable::stage_checked(const KeyRange& range, std::span<const CheckpointBatch::Row> chunk) {
   spare_ = Spare::Staged;
   Staging staging{.range = range, .chunk = chunk};

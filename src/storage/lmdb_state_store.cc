@@ -17,7 +17,7 @@ namespace coordkit {
 namespace {
 
 constexpr auto kCheckpointRetry = std::chrono::milliseconds(100);
-constexpr auto kLookEvery = std::chrono::seconds(1);  // whether somebody took the files away
+constexpr auto kLookEvery = std::chrono::seconds(1);  // whether the files were removed
 
 }  // namespace
 
@@ -99,7 +99,7 @@ class LmdbStateStore::Writer {
             .views_max = options_.views_max,
             .keep_alive = directory_};
   }
-  // What is stored is not what was written. A disk that answers with errors is another matter: nothing more is written to it.
+  // What is stored is not what was written. A disk that returns errors is different: nothing more is written to it.
   static bool is_damage(const absl::Status& why) { return absl::IsDataLoss(why) && reason_of(why) != Reason::StorageFailed; }
   static absl::Status at_open(const absl::Status& why) {
     const std::string text(why.message());
@@ -131,14 +131,14 @@ class LmdbStateStore::Writer {
     return absl::OkStatus();
   }
 
-  // The disk is full: what was to be done is tried again and again, and nothing is lost by it. False: the store closes.
+  // The disk is full: the operation is retried until it succeeds, and nothing is lost. False: the store closes.
   bool wait_for_space(const absl::Status& why) {
     if (!std::exchange(waits_for_space_, true)) sink_->checkpoint_waits(why);
     std::unique_lock lock(mutex_);
     return !wakes_.wait_for(lock, kCheckpointRetry, [this] { return closing_; });
   }
 
-  // What is stored is damaged: everything but a whole batch is dropped from here on, until there is one.
+  // What is stored is damaged: from here on everything but a whole batch is dropped, until one arrives.
   bool survives(absl::Status why, const Work& work) {
     const bool heals = is_damage(why) && !(work.kind == Work::Kind::Operation && is_whole(work.operation));
     {
@@ -155,8 +155,8 @@ class LmdbStateStore::Writer {
     return heals;
   }
 
-  // What to do next; nothing once the store closes. Stale rows are erased whenever the thread is idle; a commit goes before
-  // them, and what is about staged rows has to wait for it.
+  // What to do next; nothing once the store closes. Stale rows are erased whenever the thread is idle; a commit comes before
+  // them, and operations on staged rows have to wait for it.
   std::optional<Work> next() {
     std::unique_lock lock(mutex_);
     const bool stale = !damaged_ && table_->stale();
@@ -186,7 +186,7 @@ class LmdbStateStore::Writer {
     absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::replace_with(table_options(), batch);
     if (!table.ok()) return table.status();
     std::scoped_lock lock(mutex_);
-    std::swap(table_, *table);  // the former one lives as long as its views
+    std::swap(table_, *table);  // the old one lives as long as its views
     damaged_ = false;
     return absl::OkStatus();
   }
@@ -228,12 +228,12 @@ class LmdbStateStore::Writer {
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::deque<StateOperation> waiting_;
-  bool changing_ = false;  // a commit or an install is under way
+  bool changing_ = false;  // a commit or an install is in progress
   bool closing_ = false;
   bool failed_ = false;
   bool damaged_ = false;  // only a whole batch is accepted
 
-  bool waits_for_space_ = false;  // of the thread alone, as the sink was told
+  bool waits_for_space_ = false;  // used by the thread only; as last reported to the sink
 };
 
 LmdbStateStore::LmdbStateStore(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options)

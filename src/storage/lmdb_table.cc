@@ -16,7 +16,7 @@ namespace {
 constexpr mdb_mode_t kTableFileMode = 0640;
 constexpr mode_t kStateDirectoryMode = 0750;
 constexpr std::string_view kNewFile = "data.new";
-constexpr uint64_t kNearlyFull = 16 << 20;  // bytes left on a disk where a write that fell short ran out of room
+constexpr uint64_t kNearlyFull = 16 << 20;  // bytes left on a disk below which a short write means that the disk is full
 constexpr size_t kReplaceStep = 16 << 20;   // bytes of rows in one transaction of a new file
 
 bool no_pace(size_t) { return true; }
@@ -88,7 +88,7 @@ absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open_file(const Options& o
   absl::Status status;
   try {
     status = table->start(options);
-  } catch (const LmdbAssertion& assertion) {  // what was checked before should make it impossible
+  } catch (const LmdbAssertion& assertion) {  // the checks made before should make this impossible
     status = rotten(std::string("LMDB gave up on it: ") + assertion.what());
   }
   if (!status.ok()) return status;
@@ -137,7 +137,7 @@ absl::Status LmdbTable::start(const Options& options) {
   return files_.note();
 }
 
-// LMDB does not tell, but a value lies in a page of the map, and a page begins with its number.
+// LMDB does not tell where its map is, but a value lies in a page of the map, and a page begins with its number.
 void LmdbTable::find_map() {
   absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
   MDB_stat stat = {};
@@ -153,8 +153,8 @@ void LmdbTable::find_map() {
   map_ = page - number * page_bytes_;
 }
 
-// What was read through the map is in the page cache. Were it left mapped as well, the whole file would count as memory of this
-// process in the end.
+// What was read through the map is in the page cache. If it stayed mapped as well, the whole file would eventually count as
+// memory of this process.
 void LmdbTable::release_map() const {
   MDB_envinfo info = {};
   if (map_ == nullptr || ::mdb_env_info(environment_, &info) != 0) return;
@@ -226,7 +226,7 @@ absl::Status LmdbTable::scrub(LmdbReader::Pace pace) {
   return static_cast<const LmdbView&>(**pinned).verify(pace);
 }
 
-// LMDB calls a write that fell short an input/output error; on a disk that is nearly full it ran out of room.
+// LMDB reports a short write as an input/output error; on a nearly full disk it means that room ran out.
 absl::Status LmdbTable::commit(Transaction& transaction) {
   const int error = transaction.commit();
   files_.note_growth();
@@ -255,7 +255,7 @@ absl::Status LmdbTable::put_checkpoint(MDB_txn* txn, const Checkpoint& checkpoin
   return lmdb_status(::mdb_put(txn, meta_, &key, &value, 0), "write its description");
 }
 
-// What the transaction is going to read, before LMDB reads it through its map.
+// Checks what the transaction is going to read, before LMDB reads it through its map.
 absl::Status LmdbTable::check_ways(const CheckpointBatch& batch) const {
   const absl::StatusOr<CheckpointSnapshot> now = newest();
   if (!now.ok()) return now.status();
@@ -282,7 +282,7 @@ absl::Status LmdbTable::write_checked(const CheckpointBatch& batch) {
   return commit(*transaction);
 }
 
-// The new file has another name until it is whole and durable; the old one stays open for whoever still has views of it.
+// The new file has another name until it is whole and durable; the old one stays open for existing views.
 absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::replace_with(const Options& options, const CheckpointBatch& whole) {
   if (::mkdir(options.path.c_str(), kStateDirectoryMode) != 0 && errno != EEXIST) {
     return until_room(errno_status(errno, "cannot create directory " + options.path));

@@ -1,8 +1,8 @@
 // The checkpoint as rows in one LMDB environment: what is written, and how it is verified, without threads
 // (docs/format-state.md). The digest over all rows is kept up to date by each write, from the row it replaces.
 //
-// LMDB writes, and LmdbReader reads: LMDB is shown nothing that was not checked before with plain reads, all of it at open and
-// what a transaction touches before that transaction (docs/decisions/0020). kDataLoss of any call: what is stored is damaged,
+// LMDB writes, and LmdbReader reads: LMDB only sees what was checked before with plain reads, all of it at open and what a
+// transaction touches before that transaction (docs/decisions/0020). kDataLoss from any call: what is stored is damaged, and
 // and only a new file helps (replace_with). kUnavailable: the disk is full; the same call again may succeed.
 //
 // There are two tables of rows, and the checkpoint's record names the live one. A peer's rows are staged in the other, the
@@ -37,9 +37,9 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
     size_t step_bytes = 2 << 20;             // of rows staged or erased in one transaction, about
     std::shared_ptr<const void> keep_alive;  // held as long as the files are open
   };
-  // Opens; verifies every page, every row and the digest, and forgets readers that died.
+  // Opens; verifies every page, every row and the digest, and removes dead readers.
   static absl::StatusOr<std::shared_ptr<LmdbTable>> open(const Options& options);
-  // A new file with these rows alone, in the place of whatever is there; durable when it returns. The directory may be gone.
+  // A new file with these rows alone, replacing what is there; durable when it returns. The directory may be gone.
   static absl::StatusOr<std::shared_ptr<LmdbTable>> replace_with(const Options& options, const CheckpointBatch& whole);
   ~LmdbTable();
   LmdbTable(const LmdbTable&) = delete;
@@ -47,17 +47,17 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
 
   Position applied() const { return applied_; }  // as of open
 
-  // kDataLoss: somebody has taken the files away, or cut them short.
+  // kDataLoss: the files were removed or truncated.
   absl::Status still_there() const { return files_.unchanged(); }
 
-  // One thread makes changes. Durable when it returns.
+  // Changes are made by one thread. Durable on return.
   absl::Status write(const CheckpointBatch& batch);
 
   // Staging (lmdb_staging.cc). Nothing can be staged while the spare table holds stale rows.
   bool stale() const { return spare_ == Spare::Stale; }
   absl::Status erase_stale();  // one step
   absl::Status stage(const KeyRange& range, std::span<const CheckpointBatch::Row> rows);
-  // What install() demands: the staged rows are those of the digest, and match their sums.
+  // What install() demands: the staged rows have the digest, and match their sums.
   enum class Fit : uint8_t { Fits, Refused };
   absl::StatusOr<Fit> verify_staged(uint64_t digest) const;
   absl::Status install(Position applied);  // of verified rows
@@ -92,7 +92,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   absl::Status write_rows(MDB_txn* txn, const CheckpointBatch& batch);
   struct Staging {
     const KeyRange& range;
-    std::span<const CheckpointBatch::Row> chunk;  // what is left of it
+    std::span<const CheckpointBatch::Row> chunk;  // the rest of it
     bool cleared = false;                         // the range is empty
   };
   absl::Status stage_checked(const KeyRange& range, std::span<const CheckpointBatch::Row> rows);
@@ -102,7 +102,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   // `erased_from`: rows from there on go first; null: none.
   absl::Status check_spare(const std::string* erased_from, std::span<const CheckpointBatch::Row> added) const;
   MDB_dbi rows(RowTable table) const { return rows_[static_cast<size_t>(table)]; }
-  // Erases rows of `range` and takes them off `digest`; true once there are no more.
+  // Erases rows of `range` and removes them from `digest`; true once none are left.
   absl::StatusOr<bool> erase(MDB_txn* txn, MDB_dbi table, const KeyRange& range, RowDigest& digest, StepBudget& budget);
 
   const std::string path_;
@@ -124,7 +124,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
 
 absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t sum, std::string_view value);
 
-// LMDB's assertions are answers here, and a file that was exchanged is not touched any more.
+// Turns LMDB's assertions into statuses, and leaves a file alone that was exchanged.
 template <typename Act>
 absl::Status LmdbTable::guarded(Act act) const {
   if (asserted_) return rotten("LMDB gave up on it");

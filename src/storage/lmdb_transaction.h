@@ -1,4 +1,4 @@
-// LMDB's C interface with owners and statuses; what the bytes mean is none of its business.
+// LMDB's C interface with owners and statuses; it does not interpret the bytes.
 #pragma once
 
 #include <lmdb.h>
@@ -19,7 +19,7 @@ namespace coordkit::storage {
 // kUnavailable: the disk is full, which may pass.
 absl::Status lmdb_status(int error, const std::string& what);
 
-// Thrown out of a call of LMDB where LMDB would have stopped the process. The environment is of no use any more: it can only
+// Thrown out of an LMDB call where LMDB would have aborted the process. The environment is no longer usable: it can only
 // be closed, and what was begun in it is left as it is.
 struct LmdbAssertion : std::runtime_error {
   using std::runtime_error::runtime_error;

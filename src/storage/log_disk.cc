@@ -78,7 +78,7 @@ void SegmentedLogStore::Disk::post(Task task) {
       return drop(task);
     }
     if (closing_ && !std::holds_alternative<SpareReady>(task) && !std::holds_alternative<SpareFailed>(task)) return;
-    deferred_ = false;  // the disk thread takes that too
+    deferred_ = false;  // the disk thread takes that write too
     waiting_.push_back(std::move(task));
   }
   disk_wakes_.notify_one();
@@ -133,7 +133,7 @@ void SegmentedLogStore::Disk::work() try {
   fail(make_error(Reason::BrokenInvariant, failure.what()));
 }
 
-// When there is something to do even if nothing comes; nothing: never. Only while nobody works.
+// When there is something to do even if no request arrives; nullopt: never. Only while no thread works.
 std::optional<SegmentedLogStore::Disk::Clock::time_point> SegmentedLogStore::Disk::due() const {
   if (stalled_) return stalled_at_ + kSpaceRetry;
   if (log_->mark_due()) return last_write_ + options_.idle_before_mark;
@@ -145,7 +145,7 @@ bool SegmentedLogStore::Disk::wait() {
   worker_ = Worker::None;
   const auto wanted = [this] { return closing_ || final_ || (!waiting_.empty() && !deferred_); };
   for (;;) {
-    const bool lent = worker_ == Worker::LentThread;  // the end of which wakes
+    const bool lent = worker_ == Worker::LentThread;  // whose end wakes the disk thread
     const std::optional<Clock::time_point> at = lent ? std::nullopt : due();
     if (!lent && (wanted() || (at && *at <= Clock::now()))) break;
     sleeps_untimed_ = !at;
@@ -225,7 +225,7 @@ absl::Status SegmentedLogStore::Disk::write_batch() {
   return absl::OkStatus();
 }
 
-// Before anybody is told of the first entry. Without room for it, with the next batch.
+// Recorded before the first entry is acknowledged. If there is no room for the record, with the next batch.
 absl::Status SegmentedLogStore::Disk::note_log() {
   if (noted_ || !log_->state().last.index) return absl::OkStatus();
   absl::Status status = directory_->note_log();
@@ -233,7 +233,7 @@ absl::Status SegmentedLogStore::Disk::note_log() {
   return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
 }
 
-// No space for the next segment. What frees some goes first: compaction, then the waiting batch is tried again.
+// No space for the next segment. First what frees some: compaction; then the waiting batch is retried.
 void SegmentedLogStore::Disk::stall() {
   std::deque<Task> rest;
   const uint32_t first_segment = log_->state().first_segment;
@@ -258,7 +258,7 @@ void SegmentedLogStore::Disk::report(LogSpace space) {
 void SegmentedLogStore::Disk::write_mark() {
   absl::Status status = log_->append_mark();
   if (absl::IsResourceExhausted(status) && log_->failure().ok()) {
-    last_write_ = Clock::now() + kSpaceRetry;  // the batch before is safe, only the mark has no place yet
+    last_write_ = Clock::now() + kSpaceRetry;  // the previous batch is safe, only the mark has no room yet
     return;
   }
   if (status.ok()) status = log_->sync();
@@ -288,7 +288,7 @@ void SegmentedLogStore::Disk::fail(absl::Status why) {
   for (const Task& task : std::exchange(tasks_, {})) drop(task);
 }
 
-// Who scrubs waits for an answer, also of a store that has failed: there is nothing more to look at.
+// A caller that scrubs waits for an answer, even from a store that has failed: there is nothing more to check.
 void SegmentedLogStore::Disk::drop(const Task& task) {
   if (const Scrub* scrub = std::get_if<Scrub>(&task)) scrub->done({});
 }
@@ -317,7 +317,7 @@ void SegmentedLogStore::Disk::prepare() {
   }
 }
 
-// False: stopped on the way. What is left behind is removed by the next open.
+// False: stopped midway. The next open removes what is left behind.
 absl::StatusOr<bool> SegmentedLogStore::Disk::make_spare(const SpareOrder& order) {
   log::SpareMaker maker(*preparer_files_, order.number, order.capacity);
   for (;;) {

@@ -1,7 +1,7 @@
-// The two threads of the segmented log store, and the one that may be lent to it. The disk thread takes everything that waits,
+// The two threads of the segmented log store, and the one that may be lent to it. The disk thread takes everything queued,
 // writes and syncs it as one batch, and reports. The preparer makes the next segment beside it, in small synced pieces, so that
-// the commit path never waits for a large fill. While the disk is quick, a lent thread does the writes and the disk thread
-// sleeps. The log belongs to whichever of the two works: never both.
+// the commit path never waits for a large fill. While the disk is fast, a lent thread does the writes and the disk thread
+// sleeps. Only one of the two uses the log at a time.
 #pragma once
 
 #include <atomic>
@@ -68,7 +68,7 @@ class SegmentedLogStore::Disk {
   bool wait();  // for work, or for the time of a mark; false: closing and nothing left
   std::optional<Clock::time_point> due() const;
 
-  // Whichever thread works.
+  // The thread that is working.
   enum class Worker : uint8_t { None, DiskThread, LentThread };
   void work();
   void perform_all();
@@ -90,7 +90,7 @@ class SegmentedLogStore::Disk {
   const BootCounter boot_;
   const FileSystemFactory files_factory_;
   const SegmentedLogOptions options_;
-  const std::shared_ptr<DataDirectory> directory_;  // null: nobody notes that there is a log
+  const std::shared_ptr<DataDirectory> directory_;  // null: the existence of the log is not recorded
   Index checkpointed_;
 
   LogSink* sink_ = nullptr;
@@ -105,12 +105,12 @@ class SegmentedLogStore::Disk {
   std::optional<SpareOrder> order_;  // for the preparer
   bool closing_ = false;
   bool stop_preparer_ = false;
-  bool final_ = false;  // failed: nothing is accepted
+  bool final_ = false;  // failed: nothing more is accepted
   Worker worker_ = Worker::DiskThread;
-  bool deferred_ = false;        // what waits is one write, and waits for perform_deferred()
+  bool deferred_ = false;        // a single write is queued and waits for perform_deferred()
   bool sleeps_untimed_ = false;  // the disk thread, until it is woken
 
-  // Of the worker alone.
+  // Used by the worker only.
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
   std::deque<Task> tasks_;       // taken over from waiting_

@@ -93,7 +93,7 @@ absl::StatusOr<std::unique_ptr<PosixFileSystem>> PosixFileSystem::open(const std
 }
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open(std::string_view name, OpenMode mode) {
-  // What is only read may be anybody's: a pipe in a file's place must not hold up the open.
+  // A file that is only read may belong to anyone: a pipe in its place must not block the open.
   int flags = O_CLOEXEC | (mode == OpenMode::Read ? O_RDONLY | O_NONBLOCK : O_RDWR);
   if (mode == OpenMode::CreateNew) flags |= O_CREAT | O_EXCL;
   Descriptor fd(::openat(directory_.get(), std::string(name).c_str(), flags, kFileMode));

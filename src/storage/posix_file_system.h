@@ -27,7 +27,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// What errno means at a door; `what` names the call and the file.
+// errno as a status; `what` names the call and the file.
 absl::Status errno_status(int error, const std::string& what);
 
 class PosixFileSystem final : public FileSystem {
@@ -42,10 +42,10 @@ class PosixFileSystem final : public FileSystem {
   absl::StatusOr<uint64_t> free_bytes() override;
 
   // Beyond the port, for the data directory.
-  absl::Status make_directory(std::string_view name);  // and syncs this one; fine if it is there
+  absl::Status make_directory(std::string_view name);  // and syncs this one; OK if it exists
   absl::Status lock();                                 // flock, for the life of this object; kFailedPrecondition if taken
-  absl::Status lock_for_reading();                     // the same, beside others that only read
-  absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file whose blocks are taken; none if there is no room
+  absl::Status lock_for_reading();                     // shared with other readers
+  absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; no file if there is no room
   absl::Status remove_directory(std::string_view name);          // an empty one
 
  private:

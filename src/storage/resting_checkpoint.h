@@ -1,7 +1,7 @@
-// The checkpoint of a data directory that nobody has open: read with plain reads, without LMDB, changing nothing. Verified row
-// by row as it is visited; verify() looks at everything.
+// The checkpoint of a data directory that no process has open: read with plain reads, without LMDB, changing nothing. Verified
+// row by row as it is visited; verify() checks everything.
 //
-// Threads: one at a time. Lifetime: whoever opens it holds the directory's lock as long as it lives.
+// Threads: one at a time. Lifetime: the caller of open() holds the directory's lock as long as this object lives.
 #pragma once
 
 #include <memory>

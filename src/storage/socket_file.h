@@ -10,7 +10,7 @@ namespace coordkit::storage {
 
 // OK: a socket has this name. kNotFound: nothing has. kFailedPrecondition: something else has.
 absl::Status find_socket(const std::string& path);
-// Of a socket that has no name yet: its file will be its owner's alone from the first moment on.
+// For a socket that has no name yet: its file will be accessible to its owner only, from the first moment on.
 absl::Status keep_to_owner(const Descriptor& socket);
 
 }  // namespace coordkit::storage

@@ -1,5 +1,5 @@
-// Whether a thread that has other things to do may wait for the next sync: on a disk whose last ones were all quick. One that
-// is not known yet is taken to be. Pure; times are given to it.
+// Whether a thread that has other things to do may wait for the next sync: yes on a disk whose recent syncs were all fast. An
+// unknown disk is assumed to be fast. Pure; times are passed in.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ class SyncPace {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  // Zero: no sync is quick.
+  // Zero: no sync counts as fast.
   explicit SyncPace(Duration quick_max) : quick_max_(quick_max) {}
 
   void took(Duration sync) {
@@ -23,7 +23,7 @@ class SyncPace {
   }
   bool quick() const { return in_a_row_ == kInARow && quick_max_ > Duration::zero(); }
 
-  static constexpr uint32_t kInARow = 32;  // so many, and one slow one starts it anew
+  static constexpr uint32_t kInARow = 32;  // this many; one slow sync resets the count
 
  private:
   const Duration quick_max_;
