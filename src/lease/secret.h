@@ -2,7 +2,7 @@
 // session, shown in a resume, and kept in the replicated state as a hash only, so that a checkpoint gives nothing away.
 // 128 bits of SHA-256: a secret carries 128 random bits, so that finding a preimage is no easier than guessing it.
 // Two hashes are compared in the plain way. A comparison in constant time guards secrets that an attacker approaches byte by
-// byte; here he would have to steer the bytes of a hash, and apply answers through the log, at its own pace.
+// byte; here the attacker would have to steer the bytes of a hash, and apply answers through the log, at its own pace.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace coordkit::lease {
 
 struct SecretHash {
-  std::array<uint8_t, 16> bytes{};  // all zero: no secret, and nobody can resume
+  std::array<uint8_t, 16> bytes{};  // all zero: no secret, so the session cannot be resumed
   explicit operator bool() const { return *this != SecretHash{}; }
   friend bool operator==(const SecretHash&, const SecretHash&) = default;
   std::string_view view() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }

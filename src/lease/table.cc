@@ -9,7 +9,7 @@
 namespace coordkit::lease {
 namespace {
 
-constexpr uint64_t kGenerationMax = (uint64_t{1} << 60) - 1;  // of a Row; one resume a nanosecond takes 36 years
+constexpr uint64_t kGenerationMax = (uint64_t{1} << 60) - 1;  // of a Row; at one resume per nanosecond that takes 36 years
 
 uint64_t session_hash(SessionId id, const Session& session) {
   uint64_t hash = hash_bytes(session.secret.view(), hash_bytes(session.metadata, 0x73657373));
@@ -76,7 +76,7 @@ void Table::change(SessionId id, Change apply) {
   digest_ += session_hash(id, session);
   const bool stored = row.stored != 0;
   const bool listed = row.dirty != 0;
-  Row fresh = row_of(std::move(session));  // before the old one leaves: they may share the group
+  Row fresh = row_of(std::move(session));  // before the old one is removed: they may share the group
   leave_group(row);
   row = std::move(fresh);
   row.stored = stored ? 1 : 0;
@@ -109,7 +109,7 @@ bool Table::close(SessionId id) {
   if (found->second.stored) erased_.push_back(id);
   leave_group(found->second);
   sessions_.erase(found);
-  // Sessions that came and went must leave nothing, even if nobody ever takes a checkpoint (REG_F76).
+  // Sessions that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).
   if (changed_.size() > 2 * sessions_.size() + 64) std::erase_if(changed_, [this](SessionId each) { return !contains(each); });
   return true;
 }
@@ -139,7 +139,7 @@ void Table::each_named_after(LeaseId after, WhileVisitor visit) const {
 
 void Table::collect(Visitor put, absl::FunctionRef<void(SessionId)> erase) {
   std::ranges::sort(erased_);
-  for (const SessionId id : std::exchange(erased_, {})) erase(id);  // what was listed gives its room back
+  for (const SessionId id : std::exchange(erased_, {})) erase(id);  // the list releases its memory
   std::ranges::sort(changed_);
   for (const SessionId id : std::exchange(changed_, {})) {
     const auto row = sessions_.find(id);

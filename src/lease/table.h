@@ -32,13 +32,13 @@ struct Session {
   Generation generation;  // 0 at open; +1 by every resume (docs/time.md LT-4): its timer is armed anew
   std::string metadata;
   SecretHash secret;
-  bool ending = false;     // S-57: no renewal covers it any more, and it ends a full TTL after this was set
-  bool contested = false;  // a former process of it may still be alive, for all the log knows; never unset but by a voucher
-  Sequence resumed_by;     // the request that bound it; earlier ones of that process belong to a former life of the session
+  bool ending = false;     // S-57: renewals no longer cover it; it ends a full TTL after this was set
+  bool contested = false;  // as far as the log knows, a previous process may still be alive; only a voucher unsets it
+  Sequence resumed_by;     // the request that bound it; earlier ones of that process belong to an earlier binding
   LeaseId name = {};       // of a lease of keys: any number that is not zero; of a session zero
   friend bool operator==(const Session&, const Session&) = default;
 
-  // Whether a request is the session's own: of the process it is bound to, and from after it was (S-45).
+  // Whether a request belongs to the session: sent by the process it is bound to, after it was bound (S-45).
   bool owns(const RequestId& request) const {
     const Origin& origin = request.origin;
     return group.node == origin.replica && group.boot == origin.boot && group.incarnation == origin.store.value() &&
@@ -46,20 +46,20 @@ struct Session {
   }
 };
 
-enum class Former : uint8_t { MayLive, IsGone };  // the process that had a session before a resume
+enum class Former : uint8_t { MayLive, IsGone };  // the process that had the session before a resume
 
 class Table {
  public:
   using Visitor = absl::FunctionRef<void(SessionId, const Session&)>;
   using WhileVisitor = absl::FunctionRef<bool(SessionId, const Session&)>;  // false: enough
 
-  // The id is new and above all before it (S-45).
+  // The id is new and above all earlier ones (S-45).
   void open(SessionId id, Session session);
   bool close(SessionId id);  // false: no such session
   // Binds a live session to another process, under a new generation. IsGone: no
   // process that ever had it can still trust it.
   void resume(SessionId id, const TimerGroup& group, Sequence by, Former former);
-  // A renewal that went through the log (LT-4): what was proposed of its end before is void.
+  // A renewal through the log (LT-4): earlier proposals to end the session are void.
   void renew(SessionId id);
   void mark_ending(SessionId id);  // of a live session
   bool contains(SessionId id) const { return sessions_.contains(id); }
@@ -71,7 +71,7 @@ class Table {
   std::optional<SessionId> named(LeaseId name) const;
   void each_named_after(LeaseId after, WhileVisitor visit) const;  // ascending names
 
-  // Checkpoint: what changed since the call before; rows to erase, then rows to put, each ascending.
+  // Checkpoint: what changed since the previous call; rows to erase, then rows to put, each ascending.
   void collect(Visitor put, absl::FunctionRef<void(SessionId)> erase);
   void forget_stored();                                 // the next collect() puts every row
   absl::Status restore(SessionId id, Session session);  // ascending; kDataLoss: impossible
@@ -80,7 +80,7 @@ class Table {
   uint64_t recomputed_digest() const;
 
  private:
-  using Groups = std::map<TimerGroup, uint64_t>;  // how many sessions each has; addresses stay
+  using Groups = std::map<TimerGroup, uint64_t>;  // how many sessions each has; addresses are stable
 
   // A session in 48 bytes with its id: there may be a million. A process has one group for each TTL, so the groups are shared;
   // most sessions have no metadata and are never resumed.
@@ -91,7 +91,7 @@ class Table {
   };
   struct Row {
     Groups::value_type* group = nullptr;
-    std::unique_ptr<Extra> extra;  // null: nothing of it
+    std::unique_ptr<Extra> extra;  // null: none of it
     SecretHash secret;
     uint64_t generation : 60 = 0;
     uint64_t ending : 1 = 0;

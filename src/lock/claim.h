@@ -34,14 +34,14 @@ using PlaceList = Linked<Place, &Place::before, &Place::after>;
 struct Lock {
   explicit Lock(std::string_view of) : name(of) {}
   ShortText name;
-  PlaceList holds;       // INV_L01: one exclusive and no other, or all shared; in grant order
+  PlaceList holds;       // INV_L01: a single exclusive one, or only shared ones; in grant order
   PlaceList queue;       // INV_L05: in the order of Claim::since
   uint64_t delay = 0;    // S-40: id of the lock-delay that runs; zero: none
   uint32_t waiting = 0;  // length of the queue
   bool touched = false;  // listed for settle()
 };
 
-// Could one more hold of this mode stand beside those there are?
+// Could one more hold of this mode coexist with the present ones?
 inline bool admits(const Lock& lock, Mode mode) { return lock.holds.empty() || compatible(lock.holds.first->mode, mode); }
 
 // Session and tag: whatever it has on one lock, it has at most once.
@@ -50,11 +50,11 @@ struct Claim {
   Owner* owner = nullptr;
   Claim* owner_before = nullptr;  // in Owner::holds or Owner::waits
   Claim* owner_after = nullptr;
-  RequestId request;   // of the acquire: names it for ever
+  RequestId request;   // of the acquire: its permanent name
   Index since;         // waiting: the entry that queued it, unique; held: the entry that granted it
   Token token;         // zero: waiting
   Duration timeout{};  // of a timed wait, else zero; zero once held
-  Duration delay{};    // S-40: what the expiry of its session brings upon its locks
+  Duration delay{};    // S-40: the lock-delay after its session expires
   uint64_t releases = 0;
   ShortText value;
   std::unique_ptr<Block> block;  // of a sticky claim; null otherwise
@@ -79,13 +79,13 @@ struct Owner {
   SessionId session;
   ShortText tag;
   ClaimList holds;                  // in no meaningful order
-  ClaimList waits;                  // likewise
+  ClaimList waits;                  // in no meaningful order
   Owner* session_before = nullptr;  // the other owners of the session
   Owner* session_after = nullptr;
 };
 using OwnerList = Linked<Owner, &Owner::session_before, &Owner::session_after>;
 
-// S-48: nobody stands before it in any of its queues, no hold is in the way, and no delay runs.
+// S-48: nothing is ahead of it in any of its queues, no hold is in the way, and no delay runs.
 bool grantable(const Claim& waiter);
 
 }  // namespace coordkit::lock

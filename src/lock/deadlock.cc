@@ -25,7 +25,7 @@ class Search {
   }
 
  private:
-  // Of a queue, the part that was looked at before for the same or a stronger mode: what stands in the way of an earlier
+  // The part of a queue that was already visited for the same or a stronger mode: what stands in the way of an earlier
   // waiter stands in the way of a later one too.
   struct Walked {
     Index exclusive;
@@ -41,7 +41,7 @@ class Search {
     until = place.claim->since;
     if (!done) {
       for (const Place* hold = place.lock->holds.first; hold; hold = hold->after) {
-        // S-58: the log does not know who has a delegation, and it is given back when somebody asks.
+        // S-58: the log does not know which owner has a delegation, and it is given back on request.
         if (hold->claim->block == nullptr && !compatible(place.mode, hold->mode)) visit(*hold->claim->owner);
       }
     }
@@ -62,7 +62,7 @@ class Search {
 
   const Owner& owner_;
   std::vector<const Claim*> pending_;
-  absl::flat_hash_set<const Claim*> seen_;  // these three are only looked up, never walked
+  absl::flat_hash_set<const Claim*> seen_;  // these three are only looked up, never iterated
   absl::flat_hash_set<const Owner*> visited_;
   absl::flat_hash_map<const Lock*, Walked> walked_;
   bool closed_ = false;
@@ -70,7 +70,7 @@ class Search {
 
 }  // namespace
 
-// Nobody waits for an owner that has nothing else, which is the usual case.
+// An owner without other claims blocks no one, which is the usual case.
 bool closes_cycle(const Claim& wait) {
   const Owner& owner = *wait.owner;
   if (owner.holds.empty() && owner.waits.first == owner.waits.last) return false;

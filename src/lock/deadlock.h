@@ -1,12 +1,12 @@
 // Deadlock detection among waiting owners (docs/semantics.md S-49). Deterministic: a function of the table alone.
 //
-// The graph. A waiting owner points to whoever must act before its wait can end, name by name: to each owner of an
+// The graph. A waiting owner points to the owners that must act before its wait can end, name by name: to each owner of an
 // incompatible hold, and to each owner of an earlier, incompatible waiter. An earlier waiter of the same mode stands in the
-// way only if it waits on other names too; then whatever that claim waits for is waited for here as well, without its owner
-// being asked for anything else. Lock-delays end by themselves and are no edges.
+// way only if it waits on other names too; then this wait also waits for everything that claim waits for, without its owner
+// having to act. Lock-delays end by themselves and are no edges.
 //
-// Edges begin only with an acquire that is queued and with an upgrade, so asking there keeps the graph free of cycles, those
-// of requests aside that were exempt (INV_L17). Cost: claims and waiters reachable from the question, each once.
+// Edges are added only by an acquire that is queued and by an upgrade, so checking there keeps the graph free of cycles, except
+// those of exempt requests (INV_L17). Cost: claims and waiters reachable from the new wait, each once.
 #pragma once
 
 #include "lock/claim.h"

@@ -1,5 +1,5 @@
 // Records of one type, packed in chunks and named by a 32-bit handle: no allocation and no pointer for each. Addresses stay
-// while a record lives. For plain records that need no destructor but the one remove() runs.
+// while a record lives. For plain records that need no destructor other than the one remove() runs.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class Pool {
     (*this)[handle] = std::move(record);
     return handle;
   }
-  // The place is empty from here on, as a new record is. When the last one goes, so does the memory, but for one chunk
+  // The slot is empty from here on, like a new record. When the last record goes, so does the memory, except for one chunk
   // (REG_F76).
   void remove(Handle handle) {
     (*this)[handle] = Record();
@@ -43,7 +43,7 @@ class Pool {
     next_ = kFirst;
     chunks_.resize(1);
   }
-  // Also the empty places.
+  // Includes empty slots.
   template <typename Visit>
   void each(Visit visit) {
     for (Handle handle = kFirst; handle < next_; ++handle) visit(handle, (*this)[handle]);

@@ -65,7 +65,7 @@ void Resting::remove(Handle handle) {
   sessions_.erase(handle);
   leave((*records_)[handle].origin);
   records_->remove(handle);
-  // Locks that came and went must leave nothing, even if nobody ever takes a checkpoint (REG_F76).
+  // Locks that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).
   if (names_.empty()) {
     dirty_.clear();
     if (names_.capacity() > kCapacityKept) *this = Resting();

@@ -1,7 +1,7 @@
-// Locks at rest: held by one owner without a tag or value, wanted by nobody else, with no property out of the ordinary. That is
-// how nearly all locks are nearly all the time, so these take 48 bytes each and about 15 in their two indexes, where a lock
-// with its records takes some hundreds. The table looks here first, and gives a lock its records when anything but a look, a
-// release or the end of its session happens to it. Only memory: which locks are here does not show in digest, rows or answers.
+// Locks at rest: held by one owner without a tag or value, with no one else waiting and no unusual property. Nearly all locks
+// are in this state nearly all the time, so these take 48 bytes each and about 15 in their two indexes, where a lock
+// with its records takes some hundreds. The table looks here first, and creates a lock's records when anything but a query, a
+// release or the end of its session happens to it. Only memory: which locks are here shows in no digest, row or answer.
 //
 // Invariants: a name is here or in the table, never in both; every record is a hold that is alone on its name.
 #pragma once
@@ -37,30 +37,30 @@ class Resting {
     uint16_t dirty : 1 = 0;   // it is listed as changed
   };
   static_assert(sizeof(Record) == 48);
-  using Handle = Pool<Record>::Handle;  // zero: none; good until that lock is taken away
+  using Handle = Pool<Record>::Handle;  // zero: none; valid until that lock is removed
 
   Resting();
 
-  // False: it is no such hold, or there is no room for its origin; nothing happened.
+  // False: it is not such a hold, or there is no room for its origin; nothing happened.
   bool add(const ClaimView& hold, bool stored, bool dirty);
   Handle find(std::string_view name) const;
-  ClaimView view(Handle handle) const;  // lives until a lock is added or taken away
+  ClaimView view(Handle handle) const;  // valid until a lock is added or removed
   bool stored(Handle handle) const { return (*records_)[handle].stored != 0; }
   bool dirty(Handle handle) const { return (*records_)[handle].dirty != 0; }
   void remove(Handle handle);
-  // Gives the hold another token, above all there are: another row, which is to be stored.
+  // Gives the hold another token, above all existing ones: another row, which is to be stored.
   void regrant(Handle handle, Token token, Index since);
 
   size_t size() const { return names_.size(); }
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
   uint32_t count(SessionId session) const;
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
-  // Handles of those that changed since the call before, in grant order; they count as stored from here on.
+  // Handles of those that changed since the previous call, in grant order; they count as stored from here on.
   std::vector<Handle> take_dirty();
   void forget_stored();  // all of them count as changed
 
  private:
-  // Hash and order of handles by what they stand for; a key can be looked for without a record.
+  // Hash and order of handles by what they stand for; a key can be looked up without a record.
   struct ByName {
     using is_transparent = void;
     const Pool<Record>* records;
@@ -80,7 +80,7 @@ class Resting {
     Origin origin;
     uint64_t uses = 0;
   };
-  // A place in origins_ for one more of this origin; nothing: they are all taken.
+  // A slot in origins_ for one more use of this origin; nullopt: all are taken.
   std::optional<uint16_t> place_of(const Origin& origin);
   void leave(uint16_t place);
 
@@ -89,7 +89,7 @@ class Resting {
   absl::btree_set<Handle, BySession> sessions_;
   std::vector<OriginPlace> origins_;  // places without uses are free
   absl::btree_map<Origin, uint16_t> places_;
-  std::vector<Handle> dirty_;  // may name places that are empty or taken anew
+  std::vector<Handle> dirty_;  // may name slots that are empty or reused
 };
 
 }  // namespace coordkit::lock

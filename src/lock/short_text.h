@@ -1,5 +1,5 @@
 // A byte string that is nearly always short: a lock's name, an owner's tag, the value of a hold. Up to sixteen bytes are kept
-// inside, longer ones in an allocation; 18 bytes in all, because there are millions.
+// inside, longer ones in an allocation; 18 bytes in all, because there are millions of them.
 #pragma once
 
 #include <cstdint>

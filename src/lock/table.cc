@@ -42,7 +42,7 @@ Table::~Table() = default;
 Table::Table(Table&&) noexcept = default;
 Table& Table::operator=(Table&&) noexcept = default;
 
-// A try and a free lock are decided at once; everybody else joins the end of each of its queues (S-36, S-38, S-53).
+// A try and a free lock are decided at once; every other acquire joins the end of each of its queues (S-36, S-38, S-53).
 AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   using Kind = AcquireVerdict::Kind;
   COORDKIT_CHECK_MSG(touched_.empty(), "a step without settle()");
@@ -94,7 +94,7 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
 }
 
 // The claim that this owner has on one of the names already. A sticky one belongs to its session rather than to its owner: it
-// is in the way of another sticky one only.
+// blocks another sticky one only.
 Claim* Table::own_claim(const Attempt& attempt) const {
   const auto owner = owners_.find(OwnerKey{attempt.session, attempt.tag});
   if (owner == owners_.end()) return nullptr;
@@ -118,7 +118,7 @@ std::optional<AcquireVerdict> Table::refusal(const Attempt& attempt) const {
   return verdict.kind == AcquireVerdict::Kind::Granted ? std::nullopt : std::optional(verdict);
 }
 
-// A try overtakes nobody: it is refused if anything is in its way on one of the names.
+// A try overtakes no one: it is refused if anything blocks it on one of the names.
 std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
   using Kind = AcquireVerdict::Kind;
   for (const Wanted& wanted : attempt.names) {
@@ -214,7 +214,7 @@ void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& 
   COORDKIT_CHECK_MSG(!sessions_.contains(session), "INV_L07");
 }
 
-// Another delay of the same name may have run for any part of its time: the longer of the two begins anew.
+// Another delay of the same name may have run for any part of its time: the longer of the two starts over.
 void Table::begin_delay(Lock& lock, Duration duration, TokenCounter& tokens, Decisions& decisions) {
   if (lock.delay != 0) {
     duration = std::max(duration, delays_.at(lock.delay).duration);

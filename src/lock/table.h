@@ -1,11 +1,11 @@
-// The lock table: who holds what, who waits for what, who is next. Pure and deterministic; it knows nothing of sessions
-// but their ids (the machine above asks it only for live ones), of clocks, bytes or the log.
+// The lock table: who holds what, who waits for what, who is next. Pure and deterministic; of sessions it knows only the ids
+// (the machine above passes only live ones), and nothing of clocks, bytes or the log.
 //
 // One step is: any number of changes, then settle(), which applies the grant rule S-48 of docs/semantics.md and forgets locks
-// that became empty. After settle() no waiter is grantable (INV_L06). Work is proportional to the claims touched, whatever
-// exists besides; only deadlock detection looks further, along the waits it follows (deadlock.h).
+// that became empty. After settle() no waiter is grantable (INV_L06). Work is proportional to the claims touched, regardless of
+// what else exists; only deadlock detection looks further, along the waits it follows (deadlock.h).
 //
-// Memory: a lock that one owner holds and nobody wants is kept small (resting.h). It gets its records when something happens to
+// Memory: a lock with one owner and no waiters is kept small (resting.h). It gets records when something happens to
 // it, and gives them up in settle() when it is that plain again.
 //
 // Implemented by concern: table.cc (acquire, release, grants), table_holds.cc (changes of a hold that stays), table_sticky.cc
@@ -56,59 +56,59 @@ class Table {
   bool release(const HoldKey& key, uint64_t number = 0);
   CancelVerdict cancel(SessionId session, std::string_view tag, std::string_view name, const RequestId& acquire,
                        Decisions& decisions);
-  // Ends the timed wait that this entry queued; false: there is none any more.
+  // Ends the timed wait that this entry queued; false: it has already ended.
   bool time_out(Index queued, Decisions& decisions);
   // Ends all waits (Lost, oldest first) and holds of a session. INV_L07: afterwards nothing of it remains. S-40: if it expired,
   // the locks it held are delayed as its acquires asked.
   enum class Ending : uint8_t { Closed, Expired };
   void end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions);
   void end_waits(SessionId session, Decisions& decisions);  // Lost, oldest first; its holds stay
-  // Ends a lock-delay because its time is over, or because an administrator says so. False: there is none.
+  // Ends a lock-delay because its time is over, or because an administrator ends it. False: there is none.
   bool end_delay(uint64_t id, Decisions& decisions);
   bool clear_delay(std::string_view name, Decisions& decisions);
-  // S-46. A new token; the former one is dead.
+  // S-46. A new token; the previous one is dead.
   ModeVerdict downgrade(const HoldKey& key, Index index, TokenCounter& tokens);
   ModeVerdict upgrade(const HoldKey& key, Index index, TokenCounter& tokens);
   bool update_value(const HoldKey& key, std::string_view value);  // false: NotOwner
   // S-58: another block for a delegation, which stays; `key` has the token of its hold. Its first token; nothing: NotOwner.
   std::optional<Token> refill(const HoldKey& key, TokenCounter& tokens);
-  // New holds in the place of all that a session has, in the order of the former ones: it changes hands, and whoever had them
-  // before has worthless tokens from here on. Delegations get new blocks, because what was used of them is not known. S-45.
+  // Replaces all holds of a session by new ones, in the same order: the session moves to another process, and the tokens that
+  // the previous one has are dead. Delegations get new blocks, because what was used of them is not known. S-45.
   void regrant_all(SessionId session, Index index, TokenCounter& tokens);
-  // S-54: like held(), but as a guard: a token of a delegation that is shown here retires those before it.
+  // S-54: like held(), but as a guard: showing a token of a delegation retires those before it.
   std::optional<Mode> put_forward(std::string_view name, Token token);
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
   void settle(Index index, TokenCounter& tokens, Decisions& decisions);
 
-  // ---- looks
+  // ---- queries
   size_t names() const { return locks_.size() + resting_.size(); }
   size_t claims() const { return claims_.size() + resting_.size(); }
-  std::optional<AcquireVerdict> refusal(const Attempt& attempt) const;  // of a try like this one, if it came now
-  bool would_ask(const Attempt& attempt) const;                         // S-58: it would be the first to want a delegation
+  std::optional<AcquireVerdict> refusal(const Attempt& attempt) const;  // of a try like this one, if made now
+  bool would_ask(const Attempt& attempt) const;                         // S-58: it would be the first to ask for the delegation
   uint32_t waiting(std::string_view name) const;
   bool delayed(std::string_view name) const;
   bool free(std::string_view name) const;                       // S-54: no hold
   void holders(std::string_view name, Visitor visit) const;     // in grant order
   void queue(std::string_view name, WhileVisitor visit) const;  // first waiter first
-  // Hold or wait. An owner may have a sticky claim on a name beside another one, which then waits for it to be given back.
+  // Hold or wait. An owner may have a sticky claim on a name beside another claim, which waits for the delegation to end.
   std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag,
                                  ClaimKind kind = ClaimKind::Plain) const;
-  // How, if a hold with this token is on this lock, or a delegation whose current token it may be.
+  // The mode, if a hold with this token is on this lock, or a delegation whose current token it may be.
   std::optional<Mode> held(std::string_view name, Token token) const;
   Counts counts(SessionId session) const;
   std::vector<ClaimView> holds_of(SessionId session) const;            // in grant order
   void timed_waits(Visitor visit) const;                               // in queueing order
   void delays(DelayVisitor visit) const;                               // ascending ids
-  void every_session(absl::FunctionRef<void(SessionId)> visit) const;  // of a claim; unordered: only for checks
+  void every_session(absl::FunctionRef<void(SessionId)> visit) const;  // with a claim; unordered: only for checks
 
-  // ---- checkpoint: what changed since the call before, rows in ascending order of their ids
+  // ---- checkpoint: what changed since the previous call, rows in ascending order of their ids
   void collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(RowId)> erase);
   void forget_stored();  // the next collect() puts every row
   // Adds one row to an empty or half-restored table: delays, then holds, then waiters, each in ascending order. kDataLoss:
   // impossible.
   absl::Status restore(const ClaimView& row);
   absl::Status restore(const DelayView& row);
-  absl::Status restored() const;  // kDataLoss: the rows together make no sense (INV_L06)
+  absl::Status restored() const;  // kDataLoss: the rows contradict each other (INV_L06)
 
   uint64_t digest() const { return digest_; }
   uint64_t recomputed_digest() const;
@@ -133,7 +133,7 @@ class Table {
       return H::combine(std::move(state), key.lock, key.owner, key.kind);
     }
   };
-  // Hashes and compares records by their keys, and finds them by a key alone.
+  // Hashes and compares records by their keys, and finds them by key alone.
   struct Keyed {
     using is_transparent = void;
     static std::string_view key(const std::unique_ptr<Lock>& lock) { return lock->name.view(); }
@@ -193,7 +193,7 @@ class Table {
   void forget(Owner& owner);
   void touch(Lock& lock);
   void note_leader(std::string_view name) { led_.emplace_back(name); }
-  // Changes what the claim's row says.
+  // Changes something in the claim's row.
   template <typename Change>
   void rewrite(Claim& claim, Change change);
   void changed(Claim& claim);

@@ -8,7 +8,7 @@
 
 namespace coordkit::lock {
 
-// Fills the verdict if the hold is not there, or is none that can change from this mode to the other.
+// Fills the verdict if the hold does not exist, or cannot change from this mode to the other.
 Claim* Table::find_convertible(const HoldKey& key, Mode from, ModeVerdict& verdict) {
   if (Lock* woken = wake(key.name)) touch(*woken);
   Claim* claim = find_hold(key);
@@ -25,7 +25,7 @@ ModeVerdict Table::downgrade(const HoldKey& key, Index index, TokenCounter& toke
 }
 
 // Ahead of all waiters, or not at all. Waiters on several names that could share with this hold cannot any more: an upgrade
-// may close a cycle as an acquire may (S-49), and is judged as if it were done.
+// may close a cycle as an acquire may (S-49), and is checked as if it were done.
 ModeVerdict Table::upgrade(const HoldKey& key, Index index, TokenCounter& tokens) {
   ModeVerdict verdict;
   Claim* claim = find_convertible(key, Mode::Shared, verdict);
@@ -47,8 +47,8 @@ ModeVerdict Table::convert(Claim& claim, Mode mode, Index index, TokenCounter& t
   return {ModeVerdict::Kind::Done, claim.token, claim.since};
 }
 
-// The hold becomes another one in place: its row and its token. It is the newest of its locks, in their order too, so that a
-// table restored from rows has the same.
+// Turns the hold into another one in place: its row and its token. It becomes the newest of its locks, in their order too, so
+// that a table restored from rows is the same.
 void Table::regrant(Claim& claim, Token token, Index index, TokenCounter& tokens) {
   forget_row(claim);
   holds_.erase(claim.token);

@@ -48,7 +48,7 @@ Owner& Table::owner_of(SessionId session, std::string_view tag) {
   return owner;
 }
 
-// Adds the records of a claim: at the end of its queues, or as a hold that is one already. INV_L05: a queue is ordered by
+// Adds the records of a claim: at the end of its queues, or as a hold. INV_L05: a queue is ordered by
 // entry. The caller says whether its row is to be written.
 Claim& Table::add(const ClaimView& row) {
   auto fresh = std::make_unique<Claim>();
@@ -95,7 +95,7 @@ Claim& Table::add(const ClaimView& row) {
   return claim;
 }
 
-// Turns a waiter into a hold, on all of its names. A sticky one reserves its block, and who waits behind it has asked for it.
+// Turns a waiter into a hold, on all of its names. A sticky one reserves its block, and a waiter behind it has asked for it.
 void Table::hold(Claim& claim, Token token, Index index, TokenCounter& tokens) {
   forget_row(claim);
   waiters_.erase(claim.since);
@@ -171,7 +171,7 @@ void Table::changed(Claim& claim) {
   claim.dirty_slot = static_cast<uint32_t>(dirty_.size());
 }
 
-// The last one of the list takes its slot, so that claims which come and go leave nothing behind (REG_F76).
+// The last one of the list takes its slot, so that short-lived claims leave nothing behind (REG_F76).
 void Table::unchanged(Claim& claim) {
   if (claim.dirty_slot == 0) return;
   dirty_.back()->dirty_slot = claim.dirty_slot;
@@ -180,7 +180,7 @@ void Table::unchanged(Claim& claim) {
   claim.dirty_slot = 0;
 }
 
-// Its row, if a checkpoint has it, is to go: the claim ends or becomes another row.
+// Its row, if a checkpoint has it, must be erased: the claim ends or becomes another row.
 void Table::forget_row(Claim& claim) {
   if (claim.stored) erased_.push_back(row_of(claim));
   claim.stored = false;

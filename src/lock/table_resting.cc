@@ -1,4 +1,4 @@
-// Locks between the two ways of keeping them: small while nothing happens to them, with records otherwise.
+// Moves locks between the two representations: small while nothing happens to them, with records otherwise.
 #include <string>
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace coordkit::lock {
 
-// The usual acquire: one free lock, and nothing out of the ordinary. False: it needs records.
+// The usual acquire: one free lock, nothing unusual. False: it needs records.
 bool Table::grant_at_rest(const Attempt& attempt, Token token) {
   const Wanted& wanted = attempt.names.front();
   const ClaimView hold{.name = wanted.name,
@@ -35,7 +35,7 @@ void Table::end_at_rest(Resting::Handle handle) {
   resting_.remove(handle);
 }
 
-// The hold becomes another one in place: its row and its token.
+// Turns the hold into another one in place: its row and its token.
 void Table::regrant_at_rest(Resting::Handle handle, Token token, Index index) {
   const ClaimView former = resting_.view(handle);
   digest_ -= claim_hash(former);
@@ -61,7 +61,7 @@ Lock* Table::wake(std::string_view name) {
   return &claim.lock();
 }
 
-// The reverse. False: it is not that plain.
+// The reverse. False: it is not plain enough.
 bool Table::put_to_rest(Lock& lock) {
   if (!lock.queue.empty() || lock.delay != 0 || lock.holds.empty() || lock.holds.first != lock.holds.last) return false;
   Claim& claim = *lock.holds.first->claim;
@@ -71,7 +71,7 @@ bool Table::put_to_rest(Lock& lock) {
   return true;
 }
 
-// What an acquire meets at a lock at rest, if it cannot be granted now.
+// What blocks an acquire at a lock at rest, if it cannot be granted now.
 std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const Attempt& attempt) const {
   using Kind = AcquireVerdict::Kind;
   const Resting::Handle handle = resting_.find(wanted.name);

@@ -1,4 +1,4 @@
-// The lock table as rows and as seen by queries: what does not decide anything.
+// The lock table as rows and as seen by queries: the parts that decide nothing.
 #include <algorithm>
 
 #include "base/check.h"
@@ -105,8 +105,8 @@ void Table::every_session(absl::FunctionRef<void(SessionId)> visit) const {
   resting_.each([&](Resting::Handle handle) { visit(resting_.view(handle).session); });
 }
 
-// A claim that came and went between two calls is in neither list. Delays are few, and never change. Holds are in two places,
-// so that their rows are merged; what was listed gives its room back.
+// A short-lived claim that came and went between two calls is in neither list. Delays are few, and never change. Holds are in
+// two places, so their rows are merged; the lists release their memory.
 void Table::collect(Visitor put, DelayVisitor put_delay, absl::FunctionRef<void(RowId)> erase) {
   std::ranges::sort(erased_);
   for (const RowId& row : std::exchange(erased_, {})) erase(row);
@@ -143,7 +143,7 @@ void Table::forget_stored() {
   resting_.forget_stored();
 }
 
-// What a claim must be, whatever else there is.
+// What must hold for a claim, whatever else there is.
 absl::Status Table::check(const ClaimView& row) const {
   if (row.delay < Duration::zero() || row.delay > kDelayMax) return absl::DataLossError("a lock-delay out of range");
   if (row.timeout < Duration::zero()) return absl::DataLossError("a wait of less than no time");
@@ -218,7 +218,7 @@ absl::Status Table::restored() const {
 
 uint64_t Table::recomputed_digest() const {
   uint64_t sum = 0;
-  // A sum: the order of the hash tables is of no account.
+  // A sum: the order of the hash tables does not matter.
   resting_.each([&](Resting::Handle handle) { sum += claim_hash(resting_.view(handle)); });
   for (const auto& claim : claims_) sum += claim_hash(view_of(*claim));
   delays([&sum](const DelayView& delay) { sum += delay_hash(delay); });

@@ -1,6 +1,6 @@
-// Delegations (docs/semantics.md S-58): locks that a session may grant to its own owners by itself until somebody else asks.
-// To everybody else a delegation is an exclusive hold like any other; what differs is that its tokens are a block, that it is
-// told to its session when somebody wants it, and that it changes neither mode nor count.
+// Delegations (docs/semantics.md S-58): locks that a session may grant to its own owners by itself until another session asks.
+// To all others a delegation is an exclusive hold like any other; the differences are that its tokens are a block, that its
+// session is notified when another one wants it, and that it changes neither mode nor count.
 #include <utility>
 
 #include "base/check.h"
@@ -8,7 +8,7 @@
 
 namespace coordkit::lock {
 
-// The block begins with `first`, which the counter has just given. INV_L04: every later grant is above its last token.
+// The block begins with `first`, which the counter has just issued. INV_L04: every later grant is above its last token.
 void Table::reserve(Block& block, Token first, TokenCounter& tokens) {
   block.first = first;
   block.last = Token(first.value() + block.size - 1);
@@ -16,7 +16,7 @@ void Table::reserve(Block& block, Token first, TokenCounter& tokens) {
   tokens.reserve(block.size - 1);
 }
 
-// The sticky hold of this lock, if that is what holds it.
+// The sticky hold of this lock, if there is one.
 Claim* Table::delegation(std::string_view name) const {
   const Lock* lock = find(name);
   if (lock == nullptr || lock->holds.empty()) return nullptr;
@@ -24,7 +24,7 @@ Claim* Table::delegation(std::string_view name) const {
   return claim->block ? claim : nullptr;
 }
 
-// The hold, by the token of whichever local hold is the current one.
+// The hold, by the token of the local hold that is the current one.
 Claim* Table::find_delegation(const HoldKey& key) const {
   Claim* claim = delegation(key.name);
   const bool its = claim && claim->owner->session == key.session && may_be_current(*claim->block, key.token);
@@ -68,7 +68,7 @@ std::optional<Mode> Table::put_forward(std::string_view name, Token token) {
   return mode;
 }
 
-// Of a row: what only a sound block can be.
+// For a row: what only a valid block can be.
 absl::Status Table::check_block(const ClaimView& row) {
   const Block& block = row.block;
   if (!row.sticky()) return block == Block() ? absl::OkStatus() : absl::DataLossError("a block of tokens without a size");

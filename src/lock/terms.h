@@ -29,20 +29,20 @@ struct Wanted {
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
-// S-58: what a sticky claim has besides. Its hold is a delegation: the session grants the lock to its own owners by itself,
+// S-58: the extra state of a sticky claim. Its hold is a delegation: the session grants the lock to its own owners by itself,
 // with tokens of the block, so that the log knows the range but not which of them is in use.
 struct Block {
   uint64_t size = 0;   // of the block it wants, or has; zero: the claim is not sticky
   Token first;         // zero: it waits
   Token last;          // first + size - 1
   Token newest;        // the greatest token of the block that a guard or a command has shown; zero: none yet
-  bool asked = false;  // somebody else wants the lock: the session is to give it back
+  bool asked = false;  // another session wants the lock: this one is to give it back
   friend bool operator==(const Block&, const Block&) = default;
 };
 
 enum class ClaimKind : uint8_t { Plain, Sticky };
 
-// Is this the token of a local hold that may be the current one? A newer one that was shown retires those before it.
+// May this be the current token of a local hold? A newer one that was shown retires those before it.
 constexpr bool may_be_current(const Block& block, Token token) {
   return token >= block.first && token <= block.last && token >= block.newest;
 }
@@ -67,7 +67,7 @@ struct AcquireVerdict {
   enum class Kind : uint8_t { Granted, Queued, Held, Delayed, AlreadyHeld, AlreadyWaiting, Deadlock, TooDeep };
   Kind kind = Kind::Held;
   Token token;            // Granted, AlreadyHeld
-  Index since;            // of the hold or of the wait in the way
+  Index since;            // of the blocking hold or wait
   uint64_t position = 0;  // Queued: waiters before it, in the longest of its queues
   uint64_t releases = 0;  // Granted by counting up: releases of this hold so far
 };
@@ -84,7 +84,7 @@ struct HoldKey {
 struct ModeVerdict {
   enum class Kind : uint8_t { Done, NotOwner, Impossible, Conflict, Delayed, Deadlock };
   Kind kind = Kind::NotOwner;
-  Token token;  // Done: the new one; the former is dead
+  Token token;  // Done: the new one; the previous one is dead
   Index since;  // Done
 };
 
@@ -106,7 +106,7 @@ struct Decision {
   Token token;         // Granted
 };
 
-// A lock-delay that began or is over; its id is drawn from the token counter and never comes again.
+// A lock-delay that began or is over; its id comes from the token counter and is never reused.
 struct DelayChange {
   enum class Kind : uint8_t { Begun, Over };
   Kind kind = Kind::Begun;
@@ -114,7 +114,7 @@ struct DelayChange {
   Duration duration{};  // Begun
 };
 
-// S-58: somebody wants a lock that this session has as a delegation. Once for each.
+// S-58: another session wants a lock that this session has as a delegation. Once for each.
 struct Asked {
   SessionId session;
   std::string name;
@@ -128,7 +128,7 @@ struct Decisions {
   std::vector<std::string> led;  // names whose exclusive hold came, went or has another value; may repeat
   std::vector<Asked> asked;
 
-  // Their room stays: one object serves step after step.
+  // Their memory is kept: one object serves step after step.
   void clear() {
     waits.clear();
     delays.clear();

@@ -1,5 +1,5 @@
 // The one counter behind fencing tokens and session ids (docs/semantics.md S-47, S-45). It only grows, and only inside
-// apply; genesis founds it on the calendar, so that numbers stay above those of any earlier life of the cluster and
+// apply; genesis starts it from the calendar, so that numbers stay above those of any earlier life of the cluster and
 // positive in a signed column.
 #pragma once
 

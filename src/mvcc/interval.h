@@ -1,4 +1,4 @@
-// Intervals of keys (docs/semantics.md S-05) as two places between keys, so that the three ways to write one become one.
+// Intervals of keys (docs/semantics.md S-05) as two places between keys, which unify the three ways to write one.
 #pragma once
 
 #include <compare>
@@ -23,7 +23,7 @@ struct Bound {
   friend bool operator==(const Bound& a, const Bound& b) { return a <=> b == 0; }
 };
 
-// Its strings are the caller's and live as long as he says.
+// Its strings belong to the caller, who decides how long they live.
 struct Interval {
   Bound from;
   Bound upto;  // exclusive

@@ -27,7 +27,7 @@ int compare(SortTarget target, const Version& a, const Version& b) {
   return 0;
 }
 
-// S-07: what is equal in the target comes by key, ascending, in a descending order too.
+// S-07: entries equal in the target are ordered by key, ascending, even in a descending order.
 void sort(const RangeOperation& range, std::vector<const Version*>& versions, size_t wanted) {
   const int direction = range.order == SortOrder::Descending ? -1 : 1;
   const auto before = [&](const Version* a, const Version* b) {

@@ -9,11 +9,11 @@
 
 namespace coordkit::mvcc {
 
-// What the operation is refused for whatever the state: EmptyKey, InvalidArgument, InvalidSort, LimitExceeded.
+// What the operation is refused for in any state: EmptyKey, InvalidArgument, InvalidSort, LimitExceeded.
 Refusal check(const RangeOperation& range);
 
-// How much one answer may hold. An answer that is full is `cut`: in key order it can be continued behind its last entry, in
-// any other order it is no answer.
+// How much one answer may hold. An answer that is full is `cut`: in key order it can be continued after its last entry, in
+// any other order it is useless.
 struct RangeRoom {
   uint64_t entries = UINT64_MAX;
   size_t bytes = SIZE_MAX;
@@ -27,7 +27,7 @@ struct Selection {
 // Compacted, FutureRevision: nothing is read. `range` has passed check().
 Refusal select(const Store& store, const RangeOperation& range, const RangeRoom& room, Selection& out);
 
-// Whether entries come in the order in which the store has them.
+// Whether entries come in the store's order.
 bool in_key_order(const RangeOperation& range);
 
 }  // namespace coordkit::mvcc

@@ -1,4 +1,4 @@
-// Why the store does not do what it is asked. Each is decided before anything is changed (docs/semantics.md section 2).
+// Why the store refuses an operation. Each is decided before anything is changed (docs/semantics.md section 2).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class Refusal : uint8_t {
   DuplicateKey,
   Compacted,       // the revision is below the compacted one
   FutureRevision,  // the revision is above the newest
-  KeyNotFound,     // nothing whose value or lease could be kept
+  KeyNotFound,     // there is no value or lease to keep
   LeaseNotFound,
 };
 

@@ -138,7 +138,7 @@ size_t Store::to_sweep() const {
 }
 
 // Keeps what a read or a watch from compacted() on can still see (S-19): of every key the newest change up to there, and
-// everything above. What a change of exactly that revision took the place of goes with the next compaction.
+// everything above. What a change of exactly that revision replaced is removed by the next compaction.
 void Store::sweep(size_t budget) {
   if (swept() == compacted()) return;
   weight_ += hidden();
@@ -146,7 +146,7 @@ void Store::sweep(size_t budget) {
   weight_ -= hidden();
 }
 
-// What only the changes of revision swept() keep: nobody can read it any more.
+// What only the changes of revision swept() keep: it can no longer be read.
 uint64_t Store::hidden() const {
   uint64_t weight = 0;
   for (const Version* version : window_) {
@@ -174,8 +174,8 @@ void Store::sweep_changes(size_t budget) {
   }
 }
 
-// Takes a change out of the window, and away what only it made worth keeping: the change before it, which is at rest, and
-// itself if it is the tombstone of a key that has not come back.
+// Takes a change out of the window, and removes what only it made worth keeping: its predecessor, which is at rest, and
+// itself if it is the tombstone of a key that has not been created again.
 void Store::pass(Version& version) {
   if (version.before != nullptr) drop(std::exchange(version.before, nullptr));
   if (version.deleted() && version.of->newest == &version) {

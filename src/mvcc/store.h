@@ -1,17 +1,17 @@
 // The revisioned store: keys in byte order, each with its changes since the last compaction (docs/semantics.md S-01 to S-03,
 // S-06, S-19).
 //
-// Changes stand in two places. Each key has its own, newest first; that answers a read at any revision. All changes from the
+// Changes are kept in two places. Each key has its own, newest first; that answers a read at any revision. All changes from the
 // revision `swept()` on also stand in the window, in the order in which they were made; that is what a watch reads and a
-// checkpoint writes. A reader of the past so needs nothing but a revision: nothing is copied or locked for it, and nothing
-// it may still ask for is taken away before a compaction says so.
+// checkpoint writes. So a reader of the past needs only a revision: nothing is copied or locked for it, and nothing
+// that it may still ask for is removed before a compaction says so.
 //
-// Compaction decides at once and frees later: from then on the past below `compacted()` is refused, and sweep() takes whole
+// Compaction decides at once and frees later: from then on the history below `compacted()` is refused, and sweep() takes whole
 // revisions out of the window, a bounded number of changes at a time. The sweep belongs to the replicated state, so it
 // is called at the same points everywhere, and how far it got is part of the digest and of the checkpoint.
 //
 // Invariants: the window has every change of every revision in [max(swept, 2), revision], sub-numbers from 0 without a gap.
-// A change outside of it (at rest) has none before it, and is its key's newest below the window; a tombstone is at
+// A change outside of it (at rest) has no predecessor, and is its key's newest below the window; a tombstone is at
 // rest only if its key has a change in the window. swept <= compacted <= revision.
 #pragma once
 
@@ -47,20 +47,20 @@ class Store {
   };
 
   Revision revision() const { return counters_.revision; }    // 1 when fresh; never falls
-  Revision compacted() const { return counters_.compacted; }  // reads below it are refused; zero: nothing was
+  Revision compacted() const { return counters_.compacted; }  // reads below it are refused; zero: nothing is compacted
   Revision swept() const { return counters_.swept; }
-  size_t size() const { return size_; }          // keys that are there now
+  size_t size() const { return size_; }          // keys that exist now
   size_t versions() const { return versions_; }  // changes kept, tombstones included
   uint64_t bytes() const { return bytes_; }      // of the blocks of keys and changes
-  // Of all changes kept but deletes and what nobody can read any more, by a measure that is the same on every machine and in
-  // every version. A compaction at the newest revision leaves what the keys that are there weigh.
+  // The weight of all changes kept, without deletes and what can no longer be read, by a measure that is the same everywhere
+  // and in every version. A compaction at the newest revision leaves the weight of the existing keys.
   uint64_t weight() const { return weight_; }
-  size_t to_sweep() const;  // changes that wait for the sweep
+  size_t to_sweep() const;  // changes still to be swept
 
   // ---- reading; `at` zero: now. Pointers hold until the next change.
   Refusal readable(Revision at) const;  // Compacted, FutureRevision
   const Version* find(std::string_view key, Revision at = {}) const;
-  // Keys of the interval that were there at that revision, ascending, until `visit` says false.
+  // Keys of the interval that existed at that revision, ascending, until `visit` says false.
   void scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
   // Every change from that revision on, in order, until `visit` says false; `from` must not be below swept().
   void changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const;
@@ -73,7 +73,7 @@ class Store {
   void put(Change& change, std::string_view key, std::string_view value, LeaseId lease = {});
   bool erase(Change& change, std::string_view key);  // false: it was not there, and nothing changed
   Refusal compact(Revision at);                      // InvalidArgument, Compacted, FutureRevision
-  void sweep(size_t budget);                         // about so many changes; a revision is never taken apart
+  void sweep(size_t budget);                         // about this many changes; a revision is never split
 
   // ---- the checkpoint: a row for each change, ascending, and what the machine stores of the whole
   struct Counters {
@@ -90,7 +90,7 @@ class Store {
     friend bool operator==(const Row&, const Row&) = default;
   };
   const Counters& counters() const { return counters_; }
-  // What changed since the call before. Rows never change: they come and go.
+  // What changed since the previous call. Rows never change: they are added and removed.
   void collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase);
   void forget_stored();                                     // the next collect() puts every row
   absl::Status restore_counters(const Counters& counters);  // first, into an empty store

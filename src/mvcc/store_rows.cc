@@ -54,13 +54,13 @@ absl::Status Store::check_place(const Row& row) const {
   if (row.id.revision <= Revision(1) || row.id.revision > revision()) {
     return absl::DataLossError("a change outside of the store's revisions");
   }
-  if (row.id.revision < swept()) return absl::OkStatus();  // the rows' own names keep the order of those at rest
+  if (row.id.revision < swept()) return absl::OkStatus();  // rows at rest are ordered by their own names
   const ChangeId first{std::max(swept(), Revision(2)), 0};
   const bool placed = window_.empty() ? row.id == first : follows(row.id, window_.back()->id());
   return placed ? absl::OkStatus() : absl::DataLossError("a gap between two changes");
 }
 
-// What the change may be, given the one before it of the same key.
+// What the change may be, given its predecessor of the same key.
 absl::Status Store::check_stamp(const Row& row, const Version* before, bool at_rest) {
   const Stamp& stamp = row.stamp;
   if (before != nullptr && before->mod >= row.id.revision) return absl::DataLossError("a key changed twice in one revision");

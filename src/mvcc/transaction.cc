@@ -19,7 +19,7 @@ bool related(const T& left, Compare::Relation relation, const T& right) {
   return false;
 }
 
-// Null: a key that is not there.
+// Null: a key that does not exist.
 bool meets(const Compare& compare, const Version* version) {
   const Stamp stamp = version == nullptr ? Stamp{} : version->stamp;
   const auto number = [&](uint64_t value) { return related(value, compare.relation, compare.number); };
@@ -73,7 +73,7 @@ Refusal possible(const Store& store, const PutOperation& put, const Surroundings
   return needs_old && store.find(put.key) == nullptr ? Refusal::KeyNotFound : Refusal::None;
 }
 
-// S-18: the whole path, before any write. No operation changes what another one is refused for, because a branch changes
+// S-18: the whole path, before any write. No operation affects what another one is refused for, because a branch changes
 // a key once.
 Refusal possible(const Store& store, const Transaction& transaction, const Taken& taken, const Surroundings& around) {
   auto nested = taken.nested.begin();
@@ -89,7 +89,7 @@ Refusal possible(const Store& store, const Transaction& transaction, const Taken
   return Refusal::None;
 }
 
-// ---- execution: possible() has been asked
+// ---- execution: possible() was checked
 
 void run(Store& store, const PutOperation& put, Store::Change& change, PutReply& reply) {
   const Version* before = store.find(put.key);
@@ -99,7 +99,7 @@ void run(Store& store, const PutOperation& put, Store::Change& change, PutReply&
   store.put(change, put.key, put.ignore_value ? kept : put.value, lease);
 }
 
-// Reads, and has every put and delete done by `write(operation, reply)`.
+// Reads, and performs every put and delete through `write(operation, reply)`.
 template <typename Write>
 TransactionReply run(const Store& store, const Transaction& transaction, const Taken& taken, const Write& write) {
   TransactionReply reply{taken.succeeded, {}};

@@ -1,6 +1,6 @@
 // Puts, deletes and transactions over a Store (docs/semantics.md S-11 to S-18).
 //
-// check() is the predicate of the door: what no state could make possible. The others then decide everything that depends on
+// check() validates what no state could make possible. The other functions then decide everything that depends on
 // the state before they change anything, so a refusal leaves no trace.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace coordkit::mvcc {
 inline constexpr size_t kKeyBytesMax = 8192;
 inline constexpr size_t kValueBytesMax = 1 << 20;
 inline constexpr size_t kLockNameBytesMax = 1024;
-inline constexpr size_t kOperationsMax = 128;  // compares, or operations of a branch, of a transaction and those around it
+inline constexpr size_t kOperationsMax = 128;  // compares, or operations of a branch, of a transaction and its enclosing ones
 inline constexpr size_t kDepthMax = 8;         // of transactions within each other
 inline constexpr size_t kSequenceDigits = 20;  // that a sequential put appends
 
@@ -27,7 +27,7 @@ Refusal check(const PutOperation& put);                              // the key 
 Refusal check(const DeleteOperation& erase);
 Refusal check(const Transaction& transaction);
 
-// What a command has to know of the state around the store.
+// What a command has to know about the state outside the store.
 struct Surroundings {
   absl::FunctionRef<bool(LeaseId)> lease_exists;
   absl::FunctionRef<bool(const Compare&)> lock_condition;  // of a target that names a lock
@@ -40,7 +40,7 @@ void execute(Store& store, const DeleteOperation& erase, Store::Change& change, 
 Refusal execute(Store& store, const Transaction& transaction, const Surroundings& around, Store::Change& change,
                 TransactionReply& reply);
 
-// The same for one that writes() nothing.
+// The same for a transaction that writes() nothing.
 Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, TransactionReply& reply);
 
 // Whether it could change a key, whichever branch is taken.

@@ -1,4 +1,4 @@
-// What a put, a delete or a transaction is refused for whatever the state: S-05, S-11, S-16, S-17.
+// What a put, a delete or a transaction is refused for in any state: S-05, S-11, S-16, S-17.
 #include <algorithm>
 #include <vector>
 
@@ -23,7 +23,7 @@ class Footprint {
     return first != puts_.end() && !interval.below(*first);
   }
   bool add_put(std::string_view key) { return puts_.insert(key).second; }
-  // Intervals that meet become one, so that a key is found by one look.
+  // Intervals that meet are merged, so that a key is found by one look-up.
   void add_delete(Interval interval) {
     if (interval.empty()) return;
     auto each = deletes_.upper_bound(interval.from);
@@ -35,7 +35,7 @@ class Footprint {
     }
     deletes_.emplace(interval.from, interval.upto);
   }
-  // S-16: both are of one list.
+  // S-16: both belong to one list.
   bool collides_with(const Footprint& other) const {
     const auto twice = [&](std::string_view key) { return other.has_put(key) || other.has_delete(key); };
     if (std::ranges::any_of(puts_, twice)) return true;

@@ -1,7 +1,7 @@
 // A key with its history, and one change of it: a block of memory each, with their bytes inside, because a store has many of
 // them and most are small.
 //
-// A key owns its changes, the newest first; each knows the one before it, as far as that is kept. A change is never altered.
+// A key owns its changes, the newest first; each points to its predecessor, as far as that is kept. A change is never altered.
 #pragma once
 
 #include <compare>
@@ -57,7 +57,7 @@ struct Key {
   std::string_view name() const {
     return {reinterpret_cast<const char*>(this) + sizeof(Key::newest) + sizeof(Key::size), size};
   }
-  // The key as it was after `at`; null: it was not there, or that is compacted away. A change is looked for from the newest on.
+  // The key as it was after `at`; null: it did not exist, or that is compacted away. Searches from the newest change on.
   const Version* at(Revision at) const {
     const Version* version = newest;
     while (version != nullptr && version->mod > at) version = version->before;
@@ -73,7 +73,7 @@ using KeyPointer = std::unique_ptr<Key, Key::Free>;
 
 inline std::string_view Version::key() const { return of->name(); }
 
-// By name; a name will do for a key.
+// By name; a name can stand for a key in look-ups.
 struct KeyOrder {
   using is_transparent = void;
   static std::string_view name_of(std::string_view name) { return name; }
