@@ -1,5 +1,5 @@
-// Barriers (docs/semantics.md section 10): a gate that somebody closes and somebody opens. Only closed ones have a record.
-// A wait ends by the opening, a break, its cancel, its timeout or its session, and by nothing else.
+// Barriers (docs/semantics.md section 10): a gate that one caller closes and another opens. Only closed ones have a record.
+// A wait ends by opening, breaking, its cancel, its timeout or its session, and by nothing else.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace coordkit::coordination {
 
-// What becomes of a closed barrier when the session that closed it ends.
+// What happens to a closed barrier when the session that closed it ends.
 enum class AtSessionEnd : uint8_t { Stays = 0, Opens = 1, Breaks = 2 };
 
 struct Barrier {

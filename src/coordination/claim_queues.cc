@@ -6,7 +6,7 @@ using Result = Verdict::Kind;
 
 namespace {
 
-// Its place among the items of its queue, which no return changes.
+// Its place among the items of its queue, which a return does not change.
 std::pair<int64_t, Index> place_of(Index id, const Item& item) { return {item.priority, id}; }
 
 }  // namespace
@@ -142,7 +142,7 @@ void ClaimQueues::put_back(Index item) {
   touch(row.object);
 }
 
-// The terms of the claims begin anew: the timer of each goes on as that of the new token.
+// The terms of the claims start over: the timer of each continues under the new token.
 void ClaimQueues::regrant_all(SessionId session, Step& step) {
   claims_.rekey(
       session, [&step] { return step.next_token(); },

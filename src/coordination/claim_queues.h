@@ -1,7 +1,7 @@
-// Claim queues (docs/semantics.md section 10): items that are handed out one at a time, lower priority number first, then the
+// Claim queues (docs/semantics.md section 10): items are handed out one at a time, lower priority number first, then the
 // older one. A claimed item is hidden from all others until it is acknowledged, which deletes it, or comes back: by its
-// claimer, by the end of the claimer's session or of the claim's term. Back means its original place. A queue is there as
-// long as it has an item or somebody waits for one.
+// claimer, by the end of the claimer's session or of the claim's term. It returns to its original place. A queue exists as
+// long as it has an item or a waiter.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class ClaimQueues {
  public:
   Verdict enqueue(Step& step, std::string_view name, int64_t priority, std::string_view value);
   Verdict claim(Step& step, const Attempt& attempt, Duration term);
-  Verdict acknowledge(Step& step, SessionId session, std::string_view name, Token token);  // NotOwner: not its claim (any more)
+  Verdict acknowledge(Step& step, SessionId session, std::string_view name, Token token);  // NotOwner: not its claim any more
   bool release(Step& step, SessionId session, std::string_view name, Token token);         // gives the item back
   bool time_out(Step& step, Index queued, Token token);                                    // the claim's term is over
 
@@ -70,7 +70,7 @@ class ClaimQueues {
   const Rows<Queue>& queues() const { return queues_; }
   const Rows<Item>& items() const { return items_; }
   const Rows<Claim>& claims() const { return claims_; }
-  // Items that nobody has claimed, the next one first.
+  // Unclaimed items, the next one first.
   void ready(Index queue, absl::FunctionRef<bool(Index, const Item&)> visit) const;  // false: enough
   size_t length(Index queue) const;
   Verdict standing(Token token) const;  // as it was granted

@@ -5,7 +5,7 @@
 namespace coordkit::coordination {
 namespace {
 
-// The one object rows have in common is a name: is it that of the object with this key?
+// The one object rows have in common is a name: does it name the object with this key?
 template <typename Row>
 bool is_called(const Rows<Row>& objects, Index key, std::string_view name) {
   const Row* object = objects.find(key);
@@ -68,7 +68,7 @@ void Coordination::settle(Step& step) {
   queues.settle(step);
 }
 
-// Latches and barriers look at nothing when somebody stops waiting.
+// Latches and barriers do nothing when a waiter leaves.
 void Coordination::touch(const Waits::Left& left) {
   switch (left.purpose) {
     case WaitFor::Permits: return semaphores.touch(left.object);

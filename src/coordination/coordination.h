@@ -1,5 +1,5 @@
-// The seven tables and their common list of waits as one value: what concerns all of them (ends, time-outs, cancels, holds by
-// token, rows). The commands of each are asked of the table itself.
+// The seven tables and their common list of waits as one value: what concerns all of them (ends, timeouts, cancels, holds by
+// token, rows). Commands go to the tables themselves.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace coordkit::coordination {
 
-// Whether a session whose waits end may still come back and wait anew. A double barrier counts on a party that may.
+// Whether a session whose waits end may return and wait again. A double barrier counts on a party that may.
 enum class Waiter : uint8_t { MayReturn, IsGone };
 
 struct Coordination {
@@ -33,17 +33,17 @@ struct Coordination {
   Groups groups;
 
   // ---- ends; settle() ends every step
-  void end(SessionId session, Step& step);                       // all of a session (S-39)
+  void end(SessionId session, Step& step);                       // everything of a session (S-39)
   void end_waits(SessionId session, Waiter waiter, Step& step);  // Lost, oldest first; what it holds stays
-  // S-45: new tokens for permits, places and claims of a session that changes hands, by kind, in the order of the former ones.
+  // S-45: new tokens for permits, places and claims of a session that changes hands, by kind, in the order of the old ones.
   void regrant_all(SessionId session, Step& step);
   bool time_out(Index wait, Step& step);                                 // false: there is no such timed wait
-  bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it does not wait
+  bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it is not waiting
   // Gives back permits, an item or a place inside a barrier. False: it is no hold of the session.
   bool release(SessionId session, std::string_view name, Token token, Step& step);
   void settle(Step& step);
 
-  // ---- looks
+  // ---- queries
   std::optional<Verdict> granted(SessionId session, const RequestId& request) const;  // what this request holds
   bool still_held(std::string_view name, Token token) const;
   void timers(absl::FunctionRef<void(Index wait, Duration timeout)> wait,
@@ -65,9 +65,9 @@ struct Coordination {
   }
   template <typename Visit>
   void each_rows(Visit visit) const {
-    const_cast<Coordination*>(this)->each_rows([&visit](const auto& rows) { visit(rows); });  // shown as const again
+    const_cast<Coordination*>(this)->each_rows([&visit](const auto& rows) { visit(rows); });  // passed on as const
   }
-  absl::Status restored();  // after the last restored row. kDataLoss: together they make no sense
+  absl::Status restored();  // after the last restored row. kDataLoss: they contradict each other
 
   uint64_t digest() const;
   uint64_t recomputed_digest() const;

@@ -1,5 +1,5 @@
-// Counters (docs/semantics.md section 10): signed 64 bits, zero where there is none, bound to no session. As an allocator it
-// gives out the numbers above its value, so that none is given out twice.
+// Counters (docs/semantics.md section 10): signed 64 bits, zero if absent, bound to no session. As an allocator it
+// hands out the numbers above its value, so that none is handed out twice.
 #pragma once
 
 #include <cstdint>

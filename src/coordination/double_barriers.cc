@@ -66,14 +66,14 @@ void DoubleBarriers::settle_one(Step& step, Index barrier) {
   } else if (row.complete && places_.of_object(barrier).empty()) {  // the last one has left
     step.waits.decide_all(barrier, {}, step);
     barriers_.remove(barrier);
-  } else if (!row.complete && waiting == 0) {  // nobody is there any more
+  } else if (!row.complete && waiting == 0) {  // no party is left
     barriers_.remove(barrier);
-  } else if (!row.complete && waiting >= row.expected) {  // one who is dead was the last to be waited for
+  } else if (!row.complete && waiting >= row.expected) {  // the last missing party has died
     complete(step, barrier);
   }
 }
 
-// Everybody in line is inside, in the order in which they came.
+// Everyone in line is inside, in order of arrival.
 void DoubleBarriers::complete(Step& step, Index barrier) {
   barriers_.change(barrier, [](DoubleBarrier& row) { row.complete = true; });
   const auto line = step.waits.rows().of_object(barrier);

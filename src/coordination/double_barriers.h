@@ -1,9 +1,9 @@
-// Double barriers (docs/semantics.md section 10): n parties enter together and leave together. Whoever enters waits; the n-th
-// makes all of them present, each with a token. Whoever leaves is no longer present, and may wait for the last one. Then
-// the barrier is gone, and the next enter begins a new cycle.
+// Double barriers (docs/semantics.md section 10): n parties enter together and leave together. A party that enters waits; the
+// n-th makes all of them present, each with a token. A party that leaves is no longer present, and may wait for the last one.
+// Then the barrier is gone, and the next enter begins a new cycle.
 //
-// What a dead party does to the others is fixed by the first enter: Break ends the cycle for all who are there (Broken),
-// Shrink goes on with one party less. A wait to enter that was cancelled or timed out was never there.
+// What a dead party does to the others is fixed by the first enter: Break ends the cycle for all present parties (Broken),
+// Shrink goes on with one party less. A wait to enter that was cancelled or timed out has no effect.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ struct DoubleBarrier {
   static constexpr uint64_t kSeed = 0x446f7562;
 
   std::string name;
-  uint64_t parties = 0;   // as every enter must say
+  uint64_t parties = 0;   // the same in every enter
   uint64_t expected = 0;  // parties less those that died before it was complete
   AtPartyEnd at_end = AtPartyEnd::Breaks;
-  bool complete = false;  // all have entered; false: they gather, and none has a place
+  bool complete = false;  // all have entered; false: they are gathering, and none has a place
 
   static constexpr auto fields() {
     return std::tuple(&DoubleBarrier::name, &DoubleBarrier::parties, &DoubleBarrier::expected, &DoubleBarrier::at_end,
@@ -49,15 +49,15 @@ struct Place {
 
 class DoubleBarriers {
  public:
-  // TooManyParties: the cycle before has not ended. InvalidArgument: another number of parties than the first said.
+  // TooManyParties: the previous cycle has not ended. InvalidArgument: a number of parties other than the first one's.
   Verdict enter(Step& step, const Attempt& attempt, uint64_t parties, AtPartyEnd at_end);
-  // Leaves, and waits for the others if asked to; without a wait it is Ok at once. NotOwner: no such place of the session.
+  // Leaves, and waits for the others if asked to; without a wait it is Ok at once. NotOwner: the session has no such place.
   Verdict leave(Step& step, const Attempt& attempt, Token token);
   bool release(SessionId session, std::string_view name, Token token);  // leaves without a wait
 
   void end(SessionId session);
   void regrant_all(SessionId session, Step& step);  // S-45
-  void lost_while_entering(Index barrier);          // its wait ended for good
+  void lost_while_entering(Index barrier);          // its wait ended permanently
   void touch(Index barrier) { touched_.insert(barrier); }
   void settle(Step& step);
 

@@ -1,4 +1,4 @@
-// Group membership (docs/semantics.md section 10): who is there now, in the order of joining. A member leaves by itself or
+// Group membership (docs/semantics.md section 10): who is a member now, in the order of joining. A member leaves by itself or
 // with its session; an empty group has no record.
 #pragma once
 
@@ -40,8 +40,8 @@ class Groups {
     std::string_view owner;
   };
   Verdict join(Step& step, const Who& who, std::string_view value);    // AlreadyExists: this owner is a member
-  Verdict update(Step& step, const Who& who, std::string_view value);  // NotFound: it is not
-  Verdict leave(Step& step, const Who& who);                           // NotFound: it is not
+  Verdict update(Step& step, const Who& who, std::string_view value);  // NotFound: it is not a member
+  Verdict leave(Step& step, const Who& who);                           // NotFound: it is not a member
 
   void end(SessionId session, Step& step);
 

@@ -1,5 +1,5 @@
-// Countdown latches (docs/semantics.md section 10): a count that only falls, and whoever waits for zero. A latch stays until
-// it is deleted, at zero too; what a dead session has counted stays counted.
+// Countdown latches (docs/semantics.md section 10): a count that only falls, and waits for zero. A latch stays until
+// it is deleted, even at zero; what a dead session has counted stays counted.
 #pragma once
 
 #include <cstdint>

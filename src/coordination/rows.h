@@ -1,6 +1,6 @@
 // Rows<Row>: all records of one kind, by their key, with what every table of this folder needs around them: an index by
-// name, by session, by the object they belong to and by request (each only if the row has such a field), the list of what
-// changed since the last checkpoint, and the digest.
+// name, by session, by the object they belong to and by request (each only if the row has such a field), the list of
+// changes since the last checkpoint, and the digest.
 //
 // A Row is a plain struct that names its key's type (Key), a seed of its hash (kSeed) and its fields in the order of their
 // numbers in a checkpoint (fields()). Hash and bytes are made from that one list, so that they cannot drift apart.
@@ -58,7 +58,7 @@ class Rows {
   using Keys = absl::btree_set<Key>;
 
   static constexpr bool kNamed = requires(Row row) { row.name; };
-  static constexpr bool kOfSession = requires(Row row) { row.session; };  // zero: of none
+  static constexpr bool kOfSession = requires(Row row) { row.session; };  // zero: none
   static constexpr bool kOfObject = requires(Row row) { row.object; };
   static constexpr bool kOfRequest = requires(Row row) { row.request; };
 
@@ -81,7 +81,7 @@ class Rows {
     COORDKIT_CHECK_MSG(fresh, "two records of coordination with one key");
     dirty_.insert(key);
   }
-  // `set` changes fields that no index is made of.
+  // `set` changes fields that are in no index.
   template <typename Set>
   void change(Key key, Set set) {
     const auto found = rows_.find(key);
@@ -96,12 +96,12 @@ class Rows {
     COORDKIT_CHECK(found != rows_.end());
     digest_ -= row_hash(key, found->second.row);
     forget(key, found->second.row);
-    dirty_.erase(key);  // what comes and goes between two checkpoints leaves nothing (REG_F76)
+    dirty_.erase(key);  // what comes and goes between two checkpoints leaves nothing behind (REG_F76)
     if (found->second.stored) erased_.insert(key);
     rows_.erase(found);
   }
-  // Gives all rows of a session other keys, in their order: each is another row from then on. `set` may change what no index
-  // is made of.
+  // Gives all rows of a session new keys, in their order: each is another row from then on. `set` may change what is in no
+  // index.
   template <typename Next, typename Set>
   void rekey(SessionId session, Next next, Set set) {
     const Keys keys = of_session(session);
@@ -114,7 +114,7 @@ class Rows {
     }
   }
 
-  // ---- looks
+  // ---- queries
   std::optional<Key> named(std::string_view name) const {
     const auto found = names_.find(name);
     return found == names_.end() ? std::nullopt : std::optional(found->second);
@@ -123,7 +123,7 @@ class Rows {
     const auto found = requests_.find(request);
     return found == requests_.end() ? std::nullopt : std::optional(found->second);
   }
-  // In ascending order; nothing of it survives the next change.
+  // In ascending order; invalidated by the next change.
   const Keys& of_session(SessionId session) const { return of(sessions_, session); }
   const Keys& of_object(Index object) const { return of(objects_, object); }
   template <typename Visit>
@@ -135,7 +135,7 @@ class Rows {
     for (const auto& [session, keys] : sessions_) visit(session);
   }
 
-  // ---- checkpoint: what changed since the call before, ascending
+  // ---- checkpoint: what changed since the previous call, ascending
   template <typename Put, typename Erase>
   void collect(Put put, Erase erase) {
     for (const Key key : erased_) erase(key);
@@ -154,7 +154,7 @@ class Rows {
       dirty_.insert(key);
     }
   }
-  // kDataLoss: no table ever had such rows.
+  // kDataLoss: no table could have such rows.
   absl::Status restore(Key key, Row row) {
     if (!key || rows_.contains(key) || !index(key, row)) {
       return absl::DataLossError("two records of coordination with one name or request");
@@ -193,7 +193,7 @@ class Rows {
     if (found->second.empty()) groups.erase(found);
   }
 
-  // False: the name or the request is another row's.
+  // False: the name or the request belongs to another row.
   bool index(Key key, const Row& row) {
     if constexpr (kNamed) {
       if (row.name.empty() || !names_.emplace(row.name, key).second) return false;

@@ -17,7 +17,7 @@ Verdict Semaphores::set_limit(Step& step, std::string_view name, uint64_t limit)
   return {};
 }
 
-// A try that fails leaves no trace, so a semaphore is made only for who gets its permits or waits for them.
+// A try that fails leaves no trace, so a semaphore is created only for a request that gets permits or waits for them.
 Verdict Semaphores::acquire(Step& step, const Attempt& attempt, uint64_t count, std::optional<uint64_t> initial_limit) {
   std::optional<Index> semaphore = semaphores_.named(attempt.name);
   if (!semaphore) {

@@ -1,4 +1,4 @@
-// Semaphores (docs/semantics.md S-50): permits that live in the state. All or nothing, strictly in order: a small request
+// Semaphores (docs/semantics.md S-50): permits kept in the replicated state. All or nothing, strictly in order: a small request
 // never passes a large one. A semaphore stays until it is deleted; its permits end with their release or their session.
 #pragma once
 
@@ -41,13 +41,13 @@ struct Permits {
 
 class Semaphores {
  public:
-  // Makes it if there is none. Lowering takes nothing back; nobody is granted until held + asked <= limit.
+  // Creates it if there is none. Lowering takes nothing back; no request is granted until held + asked <= limit.
   Verdict set_limit(Step& step, std::string_view name, uint64_t limit);
-  // NotFound without a semaphore and without `initial_limit`, which is of no account if there is one.
+  // NotFound without a semaphore and without `initial_limit`, which is ignored if there is one.
   Verdict acquire(Step& step, const Attempt& attempt, uint64_t count, std::optional<uint64_t> initial_limit);
-  // All permits of this grant of the session; false: there is none.
+  // All permits of this grant, if it is the session's; false: there is none.
   bool release(SessionId session, std::string_view name, Token token);
-  Verdict erase(Step& step, std::string_view name);  // Held: somebody holds or waits
+  Verdict erase(Step& step, std::string_view name);  // Held: there are holders or waiters
 
   void end(SessionId session);
   void regrant_all(SessionId session, Step& step);  // S-45

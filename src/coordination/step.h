@@ -1,14 +1,14 @@
-// What the seven tables of this folder have in common: one step, what it asks, and what it brings about.
+// What the seven tables of this folder share: one step, its inputs, and its effects.
 //
 // A step is one entry: at most one command of one table, or the ends of sessions and waits; settle() of every table ends it.
-// Ends only take away and note what they touched; settle() alone wakes and grants, so that nothing is granted to a session
+// Ends only remove things and note what they touched; only settle() wakes and grants, so that nothing is granted to a session
 // or a wait that ends in the same entry (docs/semantics.md S-39).
 //
 // An object (a semaphore, a queue, ...) is named by the entry that made it, and so is a wait by the entry that queued it:
-// one entry has one command, so these numbers never meet.
+// one entry has one command, so these numbers never collide.
 //
-// Tokens come from a function, because the counter belongs to the locks, and the two folders are strangers to each other:
-// all that is needed of it here is the next number.
+// Tokens come from a function, because the counter belongs to the locks, and the two folders do not know each other:
+// only the next number is needed here.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace coordkit::coordination {
 
 class Waits;
 
-// Lock: only in a Change. Its holder is who leads an election of that name.
+// Lock: only in a Change. Its holder is the leader of the election of that name.
 enum class Kind : uint8_t {
   Semaphore = 1,
   Latch = 2,
@@ -42,11 +42,11 @@ struct Verdict {
     Ok,
     Granted,  // `token` is the new hold
     Queued,   // waits; a Decision comes later
-    Held,     // a try that would have to wait; of a deletion: somebody holds or waits
+    Held,     // a try that would have to wait; a deletion: there are holders or waiters
     WaitTimeout,
     Cancelled,
     Lost,    // the session ended
-    Broken,  // the barrier did
+    Broken,  // the barrier broke
     NotFound,
     AlreadyExists,
     NotOwner,
@@ -60,7 +60,7 @@ struct Verdict {
   Index since;             // Granted: the entry that granted
   uint64_t position = 0;   // Queued: waits before it
   int64_t number = 0;      // of a counter, a latch; deliveries of an item before this one
-  bool swapped = false;    // a compare-and-set did set
+  bool swapped = false;    // a compare-and-set succeeded
   std::string value = {};  // of an item
 };
 
@@ -73,7 +73,7 @@ struct Decision {
   Verdict verdict;
 };
 
-// What an observer sees change; the name's new state is complete in it, but of a group it is one member.
+// What an observer sees change; the name's new state is complete in it, except for a group: there it is one member.
 struct Change {
   enum class What : uint8_t { Set = 1, Deleted = 2, Joined = 3, Updated = 4, Left = 5 };
   Kind kind = Kind::Counter;

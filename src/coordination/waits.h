@@ -1,5 +1,5 @@
-// Everybody who waits for a semaphore, a latch, a barrier or an item, in one list: a wait is named by the entry that queued
-// it, belongs to a session, and stands in the line of one object. What it waits for is its table's business.
+// All waits for a semaphore, a latch, a barrier or an item, in one list: a wait is named by the entry that queued
+// it, belongs to a session, and stands in the line of one object. What it waits for is known to its table only.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +34,18 @@ struct Wait {
 
 class Waits {
  public:
-  // Joins the end of the line; a try is Held instead.
+  // Joins the end of the line; a try gets Held instead.
   Verdict join(Step& step, const Attempt& attempt, WaitFor purpose, Index object, uint64_t amount = 0, Duration term = {});
   // Ends one wait, or the whole line of an object.
   void decide(Index wait, Verdict verdict, Step& step);
   void decide_all(Index object, const Verdict& verdict, Step& step);
 
-  // What a wait stood for when it ended early: its table must look again.
+  // What a wait stood for when it ended early: its table must check again.
   struct Left {
     WaitFor purpose;
     Index object;
   };
-  std::optional<Left> time_out(Index wait, Step& step);  // nothing: there is no such timed wait any more
+  std::optional<Left> time_out(Index wait, Step& step);  // nullopt: there is no longer such a timed wait
   std::optional<Left> cancel(SessionId session, const RequestId& request, Step& step);
   std::vector<Left> end(SessionId session, Step& step);  // Lost, oldest first
 
@@ -53,8 +53,8 @@ class Waits {
   const Rows<Wait>& rows() const { return rows_; }
   Rows<Wait>& rows() { return rows_; }  // for checkpoint and restore
 
-  // Serves the lines of these objects, the wait that was queued first over all of them first (S-48): `grant(object, wait)`
-  // decides it, or says that it cannot be granted now.
+  // Serves the lines of these objects, the wait queued first over all of them first (S-48): `grant(object, wait)`
+  // decides it, or reports that it cannot be granted now.
   template <typename Grant>
   void serve(const absl::btree_set<Index>& objects, Grant grant) {
     absl::btree_set<std::pair<Index, Index>> heads;

@@ -13,8 +13,8 @@ namespace coordkit::tls {
 namespace {
 
 constexpr std::string_view kFrameMagic = "\xc0KIT";  // of coordkit in plain text (src/transport/frame.h)
-constexpr size_t kAnswersBytesMax = 16 << 10;        // of what only reading makes us say: answers to changes of keys
-constexpr int kAlertOffset = SSL_AD_REASON_OFFSET;   // how OpenSSL numbers alerts of the other end among its reasons
+constexpr size_t kAnswersBytesMax = 16 << 10;        // of output that reading alone causes: answers to key updates
+constexpr int kAlertOffset = SSL_AD_REASON_OFFSET;   // OpenSSL's offset for the peer's alerts among its reasons
 
 CloseReason reason_of_verdict(long verdict) {
   switch (verdict) {
@@ -30,7 +30,7 @@ CloseReason reason_of_verdict(long verdict) {
   }
 }
 
-// What the other end says of ours. An alert has fewer words than we have.
+// The other end's complaint about our certificate. TLS has fewer alerts than we have reasons.
 CloseReason reason_of_alert(int alert) {
   switch (alert) {
     case SSL_AD_CERTIFICATE_EXPIRED: return CloseReason::CertificateExpired;
@@ -48,10 +48,10 @@ Channel& channel_of(BIO* bio) { return *static_cast<Channel*>(BIO_get_data(bio))
 
 }  // namespace
 
-// ---- OpenSSL's wires
+// ---- OpenSSL's BIO
 
 BIO_METHOD* Channel::wires() {
-  // Never freed: a process may end while connections stand.
+  // Never freed: a process may exit while connections are open.
   static BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "coordkit");
     if (made == nullptr) throw std::bad_alloc();
@@ -106,7 +106,7 @@ void Channel::received(std::span<const char> bytes) {
   incoming_ = bytes;
 }
 
-// Somebody who speaks plain text is told apart from noise, so that it can be told.
+// A peer that speaks plain text is distinguished from noise, so that it can be told.
 bool Channel::speaks_tls(std::span<const char> first) {
   const std::string_view start(first.data(), std::min(first.size(), kFrameMagic.size()));
   const bool plain = kFrameMagic.starts_with(start);
@@ -128,7 +128,7 @@ SecureChannel::State Channel::advance() {
 
 void Channel::open() {
   const OwnedCertificate theirs(SSL_get1_peer_certificate(ssl_.get()));
-  // OpenSSL has refused both already; a second look costs nothing.
+  // OpenSSL has already refused both; a second check costs nothing.
   if (!theirs || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return fail({CloseReason::CertificateMissing});
   if (!agreed_on_coordkit(*ssl_)) return fail({CloseReason::BadTls});
   peer_ = identity_of(*theirs, credentials_->options);

@@ -1,4 +1,4 @@
-// One connection's TLS, as a machine without a socket: OpenSSL reads what was received from a view, and what it has to send is
+// One connection's TLS, as a machine without a socket: OpenSSL reads what was received from a view, and its output is
 // gathered in a string.
 #pragma once
 
@@ -40,7 +40,7 @@ class Channel final : public SecureChannel {
 
   const std::shared_ptr<const Credentials> credentials_;
   OwnedSsl ssl_;
-  std::span<const char> incoming_;  // what OpenSSL has not asked for yet
+  std::span<const char> incoming_;  // not yet read by OpenSSL
   std::string outgoing_;
   State state_ = State::Handshaking;
   Fault fault_;

@@ -15,7 +15,7 @@ namespace coordkit::tls {
 namespace {
 
 constexpr size_t kFileBytesMax = 1 << 20;
-constexpr long kChainBytesMax = 32 << 10;  // that a stranger may send
+constexpr long kChainBytesMax = 32 << 10;  // that an unknown peer may send
 
 absl::Status invalid(const std::string& sentence) { return make_error(Reason::InvalidArgument, sentence); }
 
@@ -73,7 +73,7 @@ absl::StatusOr<OwnedKey> key_of(const std::string& path) {
   return invalid("the " + quoted("key", path) + " holds no private key in PEM: name the right file");
 }
 
-// ---- what they are for
+// ---- contexts
 
 absl::Status use_own(SSL_CTX& context, std::vector<OwnedCertificate> chain, EVP_PKEY& key, const Tls& tls) {
   if (SSL_CTX_use_certificate(&context, chain.front().get()) != 1) {
@@ -104,7 +104,7 @@ absl::Status trust(SSL_CTX& context, const Tls& tls) {
   return absl::OkStatus();
 }
 
-// TLS 1.3 and nothing older, a certificate from either side, no tickets: every connection shows anew who is there.
+// TLS 1.3 and nothing older, a certificate from either side, no tickets: every connection authenticates anew.
 OwnedContext strict_context() {
   OwnedContext context(SSL_CTX_new(TLS_method()));
   if (!context) throw std::bad_alloc();

@@ -1,4 +1,4 @@
-// The three files of one replica, read and found good: what its channels are made with. Immutable; a reload makes another.
+// The three files of one replica, read and checked: what its channels are made with. Immutable; a reload makes another.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ struct Credentials {
   OwnedContext context;
 };
 
-// Errors of both: those of open_tls(). The first is told of files, the second of what they say.
+// Errors of both: those of open_tls(). The first reports on files, the second on their contents.
 absl::StatusOr<std::shared_ptr<Credentials>> read_files(const Tls& tls);
 absl::Status check_own(const Credentials& credentials, const CertifiedIdentity& self);
 

@@ -66,7 +66,7 @@ std::optional<CertifiedIdentity> identity_of_uri(std::string_view uri) {
 namespace tls {
 namespace {
 
-// As it stands there, with any zero byte in it: such a name is equal to none that anybody expects.
+// As stored, including any zero byte: such a name equals no name that is expected.
 std::string text_of(const ASN1_STRING& value) {
   const auto* bytes = reinterpret_cast<const char*>(ASN1_STRING_get0_data(&value));
   return {bytes, static_cast<size_t>(ASN1_STRING_length(&value))};
@@ -89,7 +89,7 @@ CertificateNames names_of(X509& certificate) {
     if (name->type == GEN_DNS) names.dns.push_back(text_of(*name->d.dNSName));
     if (name->type == GEN_URI) names.uris.push_back(text_of(*name->d.uniformResourceIdentifier));
   }
-  ERR_clear_error();  // an extension that cannot be read names nobody
+  ERR_clear_error();  // an unreadable extension names no one
   return names;
 }
 
@@ -107,7 +107,7 @@ std::optional<CertifiedIdentity> identity_of(X509& certificate, const Tls& tls) 
 } catch (const std::bad_alloc&) {
   throw;
 } catch (...) {
-  return std::nullopt;  // a name that the host's function cannot bear names nobody
+  return std::nullopt;  // a name that the host's function throws on names no one
 }
 
 }  // namespace tls

@@ -1,4 +1,4 @@
-// OpenSSL's objects as owned values, and its last words as text.
+// OpenSSL's objects as owned values, and its last error as text.
 #pragma once
 
 #include <openssl/bio.h>

@@ -1,4 +1,4 @@
-// The channels of one replica: its credentials of the day, and their renewal.
+// The channels of one replica: its current credentials, and their renewal.
 #include "coordkit/tls.h"
 
 #include <atomic>

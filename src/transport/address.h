@@ -15,7 +15,7 @@ struct HostPort {
   std::string port;
 };
 
-// A port in digits; a name of a service gives nothing.
+// A port in digits; a service name gives nothing.
 std::optional<uint16_t> number_of(std::string_view port);
 
 // kInvalidArgument names what is missing.

@@ -9,13 +9,13 @@
 
 namespace coordkit {
 
-// What is wrong with it for one who says `self`; None if nothing. `expected`: zero for anybody but ourselves.
+// What is wrong with it from the view of `self`; None if nothing. `expected`: zero: any replica but ourselves.
 CloseReason judge_certificate(const std::optional<CertifiedIdentity>& theirs, const Hello& self, ReplicaId expected);
 
-// Whether a connection ended over a certificate: what was wrong with one, or that there was none.
+// Whether a connection ended over a certificate: an invalid one, or a missing one.
 bool names_certificate(CloseReason reason);
 
-// What stands behind the advice about such a certificate: whom it names. Empty: nothing is to be said.
+// Detail to append to the advice about such a certificate: whom it names. Empty: none.
 std::string certified_detail(CloseReason reason, const std::optional<CertifiedIdentity>& theirs);
 
 }  // namespace coordkit

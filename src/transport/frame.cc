@@ -14,9 +14,9 @@ constexpr char kVersion = 1;
 // The first bytes of a record of TLS that opens a conversation, or ends it: a handshake or an alert.
 bool begins_tls(const char* at, size_t have) { return (at[0] == 0x15 || at[0] == 0x16) && (have < 2 || at[1] == 3); }
 
-constexpr size_t kFirstCapacity = 3 << 10;  // enough for a hello: strangers get no more
+constexpr size_t kFirstCapacity = 3 << 10;  // enough for a hello: unknown peers get no more
 constexpr size_t kReadCapacity = 64 << 10;  // one read of a busy stream holds many frames
-constexpr size_t kIdleCapacity = 4 << 20;   // an empty buffer beyond this is given back
+constexpr size_t kIdleCapacity = 4 << 20;   // an empty buffer larger than this is freed
 
 }  // namespace
 
@@ -77,7 +77,7 @@ std::optional<FrameReader::Frame> FrameReader::next() {
   if (fault_ != FrameFault::None || begin_ == end_) return std::nullopt;
   const char* at = buffer_.get() + begin_;
   const size_t have = end_ - begin_;
-  // The magic is judged as far as it has come: a stranger who sends one wrong byte and waits is a stranger.
+  // The magic is checked as far as it has arrived: a peer that sends one wrong byte and then waits is not a replica.
   if (std::memcmp(at, kMagic, std::min(have, sizeof kMagic)) != 0) {
     fault_ = begins_tls(at, have) ? FrameFault::Tls : FrameFault::Magic;
   }

@@ -11,7 +11,7 @@
 // not verify. This guards against accidents and replays, not against someone who can read the stream. Where replicas share a
 // secret the sum at 24 is a MAC from the moment both ends have shown that they know it (frame_sums.h).
 //
-// The header has a sum of its own so that a flipped length is seen at once. Pure: no sockets here.
+// The header has a sum of its own so that a flipped length is detected at once. Pure: no sockets here.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ using FrameHeader = std::array<char, kFrameHeaderBytes>;
 
 // On the wire: never reused, never renumbered.
 enum class FrameKind : uint8_t {
-  Hello = 1,    // who is there; the first frame of each direction, later again when the cluster id becomes known
+  Hello = 1,    // who is speaking; the first frame of each direction, later again when the cluster id becomes known
   Message = 2,  // one body of the engine's wire codec; only from the side that dialed
   Ping = 3,     // "are you there": from the side that dialed; the first one confirms the handshake
   Pong = 4,     // the answer
@@ -41,10 +41,10 @@ enum class FrameKind : uint8_t {
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, FrameSums& sums);  // does not count it
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed);
 
-// Why a stream is no stream of frames.
+// Why a stream does not consist of frames.
 enum class FrameFault : uint8_t { None, Magic, Tls, Version, Kind, HeaderSum, Length, Sum };
 
-// Cuts a stream into frames, whatever pieces it comes in. Its buffer grows with what has arrived, never with what a header
+// Cuts a stream into frames, however it is fragmented. Its buffer grows with what has arrived, never with what a header
 // claims, and never beyond one frame of the size allowed.
 class FrameReader {
  public:

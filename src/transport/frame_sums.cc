@@ -16,7 +16,7 @@ constexpr size_t kNonceBytes = 12;
 constexpr size_t kTagBytes = 16;
 
 void must(int done) {
-  if (done != 1) throw std::bad_alloc();  // nothing else can be wrong with the arguments below
+  if (done != 1) throw std::bad_alloc();  // with the arguments below nothing else can fail
 }
 
 const uint8_t* bytes(const char* at) { return reinterpret_cast<const uint8_t*>(at); }

@@ -1,4 +1,4 @@
-// What the two ends of a connection say first, and the judgement on it. Pure values and functions.
+// What the two ends of a connection say first, and how it is judged. Pure values and functions.
 //
 //   dialer                                  acceptor
 //   Hello{nonce a}                      ->
@@ -6,9 +6,9 @@
 //   Hello{nonce a, echo b, proofs}      ->                                   shows the acceptor that the hello was fresh
 //   Ping                                ->
 //
-// Only after the third step does the acceptor believe the hello, so a recorded one displaces nobody (FLT_S3). Who has nothing
-// to prove (a blank store, without a secret) may leave the third hello out. A hello never holds the cluster's id, only a mark
-// of it: the id is what members prove to know (proof.h).
+// Only after the third step does the acceptor believe the hello, so a recorded one displaces no one (FLT_S3). An end with
+// nothing to prove (a blank store, without a secret) may omit the third hello. A hello never holds the cluster's id, only a
+// mark of it: the id is what members prove to know (proof.h).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace coordkit {
 
 inline constexpr size_t kHelloBytesMax = 2560;
 inline constexpr size_t kClusterNameBytesMax = 256;
-// What a blank store takes at most: an invitation, with all the members of a birth.
+// What a blank store accepts at most: an invitation, with all the members of a new cluster.
 inline constexpr size_t kInvitationBytesMax = 72 << 10;
 
 struct Introduction {
@@ -35,13 +35,13 @@ struct Introduction {
   uint64_t echo = 0;                  // the other end's nonce
   uint64_t mark = 0;                  // of the cluster that the sender belongs to; zero: the store is blank
   bool secured = false;               // the sender has a secret
-  std::string proof_of_cluster = {};  // empty, or kProofBytes; likewise the next
+  std::string proof_of_cluster = {};  // empty, or kProofBytes; so is the next
   std::string proof_of_secret = {};
   friend bool operator==(const Introduction&, const Introduction&) = default;
 };
 
 std::string encode(const Introduction& introduction);
-// Without the proofs, which are made of it.
+// Without the proofs, which are computed over it.
 std::string encode_statement(const Introduction& introduction);
 // Adds the proofs of what the sender knows: the id of its cluster, if it has one, and the secret, if there is one.
 void prove(Introduction& introduction, Prover by, ClusterId cluster, std::string_view secret);
@@ -51,11 +51,11 @@ absl::StatusOr<Introduction> decode_introduction(std::string_view body);
 // The key of all frames of one direction after its hello.
 constexpr uint64_t frame_key(uint64_t from_nonce, uint64_t to_nonce) { return hash_mix(hash_mix(1, from_nonce), to_nonce); }
 
-// What is wrong with this hello for someone who would say `mine`; None if nothing. Knows nothing of membership.
+// What is wrong with this hello for a replica whose own is `mine`; None if nothing. Knows nothing of membership.
 CloseReason judge(const Hello& mine, const Introduction& theirs);
 
-// Whether the sender of a hello that answers ours has shown what it must, judged by one who belongs to `cluster` (zero: is
-// blank) and has this secret (empty: none).
+// Whether the sender of a hello that answers ours has proved what it must, from the view of a replica of `cluster` (zero: it is
+// blank) with this secret (empty: none).
 struct Shown {
   CloseReason wrong = CloseReason::None;
   bool belongs = false;  // it knows the cluster's id

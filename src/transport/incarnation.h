@@ -1,4 +1,4 @@
-// Who may speak as one peer. A replica is one process with one data directory; a second one that claims the same id is a
+// Who may speak for one peer. A replica is one process with one data directory; a second one that claims the same id is a
 // restart, a stale survivor, a replaced disk or a copied directory, and only the first of these is harmless (FLT_P18).
 #pragma once
 
@@ -22,27 +22,27 @@ class IncarnationGuard {
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Verdict : uint8_t {
     Admit,
-    Succeed,      // a newer boot, or the right store: admit, and close what the other one holds
+    Succeed,      // a newer boot, or the right store: admit, and close the connections of the other
     RefuseOlder,  // an older boot of the store that is connected
-    RefuseOther,  // another store while one is connected: the one that is here stays
+    RefuseOther,  // another store while one is connected: the present one stays
     RefuseBoth,   // two live copies of one directory: close everything of this peer
   };
 
   explicit IncarnationGuard(Duration quarantine) : quarantine_(quarantine) {}
 
-  // The store that membership names; zero: not known.
+  // The store that the membership names; zero: not known.
   void prefer(StoreId right) { right_ = right; }
-  // `connected`: a verified connection of this peer stands.
+  // `connected`: there is a verified connection of this peer.
   Verdict judge(const Incarnation& next, bool connected, TimePoint now);
 
  private:
   struct Conflict {
     Incarnation last;  // the copy heard last
-    TimePoint until;   // as long as both are heard this moves on
+    TimePoint until;   // moves on as long as both are heard
   };
   Duration quarantine_;
   StoreId right_;
-  Incarnation current_;  // of the connections that stand
+  Incarnation current_;  // of the open connections
   std::optional<Conflict> conflict_;
 };
 

@@ -28,9 +28,9 @@ struct LoopbackTransport::Endpoint {
   struct Body {
     ReplicaId from;
     std::string bytes;
-    bool farewell = false;  // nothing follows: it was let go. At the end of the bulk lane, so that all before it arrives
+    bool farewell = false;  // nothing follows: it was removed. At the end of the bulk lane, so that all before it arrives
   };
-  // What waits in one lane; whoever pushes keeps to the limits.
+  // One lane's queue; the caller of push keeps to the limits.
   class Queue {
    public:
     bool empty() const { return bodies_.empty(); }
@@ -67,18 +67,18 @@ struct LoopbackTransport::Endpoint {
   std::set<ReplicaId> peers;
   TransportSink* sink = nullptr;
   std::deque<std::variant<Up, Down, Refused>> news;  // delivered before any frame
-  std::map<ReplicaId, std::string> refused;          // as last told
+  std::map<ReplicaId, std::string> refused;          // as last reported
   Queue life;
   Queue bulk;
 
   bool idle() const { return news.empty() && life.empty() && bulk.empty(); }
-  // One of them wants to talk to the other.
+  // One of them wants a connection to the other.
   bool meets(const Endpoint& other) const {
     return phase == Phase::Started && other.phase == Phase::Started && self.from != other.self.from &&
            (peers.contains(other.self.from) || other.peers.contains(self.from));
   }
   bool sees(const Endpoint& other) const { return meets(other) && objection(other).empty(); }
-  // Why the other one is not talked to; empty: it is.
+  // Why the other one is not connected; empty: it is.
   std::string objection(const Endpoint& other) const {
     const std::string subject = "replica " + std::to_string(other.self.from.value());
     if (self.cluster_name != other.self.cluster_name) return subject + " names its cluster differently: correct the name";
@@ -209,7 +209,7 @@ class LoopbackHub::Impl {
     }
     wake_.notify_all();
   }
-  // Tells `one` why it does not see `other`, unless it sees somebody else under that id.
+  // Tells `one` why it does not see `other`, unless it sees another endpoint under that id.
   void refuse(Endpoint& one, const Endpoint& other) {
     const ReplicaId peer = other.self.from;
     if (!one.meets(other) || !one.peers.contains(peer)) return;
@@ -228,7 +228,7 @@ class LoopbackHub::Impl {
     one.news.push_back(Endpoint::Up{other.hello_to(one.self.from)});
   }
 
-  // Both forget what they had from each other.
+  // Both discard what they had from each other.
   static void part(Endpoint& a, Endpoint& b) {
     for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       const ReplicaId gone = other->self.from;
@@ -261,7 +261,7 @@ class LoopbackHub::Impl {
   }
 
   std::shared_ptr<Endpoint> next() {
-    // Takes turns, so that one busy receiver does not starve the others.
+    // Round robin, so that one busy receiver does not starve the others.
     for (size_t i = 0; i < endpoints_.size(); ++i) {
       turn_ = (turn_ + 1) % endpoints_.size();
       if (!endpoints_[turn_]->idle()) return endpoints_[turn_];

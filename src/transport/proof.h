@@ -1,10 +1,10 @@
-// What the ends of a connection show each other without saying it (decisions/0018, 0019): that they know the id of the cluster,
-// which is told to invited members only, and the secret that the operator gave to all of them, if there is one.
+// What the ends of a connection prove without revealing it (decisions/0018, 0019): that they know the id of the cluster,
+// which only invited members receive, and the secret that the operator gave to all of them, if there is one.
 //
-//   mark      what stands for a cluster's id in a hello: the same for equal ids, and nobody can get the id from it
-//   proof     HMAC-SHA256 over the hello that shows it, with the side that says it. The hello holds the nonces of both ends, so
-//             a proof is good for this connection, in this direction, for these replicas, once: it cannot be recorded, sent
-//             back or carried elsewhere
+//   mark      stands for a cluster's id in a hello: the same for equal ids, and the id cannot be derived from it
+//   proof     HMAC-SHA256 over the hello that carries it, with the side that sends it. The hello holds the nonces of both
+//             ends, so a proof is valid for this connection, this direction and these replicas, once: it cannot be recorded,
+//             reflected or used elsewhere
 //   keys      of the frames of one direction, from the secret and both nonces
 //
 // Pure functions. All hashing is OpenSSL's.
@@ -31,10 +31,10 @@ uint64_t mark_of(ClusterId cluster);
 // `said`: the prover's hello without its proofs.
 std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view said);
 std::string proof_of_secret(std::string_view secret, Prover by, std::string_view said);
-// In a time that does not depend on where they differ.
+// In constant time, wherever they differ.
 bool equal_proofs(std::string_view a, std::string_view b);
 
-// Of the frames that `by` sends.
+// For the frames that `by` sends.
 struct SessionKey {
   std::array<uint8_t, 32> frames;
   uint64_t headers = 0;

@@ -8,12 +8,12 @@
 namespace coordkit::tcp {
 namespace {
 
-constexpr size_t kHandshakeBytes = 4 << 10;  // of one read: strangers get no more
+constexpr size_t kHandshakeBytes = 4 << 10;  // of one read: unknown peers get no more
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kWriteBytes = 64 << 10;   // plain, of one write: what is more urgent waits for no more
+constexpr size_t kWriteBytes = 64 << 10;   // plaintext, of one write: more urgent data waits for no more
 constexpr size_t kRecordBytes = 16 << 10;  // what TLS puts into one record
 
-const boost::system::error_code kFailed = asio::error::connection_aborted;  // the channel says why
+const boost::system::error_code kFailed = asio::error::connection_aborted;  // the channel knows why
 
 std::span<const char> span_of(const asio::const_buffer& buffer) {
   return {static_cast<const char*>(buffer.data()), buffer.size()};
@@ -29,7 +29,7 @@ SecureStream::SecureStream(Socket& socket, std::unique_ptr<SecureChannel> channe
 
 // ---- handshake
 
-// What is still to be sent when the channel opens leaves with the first write.
+// What is still to be sent when the channel opens goes out with the first write.
 void SecureStream::handshake(Done done) {
   const SecureChannel::State state = channel_->advance();
   if (state == SecureChannel::State::Open) return done({}, 0);

@@ -1,8 +1,8 @@
-// A socket under a SecureChannel: what the socket brings goes into the channel, what the channel makes goes out. The buffers
-// are here, and bounded: one read of ciphertext, one write of it, and what is gathered for a record.
+// A socket under a SecureChannel: what the socket receives goes into the channel, its output goes to the socket. The buffers
+// are here, and bounded: one read of ciphertext, one write of it, and the plaintext gathered for a record.
 //
 // Threads: the one that runs the io_context. A handler is called once, and never before the call that took it has returned,
-// but for that of a handshake that fails at its first step.
+// except that of a handshake that fails at its first step.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class SecureStream {
 
   void handshake(Done done);
   void read(asio::mutable_buffer space, Done done);
-  // Of so many bytes as one write takes, and says how many.
+  // Writes as much of them as one write takes, and reports how many bytes.
   void write(Buffers buffers, Done done);
   void write_now(Buffers buffers);
 
@@ -44,8 +44,8 @@ class SecureStream {
   const std::unique_ptr<SecureChannel> channel_;
   std::unique_ptr<char[]> incoming_;  // ciphertext; the channel reads from here
   size_t incoming_bytes_;
-  std::string gathered_;  // plain, for one record
-  std::string outgoing_;  // ciphertext, while a write of it is under way
+  std::string gathered_;  // plaintext, for one record
+  std::string outgoing_;  // ciphertext, while a write of it is in progress
   uint64_t sent_ = 0;
 };
 

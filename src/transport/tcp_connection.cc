@@ -27,7 +27,7 @@ CloseReason reason_of(FrameFault fault) {
   return CloseReason::BadMagic;
 }
 
-// Worth telling the other end: it is a replica, and its operator can do something about it.
+// Worth reporting to the other end: it is a replica, and its operator can do something about it.
 bool tellable(CloseReason reason) {
   switch (reason) {
     case CloseReason::BadHello:
@@ -84,20 +84,20 @@ void Connection::accept() {
 }
 
 void Connection::open() {
-  boost::system::error_code ignored;  // a connection that is already gone says so at the first read
+  boost::system::error_code ignored;  // a closed connection shows itself at the first read
   Socket& socket = stream_.socket();
   if (const Tcp::endpoint remote = socket.remote_endpoint(ignored); !ignored) address_ = remote.address();
   socket.non_blocking(true, ignored);
   socket.set_option(Tcp::no_delay(true), ignored);
-  // Socket buffers are left to the kernel, which grows them further than SO_SNDBUF may. Only what it has not sent yet is
-  // bounded: messages of life cannot overtake bytes that are already its.
+  // Socket buffers are left to the kernel, which grows them beyond what SO_SNDBUF allows. Only what it has not sent yet is
+  // bounded: liveness messages cannot overtake bytes that the kernel already has.
   if (limits_.unsent_bytes_max > 0) {
     const int bytes = static_cast<int>(limits_.unsent_bytes_max);
     setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
   }
 }
 
-// Where there are certificates, who is there is known before a byte of a hello is looked at.
+// With certificates, the peer is identified before a byte of its hello is processed.
 void Connection::secure() {
   if (limits_.channels == nullptr) return begin();
   state_ = State::Securing;
@@ -138,7 +138,7 @@ CloseReason Connection::take_hello(std::string_view body) {
   if (side_ == Side::Dialed) return establish();
   peer_ = theirs_.hello.from;
   hello_owed_ = true;
-  pump();  // sealed before the key changes: nothing was under way
+  pump();  // sealed before the key changes: nothing was in flight
   change_keys();
   state_ = State::Confirming;
   return CloseReason::None;
@@ -188,7 +188,7 @@ void Connection::tell_cluster() {
   hello_owed_ = true;
   pump();
   if (belongs_ || closed()) return;
-  CloseReason wrong = owner_.hello_received(theirs_);  // of another cluster, as is known now
+  CloseReason wrong = owner_.hello_received(theirs_);  // it belongs to another cluster, as is now known
   if (wrong == CloseReason::None) wrong = judge_shown();
   if (wrong == CloseReason::None && belongs_) wrong = owner_.hello_repeated(*this);
   if (wrong != CloseReason::None) close(wrong);
@@ -201,7 +201,7 @@ Hello Connection::shown() const {
   return hello;
 }
 
-// The same one, and it may have shown more than before.
+// From the same replica, which may have proved more than before.
 CloseReason Connection::note_repeated_hello(std::string_view body) {
   absl::StatusOr<Introduction> again = decode_introduction(body);
   if (!again.ok()) return CloseReason::BadHello;
@@ -279,7 +279,7 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
   const bool accepted = side_ == Side::Accepted;
   if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
   if (frame.kind == FrameKind::Message) {  // on a connection that we dialed: we are a guest there
-    // Only a blank replica hears whom it does not know: it waits to be invited (FLT_S07).
+    // Only a blank replica listens to a peer it does not know: it waits to be invited (FLT_S07).
     if (!belongs_ && owner_.cluster()) return CloseReason::NotProven;
     owner_.message_received(*this, frame.group, frame.body);
   } else if (frame.kind == FrameKind::Ping && accepted) {
@@ -341,7 +341,7 @@ void Connection::write() {
 void Connection::written(const boost::system::error_code& error, size_t bytes) {
   if (closed()) return;
   if (error && established()) return failed();
-  if (error) return;  // why we are refused may lie unread; the read under way ends with it, or with this error
+  if (error) return;  // the reason for a refusal may be unread; the pending read ends with it or with this error
   written_ += stream_.on_wire(bytes);
   while (sent_ < buffers_.size() && bytes >= buffers_[sent_].size()) bytes -= buffers_[sent_++].size();
   if (sent_ < buffers_.size()) {
@@ -372,8 +372,8 @@ void Connection::tick(TimePoint now, Duration pause) {
   }
 }
 
-// On a narrow link a ping waits behind bulk for longer than the idle timeout; as long as TCP carries the backlog off, nobody
-// is dead. Without a backlog TCP proves nothing: the kernel of a stopped process acknowledges too.
+// On a narrow link a ping waits behind bulk for longer than the idle timeout; as long as TCP drains the backlog, the peer
+// is alive. Without a backlog TCP proves nothing: the kernel of a stopped process acknowledges too.
 bool Connection::backlog_moves() const {
   const uint64_t waiting = unacknowledged();
   return waiting > 0 && written_ - waiting > acknowledged_;
@@ -400,13 +400,13 @@ void Connection::close(CloseReason reason, CloseReason peers_reason) {
   owner_.closed(*this, reason, peers_reason);
 }
 
-// Best effort, without waiting: the other end finds out by itself that it is refused, but not why.
+// Best effort, without waiting: the other end notices by itself that it is refused, but not why.
 void Connection::say_goodbye(CloseReason reason) {
   if (!batch_.empty() || state_ == State::Dialing) return;
   const std::string body(1, static_cast<char>(reason));
   const FrameHeader header = make_frame_header(FrameKind::Goodbye, kOnlyGroup, body, seal_sums_);
   const std::array<asio::const_buffer, 2> buffers{asio::buffer(header), asio::buffer(body)};
-  if (reason == CloseReason::SpeaksPlainText) {  // in words that it understands
+  if (reason == CloseReason::SpeaksPlainText) {  // in a form that it understands
     boost::system::error_code ignored;
     stream_.socket().write_some(buffers, ignored);
   } else {

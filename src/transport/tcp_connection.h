@@ -1,4 +1,4 @@
-// One TCP connection, dialed or accepted: encryption where there is some, hellos, frames in, frames out, liveness. It decides
+// One TCP connection, dialed or accepted: encryption if configured, hellos, frames in, frames out, liveness. It decides
 // what bytes mean; who may be on the other end is the owner's decision. Lives as long as an operation of its stream is under
 // way. Threads: the one that runs the io_context.
 #pragma once
@@ -19,18 +19,18 @@ namespace coordkit::tcp {
 using Side = TcpEvent::Side;
 class Connection;
 
-// What a connection asks and tells. A CloseReason other than None closes the connection for it.
+// What a connection asks its owner and reports to it. Any CloseReason but None closes the connection with that reason.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
   virtual Hello hello_to(ReplicaId peer) const = 0;
   virtual ClusterId cluster() const = 0;  // ours; zero: we are blank
-  // Of an encrypted connection, before anything that came over it is looked at. `expected`: zero for anybody.
+  // For an encrypted connection, before any of its bytes are processed. `expected`: zero for any peer.
   virtual CloseReason certified(const std::optional<CertifiedIdentity>& theirs, ReplicaId expected) const = 0;
   virtual CloseReason hello_received(const Introduction& theirs) = 0;  // stateless judgement
   virtual CloseReason established(Connection& connection) = 0;         // both ends are proven
-  virtual CloseReason hello_repeated(Connection& connection) = 0;  // established, judged; it may have shown more than before
-  virtual CloseReason unproven_bytes(size_t bytes) = 0;            // came from somebody who has not shown that it belongs
+  virtual CloseReason hello_repeated(Connection& connection) = 0;  // established, checked; it may have proved more than before
+  virtual CloseReason unproven_bytes(size_t bytes) = 0;            // came from a peer that has not proved its membership
   virtual void message_received(Connection& connection, GroupId group, std::string_view body) = 0;
   virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // established: what to send on it
   virtual void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) = 0;
@@ -46,7 +46,7 @@ struct ConnectionLimits {
 };
 
 inline constexpr size_t kBatchFramesMax = 32;         // of one write: two buffers each, as many as one system call takes
-inline constexpr size_t kBatchBulkBytes = 256 << 10;  // life that comes now waits for no more than this and a frame
+inline constexpr size_t kBatchBulkBytes = 256 << 10;  // a liveness message waits for at most this and a frame
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -56,13 +56,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void dial(const Resolver::results_type& addresses);
   void accept();
-  // Sends what the owner has, unless a write is under way, which will ask again.
+  // Sends what the owner has, unless a write is in progress, which will call this again.
   void pump();
-  // The cluster id may have become known: says hello again, and looks again at what the other end has shown.
+  // The cluster id may have become known: sends the hello again, and re-checks what the other end has proved.
   void tell_cluster();
-  // Checks deadlines; pings. `pause`: how long this thread was held up, for which nobody else is to blame.
+  // Checks deadlines; pings. `pause`: how long this thread was held up, which is not the peers' fault.
   void tick(TimePoint now, Duration pause);
-  // Ends it now and tells the owner, once.
+  // Closes it now and informs the owner, once.
   void close(CloseReason reason, CloseReason peers_reason = CloseReason::None);
 
   Side side() const { return side_; }
@@ -70,14 +70,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool closed() const { return state_ == State::Closed; }
   ReplicaId peer() const { return peer_; }                // accepted: zero until the hello
   const Introduction& theirs() const { return theirs_; }  // valid once established
-  bool belongs() const { return belongs_; }               // the other end has shown that it knows our cluster's id
-  // Who is there, as far as it is shown: `cluster` is ours if the other end belongs to it. To a blank replica, which cannot
-  // judge, it is what stands for the other's.
+  bool belongs() const { return belongs_; }               // the other end has proved that it knows our cluster's id
+  // Who is there, as far as it is proved: `cluster` is ours if the other end belongs to it. For a blank replica, which cannot
+  // judge, it is the other's mark.
   Hello shown() const;
   TimePoint established_at() const { return established_at_; }
-  // Of the certificates that it was made with (SecureChannels).
+  // Generation of the certificates it was made with (SecureChannels).
   uint64_t generation() const { return generation_; }
-  // Whom the other end's certificate names; nothing: there is none, or it names nobody.
+  // Whom the other end's certificate names; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return certified_; }
   const asio::ip::address& address() const { return address_; }  // of the other end
 
@@ -133,9 +133,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   FrameSums seal_sums_;
   bool key_owed_ = false;  // after the next hello the frames are sealed with the session's key
   std::vector<Frame> batch_;
-  std::vector<FrameHeader> headers_;         // of batch_
-  std::vector<FrameKind> kinds_;             // of batch_
-  std::vector<asio::const_buffer> buffers_;  // what of the batch is not yet written, from buffers_[sent_]
+  std::vector<FrameHeader> headers_;         // for batch_
+  std::vector<FrameKind> kinds_;             // for batch_
+  std::vector<asio::const_buffer> buffers_;  // the part of the batch not yet written, from buffers_[sent_]
   size_t sent_ = 0;
 
   TimePoint born_;

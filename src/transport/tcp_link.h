@@ -1,11 +1,11 @@
-// What one TcpTransport has with one other replica.
+// What one TcpTransport keeps about one other replica.
 //
-//   peer   somebody it was told to connect with: dialed at its address, again and again
-//   guest  came by itself and is not one of them: spoken to on the connection it made, forgotten when that ends. One that
-//          has not shown that it belongs to our cluster is told who we are and nothing else, and nobody is told of it
+//   peer   configured to be connected: dialed at its address, again and again
+//   guest  connected by itself and not a peer: spoken to on the connection it made, forgotten when that ends. A guest that
+//          has not proved that it belongs to our cluster learns who we are and nothing else, and is not reported
 //
-// A peer that is let go stays one for a grace, so that the last that was sent to it can arrive, and is a guest from then on.
-// Threads: the one of the io_context, but for what `mutex` guards.
+// A peer that is removed stays one for a grace period, so that the last frames can arrive, and is a guest from then on.
+// Threads: the one of the io_context, except for what `mutex` guards.
 #pragma once
 
 #include <memory>
@@ -33,23 +33,23 @@ struct Link {
 
   const ReplicaId id;
   std::string address;              // empty: a guest
-  std::optional<TimePoint> let_go;  // at this time
+  std::optional<TimePoint> let_go;  // when it was removed
   std::mutex mutex;                 // guards the next two
   Outbox outbox;
   bool pump_scheduled = false;
-  std::shared_ptr<Connection> dialed;    // under way or established
-  std::shared_ptr<Connection> renewal;   // under way, to take the place of `dialed` with newer certificates
+  std::shared_ptr<Connection> dialed;    // in progress or established
+  std::shared_ptr<Connection> renewal;   // in progress, to replace `dialed` with newer certificates
   TimePoint renew_at;                    // not before
   std::shared_ptr<Connection> accepted;  // established
   bool up = false;                       // as reported
   IncarnationGuard guard;
-  IncarnationGuard guard_of_unproven;  // of its own, so that nobody's claims stand against what others have shown
+  IncarnationGuard guard_of_unproven;  // separate, so that unproven claims never count against proven ones
   Backoff backoff;
   Timer redial;
-  bool waiting = false;  // for redial
+  bool waiting = false;  // for the redial
   Resolver resolver;
   bool resolving = false;
-  std::string unreachable;  // as last told; empty: not since it was up
+  std::string unreachable;  // as last reported; empty: not since it was up
 
   bool guest() const { return address.empty(); }
   bool belongs() const { return (dialed && dialed->belongs()) || (accepted && accepted->belongs()); }
@@ -58,7 +58,7 @@ struct Link {
     guard_of_unproven.prefer(right);
   }
   bool connected() const { return (dialed && dialed->established()) || accepted; }
-  // What frames leave on. A guest has only what it made; a peer waits until it is dialed, so that frames stay in order.
+  // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order.
   Connection* outlet() const { return guest() ? accepted.get() : dialed.get(); }
 };
 

@@ -139,7 +139,7 @@ void Network::set_cluster(ClusterId cluster) {
 }
 
 void Network::tell_cluster() {
-  cluster_pending_ = false;  // before the value is read: a later one comes with a call of its own
+  cluster_pending_ = false;  // before the value is read: a later value makes a call of its own
   self_.cluster = ClusterId(cluster_);
   for (const auto& link : all_links()) {
     if (const auto dialed = link->dialed) dialed->tell_cluster();
@@ -150,7 +150,7 @@ void Network::tell_cluster() {
 void Network::tick() {
   const Duration interval = std::min(limits_.idle_timeout, limits_.hello_timeout) / 8;
   const TimePoint now = SteadyClock::now();
-  // Was this thread itself held up (suspended, stopped)? Then what the others sent lies unread: silence was ours.
+  // Was this thread itself held up (suspended, stopped)? Then data from the peers is unread: the silence was ours.
   const Duration late = now - ticked_ - 2 * interval;
   const Duration pause = late > Duration::zero() ? late : Duration::zero();
   ticked_ = now;
@@ -176,10 +176,10 @@ void Network::listen() {
   acceptor_.async_accept([self = shared_from_this()](const auto& error, Socket socket) {
     if (self->closed_) return;
     if (!error) {
-      self->listen();  // first: what fails for this one, for want of memory, fails for this one only
+      self->listen();  // first: an out-of-memory failure for this connection then affects only it
       return self->welcome(std::move(socket));
     }
-    // Out of descriptors or the like: it will not get better by asking at once.
+    // Out of descriptors or the like: an immediate retry will not help.
     self->accept_again_.expires_after(self->options_.redial_max);
     self->accept_again_.async_wait([self](const auto& cancelled) {
       if (!cancelled && !self->closed_) self->listen();
@@ -198,7 +198,7 @@ void Network::welcome(Socket socket) {
   stranger->accept();
 }
 
-// Evicts the oldest, so that strangers who hold their connections open keep nobody out: a hello takes a round trip.
+// Evicts the oldest, so that unknown peers that hold their connections open keep no one out: a hello takes one round trip.
 void Network::make_room(const asio::ip::address& address) {
   const auto evict_first = [&](auto matches, size_t max) {
     if (static_cast<size_t>(std::count_if(strangers_.begin(), strangers_.end(), matches)) < max) return;
@@ -209,7 +209,7 @@ void Network::make_room(const asio::ip::address& address) {
   evict_first([](const auto&) { return true; }, options_.strangers_max);
 }
 
-// ---- what connections tell
+// ---- reports from connections
 
 Hello Network::hello_to(ReplicaId peer) const {
   Hello hello = self_;
@@ -221,7 +221,7 @@ CloseReason Network::certified(const std::optional<CertifiedIdentity>& theirs, R
   return judge_certificate(theirs, self_, expected);
 }
 
-// Whoever claims a cluster has yet to show that it belongs to it.
+// A peer that claims a cluster has yet to prove that it belongs to it.
 CloseReason Network::hello_received(const Introduction& theirs) {
   if (const CloseReason wrong = judge(self_, theirs); wrong != CloseReason::None) return wrong;
   if (theirs.hello.from == self_.from) return CloseReason::UnknownSender;
@@ -229,8 +229,8 @@ CloseReason Network::hello_received(const Introduction& theirs) {
   return link_of(theirs.hello.from) || room_for_guest(claims) ? CloseReason::None : CloseReason::UnknownSender;
 }
 
-// Nobody who has shown that it belongs gives way to one who has not (FLT_S07). Among those who have shown nothing the one that
-// we dialed stays: it answers at the address that the operator wrote down.
+// A peer that has proved its membership never gives way to one that has not (FLT_S07). Among those that have proved nothing the
+// one we dialed stays: it answers at the address that the operator configured.
 CloseReason Network::settle_incarnation(Link& link, const Connection& connection) {
   const Incarnation next = incarnation_of(connection);
   const auto stronger = [](const Connection& one, const Connection& other) {
@@ -245,7 +245,7 @@ CloseReason Network::settle_incarnation(Link& link, const Connection& connection
     if (stronger(*other, connection) && (other->belongs() || !same)) {
       return CloseReason::NotProven;
     }
-    if (!stronger(connection, *other) || same) continue;  // the same one is about to show it there, too
+    if (!stronger(connection, *other) || same) continue;  // the same replica is about to prove it there, too
     other->close(CloseReason::Replaced);
     std::erase(others, other);
   }
@@ -297,8 +297,8 @@ CloseReason Network::established(Connection& connection) {
   return CloseReason::None;
 }
 
-// Who has come and shown nothing is nobody's business. If it waits for an invitation, it is dialed when its address is a
-// peer's, and whoever answers there is who was meant.
+// A peer that connected and proved nothing is not reported. If it waits for an invitation, it is dialed when its address is a
+// peer's, and whichever replica answers there is the right one.
 void Network::tell_up(Link& link, const Connection& connection) {
   if (closed_ || (self_.cluster && !connection.belongs() && connection.side() == Side::Accepted)) return;
   link.up = true;
@@ -318,8 +318,8 @@ CloseReason Network::hello_repeated(Connection& connection) {
   return CloseReason::None;
 }
 
-// One budget for all who have shown nothing, so that however many they are they cost what one may (FLT_S09). Not while we are
-// blank ourselves: then nobody can show anything.
+// One budget for all peers that have proved nothing, so that however many they are they cost what one may (FLT_S09). Not while
+// we are blank ourselves: then no peer can prove anything.
 CloseReason Network::unproven_bytes(size_t bytes) {
   if (!self_.cluster) return CloseReason::None;
   const TimePoint now = SteadyClock::now();
@@ -351,7 +351,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (reason == CloseReason::Local) return;
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
   if (closed_) return;
-  // Over a certificate even while the other connection stands: nothing of ours leaves on that one.
+  // For certificate errors even while the other connection is open: nothing of ours leaves on that one.
   const bool certificate = names_certificate(reason) || names_certificate(peers_reason);
   if ((was_dialed && (certificate || !link->connected())) || was_renewal) {
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
@@ -366,7 +366,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (link) forget_if_idle(*link);
 }
 
-// A connection that stood for a while earns a quick redial; one that is refused each time does not.
+// A connection that was open for a while earns a quick redial; one that is refused each time does not.
 void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection& connection) {
   Link& link = *known;
   const bool stood = connection.established_at() != TimePoint{};
@@ -379,7 +379,7 @@ void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection
   if (!closed_ && !link.guest()) dial_later(known);
 }
 
-// What it was to replace goes on, unless it is with somebody whom we do not trust any more.
+// The connection it was to replace stays, unless its peer is no longer trusted.
 void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason reason) {
   Link& link = *known;
   const TimePoint now = SteadyClock::now();
@@ -391,7 +391,7 @@ void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason rea
   if (distrusts(reason, now)) older->close(reason);
 }
 
-// ---- small things
+// ---- helpers
 
 std::vector<std::shared_ptr<Link>> Network::all_links() const {
   std::vector<std::shared_ptr<Link>> all;
@@ -399,7 +399,7 @@ std::vector<std::shared_ptr<Link>> Network::all_links() const {
   return all;
 }
 
-// What an operator must know to mend it.
+// What an operator must know to fix it.
 void Network::explain(Link& link, CloseReason reason, CloseReason peers_reason, const std::string& detail) {
   const std::string sentence = advice(link.id, self_.from, reason, peers_reason);
   if (!sentence.empty()) return sink_->peer_refused(link.id, sentence + detail);

@@ -1,10 +1,10 @@
-// All connections of one TcpTransport: which of two connections stays, and what to report (tcp_network.cc); who is a peer and
-// whom to dial when (tcp_peers.cc); what leaves (tcp_sending.cc).
+// All connections of one TcpTransport: which of two connections stays, and what to report (tcp_network.cc); which are peers and
+// when to dial them (tcp_peers.cc); outgoing frames (tcp_sending.cc).
 //
 //   Stranger (accepted, no verified hello) --established--> Link.accepted
-//   Link.dialed: dialing -> established; when it ends, dialed again after a back-off
-//   Link.renewal: dialing -> takes the place of Link.dialed; when it is refused, that one goes on
-//   A peer is up while one of both is established, and one incarnation holds both (incarnation.h).
+//   Link.dialed: dialing -> established; when it ends, redialed after a back-off
+//   Link.renewal: dialing -> replaces Link.dialed; when it is refused, that one stays
+//   A peer is up while one of the two is established, and one incarnation holds both (incarnation.h).
 //
 // Threads: the one that runs the io_context, but push(), set_cluster(), set_peers(), port() and counters(), which any
 // thread may call.
@@ -70,8 +70,8 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void let_go(const std::shared_ptr<Link>& link);
   std::shared_ptr<Link> add_link(ReplicaId id);
   void forget_if_idle(Link& link);
-  size_t guests() const;         // who have shown nothing
-  size_t acquaintances() const;  // guests that have shown that they belong
+  size_t guests() const;         // guests that have proved nothing
+  size_t acquaintances() const;  // guests that have proved that they belong
   bool room_for_guest(bool belongs) const;
   void tell_up(Link& link, const Connection& connection);
   void dial(const std::shared_ptr<Link>& link);
@@ -102,8 +102,8 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   const uint64_t instance_;
   Hello self_;
   TransportSink* sink_ = nullptr;
-  mutable std::mutex links_mutex_;                      // held to change links_, and by other threads to look
-  std::map<ReplicaId, std::shared_ptr<Link>> links_;    // shared with handlers under way
+  mutable std::mutex links_mutex_;                      // held to change links_, and by other threads to read them
+  std::map<ReplicaId, std::shared_ptr<Link>> links_;    // shared with pending handlers
   std::vector<Peer> wanted_;                            // guarded by links_mutex_
   std::vector<std::shared_ptr<Connection>> strangers_;  // oldest first
   Acceptor acceptor_;
@@ -116,7 +116,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   size_t unproven_bytes_ = 0;  // since
   TimePoint unproven_since_;
   std::atomic<bool> open_{false};  // there is something to push to
-  // What other threads hand over: one value or flag each, never a queue, and nothing once closed.
+  // Handed over by other threads: one value or flag each, never a queue, and nothing once closed.
   std::atomic<uint64_t> cluster_{0};
   std::atomic<bool> cluster_pending_{false};
   std::atomic<bool> peers_pending_{false};

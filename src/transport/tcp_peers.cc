@@ -1,4 +1,4 @@
-// Whom to connect with, and connecting: the list of peers, its changes, guests, and dialing.
+// Peers and dialing: the list of peers, its changes, guests, and when to dial.
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <utility>
@@ -10,7 +10,7 @@ namespace coordkit::tcp {
 namespace {
 
 constexpr size_t kAcquaintancesMax = 64;  // more were never members of one cluster at a time
-constexpr int kRenewalsOfPeers = 10;      // how many idle timeouts peers have for them
+constexpr int kRenewalsOfPeers = 10;      // in idle timeouts: how long peers have for them
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void Network::set_peers(std::vector<Peer> peers) {
 }
 
 void Network::follow_list() {
-  peers_pending_ = false;  // before the list is read: a later one comes with a call of its own
+  peers_pending_ = false;  // before the list is read: a later list makes a call of its own
   if (closed_) return;
   std::vector<Peer> peers;
   {
@@ -124,7 +124,7 @@ void Network::dial(const std::shared_ptr<Link>& link) {
         link->resolving = false;
         if (self->closed_ || link->guest()) return;
         if (!failed) return self->dial_to(link, found);
-        if (link->dialed) return;  // it stands, and is tried again
+        if (link->dialed) return;  // it stays, and is retried
         add(self->tally_.closed[static_cast<size_t>(CloseReason::DialFailed)]);
         self->tell_unreachable(
             *link, "its name does not resolve (" + failed.message() + "); correct the address, or the name service");
@@ -133,19 +133,19 @@ void Network::dial(const std::shared_ptr<Link>& link) {
 }
 
 void Network::dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses) {
-  if (link->renewal || (link->dialed && !link->dialed->established())) return;  // somebody was faster
+  if (link->renewal || (link->dialed && !link->dialed->established())) return;  // another dial was faster
   std::shared_ptr<Connection>& made = link->dialed ? link->renewal : link->dialed;
   made = std::make_shared<Connection>(*this, limits_, Side::Dialed, link->id, instance_, nonce(), Socket(io_.get_executor()));
   made->dial(addresses);
 }
 
-// By what is trusted since the last reload, and for long enough that everybody could follow it.
+// According to what has been trusted since the last reload, and long enough ago that everyone could follow it.
 bool Network::distrusts(CloseReason reason, TimePoint now) const {
   return names_certificate(reason) && now - generation_since_ > kRenewalsOfPeers * options_.idle_timeout;
 }
 
-// Peers that reload renew what they have dialed by themselves. Who has not done so for long shows again who it is: it may be
-// somebody whom nobody trusts any more.
+// Peers that reload renew the connections they dialed. A peer that has not done so for long must identify itself again: it may
+// no longer be trusted.
 void Network::cut_stale(TimePoint now) {
   if (options_.channels == nullptr) return;
   if (const uint64_t newest = options_.channels->generation(); newest != generation_) {
@@ -159,8 +159,8 @@ void Network::cut_stale(TimePoint now) {
   }
 }
 
-// Where the certificates are newer than a connection, it is dialed anew: one at a time, so that a reload is no storm. Refused,
-// it is tried again after a while.
+// Where the certificates are newer than a connection, it is redialed: one at a time, so that a reload causes no storm. If
+// refused, it is retried after a while.
 void Network::renew_one(TimePoint now) {
   if (options_.channels == nullptr) return;
   const uint64_t newest = options_.channels->generation();
@@ -181,7 +181,7 @@ void Network::dial_later(const std::shared_ptr<Link>& link) {
   });
 }
 
-// The peer has just come to us, so it is there: no need to wait out a back-off.
+// The peer has just connected to us, so it is up: no need to wait out a back-off.
 void Network::dial_now(const std::shared_ptr<Link>& link) {
   if (link->dialed || link->resolving || !std::exchange(link->waiting, false)) return;
   link->redial.cancel();

@@ -1,7 +1,7 @@
 // What carries the bytes of one connection: the socket, or an encrypted channel over it. Without a channel an operation is the
 // socket's own, decided by one branch; with one it is SecureStream's, once for up to 64 KiB.
 //
-// Threads: the one that runs the io_context. An operation under way needs the stream to live on: its handler sees to that.
+// Threads: the one that runs the io_context. A pending operation needs the stream to stay alive: its handler sees to that.
 #pragma once
 
 #include <memory>
@@ -43,13 +43,13 @@ class Stream {
     if (secured_) return secured_->write(buffers, std::forward<Done>(done));
     socket_.async_write_some(buffers, std::forward<Done>(done));
   }
-  // As much as the kernel takes at once, while no write is under way.
+  // As much as the kernel takes at once, while no write is in progress.
   void write_now(Buffers buffers) {
     if (secured_) return secured_->write_now(buffers);
     boost::system::error_code ignored;
     socket_.write_some(buffers, ignored);
   }
-  // What a write of so many bytes was for the kernel.
+  // What a write of this many bytes was for the kernel.
   uint64_t on_wire(size_t bytes) { return secured_ ? secured_->take_sent() : bytes; }
 
  private:

@@ -17,7 +17,7 @@ namespace coordkit {
 
 namespace asio = boost::asio;
 
-// The shell around tcp::Network: whose thread it is, and the order of start and close.
+// The shell around tcp::Network: which thread runs it, and the order of start and close.
 class TcpTransport::Impl {
  public:
   Impl(TcpOptions options, asio::io_context* host)
@@ -85,7 +85,7 @@ class TcpTransport::Impl {
   std::mutex closing_;
   std::atomic<Phase> phase_{Phase::New};
   std::thread thread_;
-  std::atomic<std::thread::id> running_{};  // own thread; none: not started, or the host's
+  std::atomic<std::thread::id> running_{};  // own thread; none: not started, or the host's thread
 };
 
 TcpTransport::TcpTransport(TcpOptions options) : impl_(std::make_unique<Impl>(std::move(options), nullptr)) {}

@@ -1,7 +1,7 @@
 // A TcpTransport on someone else's io_context: network and engine on one thread. For src/replica and tests.
 //
 // Exactly one thread runs the io_context. start(), close() and destruction happen on that thread or while none runs it; the
-// sink is called on it. send() from it writes at once, without a hand-over.
+// sink is called on it. send() from it writes at once, without switching threads.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
