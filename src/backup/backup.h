@@ -1,4 +1,4 @@
-// What backups of every origin have in common: the rows of a state, and what they say of its counters.
+// What all backups have in common: the rows of a state, and what they say about its counters.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -13,14 +13,14 @@ namespace coordkit::backup {
 // Rows whose keys start with a prefix.
 using PrefixSource = absl::FunctionRef<absl::Status(std::string_view prefix, RowVisitor visit)>;
 
-// Of coordkit's own machine. kDataLoss: there are none.
+// From coordkit's own machine. kDataLoss: there are none.
 absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows);
 
 // Writes `file`: `header`, to which the counters of the state are added, and its rows. Errors: those of
 // write_backup(); kDataLoss also if there are no counters.
 absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows);
 
-// Every row of the state. kUnimplemented: a machine of the host cannot write all of its rows.
+// Every row of the state. kUnimplemented: one of the host's machines cannot write all of its rows.
 absl::StatusOr<RowsByKey> rows_of(RestingState& state);
 
 }  // namespace coordkit::backup

@@ -265,7 +265,7 @@ absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHea
   if (status.ok()) status = (*files)->rename(unfinished, path.name);
   if (status.ok()) status = (*files)->sync_dir();
   if (status.ok()) return info;
-  remove_if_there(**files, unfinished).IgnoreError();  // the first error is the one to tell
+  remove_if_there(**files, unfinished).IgnoreError();  // the first error is the one to report
   return status;
 }
 

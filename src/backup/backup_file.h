@@ -1,7 +1,7 @@
 // The bytes of a backup (docs/format-backup.md): a header, chunks of rows in ascending order of their keys, an end.
 //
 // Every chunk's sum is keyed by the header's and by its own place, so that no chunk can be lost, doubled or moved unseen, and
-// the digest over all rows must be the header's. A reader takes hostile bytes: the worst that comes of them is kDataLoss.
+// the digest over all rows must be the header's. A reader expects hostile bytes: the worst result is kDataLoss.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ std::string encode(const BackupHeader& header);
 using RowVisitor = CheckpointView::Visitor;
 using RowSource = absl::FunctionRef<absl::Status(RowVisitor visit)>;  // rows in ascending order of their keys
 
-// Writes `file`, which appears under its name when it is whole and durable; nothing is left of a failure. kAlreadyExists;
-// kDataLoss: the rows are not those of the digest.
+// Writes `file`, which gets its name once it is whole and durable; a failure leaves nothing behind. kAlreadyExists;
+// kDataLoss: the rows do not have the digest.
 absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows);
 
-// Visits every row. What was visited may be believed only once this has returned OK.
+// Visits every row. The rows may be trusted only after this has returned OK.
 absl::StatusOr<BackupInfo> read_backup(const std::string& file, RowVisitor visit);
 
 }  // namespace coordkit::backup

@@ -84,7 +84,7 @@ std::string range_text(const std::vector<DamagedEntry>& holes) {
                                  std::to_string(holes.back().index.value());
 }
 
-// What a start would make of it.
+// What a start would do with it.
 void judge_log(const DirectoryReport& report, const RestingState* state, std::vector<std::string>& problems) {
   if (!report.log || report.log->damaged.empty()) return;
   const std::string which = range_text(report.log->damaged) + " of the log rotted on this disk";
@@ -130,7 +130,7 @@ void look_at_state(const RestingDirectory& directory, const InspectOptions& opti
   }
   const bool blank = absl::IsNotFound(state.status());
   const bool not_at_hand = reason_of(state.status()) == Reason::MachineMissing;
-  const bool told = !directory.log().ok() || !directory.checkpoint().ok();  // with the store that it comes from
+  const bool told = !directory.log().ok() || !directory.checkpoint().ok();  // reported with its store
   if (!told) (blank || not_at_hand ? report.notes : report.problems).push_back(sentence(state.status()));
 }
 
@@ -145,7 +145,7 @@ absl::StatusOr<DirectoryReport> inspect_at(const std::string& path, const Inspec
   return report;
 }
 
-// A copy of a moment that never was shows as damage, in another place each time or not again; damage of the disk stays.
+// A copy of mixed moments shows as damage, in another place each time or only once; damage on the disk stays.
 constexpr int kCopies = 5;
 constexpr char kFromCopy[] =
     "read from a copy of the directory, which a replica may have had open: what it wrote since is not in it";
@@ -158,7 +158,7 @@ absl::Status of_original(const absl::Status& status, const std::string& copy, co
 }
 
 absl::StatusOr<DirectoryReport> inspect_copies(const std::string& path, InspectOptions options) {
-  options.verify = true;  // else a page of another moment may pass
+  options.verify = true;  // otherwise a page of another moment may pass
   absl::StatusOr<DirectoryReport> report;
   for (int left = kCopies; left > 0; --left) {
     const absl::StatusOr<storage::DirectoryCopy> copy = storage::DirectoryCopy::make(path, options.copy_in);

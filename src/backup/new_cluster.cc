@@ -45,7 +45,7 @@ absl::Status change_meta(RowsByKey& rows, Position applied, const raft::Genesis&
   return absl::OkStatus();
 }
 
-// Everything but what each key is now goes: the past of the keys is compacted. Answers a name that none of them has.
+// Drops everything but the current value of each key: their history is compacted. Returns a name that none of them has.
 absl::StatusOr<std::string> drop_past(RowsByKey& rows) {
   const std::string keys = prefix() + static_cast<char>(TableByte::Keys);
   absl::flat_hash_map<std::string, RowsByKey::iterator> newest;
@@ -73,8 +73,8 @@ void put_change(RowsByKey& rows, const mvcc::Store::Row& change) {
   rows[machine::rows::key(prefix(), change.id)] = machine::rows::encode(change);
 }
 
-// The store's newest revision is one that a change made (src/mvcc/store.h). So the last two of those that are skipped put a
-// key that nobody has and erase it, and what is before them is at rest.
+// The store's newest revision must be one that a change made (src/mvcc/store.h). So the last two skipped revisions put an
+// unused key and erase it, and everything before them is at rest.
 absl::Status skip_revisions(RowsByKey& rows, Counters& counters, uint64_t skipped) {
   const absl::StatusOr<std::string> name = drop_past(rows);
   if (!name.ok()) return name.status();

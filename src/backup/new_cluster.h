@@ -1,8 +1,8 @@
-// The rows of a former cluster's state, made those of a new one (docs/decisions/0026).
+// Turns the rows of an old cluster's state into those of a new one (docs/decisions/0026).
 //
-// What changes: the cluster's id, its birth and its members; the counter of tokens and session ids; the revision of the keys,
+// What changes: the cluster's id, its genesis and its members; the counter of tokens and session ids; the revision of the keys,
 // all of which is compacted up to there. What stays: every machine's state, and the place in the log, so that no entry of the
-// new cluster has the number of one that the state remembers, and no member can be caught up from a log that lacks the state.
+// new cluster has the number of one that the state remembers, and no member can catch up from a log that lacks the state.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -20,8 +20,8 @@ struct NewCluster {
 // What is wrong with them for this state: kInvalidArgument, in a sentence.
 absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revision revision);
 
-// Changes `rows`, the whole state at `applied`; the new revision of the keys. kDataLoss: the rows make no sense; then they are
-// of no more use.
+// Changes `rows`, the whole state at `applied`; returns the new revision of the keys. kDataLoss: the rows are inconsistent, and
+// must not be used any more.
 absl::StatusOr<Revision> make_new_cluster(RowsByKey& rows, Position applied, const NewCluster& cluster);
 
 }  // namespace coordkit::backup

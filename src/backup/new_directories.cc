@@ -14,7 +14,7 @@ namespace {
 
 using storage::PosixFileSystem;
 
-// With all that is in it. Only of directories that were made here.
+// With all contents. Only for directories that were created here.
 absl::Status remove_tree(PosixFileSystem& parent, const std::string& path, const std::string& name) {
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> tree = PosixFileSystem::open(path + "/" + name);
   if (!tree.ok()) return tree.status();

@@ -1,5 +1,5 @@
-// The data directories of a new cluster while they are made: under other names until all of them are whole and durable, and
-// gone again if one of them cannot be.
+// The data directories of a new cluster while they are created: under temporary names until all of them are whole and durable,
+// and removed again if one of them fails.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ class NewDirectories {
  public:
   // `cluster`: its name. Makes each with a new identity, and nothing else in it yet. kAlreadyExists, kNotFound (a parent).
   absl::Status create(const std::vector<NewMember>& members, const std::string& cluster);
-  // Who belongs to the new cluster, with the directories just made.
+  // The members of the new cluster, with the directories just created.
   raft::Configuration voters() const;
   std::vector<StoreId> stores() const;
   // Fills each with the same state and a log that begins after it.
   absl::Status fill(const CheckpointBatch& whole);
-  // Gives them their names.
+  // Gives them their final names.
   absl::Status publish();
 
   NewDirectories() = default;
@@ -36,7 +36,7 @@ class NewDirectories {
     NewMember member;
     std::string parent;
     std::string name;        // in `parent`
-    std::string unfinished;  // likewise
+    std::string unfinished;  // in `parent`
     std::shared_ptr<DataDirectory> directory;
     bool renamed = false;
   };

@@ -1,4 +1,4 @@
-// A new cluster of what a lost majority has left behind: which directory knows most, and what none of them can know.
+// A new cluster from what a lost majority left behind: which directory knows most, and what none of them can know.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -16,7 +16,7 @@
 namespace coordkit::backup {
 namespace {
 
-// One directory that was given, as far as it could be read. The state of all but the best one is let go at once.
+// One directory that was given, as far as it could be read. The state of all but the best one is dropped at once.
 struct Survivor {
   SurvivorReport report;
   std::unique_ptr<RestingDirectory> directory;
@@ -81,7 +81,7 @@ absl::Status none_usable(const std::vector<Survivor>& survivors) {
   return make_error(Reason::Corrupt, "none of the directories can be used: " + why);
 }
 
-// The best so far keeps its state; everybody else's goes.
+// The best so far keeps its state; all others drop theirs.
 absl::StatusOr<size_t> choose(std::vector<Survivor>& survivors) {
   std::optional<size_t> best;
   for (size_t i = 0; i < survivors.size(); ++i) {
@@ -116,7 +116,7 @@ std::string voter_name(const raft::Configuration& configuration, StoreId store) 
   return owner == nullptr ? "a former member" : "replica " + std::to_string(owner->id.value());
 }
 
-// What the survivors remember of disks that are not here: promises that nobody can keep any more.
+// What the survivors remember of disks that are missing: promises that can no longer be kept.
 void tell_known_losses(const raft::Configuration& configuration, Position end, const std::vector<Survivor>& survivors,
                        std::vector<std::string>& losses) {
   Position farthest = end;

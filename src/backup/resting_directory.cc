@@ -20,7 +20,7 @@ absl::Status no_identity(const std::string& path) {
                     path + " has no identity file: it is not the data directory of a replica, or none was ever started on it");
 }
 
-// A directory that was never made is an empty log: a start makes it.
+// A directory that was never created is an empty log: a start creates it.
 absl::StatusOr<log::Recovery> recover_log(const std::string& path, StoreId store, Index checkpointed) {
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path);
   if (absl::IsNotFound(files.status())) return log::Recovery{};

@@ -22,7 +22,7 @@ using Ids = absl::btree_set<MachineId>;
 struct Machines {
   std::vector<HostedMachine> hosted;
   const machine::Machine* coordination = nullptr;
-  Ids as_rows;  // of those that are not at hand
+  Ids as_rows;  // of machines that are not available
 };
 
 absl::Status not_at_hand(Index index, MachineId machine) {
@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<StateMachine>> make(const OwnMachine& own) {
   }
 }
 
-// Those that have rows, as the checkpoint's own row about the cluster names them.
+// Machines that have rows, as the checkpoint's own row about the cluster names them.
 absl::StatusOr<std::vector<MachineId>> begun(const CheckpointView& checkpoint) {
   std::vector<MachineId> found;
   absl::Status status = checkpoint.scan(engine::meta_key(), [&](std::string_view, std::string_view value) {
@@ -134,7 +134,7 @@ absl::StatusOr<RestingState> build(const RestingDirectory& directory, const std:
     if (absl::Status status = state.router->restore(checkpoint); !status.ok()) return status;
   }
   if (absl::Status status = engine::pair_of_stores(log, checkpoint); !status.ok()) return status;
-  std::span<const raft::Entry> ahead;  // none, if the log has not started again after a state that came from a peer
+  std::span<const raft::Entry> ahead;  // none, if the log was not restarted after a state from a peer
   if (engine::holds_entry(log, applied)) {
     ahead = std::span(log.entries).subspan(std::min<size_t>(log.entries.size(), applied.index - log.base.index));
   }
@@ -149,7 +149,7 @@ absl::StatusOr<RestingState> build(const RestingDirectory& directory, const std:
 
 absl::StatusOr<RestingState> state_of(const RestingDirectory& directory, const std::vector<OwnMachine>& machines) try {
   return build(directory, machines);
-} catch (const std::exception& error) {  // what is stored makes no sense to a machine, or a machine of the host threw
+} catch (const std::exception& error) {  // a machine cannot read what is stored, or a machine of the host threw
   return make_error(Reason::Corrupt, "the state cannot be rebuilt: " + std::string(error.what()));
 } catch (...) {
   return make_error(Reason::HostThrew, "a machine threw something that is no std::exception while the state was rebuilt");

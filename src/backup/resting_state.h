@@ -1,5 +1,5 @@
-// The state that a replica would come to on a directory at rest: the checkpoint, and every entry of the log after it, carried
-// out by the machines themselves. The newest entries may be uncommitted; only a leader knows.
+// The state that a replica would reach from a directory at rest: the checkpoint, and every entry of the log after it, executed
+// by the machines themselves. The newest entries may be uncommitted; only a leader knows.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct RestingState {
   const machine::Machine* coordination = nullptr;  // of the router
   Position certain;                                // of the checkpoint: committed
   std::vector<DamagedEntry> holes;                 // above the checkpoint; the state ends before the first of them
-  // How far the log is known to have gone, if it lacks entries it had held: now, or before an earlier start.
+  // How far the log is known to have reached, if it lost entries: now, or before an earlier start.
   std::optional<Position> floor;
   std::vector<PeerMark> peers;
 
@@ -28,7 +28,7 @@ struct RestingState {
   const raft::Configuration& configuration() const { return router->configuration(); }
 };
 
-// kNotFound: the directory is blank, no cluster was ever here. kDataLoss: log or checkpoint cannot be used, or not together.
+// kNotFound: the directory is blank, it never had a cluster. kDataLoss: log or checkpoint cannot be used, or not together.
 // kFailedPrecondition (MachineMissing): the log has commands of a machine above the checkpoint that is not among `machines`.
 absl::StatusOr<RestingState> state_of(const RestingDirectory& directory, const std::vector<OwnMachine>& machines);
 

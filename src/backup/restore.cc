@@ -24,7 +24,7 @@ CheckpointBatch whole_of(RowsByKey rows, Position applied) {
   return batch;
 }
 
-// How two spellings of one directory are told.
+// Makes two spellings of one directory comparable.
 std::string spelled(const std::string& directory) {
   const SplitPath path = split_path(directory);
   return path.parent + "/" + path.name;

@@ -1,4 +1,4 @@
-// New clusters, of a backup or of a state at hand. The public calls (coordkit/backup.h) add what only door 1 may know: the
+// New clusters, from a backup or from a given state. The public calls (coordkit/backup.h) add what only door 1 may know: the
 // calendar and a random id.
 #pragma once
 
@@ -15,14 +15,14 @@ namespace coordkit::backup {
 // What is wrong with the members and the name, as one sentence; kInvalidArgument.
 absl::Status validate(const RestoreOptions& options);
 
-// The state to make a cluster of: its rows, and what a backup says of it.
+// The state to make a cluster from: its rows, and what a backup says about it.
 struct FormerState {
   RowsByKey rows;
   Position applied;
   std::string cluster;  // its name
 };
 
-// `options.token_base` is said.
+// `options.token_base` is set.
 absl::StatusOr<RestoreReport> make_cluster(FormerState state, const RestoreOptions& options, ClusterId id);
 
 absl::StatusOr<RestoreReport> restore(const std::string& file, const RestoreOptions& options, ClusterId id);

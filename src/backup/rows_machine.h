@@ -1,4 +1,4 @@
-// A host's machine that is not at hand: its rows are kept as they are, and nothing can be done with them but to pass them on.
+// Stands in for a machine of the host that is not available: its rows are kept as they are, and can only be passed on.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class RowsMachine final : public StateMachine {
   explicit RowsMachine(MachineId id) : rows_(id) {}
 
   void bootstrap(ClusterId, uint64_t) override {}
-  void apply(std::span<const Command> commands, ApplyOutput& output) override;  // throws: whoever has one asks before
-  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}       // a timer that no machine armed
+  void apply(std::span<const Command> commands, ApplyOutput& output) override;  // throws: callers check before
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}       // no machine armed such a timer
   absl::StatusOr<std::string> query(std::string_view request) const override;
   void checkpoint(CheckpointBatch& batch) override { rows_.checkpoint(batch); }
   bool forget_stored() override { return rows_.forget_stored(); }

@@ -1,5 +1,5 @@
-// What replicas must set alike, as every hello carries it (proto/coordkit/v1/wire.proto, message Agreement).
-// Here because engine and transport both say hello, and do not know each other.
+// Settings that must be equal on all replicas, as every hello carries them (proto/coordkit/v1/wire.proto, message Agreement).
+// Here because both engine and transport say hello, and neither includes the other.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace coordkit {
 
 std::string encode(const Agreement& agreement);
-// Throws protozero::exception on bytes that are none.
+// Throws protozero::exception on malformed bytes.
 Agreement parse_agreement(std::string_view bytes);
 
 }  // namespace coordkit

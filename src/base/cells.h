@@ -1,4 +1,4 @@
-// Lines of cells, as the admin socket speaks them: cells are parted by tabs; a tab, a line end, a backslash and any other
+// Lines of cells, as used on the admin socket: cells are separated by tabs; a tab, a line end, a backslash and any other
 // control byte inside of a cell are escaped as \t, \n, \\ and \xNN. Any bytes come back as they were.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace coordkit {
 
 std::string join_cells(std::span<const std::string> cells);  // without a line end
-// kInvalidArgument: an escape that is none. A line without a tab is one cell.
+// kInvalidArgument: an invalid escape. A line without a tab is one cell.
 absl::StatusOr<std::vector<std::string>> split_cells(std::string_view line);
 
 }  // namespace coordkit

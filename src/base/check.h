@@ -1,6 +1,6 @@
-// CHECK stays on in release and states one fact. When it does not hold, the replica must stop before it can do harm: the
-// check throws CheckFailure, which the engine's turn catches and turns into a fail-stop with the text. Nothing is printed
-// and the host process lives.
+// CHECK stays enabled in release and states one fact. When it does not hold, the replica must stop before it can do harm: the
+// check throws CheckFailure, which the engine's turn catches and turns into a fail-stop with the text. Nothing is printed, the
+// host process lives on.
 #pragma once
 
 #include <exception>

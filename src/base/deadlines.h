@@ -1,5 +1,5 @@
-// Deadlines of what mostly ends before them. What has ended stays until its deadline, or until it is most of what there is; the
-// owner says of each whether it still stands. So adding and ending cost little, and in a steady state nothing is allocated.
+// Deadlines of things that mostly end earlier. An ended one stays until its deadline, or until ended ones are the majority; the
+// owner says for each whether it is still valid. So adding and ending cost little, and in a steady state nothing is allocated.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace coordkit {
 
-// `stands(deadline, id)`, wherever it is asked for: it has not ended, and that is still its deadline. Equal deadlines come in
-// the order of their ids. A deadline that is max() is none.
+// `stands(deadline, id)`, wherever it is a parameter: it has not ended, and that is still its deadline. Equal deadlines are
+// ordered by id. A deadline of max() is none.
 template <typename Id>
 class Deadlines {
  public:
@@ -23,7 +23,7 @@ class Deadlines {
     heap_.emplace_back(at, id);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
-  // One that was added has ended, or has got another deadline.
+  // One that was added has ended, or has a different deadline now.
   template <typename Stands>
   void ended(Stands stands) {
     if (++ended_ > heap_.size() / 2 + kEndedKept) {
@@ -34,14 +34,14 @@ class Deadlines {
       drop_ended(stands);
     }
   }
-  // The first that stands and is due by now, taken out.
+  // The first one that is still valid and due by now, removed.
   template <typename Stands>
   std::optional<Id> take_due(LaggingTime now, Stands stands) {
     drop_ended(stands);
     if (heap_.empty() || heap_.front().first > now) return std::nullopt;
     return pop();
   }
-  // The earliest; max(): there is none. At most too early.
+  // The earliest; max(): there is none. It may be too early, never too late.
   LaggingTime next() const { return heap_.empty() ? LaggingTime::max() : heap_.front().first; }
   size_t size() const { return heap_.size(); }  // with those that have ended
   void clear() {
@@ -68,7 +68,7 @@ class Deadlines {
   }
 
   std::vector<Entry> heap_;
-  size_t ended_ = 0;  // of what is in the heap, about
+  size_t ended_ = 0;  // in the heap, approximately
 };
 
 }  // namespace coordkit

@@ -97,7 +97,7 @@ static_assert(rows_are_indexable(), "one row per reason, in the order of the num
 const Row& row_of(Reason reason) { return kRows[static_cast<size_t>(reason) - 1]; }
 bool known(Reason reason) { return reason >= kRows.front().reason && reason <= kRows.back().reason; }
 
-// What stands between the reason and the colon, of each outcome; nothing where it is the reason's usual one.
+// What stands between the reason and the colon, for each outcome; nothing if it is the usual one for the reason.
 constexpr std::array<std::string_view, 3> kRemarks = {" (no effect)", " (may have taken effect)", " (took effect)"};
 constexpr std::string_view kColon = ": ";
 
@@ -125,7 +125,7 @@ Head head_of(std::string_view message) {
 
 std::string_view message_of(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
 
-// Of a status of ours: a message that only looks like one comes with another code.
+// For a status of ours: a message that only looks like one has another code.
 Head head_of(const absl::Status& status) {
   const Head head = head_of(message_of(status));
   return head.row != nullptr && head.row->code == status.code() ? head : Head();

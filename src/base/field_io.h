@@ -2,14 +2,14 @@
 // directions: the io is a Writer or a Reader. Zero and empty fields are left out, so that equal values have equal bytes; a
 // field that a reader does not know, or that has another wire type than it should, is skipped.
 //
-// A list's element, and what is optional and there, is written also if it is empty; a message() of a message is left out then.
+// An element of a list, and an optional that is set, are written even if empty; a message() inside a message is then left out.
 //
-// Rules say what a family of messages takes for granted: value<T>(number), the value of a number from hostile bytes;
-// blank<M>(), what absent fields of an element mean; body_bytes(message), the length of an element if it is known beforehand,
+// Rules say what a family of messages assumes: value<T>(number), the value for a number from hostile bytes;
+// blank<M>(), what absent fields of an element mean; body_bytes(message), the length of an element if known beforehand,
 // or zero. Their namespace is where describe() is looked for.
 //
-// A writer checks limits, because to write beyond one is a mistake of this process. A reader throws a protozero::exception: the
-// bytes are no such message.
+// A writer checks limits, because exceeding one is a bug of this process. A reader throws a protozero::exception if the bytes
+// are not such a message.
 #pragma once
 
 #include <cstdint>
@@ -157,14 +157,14 @@ class Writer {
 
 // ---- reading
 
-// What a whole message may still hold, in all its parts together, and whose bytes it is read from: SharedBytes in it are parts
+// What a whole message may still hold, over all its parts, and whose bytes it is read from: SharedBytes in it are slices
 // of those. Null: they are copies.
 struct Budget {
   size_t ascending = 0;
   const SharedBytes* read_from = nullptr;
 };
 
-// Of one field: describe() offers it every field of a message, and it takes the one under the cursor.
+// For one field: describe() offers it every field of a message, and it takes the one under the cursor.
 template <typename Rules>
 class Reader {
  public:
@@ -220,7 +220,7 @@ class Reader {
   void message(uint32_t field, std::optional<M>& m) {
     if (at(field, Wire::length_delimited)) read_message(in_.get_message(), m.emplace(Rules::template blank<M>()), budget_);
   }
-  // What comes after the limit is read and forgotten.
+  // What exceeds the limit is read and discarded.
   template <typename M>
   void repeated_first(uint32_t field, std::vector<M>& items, size_t limit) {
     if (!at(field, Wire::length_delimited)) return;
@@ -253,7 +253,7 @@ class Reader {
 
   bool at(uint32_t field, Wire type) {
     if (at_ != protozero::tag_and_type(field, type)) return false;
-    at_ = 0;  // no field's
+    at_ = 0;  // matches no field
     return taken_ = true;
   }
   std::string_view view(size_t limit) {

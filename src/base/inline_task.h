@@ -1,4 +1,4 @@
-// A task that runs once, kept where it is: what it holds lies inside of it as long as that is small, so that queueing one costs
+// A task that runs once, stored in place: small captures lie inside of it, so that queueing one costs
 // no allocation.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The number that a refusal's sentence ends with: how one that says "from revision 207" says it to programs too, without bytes
-// beside the message that nobody could read.
+// The number at the end of a refusal's sentence: "from revision 207" carries it for programs too, without data
+// beside the message that a human could not read.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace coordkit {
 
-// Decimal, the very last word; nothing: the sentence ends otherwise.
+// Decimal, the very last word; nullopt: the sentence ends otherwise.
 inline std::optional<uint64_t> last_number(std::string_view sentence) {
   const std::string_view word = sentence.substr(sentence.find_last_of(' ') + 1);
   uint64_t number = 0;

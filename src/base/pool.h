@@ -1,4 +1,4 @@
-// Records that come and go by the thousand: each is made where an ended one was, so that in a steady state nothing is
+// Records that come and go by the thousand: each reuses the slot of an ended one, so that in a steady state nothing is
 // allocated. A PoolRef counts its record's users, is one pointer wide, and may outlive the pool. For one thread.
 #pragma once
 
@@ -71,7 +71,7 @@ class Pool {
     std::vector<std::unique_ptr<Slot[]>> slots;
     std::vector<Slot*> free;
     size_t count = 0;
-    bool open = true;  // the pool still is
+    bool open = true;  // the pool still exists
   };
 
   void grow() {
@@ -86,7 +86,7 @@ class Pool {
   }
   static void free(Slot* slot) {
     Home* const home = slot->home;
-    slot->value = T();  // what it refers to goes now; it may end others of this pool
+    slot->value = T();  // releases what it refers to, which may end others of this pool
     home->free.push_back(slot);
     drop_if_over(home);
   }

@@ -34,7 +34,7 @@ class Random {
   // Uniform in [low, high].
   uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
   bool chance(double probability) { return static_cast<double>((*this)() >> 11) * 0x1.0p-53 < probability; }
-  // A generator of its own for a part of a run, so that parts do not disturb each other's streams.
+  // An independent generator for a part of a run, so that parts do not disturb each other's streams.
   Random fork() { return Random((*this)()); }
 
  private:

@@ -1,4 +1,4 @@
-// A queue whose memory is kept: in a steady state nothing is allocated. References last until the next push_back().
+// A queue that keeps its memory: in a steady state nothing is allocated. References are valid until the next push_back().
 #pragma once
 
 #include <cstddef>

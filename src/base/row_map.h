@@ -13,7 +13,7 @@
 
 namespace coordkit {
 
-// What a state store was asked to do, as a value that can wait its turn.
+// A request to a state store, as a value that can be queued.
 struct StageRows {
   Ticket ticket;
   KeyRange range;
@@ -25,11 +25,11 @@ struct InstallStaged {
 };
 struct Unstage {};
 using StateOperation = std::variant<CheckpointBatch, StageRows, InstallStaged, Unstage>;
-// Whether it changes the state: at most one such operation may be under way.
+// Whether it changes the state: at most one such operation may be in progress.
 inline bool changes_state(const StateOperation& operation) {
   return std::holds_alternative<CheckpointBatch>(operation) || std::holds_alternative<InstallStaged>(operation);
 }
-using StateReport = std::function<void(StateSink&)>;  // what the sink hears of it; empty: nothing
+using StateReport = std::function<void(StateSink&)>;  // what is reported to the sink; empty: nothing
 
 using RowsByKey = std::map<std::string, std::string>;
 
@@ -44,7 +44,7 @@ class RowMap {
   void unstage() { staged_.clear(); }
 
   Position applied() const { return applied_; }
-  bool installed() const { return installed_; }  // and nothing committed since
+  bool installed() const { return installed_; }  // and nothing was committed since
   const RowsByKey& rows() const { return rows_; }
   std::unique_ptr<CheckpointView> view() const;  // of a copy
 

@@ -1,8 +1,8 @@
 // Both readings from the kernel's unslewed clocks (clock.h says why).
 //
-// The time spent in suspend is CLOCK_BOOTTIME - CLOCK_MONOTONIC, and it only grows. The two cannot be read at once, so the one
+// The time spent in suspend is CLOCK_BOOTTIME - CLOCK_MONOTONIC, and it only grows. The two cannot be read at once, so one
 // is read between two readings of the other: what lies between these is the error, and a reading during which the thread
-// was preempted is made again. What remains, microseconds, is far below the slack that every holder keeps.
+// was preempted is repeated. What remains, microseconds, is far below the slack that every holder keeps.
 #include <algorithm>
 #include <atomic>
 #include <ctime>

@@ -1,5 +1,5 @@
-// A reason for a status that came without one from below: a row that does not decode, a port of the host's own. What a caller
-// gets always has one.
+// Adds a reason to a status that came without one from below: a row that does not decode, a port of the host. A caller
+// always gets a status with a reason.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// How much a search may cost, and what it has cost. The problem is NP-complete: a history can be made for which no search
+// How much a search may cost, and what it has cost. The problem is NP-complete: there are histories for which no search
 // ends in useful time, and then "undecided" is the honest answer.
 #pragma once
 
@@ -19,7 +19,7 @@ class Budget {
 
   uint64_t steps() const { return steps_; }
   size_t configurations_most() const { return configurations_most_; }
-  // After one object was given up for its configurations, the others go on; steps stay spent.
+  // After one object was given up because of its configurations, the others continue; steps stay spent.
   void forgive_configurations() { configurations_most_ = std::min(configurations_most_, configurations_max_); }
 
  private:

@@ -18,8 +18,8 @@
 namespace coordkit::check {
 namespace {
 
-// Lines that say they are of a model are skipped by all others, so that one file can hold the histories of several. Single
-// operations on keys are good for both models of a store.
+// Lines that name a model are skipped by all others, so that one file can hold the histories of several. Single
+// operations on keys are valid for both models of a store.
 template <typename Model>
 bool takes(std::string_view model) {
   if constexpr (std::is_same_v<Model, TransactionModel>) {

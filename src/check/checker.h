@@ -1,8 +1,8 @@
-// The black-box linearizability checker: lines of a history in, a verdict out. Where the witness check of the simulator
+// The black-box linearizability checker: lines of a history in, a verdict out. Whereas the witness check of the simulator
 // knows the log and asks whether the answers agree with it, this one knows only what callers saw, and asks whether
-// anything at all could have answered so.
+// anything at all could have given these answers.
 //
-// Single threaded. Memory is bounded by the operations under way at one moment, the configurations they allow (Limits) and
+// Single threaded. Memory is bounded by the operations in progress at one moment, the configurations they allow (Limits) and
 // the number of keys, not by the length of the history; with `Reading::Whole` by its length.
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace coordkit::check {
 
 enum class Reading : uint8_t {
-  Streaming,  // lines come in the order of their calls and are forgotten as soon as may be
+  Streaming,  // lines come in the order of their calls and are forgotten as soon as possible
   Whole,      // in any order; nothing is decided before finish()
 };
 
@@ -31,8 +31,8 @@ struct Options {
 class Checker {
  public:
   virtual ~Checker() = default;
-  // The next line, without its end. Empty lines count, but say nothing. kInvalidArgument names the line and what is wrong;
-  // the checker then stands where it stood before, and may go on with the next line.
+  // The next line, without its end. Empty lines count, but are ignored. kInvalidArgument names the line and what is wrong;
+  // the checker then stays where it was, and may continue with the next line.
   virtual absl::Status add(std::string_view line) = 0;
   // True once no further line can change the verdict: a violation.
   virtual bool decided() const = 0;

@@ -1,6 +1,6 @@
-// A configuration is one way the past can have been: the state of the object, which of the operations under way have
-// already taken effect in it, and which of those whose outcome nobody knows. A set of them keeps only what matters: of two
-// that agree in all but the used unknown ones, the one that used fewer can do whatever the other can.
+// A configuration is one possible past: the state of the object, which of the operations in progress have
+// already taken effect in it, and which of those of unknown outcome. A set of them keeps only what matters: of two
+// that agree except for the used unknown ones, the one that used fewer can do whatever the other can.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Configuration {
   Slots used;    // of those that may
 };
 
-// Filled, looked at in the order of arrival, cleared. Hashes serve the lookup only, so the order never depends on them.
+// Filled, iterated in order of arrival, cleared. Hashes serve the lookup only, so the order never depends on them.
 template <typename State>
 class ConfigurationSet {
  public:
   using Item = Configuration<State>;
 
-  // False if one that is in covers it.
+  // False if a member already covers it.
   bool insert(Item item) {
     if (items_.size() >= kFew && before_.empty()) index_all();
     const bool few = items_.size() < kFew;
@@ -62,7 +62,7 @@ class ConfigurationSet {
   }
 
  private:
-  static constexpr size_t kFew = 8;  // up to here everything is compared with everything
+  static constexpr size_t kFew = 8;  // up to here all pairs are compared
   static constexpr uint32_t kEnd = ~uint32_t{0};
 
   static bool same(const Item& a, const Item& b) { return a.placed == b.placed && a.state == b.state; }
@@ -83,7 +83,7 @@ class ConfigurationSet {
 
   std::vector<Item> items_;
   std::vector<bool> covered_;                    // by a later one
-  std::vector<uint32_t> before_;                 // the one before with the same hash
+  std::vector<uint32_t> before_;                 // the previous one with the same hash
   absl::flat_hash_map<size_t, uint32_t> heads_;  // the last one with this hash
   size_t live_ = 0;
 };

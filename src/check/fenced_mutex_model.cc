@@ -9,7 +9,7 @@ namespace {
 
 using State = FencedMutexModel::State;
 
-// Is the hold the one with this token, or can it be?
+// Is this the hold with this token, or can it be?
 Step hold_with(const State& state, uint64_t token, const Step& if_known) {
   if (state.held && state.known && state.token == token) return if_known;
   if (state.held && !state.known && token > state.last) return kPossible;  // now it is known

@@ -1,7 +1,7 @@
 // A mutex whose grants carry fencing tokens; each key is one. A token is above every one known to have been granted on
-// that key before (docs/semantics.md S-47). A hold ends by its release, or by itself: an operation "expire", which nobody
+// that key before (docs/semantics.md S-47). A hold ends by its release, or by itself: an operation "expire", which no one
 // calls, of unknown outcome, from the moment on at which the hold may be lost. Without a token it ends the hold of an acquire
-// of unknown outcome, whose token may still come to light when somebody looks at the holder.
+// of unknown outcome, whose token may still become known when a caller reads the holder.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ struct FencedMutexModel {
   enum class Kind : uint8_t { Acquire, Release, Expire, Holder };
   struct Call {
     Kind kind = Kind::Holder;
-    std::optional<uint64_t> token;  // granted, released, ended or seen. Nothing: not known; Holder: nobody
-    bool granted = true;            // Acquire; false: the answer was that somebody holds it
+    std::optional<uint64_t> token;  // granted, released, ended or seen. nullopt: not known; Holder: no one
+    bool granted = true;            // Acquire; false: the answer was that it is held
     friend bool operator==(const Call&, const Call&) = default;
   };
   struct State {
     bool held = false;
     bool known = false;  // the holder's token
-    bool told = false;   // to the holder itself: it is the grant of a certain acquire
+    bool told = false;   // known to the holder itself: it is the grant of a certain acquire
     uint64_t token = 0;  // if known
     uint64_t last = 0;   // the highest one known to have been granted
     friend bool operator==(const State&, const State&) = default;
@@ -50,7 +50,7 @@ struct FencedMutexModel {
   static Step step(const State& state, const Op& op);
   static void apply(State& state, const Op& op, uint32_t way);
   static std::string text(const State& state);
-  // A token's grant and its release go together, unless somebody looked at the lock.
+  // A token's grant and its release go together, unless the lock was read in between.
   static std::optional<std::string> bond(const Op& op) {
     return op.what.token ? std::optional(std::to_string(*op.what.token)) : std::nullopt;
   }

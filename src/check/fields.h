@@ -1,5 +1,5 @@
-// The members of one JSON object, asked for by name. What is missing, of another kind, or asked for by nobody is
-// remembered as one complaint (the first), so that models read their fields without a test after each.
+// The members of one JSON object, requested by name. What is missing, of another kind, or never requested is
+// remembered as one complaint (the first), so that models read their fields without a check after each.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Complaint {
 
 class Fields {
  public:
-  // `object` may be null: no members. `path` is what comes before a name in a complaint, "in." for instance.
+  // `object` may be null: no members. `path` is the prefix of names in a complaint, "in." for instance.
   Fields(const json::Value* object, std::string_view path, Complaint& complaint);
 
   bool has(std::string_view name) const;  // there, and not null
@@ -44,7 +44,7 @@ class Fields {
   const json::Value* optional_object(std::string_view name);
 
   void complain(std::string_view name, std::string_view what);
-  // Complains about a member nobody asked for: a misspelt name must not be taken for an absent one.
+  // Complains about a member that was never requested: a misspelt name must not be taken for an absent one.
   void finish();
 
  private:

@@ -1,16 +1,16 @@
 // All configurations (configuration_set.h) that the events so far allow: the search, one event after the other.
 //
 // The question is Wing and Gong's ("Testing and verifying concurrent objects", 1993): is there one order of the operations
-// that keeps to real time and that a sequential object would have answered alike? The method is Lowe's just-in-time
+// that respects real time and that a sequential object would have answered alike? The method is Lowe's just-in-time
 // linearization ("Testing for linearizability", 2017), breadth first: operations take effect as late as possible, when the
-// first of them ends. At the end of an operation every configuration in which it has not taken effect yet is taken forward
-// through all sequences of operations under way that end with it; configurations that were met before are not gone
-// through again (Lowe's memory of configurations). If no configuration is left, no order exists, and this end is the first
-// moment at which that is certain. All that is kept is what is under way now, so a history is never needed as a whole.
+// first of them ends. At the end of an operation every configuration in which it has not taken effect yet is advanced
+// through all sequences of operations in progress that end with it; configurations that were seen before are not explored
+// again (Lowe's memory of configurations). If no configuration is left, no order exists, and this end is the first
+// moment at which that is certain. Only what is in progress now is kept, so a history is never needed as a whole.
 //
-// Four things keep the set small, none of them changes the answer:
-//   idle        an operation that only looks, and may look now, does so at once
-//   never       a configuration that holds an operation which can never take effect any more is dropped at once
+// Four things keep the set small without changing the answer:
+//   idle        an operation that only reads, and may read now, does so at once
+//   never       a configuration with an operation that can no longer take effect is dropped at once
 //   covered     see configuration_set.h
 //   twins       of equal operations of unknown outcome the one called first is used first
 #pragma once
@@ -38,7 +38,7 @@ class Frontier {
 
   explicit Frontier(State initial) { items_.push_back({std::move(initial), {}, {}}); }
 
-  // The next operation, in order of calls; refused and unknown observing ones are left out by the caller. Ends that come
+  // The next operation, in order of calls; the caller leaves out refused and unknown observing ones. Ends that come
   // before this call happen first; a call and an end at one moment overlap. After Stuck or Exhausted: no further call.
   Progress call(const Ref& op, Budget& budget) {
     if (const Progress progress = settle(op->call, budget); progress != Progress::Fine) return progress;
@@ -48,7 +48,7 @@ class Frontier {
   // No further call comes.
   Progress finish(Budget& budget) { return settle(kNever, budget); }
 
-  // Brings about what has ended before this moment, as call() does for itself.
+  // Processes what has ended before this moment, as call() does for itself.
   Progress settle(Moment until, Budget& budget) {
     while (!ends_.empty() && ends_.front().at < until) {
       const size_t slot = ends_.front().slot;
@@ -59,7 +59,7 @@ class Frontier {
     return Progress::Fine;
   }
 
-  // Nothing is under way that must take effect.
+  // No operation in progress must still take effect.
   bool closed() const { return ends_.empty(); }
   // From now on tried() has the configurations before the last event too, at the price of a copy for each event.
   void explain() { explaining_ = true; }
@@ -68,7 +68,7 @@ class Frontier {
     return std::count_if(floating_.begin(), floating_.end(), [](const Floating& f) { return f.op != nullptr; });
   }
 
-  // After Stuck: the operation that found no place, the one that another's place would have shut out for ever (if any),
+  // After Stuck: the operation that found no place, the one that another's place would have excluded forever (if any),
   // and the configurations tried in vain.
   const Ref& unplaced() const { return unplaced_; }
   const Ref& shut_out() const { return shut_out_; }
@@ -94,7 +94,7 @@ class Frontier {
     Moment at;
     size_t slot;
     uint64_t number;
-    bool operator<(const End& other) const { return at != other.at ? at > other.at : number > other.number; }  // a heap
+    bool operator<(const End& other) const { return at != other.at ? at > other.at : number > other.number; }  // for a heap
   };
   struct Move {
     const Operation<typename Model::Call>* op;
@@ -134,7 +134,7 @@ class Frontier {
     return Progress::Stuck;
   }
 
-  // Every configuration goes on to one in which `slot` has taken effect, or out.
+  // Every configuration is advanced to one in which `slot` has taken effect, or dropped.
   Progress end(size_t slot, Budget& budget) {
     if (explaining_) tried_ = items_;
     work_.clear();
@@ -166,7 +166,7 @@ class Frontier {
     return Progress::Fine;
   }
 
-  // All that can come next in this configuration. One that leads to the goal is kept; others are gone on with.
+  // Explores all that can come next in this configuration. One that reaches the goal is kept; others are explored further.
   void expand(Item item, size_t goal, Budget& budget) {
     moves_.clear();
     for (size_t i = 0; i < due_.size(); ++i) {
@@ -195,7 +195,7 @@ class Frontier {
     for (move.way = 0; move.way < ways; ++move.way) moves_.push_back(move);
   }
 
-  // Carries a move out, and then whatever is idle. False: something can never take effect after it.
+  // Executes a move, and then whatever is idle. False: after it some operation can never take effect.
   bool take(const Move& move, Item& item, Budget& budget) {
     Model::apply(item.state, *move.op, move.way);
     (move.due ? item.placed : item.used).add(move.slot);
@@ -215,7 +215,7 @@ class Frontier {
     return true;
   }
 
-  // What every configuration has used is decided, and its slot is free again: this is what bounds a long history.
+  // Operations that every configuration has used are decided, and their slots are free again: this bounds a long history.
   void forget_used() {
     if (floating_.empty()) return;
     Slots common = items_.front().used;
@@ -235,7 +235,7 @@ class Frontier {
     pack_floating();
   }
 
-  // Moves slots down where a quarter or less is in use.
+  // Compacts slots where a quarter or less is in use.
   void pack_floating() {
     if (floating_.size() < 64 || floating() * 4 > floating_.size()) return;
     std::vector<size_t> place(floating_.size(), kNone);

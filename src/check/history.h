@@ -1,6 +1,6 @@
-// A whole history in memory, of one model. Two things are possible that a stream does not allow: it can be put in order, and
-// what nobody ever saw can be told from what somebody did. Unknown writes of values that no answer shows are all the
-// same to everybody, so each gets the same value, and the search need not tell them apart (frontier.h, twins).
+// A whole history in memory, of one model. It allows two things that a stream does not: it can be sorted, and
+// what was never seen can be told from what was. Unknown writes of values that no answer shows are
+// indistinguishable, so each gets the same value, and the search need not tell them apart (frontier.h, twins).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace coordkit::check {
 
-// What stands in place of a value that nobody saw, as JSON text.
+// Stands in place of a value that was never seen, as JSON text.
 inline constexpr const char* kUnseen = "\"(never seen)\"";
 
 template <typename Model>

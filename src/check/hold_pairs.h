@@ -1,5 +1,5 @@
-// What lock models have in common: an owner's pairs of acquire and release may go together from a counterexample (Unbound in
-// model.h), because nothing then shows that there ever was a hold.
+// What lock models have in common: an owner's pairs of acquire and release may be removed from a counterexample together
+// (Unbound in model.h), because then nothing shows that the hold ever existed.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace coordkit::check {
 
-// Certain pairs, one after the other, acquire first: then no hold of theirs comes from before or goes on after. Not if
-// anybody was told that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of the same hold.
+// Certain pairs, one after the other, acquire first: then no hold of theirs begins earlier or continues later. Not if
+// any caller was told that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of the same hold.
 template <typename Ref, typename Acquires, typename Releases, typename Alike>
 bool whole_holds(std::span<const Ref> group, std::span<const Ref> all, Acquires acquires, Releases releases, Alike alike) {
   if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;

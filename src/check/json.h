@@ -1,6 +1,6 @@
-// One line of JSON, read strictly: UTF-8, no comments, no repeated names, whole numbers of 64 bits only. A history has
-// numbers that count things; a fraction in it is a mistake, and silently rounding a large one would be another.
-// Whatever is wrong gets a sentence with the column. Values point into the line and into the document that read it.
+// One line of JSON, read strictly: UTF-8, no comments, no repeated names, only whole numbers of 64 bits. A history has
+// counters; a fraction in it is a mistake, and silently rounding a large number would be another.
+// Every error gets a sentence with the column. Values point into the line and into the document that read it.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class Document {
   std::deque<std::string> unescaped_;
 };
 
-// The text as a JSON string, quotes included; one text, one form.
+// The text as a JSON string, quotes included; equal texts give equal bytes.
 void append_quoted(std::string& out, std::string_view text);
 std::string quoted(std::string_view text);
 

@@ -23,7 +23,7 @@ bool can_be(const Known& revision, uint64_t told) {
 }
 uint64_t lowest(const Known& revision) { return revision.known ? revision.at : revision.above + 1; }
 
-// The revision of the store that was looked at is at least that of the key's last change.
+// The revision of the store that was read is at least that of the key's last change.
 bool store_can_be(const State& state, const Op& op) { return !op.what.revision || *op.what.revision >= lowest(state.mod); }
 
 Step step_put(const State& state, const Op& op) {
@@ -34,7 +34,7 @@ Step step_put(const State& state, const Op& op) {
 Step step_delete(const State& state, const Op& op) {
   const KvCall& call = op.what;
   if (!op.certain()) return state.present ? kPossible : kNotNow;
-  if (call.deleted == 0u) {  // looks only
+  if (call.deleted == 0u) {  // only reads
     if (!store_can_be(state, op)) return kNotEver;
     if (state.present) return kNotNow;
     return call.revision || !state.mod.known ? kPossible : kIdle;
@@ -47,7 +47,7 @@ Step step_delete(const State& state, const Op& op) {
   return state.present ? (*call.revision > state.seen ? kPossible : kNotNow) : (store_can_be(state, op) ? kPossible : kNotNow);
 }
 
-// A get of a key whose revisions are known holds nobody up: a later change would have to have a revision above the one the
+// A get of a key whose revisions are known blocks no operation: a later change would have to have a revision above the one the
 // get was shown, or the get could not come after it either.
 Step step_get(const State& state, const Op& op) {
   const KvCall& call = op.what;

@@ -1,10 +1,10 @@
 // A key of a store with revisions (docs/semantics.md S-01 to S-04, S-13), each key by itself: it has a value, the revision
 // that created it, the one that changed it last, and a version that counts its puts from 1 since it was created. Along a
-// key's history every change has a revision above all that was seen there before. Between keys revisions must keep to
+// key's history every change has a revision above all seen there before. Between keys revisions must respect
 // real time (revision_order.h). That the store's revision grows by exactly one is demanded by the transaction model, which
 // sees all keys at once.
 //
-// A caller may not know the revision of its own change. It is then a number yet to be found, with bounds.
+// A caller may not know the revision of its own change. It is then an unknown number with bounds.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@
 
 namespace coordkit::check {
 
-// What somebody was told about a key, for as much as was told.
+// What a caller was told about a key, as far as it was told.
 struct KvCall {
   enum class Kind : uint8_t { Put, Delete, Get };
   Kind kind = Kind::Get;
   std::string value;                             // put or read, as JSON text
   bool found = false;                            // Get
   std::optional<uint64_t> deleted;               // Delete: 0 or 1
-  std::optional<uint64_t> revision;              // of a change; else of the store that was looked at
+  std::optional<uint64_t> revision;              // of a change; else of the store that was read
   std::optional<uint64_t> create, mod, version;  // Get
   friend bool operator==(const KvCall&, const KvCall&) = default;
 
@@ -57,8 +57,8 @@ struct KvModel {
     std::string value;
     uint64_t version = 0;
     Known create;
-    Known mod;          // of a key that is absent: when it went
-    uint64_t seen = 0;  // the store is at least there: told to somebody here, or needed by changes of unknown revision
+    Known mod;          // of an absent key: when it was deleted
+    uint64_t seen = 0;  // the store is at least there: reported for this key, or needed by changes of unknown revision
     friend bool operator==(const State&, const State&) = default;
     template <typename H>
     friend H AbslHashValue(H state, const State& s) {

@@ -1,4 +1,4 @@
-// A line of a history (docs/format-history.md) from and to an operation of a model.
+// Converts a line of a history (docs/format-history.md) from and to an operation of a model.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct LineHead {
 // kInvalidArgument with what is wrong. `fields` and `complaint` live as long as the head is used.
 absl::Status read_head(const json::Value& line, LineHead& head);
 
-// Says that the model has no such operation.
+// Complains that the model has no such operation.
 void complain_of_op(const LineHead& head, std::string_view known, Complaint& complaint);
 
 // The line without its end. `in` and `out` are the members of these objects, or empty.

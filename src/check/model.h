@@ -1,12 +1,12 @@
-// What a model is: the sequential object that a history is measured against. A pure class with
+// What a model is: the sequential object that a history is compared with. A pure class with
 //
 //   kName                what --model is called; kTakes: the values of a line's "model" that mean it
-//   kByKey               operations on different keys have nothing to do with each other (P-compositionality)
+//   kByKey               operations on different keys are independent (P-compositionality)
 //   Call                 what was asked and answered; ==
 //   State                ==, AbslHashValue; small, because searches copy it
 //   initial(settings)    the State before everything
 //   read(op, in, out, client, outcome), write(call, in, out), name_of(call)   Call from and to a line
-//   observes(call)       true if it never changes a state. If its outcome is unknown it is of no account at all
+//   observes(call)       true if it never changes a state. If its outcome is unknown it is ignored
 //   step(state, op)      can it come next in this state, giving what its caller was told?
 //   apply(state, op, way)    makes it so; `way` counts from 0 where the state after is not determined
 //   text(state)          for a reader
@@ -38,8 +38,8 @@ inline constexpr Step kNotEver{.never = true};
 inline constexpr Step kPossible{.ways = 1};
 inline constexpr Step kIdle{.ways = 1, .idle = true};
 
-// Which operations may be left out of a counterexample without spoiling it as a proof: the rest must fail only if the whole
-// does. An observing operation always may. Others may go as a group of one bond, if the model says that any legal order
+// Which operations may be removed from a counterexample without invalidating it as a proof: the rest must fail only if the
+// whole does. An observing operation always may. Others may go as a group of one bond, if the model says that any legal order
 // of the whole stays legal without the group. The default: none may.
 struct Unbound {
   template <typename Op>
@@ -52,7 +52,7 @@ struct Unbound {
   }
 };
 
-// Can `op` be left out as far as outcomes go: it tells nothing and nobody can see it.
+// Whether `op` can be removed as far as outcomes go: it tells nothing and no one can see it.
 template <typename Model>
 bool of_no_account(const Operation<typename Model::Call>& op) {
   return op.outcome == Outcome::Refused || (op.outcome == Outcome::Unknown && Model::observes(op.what));

@@ -1,5 +1,5 @@
-// One operation of a history as its caller saw it: when it was called, when it ended, what was asked and what was answered.
-// Nothing in it tells in which order the service worked; that is what the search finds out.
+// One operation of a history as its caller saw it: when it was called, when it ended, the request and the answer.
+// Nothing in it tells in which order the service executed it; that is what the search finds out.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ using Moment = int64_t;  // on the one clock of the history, in a unit of its ch
 inline constexpr Moment kNever = std::numeric_limits<Moment>::max();
 
 enum class Outcome : uint8_t {
-  Ok,       // it took effect between call and end, exactly once, and was answered so
-  Refused,  // it never had an effect; the answer tells nothing
+  Ok,       // it took effect between call and end, exactly once, and the answer said so
+  Refused,  // it never had an effect; the answer carries no information
   Unknown,  // it took effect at some moment after its call, or not at all
 };
 
@@ -25,14 +25,14 @@ struct Operation {
   std::string client;
   std::string key;
   Moment call = 0;
-  Moment end = kNever;  // Ok: call <= end < kNever. Else of no meaning
+  Moment end = kNever;  // Ok: call <= end < kNever. Otherwise meaningless
   Outcome outcome = Outcome::Ok;
   Call what;
 
   bool certain() const { return outcome == Outcome::Ok; }
 };
 
-// Shared because the operations under way, the window kept for a counterexample and copies of both name the same one.
+// Shared because the operations in progress, the window kept for a counterexample and copies of both name the same one.
 template <typename Call>
 using OperationRef = std::shared_ptr<const Operation<Call>>;
 

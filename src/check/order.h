@@ -1,4 +1,4 @@
-// What a model demands across its keys, beside what each key demands by itself. Most demand nothing.
+// What a model requires across its keys, beside what each key requires by itself. Most require nothing.
 #pragma once
 
 #include <optional>

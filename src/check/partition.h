@@ -31,7 +31,7 @@ class Partition {
   Partition(const Settings& settings, const Limits& limits)
       : settings_(settings), limits_(limits), budget_(limits.steps, limits.configurations) {}
 
-  // In order of calls (the caller sees to that). False: the verdict is a violation, nothing more is needed.
+  // In order of calls (the caller's duty). False: the verdict is a violation, nothing more is needed.
   bool add(Op op) {
     ++report_.operations;
     if (of_no_account<Model>(op)) return true;
@@ -104,7 +104,7 @@ class Partition {
   const Limits limits_;
   Budget budget_;
   typename Model::Order order_;
-  absl::flat_hash_map<std::string, size_t> numbers_;  // of entries; never gone through
+  absl::flat_hash_map<std::string, size_t> numbers_;  // of entries; never iterated
   std::deque<Entry> entries_;                         // in the order in which keys occur
   size_t live_ = 0;
   Report report_;

@@ -20,8 +20,8 @@ Moment first_end(const State& state) {
   return first;
 }
 
-// The item a dequeue takes: of equal values that can be first, the one whose enqueue ended first. It is the one that stands
-// in the way of most others, and any of them can still be first later. An unknown dequeue can take any that can be first.
+// The item a dequeue takes: of equal values that can be first, the one whose enqueue ended first. It is the one that is
+// way of most others, and any of them can still be first later. An unknown dequeue can take any item that can be first.
 size_t taken(const State& state, const Op& op, uint32_t way) {
   const Moment first = first_end(state);
   size_t found = state.size();

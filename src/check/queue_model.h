@@ -1,6 +1,6 @@
 // A queue, first in first out; each key is one. Enqueues that overlap may have happened in either order, and for as long as
-// nobody dequeues nobody can tell. So the state does not fix that order: it holds the items with the spans of their
-// enqueues, and an item can be the first unless another one's enqueue ended before its own began. That comes to the same:
+// no item is dequeued the order is unknown. So the state does not fix that order: it holds the items with the spans of their
+// enqueues, and an item can be the first unless another one's enqueue ended before its own began. This is equivalent:
 // an order of all enqueues that agrees with the dequeues and with real time exists if and only if each dequeue takes such
 // an item. A state that fixed the order would multiply with every overlap.
 #pragma once

@@ -39,7 +39,7 @@ struct RegisterModel {
   static void apply(State& state, const Op& op, uint32_t way);
   static std::string text(const State& state) { return state.value_or("null"); }
   static void forget_unseen(std::vector<Op>& history);  // history.h
-  // All that has to do with one value goes together, as long as no cas could notice.
+  // All operations with one value are removed together, as long as no cas could notice.
   static std::optional<std::string> bond(const Op& op) {
     return op.what.kind == Kind::Cas ? std::nullopt : std::optional(op.what.value.value_or("null"));
   }

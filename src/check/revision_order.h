@@ -1,5 +1,5 @@
-// Revisions against real time, over all keys: who begins after somebody was told a revision is told none below it, and
-// whoever changes something after that gets one above. No revision is given to two changes.
+// Revisions against real time, over all keys: a call that begins after a revision was reported must not report a lower one, and
+// a change that begins after it must get a higher one. No revision is given to two changes.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ class RevisionOrder {
   void settle(Moment until);
 
   std::vector<Ref> open_;            // a heap: the earliest end first
-  Ref highest_;                      // of those that ended, the one that was told most
-  std::map<uint64_t, Ref> changes_;  // by revision, above what was told to everybody
+  Ref highest_;                      // of those that ended, the one that was given the highest revision
+  std::map<uint64_t, Ref> changes_;  // by revision, above what every later call must exceed
 };
 
 }  // namespace coordkit::check

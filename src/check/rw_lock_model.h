@@ -21,7 +21,7 @@ struct RwLockModel {
   struct Call {
     bool acquires = false;  // else releases
     bool exclusive = false;
-    bool granted = true;  // false: the answer was that a hold stands against it
+    bool granted = true;  // false: the answer was that a hold conflicts with it
     std::string owner;
     friend bool operator==(const Call&, const Call&) = default;
   };

@@ -1,5 +1,5 @@
-// The search of one object's history, with a window of its last operations behind the frontier. When the frontier is
-// stuck, the window is gone through again for a counterexample that is as small as can be (shrink.h).
+// The search over one object's history, with a window of its last operations behind the frontier. When the frontier is
+// stuck, the window is searched again for a counterexample that is as small as possible (shrink.h).
 #pragma once
 
 #include <utility>
@@ -33,17 +33,17 @@ class Search {
   Verdict verdict() const { return verdict_; }
   // Operations and configurations kept.
   size_t live() const { return window_.size() + now_.floating() + now_.items().size() + start_.items().size(); }
-  // Of a Violation.
+  // For a Violation.
   Counterexample counterexample(uint64_t steps_max) const { return shrink<Model>(start_, window_, before_window_, steps_max); }
 
  private:
-  static constexpr size_t kWindow = 32;        // operations after which a moment of peace starts a new window
+  static constexpr size_t kWindow = 32;        // operations after which a quiet moment starts a new window
   static constexpr size_t kWindowMost = 4096;  // without such a moment
 
   bool advance(Progress progress) {
     if (progress == Progress::Fine) return true;
     verdict_ = progress == Progress::Stuck ? Verdict::Violation : Verdict::Undecided;
-    if (verdict_ == Verdict::Undecided) {  // nothing of it is needed any more
+    if (verdict_ == Verdict::Undecided) {  // none of it is needed any more
       window_ = {};
       now_ = start_ = Frontier<Model>({});
     }

@@ -1,12 +1,12 @@
 // From a history that fails to the smallest part of it that proves the failure. In this order:
 //
-//   the end     operations called after the moment of failure have nothing to do with it
-//   the start   is put as late as possible: to the last moment at which nothing was under way, with the states
+//   the end     operations called after the moment of failure are irrelevant
+//   the start   is put as late as possible: to the last moment at which nothing was in progress, with the states
 //               that the object can have been in by then
 //   the rest    one operation or bonded group (model.h) after the other is left out as long as the same operation fails
 //
-// Not everything may be left out: without a write, a read of its value would fail for no fault of the service. Only
-// what leaves a legal order legal goes, so that the failure of the part is a proof for the whole.
+// Not everything may be removed: without a write, a read of its value would fail through no fault of the service. Only what
+// leaves every legal order legal is removed, so that the failure of the part is a proof for the whole.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@
 
 namespace coordkit::check {
 
-inline constexpr size_t kShownMost = 16;  // states and configurations of a counterexample
+inline constexpr size_t kShownMost = 16;  // states and configurations in a counterexample
 
 template <typename Model>
 class Shrinking {
@@ -136,7 +136,7 @@ class Shrinking {
   Counterexample tell() {
     Counterexample told;
     const std::optional<Frontier<Model>> stuck = fails(operations_, true);
-    if (!stuck) return told;  // the steps of this search were too few
+    if (!stuck) return told;  // this search had too few steps
     told.key = stuck->unplaced()->key;
     told.earlier = earlier_;
     told.from = texts_of(start_, start_.items());

@@ -90,7 +90,7 @@ bool was_told(const Model::Entry* entry, const Model::Told& told) {
          told.mod.value_or(entry->mod) == entry->mod && told.version.value_or(entry->version) == entry->version;
 }
 
-// Runs one part; false if it gives something else than its caller was told.
+// Runs one part; false if the result differs from what its caller was told.
 bool run(Overlay& overlay, const Part& part, const Model::Told* told, uint64_t revision) {
   if (part.kind == Part::Kind::Put) return overlay.put(part.key, part.value, revision), true;
   if (part.kind == Part::Kind::Get) return told == nullptr || was_told(overlay.find(part.key), *told);
@@ -98,7 +98,7 @@ bool run(Overlay& overlay, const Part& part, const Model::Told* told, uint64_t r
   return told == nullptr || told->deleted.value_or(deleted) == deleted;
 }
 
-// Runs all; false if it gives something else than its caller was told.
+// Runs all; false if the result differs from what its caller was told.
 bool run(const Model::State& state, const Model::Op& op, Overlay& overlay) {
   const Model::Call& call = op.what;
   const bool succeeded = holds(*state.entries, call.compares);
@@ -114,7 +114,7 @@ bool run(const Model::State& state, const Model::Op& op, Overlay& overlay) {
 
 }  // namespace
 
-// Does it change nothing whatever the state? Then its answers leave no other branch and no deletion.
+// Does it change nothing in any state? Then its answers allow no other branch and no deletion.
 bool TransactionModel::observes(const Call& call) {
   const auto looks = [&](const std::vector<Part>& parts) {
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -131,7 +131,7 @@ bool TransactionModel::observes(const Call& call) {
 }
 
 Step TransactionModel::step(const State& state, const Op& op) {
-  // The revision says where an operation belongs, and asking it first spares most of the work.
+  // The revision tells where an operation belongs, and checking it first saves most of the work.
   if (op.certain() && op.what.revision) {
     const uint64_t revision = *op.what.revision;
     if (revision < state.revision) return kNotEver;
@@ -139,7 +139,7 @@ Step TransactionModel::step(const State& state, const Op& op) {
   }
   Overlay overlay(*state.entries);
   if (!run(state, op, overlay)) return kNotNow;
-  if (!op.certain() && !overlay.changed()) return kNotNow;  // no trace of it
+  if (!op.certain() && !overlay.changed()) return kNotNow;  // it leaves no trace
   return observes(op.what) ? kIdle : kPossible;
 }
 
@@ -148,7 +148,7 @@ void TransactionModel::apply(State& state, const Op& op, uint32_t) {
   run(state, op, overlay);
   if (!overlay.changed()) return;
   const bool shared = state.entries.use_count() > 1;
-  // A state of its own is changed where it is: made as non-const above and in State.
+  // Our own copy is changed in place: made as non-const above and in State.
   std::shared_ptr<Entries> entries =
       shared ? std::make_shared<Entries>(*state.entries) : std::const_pointer_cast<Entries>(state.entries);
   for (const auto& [key, entry] : overlay.changes()) {

@@ -1,5 +1,5 @@
 // A whole store with revisions, and transactions over its keys (docs/semantics.md S-01 to S-04, S-14 to S-16): compares are
-// evaluated on the state before, then one of two lists of operations runs in order, and all it changes has one revision,
+// evaluated on the state before, then one of two lists of operations runs in order, and all its changes have one revision,
 // exactly one above the last; what changes nothing has none. A put, delete or get alone is a transaction of one operation.
 // Keys depend on each other through the revision, so the history is searched as a whole.
 #pragma once
@@ -33,7 +33,7 @@ struct TransactionModel {
     uint64_t number = 0;  // the other targets
     friend bool operator==(const Compare&, const Compare&) = default;
   };
-  // One operation of a branch. What was told of it is only there if its branch was taken.
+  // One operation of a branch. Its answer is only there if its branch was taken.
   struct Part {
     enum class Kind : uint8_t { Put, Delete, Get } kind = Kind::Get;
     std::string key;
@@ -65,7 +65,7 @@ struct TransactionModel {
   struct State {
     uint64_t revision = 1;
     uint64_t sum = 0;  // of the entries; kept up with each change
-    // Shared with the states it was copied from until it changes: most copies are looked at and thrown away.
+    // Shared with the states it was copied from until it changes: most copies are inspected and discarded.
     std::shared_ptr<const Entries> entries = std::make_shared<const Entries>();
     friend bool operator==(const State& a, const State& b) {
       return a.revision == b.revision && a.sum == b.sum && (a.entries == b.entries || *a.entries == *b.entries);

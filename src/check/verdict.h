@@ -1,4 +1,4 @@
-// What a check comes to.
+// The result of a check.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace coordkit::check {
 enum class Verdict : uint8_t { Linearizable, Violation, Undecided };
 std::string_view name_of(Verdict verdict);
 
-// The evidence: these operations cannot be ordered. Everything is text, because it is for a reader; operations are lines of
+// The evidence: these operations cannot be ordered. Everything is text, because it is for a human; operations are lines of
 // the format (docs/format-history.md).
 struct Counterexample {
   std::string key;
-  uint64_t earlier = 0;           // operations on that key that ended before, and are summed up by `from`
+  uint64_t earlier = 0;           // earlier operations on that key, summarised by `from`
   std::vector<std::string> from;  // the states the object can have been in when the first of these operations was called
   std::vector<std::string> operations;
   std::vector<uint64_t> numbers;       // of these in the history
@@ -28,7 +28,7 @@ struct Counterexample {
 
 struct Report {
   Verdict verdict = Verdict::Linearizable;
-  uint64_t operations = 0;  // read, those without account included
+  uint64_t operations = 0;  // read, ignored ones included
   uint64_t skipped = 0;     // lines of other models
   uint64_t objects = 0;     // keys, or 1
   uint64_t undecided = 0;   // objects given up

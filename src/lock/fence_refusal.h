@@ -1,4 +1,4 @@
-// The refusal that all fence gates give: Fenced, with the newest token as the last word.
+// The refusal that all fence gates return: Fenced, with the newest token as the last word.
 #pragma once
 
 #include "absl/status/status.h"
