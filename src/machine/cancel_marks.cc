@@ -40,7 +40,7 @@ bool CancelMarks::arrived(const RequestId& request) {
 
 bool CancelMarks::mark(const RequestId& acquire, const RequestId& cancel) {
   if (acquire.origin != cancel.origin || acquire.sequence >= cancel.sequence) return false;
-  if (cancel.sequence - acquire.sequence >= kSequenceSpan) return true;  // it cannot arrive any more
+  if (cancel.sequence - acquire.sequence >= kSequenceSpan) return true;  // it can no longer arrive
   const auto [row, fresh] = replicas_.try_emplace(acquire.origin.replica, Marks{acquire.origin, {}});
   auto& [origin, sequences] = row->second;
   if (origin != acquire.origin) forget(origin, sequences, kAll);

@@ -1,9 +1,9 @@
-// Cancellations that came before their acquire (docs/semantics.md S-48): the acquire, should it arrive later, is answered
+// Cancellations that arrived before their acquire (docs/semantics.md S-48): should the acquire arrive later, it is answered
 // Cancelled.
 //
-// Replicated, and bounded by a simple rule: per replica only the marks of the origin it uses now are kept (a newer boot or
+// Replicated, and bounded by a simple rule: per replica only the marks of its current origin are kept (a newer boot or
 // store drops the older ones, whose requests the router refuses anyway), and only those within kSequenceSpan of the newest
-// sequence seen from that origin. An origin never has requests under way further apart than that (its window of
+// sequence seen from that origin. An origin never has requests in flight further apart than that (its window of
 // unanswered requests, 1,024 by default, is far smaller), so a mark outside the span is never needed.
 // A mark goes when its acquire arrives. A cancel that came after its acquire had ended leaves a mark that ages out.
 #pragma once
@@ -25,9 +25,9 @@ class CancelMarks {
  public:
   static constexpr uint64_t kSequenceSpan = uint64_t{16} * 1024;
 
-  // Notes that this request arrived, forgets what its arrival makes needless, and says whether it had been cancelled.
+  // Notes that this request arrived, forgets marks made unnecessary by it, and says whether it had been cancelled.
   bool arrived(const RequestId& request);
-  // `cancel` asks for it: a later request of the same origin. False: it is no such thing, and nothing is kept.
+  // Requested by `cancel`: a later request of the same origin. False: it is not, and nothing is kept.
   bool mark(const RequestId& acquire, const RequestId& cancel);
   size_t size() const;
 

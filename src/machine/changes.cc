@@ -16,7 +16,7 @@ EntryRow entry_of(const mvcc::Version& version) {
           .lease = version.stamp.lease};
 }
 
-// S-24: absent if that revision cannot be read any more, even if what it held is still here.
+// S-24: absent if that revision can no longer be read, even if its value is still here.
 void add_previous(const mvcc::Store& store, const mvcc::Version& version, ChangeRow& row) {
   const bool readable = version.mod.value() - 1 >= store.compacted().value();
   if (!readable || version.before == nullptr || version.before->deleted()) return;

@@ -1,4 +1,4 @@
-// A piece of the history of the keys, for those who watch them: changes from a place on, in order.
+// A piece of the history of the keys, for watches: changes from a place on, in order.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class Store;
 
 namespace coordkit::machine {
 
-// How much one answer looks at; each of them lets at least one change through.
-inline constexpr uint64_t kChangesMax = 1000;           // changes, of whatever key
+// How much one answer covers; each limit lets at least one change through.
+inline constexpr uint64_t kChangesMax = 1000;           // changes, of any key
 inline constexpr uint64_t kChangesBytesMax = 4u << 20;  // of keys and values that are answered
 
 struct ChangesAfter {
@@ -38,16 +38,16 @@ struct EntryRow {
 
 struct ChangeRow {
   EntryRow entry;
-  std::vector<EntryRow> previous;  // one, or none: there was no key, or that is compacted
+  std::vector<EntryRow> previous;  // one, or none: the key did not exist, or that is compacted
   friend bool operator==(const ChangeRow&, const ChangeRow&) = default;
 };
 
 struct Changes {
   Revision revision;   // the newest
   Revision compacted;  // reads below it are refused
-  bool gone = false;   // part of what was asked for is not kept any more; nothing else is answered then
+  bool gone = false;   // part of the requested history is no longer kept; then nothing else is answered
   std::vector<ChangeRow> changes;
-  // Where to go on. Everything before was looked at; `sub` zero: with all of the revision before.
+  // Where to continue. Everything before was covered; `sub` zero: including all of the revision before.
   Revision next;
   uint64_t next_sub = 0;
   friend bool operator==(const Changes&, const Changes&) = default;

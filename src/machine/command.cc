@@ -5,7 +5,7 @@
 
 namespace coordkit::machine {
 
-// Of the public types: what they list, and their numbers among Request's fields, never reused.
+// For the public types: their fields, and their numbers among Request's fields, never reused.
 namespace fields {
 template <>
 struct FieldsOf<NamedLock> {
@@ -32,10 +32,10 @@ ResultCode check(const OpenSession& open) {
   return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 ResultCode check(const CloseSession&) { return ResultCode::Ok; }
-ResultCode check(const RenewLease&) { return ResultCode::Ok; }  // whatever it names is there or not
+ResultCode check(const RenewLease&) { return ResultCode::Ok; }  // what it names may or may not exist
 ResultCode check(const RevokeLease&) { return ResultCode::Ok; }
 ResultCode check(const SetKeyQuota&) { return ResultCode::Ok; }
-using machine::check;  // of the other kinds
+using machine::check;  // for the other kinds
 
 bool names_a_session(const Request& request) {
   const auto* coordination = std::get_if<CoordinationCommand>(&request.body);

@@ -1,9 +1,9 @@
-// What a client asks of coordkit's machine through the log: plain values and their bytes (proto/coordkit/v1/machine.proto).
+// Requests of a client to coordkit's machine through the log: plain values and their bytes (proto/coordkit/v1/machine.proto).
 //
 // A Request is one entry's command. A request of a session carries the releases that were posted earlier and are not yet
-// answered; apply performs these first (docs/semantics.md S-43), so that a release never loses to what its session does next.
+// answered; apply performs these first (docs/semantics.md S-43), so that a release never loses to its session's next command.
 // Decoders take hostile bytes: unknown fields are skipped, counts are capped, nothing is allocated by an unchecked length.
-// validate() is the one predicate of the door: the client asks it before the log, apply asks it again (S-35).
+// validate() is the one predicate for input: the client checks it before the log, apply checks it again (S-35).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct OpenSession {
   ReplicaId node;
   BootCounter boot;
   uint64_t incarnation = 0;
-  lease::SecretHash secret = {};  // of what a resume will have to show; none: it cannot be resumed
+  lease::SecretHash secret = {};  // of the secret a resume must present; none: it cannot be resumed
   static constexpr uint32_t kField = 2;
   static constexpr auto fields() {
     using O = OpenSession;
@@ -62,7 +62,7 @@ using Put = PutOperation;
 using Delete = DeleteOperation;
 
 struct Request {
-  // std::monostate: a kind this version does not know; validate() says Unsupported.
+  // std::monostate: a kind this version does not know; validate() answers Unsupported.
   using Body =
       std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
                    Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease, CoordinationCommand,
@@ -75,12 +75,12 @@ struct Request {
 // The session a request acts for; zero for the kinds that need none.
 SessionId session_of(const Request& request);
 
-// Ok, or why the request is refused without effect whatever the state: EmptyKey, InvalidArgument, LimitExceeded,
+// Ok, or why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
 // TtlTooLarge, Unsupported, and those of mvcc::check().
 ResultCode validate(const Request& request);
 
 std::string encode(const Request& request);
-void encode(const Request& request, std::string& bytes);         // in the place of what is in `bytes`, whose room is kept
+void encode(const Request& request, std::string& bytes);         // replaces the contents of `bytes`, keeping its capacity
 absl::StatusOr<Request> decode_request(std::string_view bytes);  // kInvalidArgument: malformed
 
 }  // namespace coordkit::machine

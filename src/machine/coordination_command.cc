@@ -21,7 +21,7 @@ Code check_wait(const Wait& wait) {
                : (wait.timeout == Duration::zero() ? Code::Ok : Code::InvalidArgument);
 }
 
-// What the kinds have of their own; name, session and wait are looked at for all of them.
+// The fields specific to each kind; name, session and wait are checked for all of them.
 Code check_rest(const SetSemaphoreLimit& set) { return check_amount(set.limit, 0); }
 Code check_rest(const AcquirePermits& acquire) {
   const Code limit = check_amount(acquire.initial_limit.value_or(0), 0);

@@ -1,6 +1,6 @@
 // The commands of semaphores, latches, barriers, queues, counters and groups (docs/semantics.md S-50 and section 10). Releases
-// of permits, of a claimed item and of a place inside a barrier are the locks' Release, because a token says by itself what it
-// is of; the cancel of any wait is the locks' CancelAcquire.
+// of permits, of a claimed item and of a place inside a barrier are the locks' Release, because a token identifies what it
+// belongs to; the cancel of any wait is the locks' CancelAcquire.
 //
 // A command of a session names it first; the others need none. Bytes: record_codec.h, under the field kField of a Request.
 #pragma once
@@ -160,7 +160,7 @@ struct ClaimItem {
   SessionId session;
   std::string name;
   Wait wait;
-  Duration term{};  // after which the item comes back, from the grant; zero: it does not
+  Duration term{};  // after which the item comes back, from the grant; zero: never
   static constexpr auto fields() {
     return std::tuple(&ClaimItem::session, &ClaimItem::name, &ClaimItem::wait, &ClaimItem::term);
   }
@@ -229,13 +229,13 @@ using CoordinationCommand =
                  CloseBarrier, OpenBarrier, AwaitBarrier, EnterBarrier, LeaveBarrier, Enqueue, ClaimItem, AcknowledgeItem,
                  ChangeCounter, JoinGroup, UpdateMember, LeaveGroup>;
 
-// Ok, or why it is refused without effect whatever the state.
+// Ok, or why it is refused without effect in any state.
 ResultCode check(const CoordinationCommand& command);
 
-// The session it acts for. Absent: of a kind that needs none.
+// The session it acts for. nullopt: a kind that needs none.
 std::optional<SessionId> session_of(const CoordinationCommand& command);
 
-// Whether it only gives up something that its session has: a claimed item, a place inside a barrier, a membership.
+// Whether it only gives up something of its session: a claimed item, a place inside a barrier, a membership.
 bool lets_go(const CoordinationCommand& command);
 
 }  // namespace coordkit::machine

@@ -36,10 +36,10 @@ inline constexpr TableByte kTableOf<coordination::Semaphore> = TableByte::Semaph
 template <>
 inline constexpr TableByte kTableOf<coordination::Wait> = TableByte::Waits;
 
-// Adds what changed since the call before.
+// Adds what changed since the previous call.
 void collect(coordination::Coordination& state, std::string_view prefix, CheckpointBatch& batch);
 void forget_stored(coordination::Coordination& state);
-// Adds one row; nothing: it is of no table of coordination. kDataLoss: malformed or impossible.
+// Adds one row; nullopt: it belongs to no table of coordination. kDataLoss: malformed or impossible.
 std::optional<absl::Status> restore(coordination::Coordination& state, const ParsedKey& key, std::string_view value);
 
 }  // namespace coordkit::machine::rows

@@ -71,7 +71,7 @@ inline void get(pbf_reader& outer, RequestId& id) {
   }
 }
 
-// Runs `read(reader)` over hostile bytes: whatever protozero finds wrong becomes a status of the given code.
+// Runs `read(reader)` over hostile bytes: any error of protozero becomes a status of the given code.
 template <typename Read>
 absl::Status guarded(std::string_view bytes, absl::StatusCode code, const char* what, Read read) try {
   pbf_reader in(bytes.data(), bytes.size());

@@ -1,5 +1,5 @@
 // Conditions about coordkit's own state that a request of any machine may carry (docs/semantics.md S-54): the machine answers
-// StateMachine::holds() for these bytes, the engine carries them without reading.
+// StateMachine::holds() for these bytes, the engine passes them on unread.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace coordkit::machine {
 
-// The lock is held, and by the grant with this token: in any mode, or as the exclusive hold. In any mode also: permits of the
+// The lock is held by the grant with this token: in any mode, or as the exclusive hold. In any mode also: permits of the
 // semaphore, a place inside the double barrier, an item of the queue of this name, held under this token.
 struct LockHeld {
   std::string name;
@@ -23,7 +23,7 @@ struct LockHeld {
   friend bool operator==(const LockHeld&, const LockHeld&) = default;
 };
 
-// Nobody holds the lock. Somebody may wait for it, and a lock-delay may run.
+// No one holds the lock. There may be waiters, and a lock-delay may run.
 struct LockFree {
   std::string name;
   static constexpr uint32_t kField = 20;

@@ -1,4 +1,4 @@
-// How much room the keys may take (docs/semantics.md S-35): a limit that is part of the replicated state, so that every replica
+// How much space the keys may use (docs/semantics.md S-35): a limit that is part of the replicated state, so that all replicas
 // refuses the same commands, and what counts against it.
 #pragma once
 
@@ -14,8 +14,8 @@ class Store;
 
 namespace coordkit::machine {
 
-// Bytes that the changes of all keys may weigh (mvcc::Store::weight()); zero: no limit. One that is exceeded already refuses
-// whatever puts a key until a compaction has made room.
+// Bytes that the changes of all keys may weigh (mvcc::Store::weight()); zero: no limit. If it is already exceeded, every
+// put is refused until a compaction has made room.
 struct SetKeyQuota {
   uint64_t bytes = 0;
   static constexpr uint32_t kField = 87;  // among Request's fields, never reused
@@ -30,14 +30,14 @@ struct KeySpace {
   uint64_t changes = 0;  // kept, tombstones included
   Revision revision;
   Revision compacted;
-  bool sweeping = false;  // part of what was compacted away still counts
+  bool sweeping = false;  // part of the compacted history still counts
   friend bool operator==(const KeySpace&, const KeySpace&) = default;
 
   bool fits(uint64_t growth) const { return growth == 0 || quota == 0 || (growth <= quota && weight <= quota - growth); }
 };
 
-// What a command may add to the weight at most. `store` null: as far as that can be told without the state. Of a transaction
-// it is that of its heavier branch; what only deletes adds nothing that counts, because that must always be possible.
+// What a command may add to the weight at most. `store` null: as far as that is known without the state. For a transaction
+// it is that of its heavier branch; deletes add nothing that counts, because they must always be possible.
 uint64_t growth(const PutOperation& put, const mvcc::Store* store);
 uint64_t growth(const Transaction& transaction, const mvcc::Store* store);
 

@@ -11,7 +11,7 @@ using namespace fields;  // the vocabulary of this file
 
 // Numbers of the kinds, of an Operation and of its reply.
 enum OperationKind : uint32_t { kRange = 1, kPut = 2, kDelete = 3, kTransaction = 4 };
-constexpr size_t kReadDepthMax = 2 * mvcc::kDepthMax;  // what is deeper could not be refused by a walk over it
+constexpr size_t kReadDepthMax = 2 * mvcc::kDepthMax;  // deeper input could not be refused by recursing into it
 
 // ---- writing
 

@@ -1,4 +1,4 @@
-// The bytes of operations on keys and of what comes of them (proto/coordkit/v1/machine.proto). Those without branches list
+// The bytes of operations on keys and of their results (proto/coordkit/v1/machine.proto). Those without branches list
 // their fields here for record_codec.h, because they are public types; transactions, which nest, are written by hand.
 #pragma once
 
@@ -66,7 +66,7 @@ struct FieldsOf<DeleteReply> {
 namespace coordkit::machine {
 
 void append_transaction(std::string& bytes, const Transaction& transaction);
-// Throws a protozero::exception: malformed, also by being nested beyond anything that could be valid.
+// Throws a protozero::exception: malformed, including nesting deeper than anything valid.
 Transaction read_transaction(protozero::pbf_reader in);
 
 namespace fields {

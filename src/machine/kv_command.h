@@ -23,12 +23,12 @@ struct Compact {
   friend bool operator==(const Compact&, const Compact&) = default;
 };
 
-// Changes that wait to be swept and are taken away by each entry; part of the replicated behaviour.
+// How many waiting changes each entry sweeps; part of the replicated behaviour.
 inline constexpr size_t kSweptPerEntry = 256;
 
 ResultCode code_of(mvcc::Refusal refusal);
 
-// Ok, or why it is refused without effect whatever the state.
+// Ok, or why it is refused without effect in any state.
 ResultCode check(const RangeOperation& range);
 ResultCode check(const PutOperation& put);
 ResultCode check(const DeleteOperation& erase);

@@ -9,18 +9,18 @@
 
 namespace coordkit::machine {
 
-// From here on ids are drawn: the upper half of what a signed column takes, so that they meet none of the small numbers that
-// callers choose, nor the ids of sessions.
+// Lease ids are drawn from here on: the upper half of what a signed column takes, so that they collide neither with the small
+// numbers that callers choose nor with the ids of sessions.
 inline constexpr uint64_t kDrawnLease = uint64_t{1} << 62;
 
-// Makes a lease. One that is bound to a process is renewed with that process's sessions; one that is not only by RenewLease.
+// Creates a lease. One bound to a process is renewed with that process's sessions; an unbound one only by RenewLease.
 struct GrantLease {
   LeaseId id;  // zero: kDrawnLease and the index of the entry, or the next number above it that is free
   Duration ttl{};
-  ReplicaId node;  // and the following; zero: bound to nobody
+  ReplicaId node;  // and the following; zero: unbound
   BootCounter boot;
   uint64_t incarnation = 0;
-  static constexpr uint32_t kField = 84;  // among Request's fields, never reused; likewise below
+  static constexpr uint32_t kField = 84;  // among Request's fields, never reused; so are those below
   static constexpr auto fields() {
     using G = GrantLease;
     return std::tuple(&G::id, &G::ttl, &G::node, &G::boot, &G::incarnation);
@@ -28,7 +28,7 @@ struct GrantLease {
   friend bool operator==(const GrantLease&, const GrantLease&) = default;
 };
 
-// A renewal by whoever likes: the lease has its full TTL again.
+// A renewal, by any caller: the lease has its full TTL again.
 struct RenewLease {
   LeaseId id;
   static constexpr uint32_t kField = 85;
@@ -36,7 +36,7 @@ struct RenewLease {
   friend bool operator==(const RenewLease&, const RenewLease&) = default;
 };
 
-// Ends a lease, and its keys with it.
+// Ends a lease and deletes its keys.
 struct RevokeLease {
   LeaseId id;
   SessionId number;  // only the lease that this number was given to, not a later one of the same id; zero: any

@@ -1,5 +1,5 @@
 // The commands about locks: part of machine::Request, each under its kField; see command.h for the rules of the encoding,
-// docs/semantics.md for what they do. What a command says of the hold it acts on: its name and token, and the owner if that is
+// docs/semantics.md for what they do. How a command names the hold it acts on: its name and token, and the owner if that is
 // to be checked too.
 #pragma once
 
@@ -26,7 +26,7 @@ inline constexpr size_t kLocksMax = 128;                             // of one a
 inline constexpr Duration kLockDelayMax = std::chrono::seconds(60);  // S-40
 inline constexpr uint64_t kTokenBlockMax = 1 << 20;                  // S-58
 
-// Bits of an acquire's flags. Unknown ones are refused: what they ask for would not be done.
+// Bits of an acquire's flags. Unknown ones are refused, since what they ask for would not be done.
 inline constexpr uint64_t kReentrant = 1;        // S-38: counts up a hold of this owner that was acquired with it too
 inline constexpr uint64_t kNoDeadlockCheck = 2;  // S-49
 inline constexpr uint64_t kAcquireFlags = kReentrant | kNoDeadlockCheck;
@@ -36,10 +36,10 @@ struct Acquire {
   std::string owner_tag;
   std::string name;
   Wait wait;
-  std::string value;  // shown to everybody who looks at the holder
+  std::string value;  // shown to everyone who reads the holder
   uint64_t flags = 0;
   LockMode mode = LockMode::Exclusive;
-  Duration delay{};  // S-40: how long nobody gets the lock after this session expired
+  Duration delay{};  // S-40: how long the lock stays ungranted after this session expired
   // S-58: above zero: sticky. The grant is a delegation to the session and reserves that many tokens, at most kTokenBlockMax.
   // Exclusive, not re-entrant.
   uint64_t block = 0;
@@ -76,10 +76,10 @@ struct AcquireAll {
 
 struct Release {
   SessionId session;
-  std::optional<std::string> owner_tag;  // absent: whichever owner of the session holds it
+  std::optional<std::string> owner_tag;  // absent: any owner of the session
   std::string name;
   Token token;
-  // Of a counted hold: its n-th release, which includes all before it, so that performing it again changes nothing (another
+  // For a counted hold: its n-th release, which includes all earlier ones, so that repeating it changes nothing (another
   // request of the session may carry it, S-43). Zero: not numbered.
   uint64_t number = 0;
   static constexpr uint32_t kField = 5;
@@ -89,7 +89,7 @@ struct Release {
   friend bool operator==(const Release&, const Release&) = default;
 };
 
-// Ends the wait of an acquire of this session, or of one for permits, a latch, a barrier or an item. Answers Granted with the
+// Ends the wait of an acquire of this session, or one for permits, a latch, a barrier or an item. Answers Granted with the
 // token if the grant came first, else Cancelled: the acquire holds nothing and never will, even if it has not arrived yet (see
 // cancel_marks.h for how long that is kept). Tag and name repeat the acquire's (of several names: any), so that it is found
 // without an index by request.
@@ -106,7 +106,7 @@ struct CancelAcquire {
   friend bool operator==(const CancelAcquire&, const CancelAcquire&) = default;
 };
 
-// S-46: the hold becomes a shared, or the exclusive one. Answers Granted with its new token.
+// S-46: the hold becomes shared or exclusive. Answers Granted with its new token.
 struct Downgrade {
   SessionId session;
   std::optional<std::string> owner_tag;
@@ -160,7 +160,7 @@ struct RefillBlock {
   friend bool operator==(const RefillBlock&, const RefillBlock&) = default;
 };
 
-// A release of the request's session that is under way by itself. One that finds nothing to release is silently skipped.
+// A release of the request's session that was also sent by itself. One that finds nothing to release is silently skipped.
 struct PriorRelease {
   std::string name;
   Token token;

@@ -11,7 +11,7 @@ using namespace fields;  // the vocabulary of this file
 
 namespace {
 
-// Exclusive is the usual mode, and written as nothing; any other number is no mode.
+// Exclusive is the usual mode, and is left out; any other number is no mode.
 uint64_t number_of(LockMode mode) { return mode == LockMode::Exclusive ? 0 : static_cast<uint64_t>(mode); }
 bool get_mode(pbf_reader& in, LockMode& mode) {
   const uint64_t value = in.get_uint64();

@@ -78,7 +78,7 @@ Machine::Answer Machine::execute(CloseSession& close, Step& step) {
   return Result{};
 }
 
-// S-39: all deaths of the entry come first, then everything they held is freed, then the next owners are chosen, so that
+// S-39: first all deaths of the entry, then everything they held is freed, then the next owners are chosen, so that
 // nothing is granted to a session, or to a wait, that ends in the same entry. Keys go by what they are attached to, ascending.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
   decisions_.clear();

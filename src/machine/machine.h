@@ -7,13 +7,13 @@
 //
 // Timers. A session's timer has the session's id, its binding as group (none once it is ending) and its generation. A timed
 // wait has a timer of its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below
-// that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A claim on an item that has a term goes on
-// with the timer of its wait, under its token as generation. A lock-delay's id is drawn from the same counter as the
-// sessions', and so is never one of theirs; its generation is 0. A lease of keys has a timer as a session has, by the number
-// that it gets from that counter besides its own id. Whatever ends a session, a wait, a claim or a delay also
+// that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A claim on an item that has a term continues
+// with the timer of its wait, with its token as generation. A lock-delay's id is drawn from the same counter as the
+// sessions', and so is never one of theirs; its generation is 0. A lease of keys has a timer like a session's, named by the
+// number that it gets from that counter besides its own id. Whatever ends a session, a wait, a claim or a delay also
 // disarms its timer, the firing itself included.
 //
-// What a compaction of the keys leaves behind is swept a little by every entry, so that none takes long.
+// What a compaction of the keys leaves is swept a little by every entry, so that no entry takes long.
 //
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
 #pragma once
@@ -54,7 +54,7 @@ class Machine final : public StateMachine, public Reads {
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;
   bool holds(std::string_view guard) override;                   // src/machine/guard.h
-  void observe(std::string_view subject, bool wanted) override;  // subject_of(); of changes only, ends of sessions are told
+  void observe(std::string_view subject, bool wanted) override;  // subject_of(); changes only; ends are always announced
   void checkpoint(CheckpointBatch& batch) override;
   bool forget_stored() override;
   absl::Status restore(const CheckpointView& view) override;
@@ -101,7 +101,7 @@ class Machine final : public StateMachine, public Reads {
     ClusterId cluster;
     lock::TokenCounter counter;
     lease::Table sessions;
-    lease::Table leases;  // of keys; ids from the same counter, so that no session has one of theirs
+    lease::Table leases;  // of keys; ids from the same counter, so that they never collide with sessions
     lock::Table locks;
     mvcc::Store keys;
     uint64_t key_quota = 0;
@@ -109,7 +109,7 @@ class Machine final : public StateMachine, public Reads {
     coordination::Coordination coordination;
   };
 
-  // One entry under way: what it decided so far.
+  // One entry in progress: what it decided so far.
   struct Step {
     Index index;
     RequestId request;
@@ -121,7 +121,7 @@ class Machine final : public StateMachine, public Reads {
   ResultCode admit(const absl::StatusOr<Request>& request, const RequestId& by) const;
   void perform_prior_releases(const Request& request, Step& step);
 
-  // One per kind of request. Each returns its answer; nothing: it was Queued and is answered later.
+  // One per kind of request. Each returns its answer; nullopt: it was Queued and is answered later.
   using Answer = std::optional<Result>;
   Answer execute(std::monostate, Step& step);
   Answer execute(OpenSession& open, Step& step);
@@ -183,7 +183,7 @@ class Machine final : public StateMachine, public Reads {
   bool lease_exists(LeaseId lease) const;
   void end_lease(SessionId number, SessionEnded::Reason reason, Step& step);
 
-  // ---- room of the keys (machine_key_space.cc)
+  // ---- space of the keys (machine_key_space.cc)
   bool has_room(uint64_t growth);
 
   KeysRead<RangeReply> range_in(const mvcc::RangeRoom& room, const RangeOperation& range) const;
@@ -199,13 +199,13 @@ class Machine final : public StateMachine, public Reads {
   absl::flat_hash_set<std::string> observed_;  // here; not replicated
   State state_;
   std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
-  lock::Decisions decisions_;                      // scratch of one step
+  lock::Decisions decisions_;                      // scratch for one step
   std::string scratch_;                            // a result while it is written
   struct {
     std::vector<coordination::Decision> decisions;
     std::vector<coordination::Change> changes;
     std::vector<coordination::ClaimTimer> timers;
-    absl::btree_set<std::string> led;  // locks whose exclusive holder changed, if somebody observes that
+    absl::btree_set<std::string> led;  // locks whose exclusive holder changed, if that is observed
   } coordinated_;                      // the same
 };
 

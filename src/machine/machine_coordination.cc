@@ -1,4 +1,4 @@
-// Machine as semaphores, barriers and the like: commands to the tables of src/coordination, verdicts to results.
+// Machine, the part for semaphores, barriers and the like: commands to the tables of src/coordination, verdicts to results.
 #include <algorithm>
 #include <utility>
 
@@ -113,7 +113,7 @@ Verdict run(const LeaveGroup& leave, Coordination& state, Step& step) {
 
 }  // namespace
 
-// What this entry decides is collected, and announced by settle_coordination().
+// Collects what this entry decides; settle_coordination() announces it.
 template <typename Run>
 auto Machine::coordinate(const Machine::Step& step, Run run) {
   const auto next_token = [this] { return Token(state_.counter.next()); };
@@ -211,8 +211,8 @@ bool Machine::observed(coordination::Kind kind, std::string_view name) const {
   return !observed_.empty() && observed_.contains(subject_of(kind, name));
 }
 
-// An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
-// is followed by another in the same entry leaves no vacancy between.
+// An election is a lock with a value: its exclusive holder leads. One change per name and entry, so that a leader that
+// is succeeded by another in the same entry leaves no vacancy in between.
 void Machine::announce_leaders(Step& step) {
   for (const std::string& name : coordinated_.led) {
     coordination::Change change{.kind = coordination::Kind::Lock, .what = coordination::Change::What::Deleted, .name = name};

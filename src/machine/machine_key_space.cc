@@ -1,5 +1,5 @@
-// Machine: the limit of the room that keys may take. Decided at the start of apply, before anything is changed, and foreseen by
-// the client's door out of the state of its replica.
+// Machine: the limit of the space that keys may use. Decided at the start of apply, before anything is changed; predicted by
+// the client from the state of its replica.
 #include <algorithm>
 
 #include "machine/machine.h"
@@ -7,7 +7,7 @@
 namespace coordkit::machine {
 namespace {
 
-// What one command sweeps at most if there is no room otherwise: a few milliseconds.
+// What one command sweeps at most when there is no room otherwise: a few milliseconds.
 constexpr int kSweepsForRoom = 64;
 
 }  // namespace
@@ -56,7 +56,7 @@ Contents Machine::contents() const {
           .key_weight = state_.keys.weight()};
 }
 
-// What was compacted away is swept sooner if somebody needs its room: else a store that refuses everything would have no
+// Compacted history is swept sooner if its room is needed: otherwise a store that refuses everything would have no
 // entries to sweep it by.
 bool Machine::has_room(uint64_t growth) {
   for (int left = kSweepsForRoom; left > 0 && !key_space().fits(growth) && key_space().sweeping; --left) {

@@ -1,5 +1,5 @@
-// Machine as the door of the revisioned store: what its commands and questions come to, and what the end of a session does
-// to the keys that are attached to it.
+// Machine, the part for the revisioned store: the results of its commands and queries, and what the end of a session does
+// to the keys attached to it.
 #include <string>
 #include <utility>
 
@@ -20,7 +20,7 @@ std::string sequential_key(std::string_view prefix, Index index) {
 
 }  // namespace
 
-// Calls `run(surroundings)`, which hold no longer than that. `held(name, token, exclusively)` says whether a lock is.
+// Calls `run(surroundings)`, which are valid only during the call. `held(name, token, exclusively)`: whether a lock is held.
 template <typename Held, typename Run>
 auto Machine::with_surroundings(Held held, Run run) const {
   const auto exists = [this](LeaseId lease) { return lease_exists(lease); };
@@ -35,7 +35,7 @@ bool Machine::lock_held(std::string_view name, Token token, bool exclusive) cons
   return meets(state_.locks.held(name, token), name, token, exclusive);
 }
 
-// S-58: as a guard; the tokens of a delegation that came before this one are retired by it.
+// S-58: as a guard; it retires the earlier tokens of the delegation.
 bool Machine::lock_shown(std::string_view name, Token token, bool exclusive) {
   return meets(state_.locks.put_forward(name, token), name, token, exclusive);
 }

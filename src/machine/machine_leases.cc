@@ -1,5 +1,5 @@
-// Machine: leases of keys (docs/semantics.md S-29 to S-33). A lease lives like a session, by the same timers and renewals; it
-// differs in what it is called and in what ends with it (docs/decisions/0012).
+// Machine: leases of keys (docs/semantics.md S-29 to S-33). A lease lives like a session, with the same timers and renewals; it
+// differs in its name and in what ends with it (docs/decisions/0012).
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ ResultCode check(const GrantLease& grant) {
   return grant.ttl <= kTtlMax ? ResultCode::Ok : ResultCode::TtlTooLarge;
 }
 
-// What keys can be attached to: a lease, or a session by its id.
+// Keys can be attached to a lease, or to a session by its id.
 bool Machine::lease_exists(LeaseId lease) const {
   return state_.leases.named(lease).has_value() || state_.sessions.contains(SessionId(lease.value()));
 }
@@ -40,8 +40,8 @@ Machine::Answer Machine::execute(GrantLease& grant, Step& step) {
   return Result{.session = number, .ttl = ttl, .lease = name};
 }
 
-// As a resume, an entry that starts the full TTL anew and makes void what was proposed of the end before it (LT-4). An end
-// that was applied first has won.
+// Like a resume, an entry that restarts the full TTL and voids earlier proposals of the end (LT-4). An end
+// that was applied first wins.
 Machine::Answer Machine::execute(RenewLease& renew, Step& step) {
   const std::optional<SessionId> number = state_.leases.named(renew.id);
   if (!number) return Result{.code = ResultCode::LeaseNotFound};
@@ -60,7 +60,7 @@ Machine::Answer Machine::execute(RevokeLease& revoke, Step& step) {
   return Result{.deleted = before - state_.keys.size()};
 }
 
-// S-30: the lease and all its keys, in this one apply and one revision.
+// S-30: the lease and all its keys, in this apply and one revision.
 void Machine::end_lease(SessionId number, SessionEnded::Reason reason, Step& step) {
   const std::optional<lease::Session> lease = state_.leases.find(number);
   COORDKIT_CHECK_MSG(lease.has_value(), "INV_K05");

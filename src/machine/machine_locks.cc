@@ -1,4 +1,4 @@
-// Machine as the door of the lock table: what a command asks of it, and how its verdicts are answered.
+// Machine, the part for the lock table: what a command asks of it, and how its verdicts are answered.
 #include <array>
 #include <span>
 #include <utility>
@@ -68,7 +68,7 @@ lock::HoldKey key_of(const auto& command) {
 
 }  // namespace
 
-// S-43: a release that was posted before this request takes effect before it, whichever arrives first; it then finds
+// S-43: a release that was posted before this request takes effect before it, whichever arrives first; the release then finds
 // nothing left and answers NotOwner by itself.
 void Machine::perform_prior_releases(const Request& request, Step& step) {
   for (const PriorRelease& prior : request.prior_releases) {
@@ -164,7 +164,7 @@ std::optional<Result> Machine::refusal_of(const AcquireAll& acquire) const { ret
 
 namespace {
 
-// Whose claim, and where, an acquire of any kind is.
+// Whose acquire of any kind it is, and where.
 struct Claimant {
   SessionId session;
   std::string_view tag;
@@ -184,7 +184,7 @@ std::optional<Claimant> claimant_of(const Request& request) {
 
 }  // namespace
 
-// Only an acquire is ever queued. Its claim is found by its owner; one of another request came later, so this one is over.
+// Only an acquire is ever queued. Its claim is found by its owner; a claim of another request came later, so this one is over.
 std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
   const absl::StatusOr<Request> request = decode_request(queued.payload);
   if (request.ok() && std::holds_alternative<CoordinationCommand>(request->body)) return coordinated_standing(*request, queued);
@@ -192,7 +192,7 @@ std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) cons
   if (!claimant) return std::nullopt;
   Result result{.revision = state_.keys.revision()};
   const std::optional<lease::Session> session = state_.sessions.find(claimant->session);
-  if (!session || !session->owns(queued.request)) {  // S-45: what another process holds now is nothing of who asked
+  if (!session || !session->owns(queued.request)) {  // S-45: what another process holds now is not the caller's
     result.code = ResultCode::Lost;
     return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
   }

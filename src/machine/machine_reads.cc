@@ -1,4 +1,4 @@
-// Machine as it is read (docs/semantics.md S-56): the applied state as it is now.
+// Machine, the part that is read (docs/semantics.md S-56): the applied state as it is now.
 #include <algorithm>
 #include <utility>
 

@@ -22,7 +22,7 @@ TableByte table_of(lock::RowId::Kind kind) {
   return TableByte::Waiters;
 }
 
-// Each table's rows change rarely together, so only what changed is encoded; the tables give it in ascending order.
+// The tables rarely change together, so only changed rows are encoded; the tables yield them in ascending order.
 void collect_locks(lock::Table& locks, std::string_view prefix, CheckpointBatch& batch) {
   locks.collect(
       [&](const lock::ClaimView& claim) {
@@ -133,7 +133,7 @@ class Restorer {
   bool founded() const { return founded_; }
 
  private:
-  // One entry has one command, so no two waits or claims are named by the same one.
+  // One entry has one command, so no two waits or claims are named by the same entry.
   absl::Status check_timers() const {
     absl::btree_set<Index> named;
     bool twice = false;
@@ -207,7 +207,7 @@ class Restorer {
 
 }  // namespace
 
-// An error leaves the former state as it was.
+// An error leaves the old state as it was.
 absl::Status Machine::restore(const CheckpointView& view) {
   State fresh;
   Restorer restorer(fresh);

@@ -1,8 +1,8 @@
-// Machine: whose a session is, how it changes hands, and how somebody else ends it (docs/semantics.md S-45, S-57).
+// Machine: who owns a session, how it changes hands, and how another client ends it (docs/semantics.md S-45, S-57).
 //
-// A session belongs to the process it is bound to. Once it is bound anew, whatever the former process still sends is answered
-// Lost, a release included: the former one may wake from a pause and give back a lock that the new one relies on. So is what a
-// process sent before the session went away from it and came back.
+// A session belongs to the process it is bound to. Once it is bound again, everything the previous process still sends is
+// answered Lost, releases included: that process may wake from a pause and release a lock that the new one relies on. So is
+// what a process sent before the session left it and came back.
 #include <utility>
 
 #include "base/check.h"
@@ -11,7 +11,7 @@
 namespace coordkit::machine {
 namespace {
 
-// What a session that is ending may still do: let go.
+// What an ending session may still do: release.
 bool lets_go(const Request& request) {
   const auto* command = std::get_if<CoordinationCommand>(&request.body);
   if (command != nullptr) return lets_go(*command);
@@ -19,7 +19,7 @@ bool lets_go(const Request& request) {
          std::holds_alternative<CancelAcquire>(request.body);
 }
 
-// The one data directory that had the session is open again, at a later boot: the directory lock says that the former process
+// The data directory that had the session is open again, at a later boot: the directory lock proves that the previous process
 // is gone. An equal boot is this very process, which trusts nothing of a session that it does not know.
 bool succeeds(const TimerGroup& former, const Origin& origin) {
   return former.node == origin.replica && former.incarnation == origin.store.value() && former.boot <= origin.boot;
@@ -33,7 +33,7 @@ TimerOp Machine::timer_of(SessionId id, const lease::Session& session) {
           renewable ? session.group : TimerGroup{}};
 }
 
-// Ok if the request is well-formed and its session, if it names one, is live and its sender's own.
+// Ok if the request is well-formed and its session, if it names one, is live and belongs to the sender.
 ResultCode Machine::admit(const absl::StatusOr<Request>& request, const RequestId& by) const {
   if (!request.ok()) return ResultCode::InvalidArgument;
   if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
@@ -53,15 +53,15 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   if (session->ending) return Result{.code = ResultCode::SessionNotFound};
 
   const Origin& origin = step.request.origin;
-  // Who took it over since is not who the caller spoke of.
+  // A process that took it over since is not the one the caller vouched for.
   const bool meant = resume.generation == session->generation;
   const bool gone = (resume.former_is_gone && meant) || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
   state_.sessions.resume(resume.id, group, step.request.sequence, gone ? lease::Former::IsGone : lease::Former::MayLive);
-  // A wait belongs to the process that asked; a grant to it would be held by nobody.
+  // A wait belongs to the process that asked; a grant to it would have no holder.
   state_.locks.end_waits(resume.id, step.decisions);
   end_coordinated_waits(resume.id, coordination::Waiter::MayReturn, step);
-  // The former process may wake at any time and show what it had: its tokens are worth nothing from here on.
+  // The previous process may wake at any time and present its tokens: they are worthless from here on.
   state_.locks.regrant_all(resume.id, step.index, state_.counter);
   regrant_coordinated(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
@@ -87,7 +87,7 @@ Machine::Answer Machine::execute(ForceRelease& force, Step& step) {
   return Result{.session = holder};
 }
 
-// S-57, first step. The timer stands alone from here on, so that no renewal of its group moves it, and starts a full TTL now
+// S-57, first step. The timer leaves its group here, so that no renewal of the group moves it, and starts a full TTL now
 // and again with every new leader; the second step is its expiry. Marking twice does not prolong it.
 void Machine::mark_ending(SessionId id, Step& step) {
   if (state_.sessions.find(id)->ending) return;

@@ -1,4 +1,4 @@
-// What is read of semaphores, latches, barriers, queues, counters and groups: one shape for all kinds, of which each uses what
+// What can be read of semaphores, latches, barriers, queues, counters and groups: one shape for all kinds, each using what
 // applies; and what a session has of them (docs/semantics.md S-45).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace coordkit::machine {
 
-// What StateMachine::observe() of this machine calls it.
+// The subject's name in StateMachine::observe() of this machine.
 inline std::string subject_of(coordination::Kind kind, std::string_view name) {
   std::string subject(1, static_cast<char>(kind));
   return subject.append(name);
@@ -54,13 +54,13 @@ struct OwnedObject {
   friend bool operator==(const OwnedObject&, const OwnedObject&) = default;
 };
 
-// In the order of kinds, and within a kind of tokens, memberships of numbers.
+// Ordered by kind, within a kind by token, memberships by number.
 struct OwnedObjects {
   std::vector<OwnedObject> rows;
   bool more = false;
   friend bool operator==(const OwnedObjects&, const OwnedObjects&) = default;
 
-  // Of a row in that order; the rows behind it are the next page.
+  // The place of a row in that order; the rows after it are the next page.
   struct Place {
     coordination::Kind kind{};
     uint64_t number = 0;

@@ -1,7 +1,7 @@
-// What can be read of coordkit's machine: its applied state on this replica, as plain values, without a log entry and without
-// bytes. When it may be read so that the answer is linearizable is the engine's business (Ask without a question). Called from
-// the thread that runs the engine's turns, between two turns; a machine that a peer's state replaces is gone after that turn:
-// a Reads is asked for anew each time.
+// What can be read from coordkit's machine: its applied state on this replica, as plain values, without a log entry and without
+// encoding. When a read is linearizable is the engine's business (Ask without a question). Called on
+// the thread that runs the engine's turns, between two turns; a machine replaced by a peer's state is gone after that turn:
+// get a new Reads each time.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ struct HeldLock {
   uint64_t count = 1;     // acquires that the hold stands for
   uint64_t releases = 0;  // that counted it down so far
   Token last;             // as in HolderInfo
-  bool asked = false;     // likewise
+  bool asked = false;     // as in HolderInfo
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
 };
 struct HeldLocks {
@@ -95,58 +95,58 @@ struct Entry {
   Revision revision;  // of the store now
   friend bool operator==(const Entry&, const Entry&) = default;
 };
-// What an operation on keys came to that writes nothing; any other code than Ok says why there is no reply.
+// The result of a read-only operation on keys; any code but Ok says why there is no reply.
 template <typename Reply>
 struct KeysRead {
   ResultCode code = ResultCode::Ok;
   Revision revision;   // of the store now
-  Revision compacted;  // below it nothing is answered
+  Revision compacted;  // reads below it are refused
   Reply reply;
 
   Result refusal() const { return {.code = code, .revision = revision, .compacted = compacted}; }
   friend bool operator==(const KeysRead&, const KeysRead&) = default;
 };
 
-// How long a lease still has is nothing of the replicated state: the leader says it of the timer, which has this number.
+// How long a lease still has is not part of the replicated state: the leader knows it from the timer, which has this number.
 struct LeaseRow {
   LeaseId id;
   SessionId number;
   Duration ttl{};
-  ReplicaId node;  // that keeps it alive; zero: none
+  ReplicaId node;  // that renews it; zero: none
   friend bool operator==(const LeaseRow&, const LeaseRow&) = default;
 };
 struct Leases {
   std::vector<LeaseRow> leases;
-  std::vector<std::string> keys;  // of one lease, if they were asked for
+  std::vector<std::string> keys;  // of one lease, if requested
   bool more = false;
   Revision revision;  // of the store now
   friend bool operator==(const Leases&, const Leases&) = default;
 };
 
-// `limit`: of rows; zero: kRowsMax, which is also the most. Rows are cut off at 4 MiB, the first always fits.
+// `limit`: of rows; zero: kRowsMax, which is also the most. Rows end at 4 MiB; the first always fits.
 class Reads {
  public:
   virtual Holders holders_of(std::string_view name) const = 0;
   virtual LockQueue queue_of(std::string_view name, uint64_t limit) const = 0;
-  // Nothing: never existed or ended.
+  // nullopt: never existed or ended.
   virtual std::optional<SessionInfo> session(SessionId id) const = 0;
   virtual Sessions sessions_after(SessionId id, uint64_t limit) const = 0;
   // Holds with tokens above `after`. A multi-lock is shown as a whole.
   virtual HeldLocks locks_of(SessionId session, Token after) const = 0;
   virtual OwnedObjects objects_of(SessionId session, const OwnedObjects::Place& after) const = 0;
-  // Of a lock, permits, a place or a claim.
+  // A lock, permits, a place or a claim.
   virtual bool still_held(std::string_view name, Token token) const = 0;
-  // S-36: what such a try would be refused with now; nothing: it is worth an entry. The request has passed validate().
+  // S-36: what such a try would be refused with now; nullopt: it is worth an entry. The request has passed validate().
   virtual std::optional<Result> refusal_of(const Acquire& acquire) const = 0;
   virtual std::optional<Result> refusal_of(const AcquireAll& acquire) const = 0;
 
   virtual ObjectView object(coordination::Kind kind, std::string_view name, uint64_t limit) const = 0;
 
   virtual Entry entry(std::string_view key) const = 0;
-  // At most kRowsMax entries; if more are left over than its own limit cut off, it goes on behind the last of them at the same
-  // revision, or, in another order than that of the keys, is LimitExceeded.
+  // At most kRowsMax entries; if more are left than its own limit cut off, a read continues after the last of them at the same
+  // revision, or, in an order other than the key order, is LimitExceeded.
   virtual KeysRead<RangeReply> range(const RangeOperation& range) const = 0;
-  // The same without the count, which would go over all of it again: for what is left over.
+  // The same without the count, which would scan everything again: for the remaining pages.
   virtual KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const = 0;
   virtual KeysRead<TransactionReply> read(const Transaction& transaction) const = 0;  // InvalidArgument: it writes
   virtual Changes changes(const ChangesAfter& place) const = 0;

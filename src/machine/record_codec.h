@@ -1,5 +1,5 @@
 // The protobuf bytes of a record that lists its fields (field_list.h), by base/field_io.h: durations and signed numbers are
-// zigzag, a record within a record is a message of its own. So a field is only ever added at the end. Readers take hostile
+// zigzag, a nested record is a message of its own. So a field is only ever added at the end. Readers take hostile
 // bytes: an unknown field is skipped, an enumerator out of range stays out of range for validation to see. blank(), if a record
 // has it, is what absent fields mean where that is not the type's own default.
 //
@@ -25,7 +25,7 @@
 
 namespace coordkit::machine::fields {
 
-// The fields of a record: as it lists them itself, or, of a public type, as a specialisation says.
+// The fields of a record: as it lists them itself, or, for a public type, as a specialisation lists them.
 template <typename T>
 struct FieldsOf;
 template <typename T>
@@ -39,11 +39,11 @@ concept Record = requires {
 };
 template <typename T>
 inline constexpr size_t kListMax = 10'000;  // of records within a record; more are malformed
-// Zero, or how many are kept of a longer list: one too many, for validation to refuse.
+// Zero, or how many of a longer list are kept: one too many, for validation to refuse.
 template <typename T>
 inline constexpr size_t kListKept = 0;
 
-// Of an alternative of a variant: its number there.
+// For an alternative of a variant: its number there.
 template <typename T>
 inline constexpr uint32_t kNumberOf = T::kField;
 
@@ -81,7 +81,7 @@ void describe(Io& io, codec::Describes<RequestId> auto& id) {
   io.number(4, id.sequence);
 }
 
-// Exclusive is the usual mode, and written as nothing.
+// Exclusive is the usual mode, and is left out.
 template <typename Io>
 void mode_field(Io& io, uint32_t number, codec::Describes<LockMode> auto& mode) {
   std::optional<uint64_t> seen;
@@ -94,7 +94,7 @@ void mode_field(Io& io, uint32_t number, codec::Describes<LockMode> auto& mode) 
   }
 }
 
-// Anything but the length of a hash is not one, and leaves none.
+// Any length but that of a hash is invalid, and leaves none.
 template <typename Io>
 void hash_field(Io& io, uint32_t number, codec::Describes<lease::SecretHash> auto& hash) {
   if constexpr (Io::kReads) {
@@ -185,7 +185,7 @@ void describe(Io& io, M& record) {
 
 // ---- whole messages
 
-// How a message is written and read: a record by its fields. What nests says it itself.
+// How a message is written and read: a record by its fields. Nested messages define it themselves.
 template <typename T>
 struct CodecOf;
 template <Record T>
@@ -215,7 +215,7 @@ absl::StatusOr<T> decode_record(std::string_view encoded, const char* what) {
   return record;
 }
 
-// ---- messages as fields of what is written by hand
+// ---- messages as fields of hand-written ones
 
 // `append` writes the message's own bytes. Also if there are none.
 template <typename Append>
@@ -246,7 +246,7 @@ void get(pbf_reader& in, std::vector<T>& records) {
   get(in, records.emplace_back(Rules::blank<T>()));
 }
 
-// ---- variants, of which each alternative has a number
+// ---- variants, whose alternatives are numbered
 
 template <typename T>
 inline constexpr bool kIsVariant = false;
@@ -265,7 +265,7 @@ void put_alternative(std::string& out, const T& one) {
 template <typename... Alternatives>
 bool get_alternative(pbf_reader& in, std::variant<Alternatives...>& variant);
 
-// False: the field under the cursor is not this one.
+// False: the field under the cursor is another one.
 template <typename T>
 bool get_this_alternative(pbf_reader& in, auto& variant) {
   if constexpr (kIsVariant<T>) {
@@ -287,7 +287,7 @@ bool get_alternative(pbf_reader& in, std::variant<Alternatives...>& variant) {
   return (get_this_alternative<Alternatives>(in, variant) || ...);
 }
 
-// A whole message of one.
+// A whole message that holds one.
 template <typename... Alternatives>
 absl::Status get_alternatives(std::string_view encoded, absl::StatusCode code, const char* what,
                               std::variant<Alternatives...>& variant) {

@@ -41,14 +41,14 @@ enum class ResultCode : uint8_t {
   LimitExceeded = 32,
   TtlTooLarge = 33,
   Unsupported = 34,
-  KeyNotFound = 35,  // nothing whose value or lease could be kept
+  KeyNotFound = 35,  // there is no value or lease to keep
   CounterOverflow = 36,
 
   PermissionDenied = 40,  // a resume with the wrong secret
 
   Broken = 70,          // the barrier broke while the caller waited
-  TooManyParties = 71,  // the cycle before has not ended
-  AlreadyExists = 72,   // `id` names the member that is there
+  TooManyParties = 71,  // the previous cycle has not ended
+  AlreadyExists = 72,   // `id` names the existing member
 
   Compacted = 90,       // the revision is below `compacted`
   FutureRevision = 91,  // the revision is above `revision`
@@ -60,7 +60,7 @@ enum class ResultCode : uint8_t {
   InvalidSort = 97,
 
   LeaseExists = 100,
-  NoSpace = 101,  // the keys have no room for what is put (S-35)
+  NoSpace = 101,  // the keys have no room for the put (S-35)
 };
 
 // Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
@@ -70,13 +70,13 @@ std::string_view reason_of(ResultCode code);       // "WaitTimeout"; stable, for
 absl::StatusCode status_code_of(ResultCode code);  // kOk for Ok, Granted and Queued
 ResultOutcome outcome_of(ResultCode code);
 
-// One shape for all answers; zero where it does not apply.
+// One shape for all answers; fields that do not apply are zero.
 struct Result {
   ResultCode code = ResultCode::Ok;
   Revision revision;         // always: the store's revision after this entry (docs/semantics.md S-04)
   Token token;               // Granted, AlreadyHeld; the new one of an upgrade or downgrade
   Index since;               // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
-  SessionId session;         // opened, resumed; killed, also by its hold: the session that is ending
+  SessionId session;         // opened, resumed; killed, also by its hold: the ending session
   Duration ttl{};            // opened, resumed: as granted, never below the one asked for
   uint64_t position = 0;     // Queued: waiters before this one
   uint64_t deleted = 0;      // keys deleted
@@ -84,10 +84,10 @@ struct Result {
   uint64_t releases = 0;     // Granted again: how many releases have counted this hold down so far
   Index id;                  // of a member, of an item
   int64_t number = 0;        // of a counter, a latch; deliveries of an item before this one
-  bool swapped = false;      // a compare-and-set did set
+  bool swapped = false;      // a compare-and-set succeeded
   std::string value = {};    // of an item
-  std::string reply = {};    // of an operation on keys that has more to say: an encoded OperationReply (kv_codec.h)
-  Revision compacted = {};   // Compacted, and answers to questions about keys: below it nothing is answered
+  std::string reply = {};    // of an operation on keys with more to report: an encoded OperationReply (kv_codec.h)
+  Revision compacted = {};   // Compacted, and answers to questions about keys: reads below it are refused
   LeaseId lease = {};        // granted; `session` is its number, `ttl` as granted, also of a renewal
   static Result blank() { return {.code = ResultCode(0)}; }
   static constexpr auto fields() {
@@ -100,7 +100,7 @@ struct Result {
 };
 
 std::string encode(const Result& result);
-void encode(const Result& result, std::string& bytes);         // in the place of what is in `bytes`, whose room is kept
+void encode(const Result& result, std::string& bytes);         // replaces the contents of `bytes`, keeping its capacity
 absl::StatusOr<Result> decode_result(std::string_view bytes);  // kDataLoss: malformed
 
 // Announced to every replica in the apply that ended the session.
@@ -114,7 +114,7 @@ struct SessionEnded {
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
-// Announced in the apply that bound the session to another process: the former one has lost it.
+// Announced in the apply that bound the session to another process: the previous one has lost it.
 struct SessionResumed {
   SessionId session;
   ReplicaId node;
@@ -128,7 +128,7 @@ struct SessionResumed {
   friend bool operator==(const SessionResumed&, const SessionResumed&) = default;
 };
 
-// Announced in the apply that marked the session: it is renewed no more and ends a TTL later (S-57).
+// Announced in the apply that marked the session: it is no longer renewed and ends a TTL later (S-57).
 struct SessionEnding {
   SessionId session;
   static constexpr uint32_t kField = 11;
@@ -136,7 +136,7 @@ struct SessionEnding {
   friend bool operator==(const SessionEnding&, const SessionEnding&) = default;
 };
 
-// Announced in the apply in which somebody wanted a lock that this session has as a delegation (S-58): it is to give it back.
+// Announced in the apply in which another session wanted a lock that this one has as a delegation (S-58): give it back.
 struct DelegationAsked {
   SessionId session;
   std::string name;

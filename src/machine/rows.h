@@ -17,7 +17,7 @@ namespace coordkit::machine::rows {
 
 // The byte after the prefix. A scan sees the tables in the order of these letters.
 enum class TableByte : char {
-  // Of semaphores, barriers and the like (coordination_rows.h); id: the entry that made it, or the token of a hold.
+  // For semaphores, barriers and the like (coordination_rows.h); id: the entry that made it, or the token of a hold.
   Barriers = 'B',
   NumberedCounters = 'C',
   DoubleBarriers = 'D',
@@ -48,7 +48,7 @@ inline constexpr uint64_t kFormat = 1;         // of these rows; a reader refuse
 struct Counters {
   uint64_t format = kFormat;
   ClusterId cluster;
-  uint64_t counter = 0;  // the last token or session id given out
+  uint64_t counter = 0;  // the last token or session id issued
   mvcc::Store::Counters keys;
   uint64_t key_quota = 0;  // SetKeyQuota
   friend bool operator==(const Counters&, const Counters&) = default;
@@ -57,7 +57,7 @@ struct Counters {
 std::string key(std::string_view prefix, TableByte table, uint64_t id);
 std::string key(std::string_view prefix, mvcc::ChangeId change);
 
-// A key without its prefix, taken apart. kDataLoss: not one of ours.
+// A key without its prefix, parsed. kDataLoss: not one of ours.
 struct ParsedKey {
   TableByte table = TableByte::Counters;
   uint64_t id = 0;
@@ -73,7 +73,7 @@ std::string encode(const mvcc::Version& change);
 std::string encode(const mvcc::Store::Row& change);
 std::string encode(const CancelMarks::Marks& marks);
 
-// Each fills what the key does not say; the views of a claim point into `bytes`. kDataLoss: malformed.
+// Each fills what the key does not contain; the views of a claim point into `bytes`. kDataLoss: malformed.
 absl::StatusOr<Counters> decode_counters(std::string_view bytes);
 absl::StatusOr<lease::Session> decode_session(std::string_view bytes);
 absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);

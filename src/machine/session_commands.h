@@ -1,5 +1,5 @@
-// The commands about sessions beyond open and close: taking one over after a restart (docs/semantics.md S-45), and the two-step
-// end of somebody else's (S-57). Part of machine::Request; see command.h for the rules of the encoding.
+// Session commands beyond open and close: taking a session over after a restart (docs/semantics.md S-45), and the two-step
+// end of another client's session (S-57). Part of machine::Request; see command.h for the rules of the encoding.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace coordkit::machine {
 
-inline constexpr size_t kSecretBytesMax = 64;  // of a session, as shown by a resume; at least 1
+inline constexpr size_t kSecretBytesMax = 64;  // of a session, as presented by a resume; at least 1
 
-// Binds a session to the process that asks: to the origin of the request itself.
+// Binds a session to the requesting process: to the origin of the request itself.
 struct ResumeSession {
-  SessionId id;  // not `session`: it does not belong to who asks yet
+  SessionId id;  // not `session`: it does not belong to the caller yet
   std::string secret;
-  bool former_is_gone = false;  // the caller vouches that no process that had it can still trust it
-  Generation generation;        // of the session, as far as the caller's replica knew: a later process is not vouched for
+  bool former_is_gone = false;  // the caller vouches that no previous process can still trust it
+  Generation generation;        // of the session, as known to the caller's replica: a later process is not vouched for
   static constexpr uint32_t kField = 30;
   static constexpr auto fields() {
     using R = ResumeSession;
@@ -27,7 +27,7 @@ struct ResumeSession {
   friend bool operator==(const ResumeSession&, const ResumeSession&) = default;
 };
 
-// Marks a session as ending: it is renewed no more and expires a full TTL later.
+// Marks a session as ending: it is no longer renewed and expires a full TTL later.
 struct KillSession {
   SessionId victim;
   static constexpr uint32_t kField = 31;
