@@ -55,7 +55,7 @@ Disagreement compare(const Agreement& mine, ReplicaId peer, const Agreement& the
   Comparison tolerable;
   dangerous.differ("rate_error_ppm", number(theirs.rate_error_ppm), number(mine.rate_error_ppm));
   dangerous.differ("leader_leases", on(theirs.leader_leases), on(mine.leader_leases));
-  const bool leases = mine.leader_leases || theirs.leader_leases;  // a lease is as long as the voters' patience
+  const bool leases = mine.leader_leases || theirs.leader_leases;  // a lease lasts as long as voters wait
   (leases ? dangerous : tolerable)
       .differ("election_timeout", in_milliseconds(theirs.election_timeout), in_milliseconds(mine.election_timeout));
   tolerable.differ("digest_entries", number(theirs.digest_entries), number(mine.digest_entries));

@@ -1,4 +1,4 @@
-// The applied state of this replica, and the comparison of its digests with those of the others (divergence.h).
+// The applied state of this replica, and the comparison of its digests with those of other replicas (divergence.h).
 #pragma once
 
 #include <optional>
@@ -26,15 +26,15 @@ class AppliedState {
   const Router& router() const { return router_; }
   Index index() const { return router_.applied().index; }
 
-  // Applies what is committed, a turn's share; null: there is nothing. Valid until the next call.
+  // Applies committed entries, a turn's share; null: there are none. Valid until the next call.
   RouterOutput* apply(Consensus& consensus, size_t bytes_max);
   size_t applied_bytes() const { return applied_bytes_; }  // by the last apply()
   bool more_to_apply() const { return more_; }
   void stop() { more_ = false; }
-  // Another state takes the place of ours.
+  // Another state replaces ours.
   void replace(RestoredState& restored);
 
-  // Before any answer of the entries of the last apply() leaves. A verdict of Self: this state is the one that is wrong.
+  // Before any answer of the entries of the last apply() leaves. A verdict of Self: this state is the wrong one.
   void compare_digests(const Turn& turn);
   void vote_digest(Turn& turn);
   void leadership_changed() { divergence_.leadership_changed(); }

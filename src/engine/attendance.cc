@@ -41,7 +41,7 @@ void Attendance::connected(const Hello& hello) {
   seen = {.connected = true, .boot = hello.boot, .store = hello.store, .aside = std::move(aside)};
 }
 
-// Whatever a peer says, it is a short line of printable letters.
+// Whatever a peer sends, it becomes a short line of printable letters.
 void Attendance::stepped_aside(ReplicaId peer, std::string_view why) {
   std::string& aside = seen_[peer].aside;
   aside = why.empty() ? "it does not say why" : "";

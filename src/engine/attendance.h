@@ -1,7 +1,7 @@
-// Who of the members is heard, since when not, and why not as far as anybody here knows: for the operator, never for a
+// Which members are heard, since when the others are not, and why as far as known here: for the operator, never for a
 // decision.
 //
-// Two looks are put together. The transport says who is connected and what it met with where no peer is. A leader knows besides
+// Two sources are combined. The transport says who is connected and what it met where no peer is. A leader also knows
 // who answers: a member may be connected and silent, in quarantine, halted, or with a disk that hangs.
 #pragma once
 
@@ -19,15 +19,15 @@ class Attendance {
   void connected(const Hello& hello);
   void lost(ReplicaId peer, LaggingTime now);
   void refused(ReplicaId peer, std::string why) { seen_[peer].refused = std::move(why); }
-  // It says so itself; over with its next start.
+  // Reported by the peer itself; ends with its next start.
   void stepped_aside(ReplicaId peer, std::string_view why);
   void unreachable(ReplicaId peer, std::string why) { seen_[peer].unreachable = std::move(why); }
 
-  // Of `peers`, without `self`, those that are not connected; and of those that are, the ones that `core`, a leader's, has not
+  // Of `peers`, without `self`, those not connected; and of the connected ones, those that `core`, a leader's, has not
   // heard for `patience`.
   std::vector<MissingMember> missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core, LaggingTime now,
                                      Duration patience) const;
-  // What the transport refused for a reason that will not pass by itself, and who is in quarantine; sentences.
+  // What the transport refused for a permanent reason, and who is in quarantine; sentences.
   std::vector<std::string> explanations() const;
   bool explained(ReplicaId peer) const;
   std::vector<ReplicaId> present() const;
@@ -50,7 +50,7 @@ class Attendance {
   absl::btree_map<ReplicaId, Seen> seen_;
 };
 
-// "no leader is known yet", and why: who of the voters is missing, and whether too many are.
+// "no leader is known yet", and why: which voters are missing, and whether too many are.
 std::string why_no_leader(const raft::Configuration& configuration, const std::vector<MissingMember>& missing);
 
 }  // namespace coordkit::engine

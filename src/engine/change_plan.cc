@@ -19,7 +19,7 @@ bool promoted(const Wishes& wishes, ReplicaId id) {
                      [id](const auto& wish) { return wish.kind == Kind::Promote && wish.member.id == id; });
 }
 
-// A member that is not there yet takes the place of one that votes.
+// A new member replaces a voter.
 bool replaces_voter(const raft::Configuration& now, const raft::MemberChange& wish) {
   return wish.kind == Kind::Replace && includes(now.voters, wish.replaced) && !includes(now.learners, wish.member.id);
 }
@@ -40,7 +40,7 @@ std::string replica_text(ReplicaId id) { return "replica " + std::to_string(id.v
 std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishes) {
   Wishes learning;
   Wishes rest;
-  bool awaited = false;  // a newcomer must catch up before the rest
+  bool awaited = false;  // a new member must catch up before the rest
   for (const raft::MemberChange& wish : wishes) {
     const bool another_learner = wish.kind == Kind::Replace && includes(now.learners, wish.replaced);
     if (wish.kind == Kind::AddLearner || another_learner) {
@@ -48,7 +48,7 @@ std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishe
       learning.push_back(wish);
     } else if (!replaces_voter(now, wish)) {
       rest.push_back(wish);
-    } else if (wish.replaced == wish.member.id) {  // one id has one place: the old disk's vote goes first
+    } else if (wish.replaced == wish.member.id) {  // an id is listed once: the old disk's vote goes first
       awaited = true;
       learning.push_back(wish);
       rest.push_back({.kind = Kind::Promote, .member = wish.member});
@@ -77,12 +77,12 @@ std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wish
     return Objection{Reason::AlreadyExists, "address " + newcomer->address + " belongs to " + replica_text(owner->id) +
                                                 " already: give " + replica_text(newcomer->id) + " its own"};
   }
-  for (size_t taken = 1; taken <= wishes.size(); ++taken) {  // the first one that cannot be, so that it can be named
+  for (size_t taken = 1; taken <= wishes.size(); ++taken) {  // finds the first impossible one, so that it can be named
     const Wishes some(wishes.begin(), wishes.begin() + static_cast<ptrdiff_t>(taken));
     const auto next = raft::next_configuration(now, some);
     const auto* refusal = std::get_if<raft::ChangeFate::Kind>(&next);
     if (!refusal) continue;
-    if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < wishes.size()) continue;  // a later one may bring a voter
+    if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < wishes.size()) continue;  // a later one may add a voter
     const raft::MemberChange& wish = wishes[taken - 1];
     const bool about_replaced = wish.kind == Kind::Replace && *refusal == raft::ChangeFate::Kind::UnknownMember;
     return explain(*refusal, replica_text(about_replaced ? wish.replaced : wish.member.id));

@@ -14,7 +14,7 @@ void Checkpoints::done(const StateCheckpointed& checkpoint, Turn& turn) {
   if (turn.consensus.runs()) turn.consensus.step(raft::Checkpointed{checkpoint.applied, unreadable}, turn.now.lagging);
 }
 
-// A checkpoint that is durable already may cover it: the log is kept for longer than checkpoints need it.
+// A durable checkpoint may already cover it: the log is kept for longer than checkpoints need it.
 void Checkpoints::log_damaged(Index last, const absl::Status& why, Turn& turn) {
   repair_.log_damaged(last, why);
   const Index unreadable = repair_.log_covered(checkpointed_);

@@ -1,4 +1,4 @@
-// When the applied state is written to its store, and what has to be written anew because the disk has lost it
+// When the applied state is written to its store, and what has to be rewritten because the disk has lost it
 // (state_repair.h).
 #pragma once
 
@@ -19,20 +19,20 @@ class Checkpoints {
   // A checkpoint at this position is durable without having been asked for: recovered, or installed.
   void begin_at(Index applied);
   void applied(size_t bytes) { bytes_since_ += bytes; }
-  // Whether a checkpoint was due, it is in the effects then. An error: a machine cannot write a whole one.
+  // Collects a checkpoint into the effects if one is due. An error: a machine cannot write a whole one.
   absl::Status collect(Router& router, Turn& turn);
-  // Somebody needs one at this position or beyond it.
+  // A checkpoint at this position or beyond it is needed.
   void want(Index at_least) { wanted_ = std::max(wanted_, at_least); }
   bool under_way() const { return under_way_; }
   Index checkpointed() const { return checkpointed_; }
 
-  // ---- the store's word
+  // ---- reports of the store
   void done(const StateCheckpointed& checkpoint, Turn& turn);
-  void dropped() { under_way_ = false; }  // it has given up what was under way
-  // The applied state is in memory, whatever became of its copy on the disk.
+  void dropped() { under_way_ = false; }  // it has given up what was in progress
+  // The applied state is in memory, whatever happened to its copy on disk.
   void damaged(const absl::Status& why) { repair_.damaged(why); }
   void waits(const absl::Status& why) { repair_.waits(why); }
-  // Entries of the log up to `last` are rotten.
+  // Entries of the log up to `last` are damaged.
   void log_damaged(Index last, const absl::Status& why, Turn& turn);
   void warnings(std::vector<std::string>& out) const { repair_.warnings(out); }
 

@@ -38,7 +38,7 @@ absl::Status Condition::refusal(Urgency urgency, size_t bytes, const Load& load,
                                                  "; wait for some to end, or raise request_bytes_in_flight_max");
 }
 
-// That callers wait rather than a voter stays behind is the operator's choice (raft::Options::follower_lag_bytes_max).
+// Letting callers wait rather than a voter fall behind is the operator's choice (raft::Options::follower_lag_bytes_max).
 absl::Status Condition::refusal_of_command(Urgency urgency, bool holds_back) const {
   if (urgency == Urgency::Reserved) return absl::OkStatus();
   if (log_space_ != LogSpace::Ample) {

@@ -1,5 +1,5 @@
-// Whether this replica takes calls: what it has become (removed, in quarantine, halted), and which limits it keeps. What a
-// caller reads when it is refused is said here, once.
+// Whether this replica accepts calls: what it has become (removed, in quarantine, halted), and which limits it enforces. The
+// sentence of a refusal is composed here, once.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace coordkit::engine {
 
-// Calls under way, commands and questions together, so that memory is bounded whatever the callers do.
+// Calls in progress, commands and questions together, so that memory is bounded whatever the callers do.
 struct Load {
   size_t requests = 0;
   size_t bytes = 0;
@@ -23,16 +23,16 @@ class Condition {
   void quarantine(std::string reason);
   void set_removed(bool removed) { removed_ = removed; }
   void set_log_space(LogSpace space) { log_space_ = space; }
-  // What peers hear of a replica in quarantine.
+  // What a replica in quarantine tells its peers.
   SteppedAside stepped_aside() const { return {reason_.substr(0, kSteppedAsideBytesMax)}; }
   bool halted() const { return halted_; }
   bool quarantined() const { return quarantined_; }
   bool removed() const { return removed_; }
   const std::string& reason() const { return reason_; }
 
-  // OK: a call is taken. `uninvited`: why this replica has no cluster and will get none; null: it has, or may.
+  // OK: the call is accepted. `uninvited`: why this replica has no cluster and will get none; null: it has, or may.
   absl::Status refusal(Urgency urgency, size_t bytes, const Load& load, const std::string* uninvited) const;
-  // The same for what goes into the log. `holds_back`: as the core says.
+  // The same for commands. `holds_back`: as reported by the core.
   absl::Status refusal_of_command(Urgency urgency, bool holds_back) const;
   void warnings(bool holds_back, std::vector<std::string>& out) const;
 

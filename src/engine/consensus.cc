@@ -37,7 +37,7 @@ raft::Effects& Consensus::drain() {
 
 namespace {
 
-// What fired, and what every member can read, is for a leader to say.
+// Timers that fired, and the feature level, are the leader's to propose.
 bool of_leader_only(const LogCommand& command) {
   return std::holds_alternative<FireTimers>(command) || std::holds_alternative<RaiseLevel>(command);
 }

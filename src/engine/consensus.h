@@ -1,7 +1,7 @@
 // The core of this replica as the rest of the engine sees it: absent before the genesis, in quarantine and after a halt. Every
-// input of the core goes through here, with the tickets under which its answers come back.
+// input to the core goes through here, with the tickets under which its answers return.
 //
-// The one rule that orders I/O is kept here too: what the core sends leaves once the write that it depends on is durable.
+// The one rule that orders I/O is enforced here too: what the core sends leaves once the write that it depends on is durable.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class Consensus {
   void start(raft::Recovered recovered, LaggingTime now);
   void stop(EngineEffects& effects);
   bool runs() const { return core_.has_value(); }
-  // Null: it does not run.
+  // Null: it is not running.
   const raft::Core* core() const { return core_ ? &*core_ : nullptr; }
 
   // ---- who leads, as of the last drain
@@ -43,15 +43,15 @@ class Consensus {
   void tick(LaggingTime now);
   std::span<const raft::Entry> committed(Index first, size_t bytes_max) { return core_->committed(first, bytes_max); }
   void applied(Index through);
-  // What became due. Valid until the next call.
+  // Drains the core. Valid until the next call.
   raft::Effects& drain();
-  const std::vector<ReplicaId>& behind() const { return drained_.behind; }  // as of then: who needs a state
+  const std::vector<ReplicaId>& behind() const { return drained_.behind; }  // as of then: peers that need a state
   void settled(const raft::ProposalFate& fate) { forwarded_.settled(fate); }
 
-  // Commands that another replica hands to this leader; those that are not `wanted` are passed over.
+  // Commands that another replica hands to this leader; those that are not `wanted` are skipped.
   void propose_for(ReplicaId from, Forward& message, absl::FunctionRef<bool(const LogCommand&)> wanted, LaggingTime now);
   bool under_way(const RequestId& request) const { return forwarded_.under_way(request); }
-  // A command of this replica that is proposed here or handed to the leader, and whose repetition is up to the caller.
+  // A command of this replica that is proposed here or handed to the leader; repeating it is up to the caller.
   void hand_over(SharedBytes command, Turn& turn);
 
   WriteGate& writes() { return writes_; }

@@ -36,7 +36,7 @@ std::optional<std::string> DiskRecall::receive(ReplicaId from, const RecallReply
   return check_.answered(from, reply, holds);
 }
 
-// The log reaches as far again as it did before entries of it were lost.
+// The log again reaches as far as it did before entries of it were lost.
 void DiskRecall::mend_log(Turn& turn) {
   if (lost_.covered()) turn.effects.compact = *lost_.covered();
   lost_.compacted();
@@ -45,7 +45,7 @@ void DiskRecall::mend_log(Turn& turn) {
   marks_.whole(self_.store);
 }
 
-// ---- what peers could say only once it was durable
+// ---- what peers could send only once it was durable
 
 // The answer is what was known before this start.
 void DiskRecall::receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member,
@@ -79,8 +79,8 @@ DiskRecall::Said DiskRecall::said_by(const raft::Message& message) {
   return {answers ? What::Acknowledgement : What::Nothing, {}, {}};
 }
 
-// Only what the core relies on, and by its word: the vote it asked for, the campaign it voted for, the stream that an
-// acknowledgement belongs to, the leader it follows. So nothing late is taken for another disk's.
+// Only what the core relies on, confirmed by the core: the vote it asked for, the campaign it voted for, the stream that an
+// acknowledgement belongs to, the leader it follows. So nothing late is attributed to another disk.
 void DiskRecall::note(ReplicaId from, const Hello* member, const Said& said, const raft::Core& core) {
   using What = Said::What;
   if (said.what == What::Nothing || member == nullptr) return;

@@ -1,5 +1,5 @@
-// What replicas remember of each other's disks, and what this one hears of its own (docs/decisions/0009, 0017, 0024): the check
-// for a rollback after a start, the marks of peers that go with the writes of the log, and the entries that this disk has lost.
+// What replicas remember of each other's disks, and what this one learns about its own (docs/decisions/0009, 0017, 0024): the
+// rollback check after a start, the marks of peers that are written with the log, and the entries that this disk has lost.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class DiskRecall {
   DiskRecall(const EngineOptions& options, const Origin& self) : self_(self), check_(options, self), marks_({}) {}
 
   // ---- the start
-  // Takes what was lost out of the log, and the marks.
+  // Takes the lost entries out of the log, and the marks.
   void recover(RecoveredLog& log, Position applied);
   Position floor() const { return lost_.floor(); }
   void begin(RollbackCheck::Disk disk) { check_.begin(disk); }
@@ -29,12 +29,12 @@ class DiskRecall {
   bool waiting() const { return check_.waiting(); }
   // Asks peers, and lets the core take part once a majority has answered.
   void check(Turn& turn);
-  // A sentence: the disk lacks what the peer remembers.
+  // A sentence: the disk lacks something that the peer remembers.
   std::optional<std::string> receive(ReplicaId from, const RecallReply& reply, const raft::Core& core);
   void mend_log(Turn& turn);
   LaggingTime next_deadline() const { return check_.next_deadline(); }
 
-  // ---- peers' disks. `member`: the hello of a peer that is heard as a member, else null
+  // ---- peers' disks. `member`: the hello of a peer accepted as a member, else null
   void receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member, EngineEffects& effects);
   void turn_begins(const raft::Core* core);
   struct Said {
@@ -56,7 +56,7 @@ class DiskRecall {
   RollbackCheck check_;
   PeerMarks marks_;
   LostEntries lost_;
-  Term campaign_;  // that was under way when the turn began; zero: none
+  Term campaign_;  // in progress when the turn began; zero: none
 };
 
 }  // namespace coordkit::engine

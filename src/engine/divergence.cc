@@ -50,7 +50,7 @@ std::optional<Divergence> DivergenceWatch::note(const DigestNote& note, const ra
   const auto found = tallies_.find(note.index);
   if (found == tallies_.end() || !votes(configuration, note.voter)) return std::nullopt;
   Tally& tally = found->second;
-  tally.votes[note.voter] = note.digest;  // of its newest boot
+  tally.votes[note.voter] = note.digest;  // from its newest boot
   const std::optional<Divergence::Verdict> verdict = judge(tally, configuration, leader);
   if (!verdict && tally.votes.size() == configuration.voters.size()) warning_.clear();
   if (!verdict || tally.reported == verdict) return std::nullopt;
@@ -69,8 +69,8 @@ void DivergenceWatch::sampled(Index index, uint64_t digest, const raft::Configur
   hand_at_ = LaggingTime::min();
 }
 
-// Absent: every replica that has voted agrees with this replica. Without a majority on any side it cannot be known which is
-// right; then those who differ from the leader step aside, so that not all do and the leader's side can be looked at.
+// nullopt: every replica that has voted agrees with this one. Without a majority on any side it cannot be known which is
+// right; then those that differ from the leader step aside, so that not all do and the leader's side can be examined.
 std::optional<Divergence::Verdict> DivergenceWatch::judge(const Tally& tally, const raft::Configuration& configuration,
                                                           ReplicaId leader) const {
   using Verdict = Divergence::Verdict;

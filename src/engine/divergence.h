@@ -1,9 +1,9 @@
-// Do replicas that have applied equally far have equal states? Production's own answer (docs/decisions/0008, FLT_A08).
+// Do replicas that have applied equally far have equal states? The check in production (docs/decisions/0008, FLT_A08).
 //
 // After every entry whose index is a multiple of EngineOptions::digest_entries each voter puts the digest of its state into the
-// log. All replicas so see the same digests in the same order, and each one judges itself and no other: a majority of the
-// voters that agree on another digest is right, and it is wrong. Losing a vote costs a comparison, never more.
-// The tally is no part of the replicated state: a replica that starts behind an index takes no part in comparing it.
+// log. So all replicas see the same digests in the same order, and each one judges only itself: if a majority of the
+// voters agrees on another digest, they are right, and the replica is wrong. Losing a vote costs a comparison, never more.
+// The tally is not part of the replicated state: a replica that starts behind an index takes no part in comparing it.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ class DivergenceWatch {
 
   DivergenceWatch(ReplicaId self, Duration retry) : self_(self), retry_(retry) {}
 
-  // In the order of the log. An answer: replicas differ, and it is new who or what is to be believed.
+  // In the order of the log. An answer: replicas differ, and who or what is to be trusted has changed.
   std::optional<Divergence> note(const DigestNote& note, const raft::Configuration& configuration, ReplicaId leader);
 
-  // The own digest, to be handed to the leader now, until it comes back out of the log. Call only when a leader is known.
+  // Our own digest, to be handed to the leader now, until it comes back out of the log. Call only when a leader is known.
   std::optional<DigestVote> due(LaggingTime now);
   void leadership_changed() { hand_at_ = LaggingTime::min(); }
   LaggingTime next_deadline() const { return pending_ ? hand_at_ : LaggingTime::max(); }

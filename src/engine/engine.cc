@@ -1,4 +1,4 @@
-// Birth of an engine: options checked, state restored from the checkpoint, the log's tail handed to the core.
+// Opening an engine: options checked, state restored from the checkpoint, the log's tail handed to the core.
 #include <algorithm>
 #include <exception>
 #include <span>
@@ -94,7 +94,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
     return engine;
   } catch (const engine::NewerLevel& newer) {
     return make_error(Reason::NewerFormat, newer.what());
-  } catch (const std::exception& error) {  // what the stores gave makes no sense to a machine or to the core
+  } catch (const std::exception& error) {  // a machine or the core cannot read what the stores returned
     return make_error(Reason::Corrupt, error.what());
   } catch (...) {
     return make_error(Reason::HostThrew, Outcome::None,
@@ -107,9 +107,9 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
 namespace coordkit::engine {
 namespace {
 
-// What this directory's own log says at the start: it belongs to another replica (FLT_P18). On a copy of it this one would
+// What this directory's own log says at the start: it belongs to another replica (FLT_P18). On a copy of it this replica would
 // repeat that one's votes and acknowledgements. Empty: it is ours, or no replica's. Later entries prove nothing: while it
-// catches up, a replica reads of members that are no more.
+// catches up, a replica reads about members that no longer exist.
 std::string directory_of_another(const Origin& self, const raft::Configuration& in_force, const raft::Configuration& applied) {
   const raft::Member* stranger = nullptr;
   for (const raft::Configuration* configuration : {&in_force, &applied}) {
@@ -168,8 +168,8 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     for (const MachineTimerOp& one : timers) expirations_.timers().apply(one.machine, one.op, now.lagging, applied.index);
   }
   if (absl::Status status = pair_of_stores(log, checkpoint); !status.ok()) return status;
-  // A state from a peer becomes durable before the log is reset (docs/decisions/0006). If that was cut short it is made up
-  // for now: what the log has that contradicts the state was never committed.
+  // A state from a peer becomes durable before the log is reset (docs/decisions/0006). If that was interrupted it is completed
+  // now: entries of the log that contradict the state were never committed.
   const bool replaced = !holds_entry(log, applied);
   if (replaced) {
     log.base = applied;
@@ -198,7 +198,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
 
 void EngineImpl::start_core(raft::Recovered recovered, Turn& turn) {
   consensus_.start(std::move(recovered), turn.now.lagging);
-  // Genesis is committed by definition: from here on the members are known and can be offered it.
+  // Genesis is committed by definition: from here on the members are known and it can be offered to them.
   state_.apply(consensus_, SIZE_MAX);
   if (state_.router().genesis()) turn.effects.cluster = state_.router().genesis()->cluster;
   follow_members(turn);

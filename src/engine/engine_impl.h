@@ -1,16 +1,16 @@
-// One replica, put together. Each turn is a straight line (ARCHITECTURE.md, Flow):
+// One whole replica. Each turn is a straight line (ARCHITECTURE.md, Flow):
 //
 //   inputs -> core -> what to hand over -> drain -> sends, write -> states for peers -> apply -> answers -> checkpoint
 //
-// A step never reaches back: what apply makes possible (a read, a renewal, a retry) is taken up in the same turn if its
-// part comes later, else in the next, which next_deadline() then asks for at once.
+// A step never reaches back: what apply makes possible (a read, a renewal, a retry) is handled in the same turn if its
+// part comes later, otherwise in the next, which next_deadline() then asks for at once.
 //
-// The parts do the work and know only what they are given; here is their order, and what concerns more than one of them:
+// The parts do the work and know only what they are given; here are their order, and what concerns more than one of them:
 //
-//   engine.cc          birth: options, recovery
+//   engine.cc          opening: options, recovery
 //   engine_inputs.cc   which part takes which input and which message
 //   engine_turn.cc     the turn
-//   engine_status.cc   what operators read
+//   engine_status.cc   what operators see
 #pragma once
 
 #include <deque>
@@ -56,7 +56,7 @@ class EngineImpl final : public Engine {
   const raft::Core* core() const override { return consensus_.core(); }
 
  private:
-  // The turn (engine_turn.cc): its line, and the stations at which several parts meet.
+  // The turn (engine_turn.cc): its line, and the steps where several parts meet.
   void run(Turn& turn);
   void notice_gap(Turn& turn);
   void start_core(raft::Recovered recovered, Turn& turn);
@@ -67,7 +67,7 @@ class EngineImpl final : public Engine {
   void change_leadership(const raft::Leadership& leadership, EngineEffects& effects);
   void apply(Turn& turn);
   void note_waiting(ReplicaId peer);
-  bool tell_waiting(Turn& turn);  // true: there is something more to drain
+  bool tell_waiting(Turn& turn);  // true: there is more to drain
   void checkpoint(Turn& turn);
   void answer(Turn& turn);
   void fail_calls(Reason reason, const std::string& why, EngineEffects& effects);
@@ -81,14 +81,14 @@ class EngineImpl final : public Engine {
   void take_inputs(Turn& turn);
   void receive(ReplicaId from, Message& message, Turn& turn);
 
-  // Looks (engine_status.cc).
+  // Queries (engine_status.cc).
   std::vector<std::string> warnings(const std::vector<MissingMember>& missing) const;
   std::string why_starting(const std::vector<MissingMember>& missing) const;
   std::optional<CatchUp> catch_up() const;
 
   EngineOptions options_;
   std::vector<EngineInput> inbox_;
-  size_t taken_ = 0;  // of it, in this turn
+  size_t taken_ = 0;  // from it, in this turn
   TurnClock clock_;
   Condition condition_;
   Founding founding_;

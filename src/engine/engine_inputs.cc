@@ -9,27 +9,27 @@
 
 namespace coordkit::engine {
 
-// ---- what the host posts
+// ---- inputs from the host
 
 class EngineImpl::Inputs {
  public:
   Inputs(EngineImpl& engine, Turn& turn) : engine_(engine), turn_(turn), effects_(turn.effects), now_(turn.now.lagging) {}
 
-  // The transport.
+  // From the transport.
   void operator()(PeerConnected& input);
   void operator()(PeerLost& input);
   void operator()(PeerRefused& input) { engine_.peers_.refused(input.peer, std::move(input.why)); }
   void operator()(PeerUnreachable& input) { engine_.peers_.unreachable(input.peer, std::move(input.why)); }
   void operator()(MessageReceived& input) { engine_.receive(input.from, input.message, turn_); }
 
-  // The log store.
+  // From the log store.
   void operator()(LogWritten& input);
   void operator()(LogWasRead& input);
   void operator()(LogDamaged& input);
   void operator()(LogSpaceChanged& input) { engine_.condition_.set_log_space(input.space); }
   void operator()(StoreFailed& input) { engine_.halt(std::move(input.why), effects_); }
 
-  // The state store.
+  // From the state store.
   void operator()(StateCheckpointed& input) { engine_.checkpoints_.done(input, turn_); }
   void operator()(CheckpointWanted& input) { engine_.checkpoints_.want(input.at_least); }
   void operator()(StateWaits& input);
@@ -42,7 +42,7 @@ class EngineImpl::Inputs {
   void operator()(InstallRefused&) { engine_.states_.install_refused(); }
   void operator()(StateRestored& input);
 
-  // Callers.
+  // From callers.
   void operator()(Submit& call);
   void operator()(Ask& call);
   void operator()(Renew& call) { engine_.reads_.take(std::move(call), turn_); }
@@ -70,12 +70,12 @@ constexpr size_t kInboxKept = 4096;
 void EngineImpl::take_inputs(Turn& turn) {
   Inputs inputs(*this, turn);
   while (taken_ < inbox_.size()) {
-    EngineInput input = std::move(inbox_[taken_++]);  // first of all, so that it is not seen twice if it makes us halt
+    EngineInput input = std::move(inbox_[taken_++]);  // first, so that it is not seen twice if it makes us halt
     std::visit(inputs, input);
   }
   taken_ = 0;
   inbox_.clear();
-  if (inbox_.capacity() > kInboxKept) std::vector<EngineInput>().swap(inbox_);  // a flood is over
+  if (inbox_.capacity() > kInboxKept) std::vector<EngineInput>().swap(inbox_);  // after a flood
 }
 
 void EngineImpl::Inputs::operator()(PeerConnected& input) {
@@ -106,7 +106,7 @@ void EngineImpl::Inputs::operator()(LogWritten& input) {
                      turn_);
 }
 
-// What a peer wants and cannot be read goes with the next checkpoint; the peer is sent the state.
+// Entries that a peer needs and cannot be read are dropped by the next checkpoint; the peer is sent the state.
 void EngineImpl::Inputs::operator()(LogWasRead& input) {
   if (!engine_.core()) return;
   const bool rotten = absl::IsDataLoss(input.entries.status()) && input.first <= engine_.applied();
@@ -121,14 +121,14 @@ void EngineImpl::Inputs::operator()(LogDamaged& input) {
 
 void EngineImpl::Inputs::operator()(StateWaits& input) { engine_.checkpoints_.waits(input.why); }
 
-// The store has dropped whatever was under way; what was fetched of a peer's state is fetched anew.
+// The store has dropped what was in progress; what was fetched of a peer's state is fetched again.
 void EngineImpl::Inputs::operator()(StateDamaged& input) {
   engine_.checkpoints_.dropped();
   engine_.states_.forgotten();
   damaged(input.why);
 }
 
-// The applied state is in memory, whatever became of its copy on the disk.
+// The applied state is in memory, whatever happened to its copy on disk.
 void EngineImpl::Inputs::damaged(const absl::Status& why) {
   if (why.ok() || engine_.condition_.halted() || engine_.condition_.quarantined()) return;
   engine_.checkpoints_.damaged(why);
@@ -161,14 +161,14 @@ void EngineImpl::Inputs::operator()(StateRestored& input) {
   effects_.discarded = *std::move(input.state);
 }
 
-// Of a peer that speaks more than this build.
+// From a peer whose feature level is above this build's.
 absl::Status EngineImpl::Inputs::newer_state(uint64_t level) const {
   return make_error(Reason::NewerFormat, "the state that a peer sent is of feature level " + std::to_string(level) +
                                              ", and this build speaks " + std::to_string(engine_.options_.feature_level) +
                                              ": start a newer build on this directory");
 }
 
-// The new state takes the place of ours in one step, and everything that leant on the old one is looked at again.
+// The new state replaces ours in one step, and everything that relied on the old one is re-checked.
 void EngineImpl::Inputs::adopt(RestoredState& restored) {
   Consensus& consensus = engine_.consensus_;
   const StateOffer offer = engine_.states_.take_restored();
@@ -227,7 +227,7 @@ void EngineImpl::Inputs::operator()(Forget& input) {
   engine_.member_calls_.forget(input.ticket);
 }
 
-// ---- what peers say: only of those who are heard, and only while the core runs
+// ---- messages of peers: only of accepted ones, and only while the core runs
 
 class EngineImpl::Messages {
  public:
@@ -245,7 +245,7 @@ class EngineImpl::Messages {
   void operator()(StateRequest& message) { engine_.states_.receive(from_, message, turn_); }
   void operator()(StateLoading& message) { engine_.states_.receive(from_, message, turn_); }
 
-  // From a leader. Of a new one the core hears by itself; what was handed over is handed over again then.
+  // From a leader. The core itself learns of a new one; what was handed over is handed over again then.
   void operator()(Refusal&) {}
   void operator()(ReadIndexReply& message) { engine_.reads_.receive(message); }
   void operator()(RenewReply& message) { turn_.effects.renewals.push_back(std::move(message)); }
@@ -254,7 +254,7 @@ class EngineImpl::Messages {
   void operator()(StateOffer& message) { engine_.states_.receive(from_, message, turn_); }
   void operator()(StateChunk& message) { engine_.states_.receive(from_, message); }
 
-  // About disks, and before the birth.
+  // About disks, and before initialization.
   void operator()(RecallRequest& message);
   void operator()(RecallReply& message);
   void operator()(SteppedAside& message) { engine_.peers_.receive(from_, message); }
@@ -264,12 +264,12 @@ class EngineImpl::Messages {
   void operator()(RaftMessage& message);
 
  private:
-  bool leads();  // else the sender reads that we do not
+  bool leads();  // otherwise the sender is told that we do not
   bool wanted(const LogCommand& command) const;
 
   EngineImpl& engine_;
   ReplicaId from_;
-  const Hello* member_;  // null: it is not heard as a member
+  const Hello* member_;  // null: it is not accepted as a member
   Turn& turn_;
 };
 

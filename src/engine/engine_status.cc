@@ -1,4 +1,4 @@
-// What operators read of a replica: its state, why, and what they should look after.
+// What operators see of a replica: its state, why, and what needs their attention.
 #include <utility>
 
 #include "engine/engine_impl.h"
@@ -19,8 +19,8 @@ std::string removal(ReplicaId self) {
          " was removed from the cluster: stop it, or add it again with change_membership on a running replica";
 }
 
-// FLT_S08. Nothing that this replica does can be wrong by it; but the replica that says so is out of its mind, or not the one
-// it says it is.
+// FLT_S08. It cannot make this replica do wrong; but the replica that sends it is faulty, or not the one
+// it claims to be.
 std::string disbelief(const raft::TermLeap& leap) {
   return "replica " + std::to_string(leap.from.value()) + " claimed term " + std::to_string(leap.claimed.value()) +
          ", out of all reach of this cluster's, " + std::to_string(leap.count) + (leap.count == 1 ? " time" : " times") +
@@ -93,7 +93,7 @@ std::string EngineImpl::why_starting(const std::vector<MissingMember>& missing) 
   return leaderless ? why_no_leader(core()->configuration(), missing) : "catching up with the leader";
 }
 
-// Behind for so long that it is no matter of a few messages on their way.
+// Behind for so long that it is not a matter of a few messages in flight.
 std::optional<CatchUp> EngineImpl::catch_up() const {
   constexpr int kTimeouts = 4;
   if (!consensus_.leader() || consensus_.leads() || !clock_.last() || recall_.waiting()) return std::nullopt;

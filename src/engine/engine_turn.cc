@@ -1,4 +1,4 @@
-// One turn, read from top to bottom: run() is the flow, the functions below it are its stations in order, as far as they
+// One turn, read from top to bottom: run() is the flow, the functions below it are its steps in order, as far as they
 // concern more than one part.
 #include <algorithm>
 #include <exception>
@@ -22,12 +22,12 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
     halt(make_error(Reason::HostThrew, threw.what()), effects);
   } catch (const NewerLevel& newer) {  // FLT_V02
     halt(make_error(Reason::NewerFormat, newer.what()), effects);
-  } catch (const std::exception& error) {  // a check that did not hold
+  } catch (const std::exception& error) {  // a failed check
     halt(make_error(Reason::BrokenInvariant, error.what()), effects);
   } catch (...) {
     halt(make_error(Reason::HostThrew, "a machine threw something that is no std::exception"), effects);
   }
-  if (condition_.halted()) take_inputs(turn);  // callers that still knock hear of it
+  if (condition_.halted()) take_inputs(turn);  // remaining callers are told
   clock_.ended(now);
   clock_.next_wanted(next_deadline());
 }
@@ -66,8 +66,8 @@ void EngineImpl::run(Turn& turn) {
   peers_.drop_for_blank(turn.effects.sends);
 }
 
-// docs/time.md T6: turns that did not happen are time in which no holder could renew. Leadership is confirmed before anything
-// ends.
+// docs/time.md T6: turns that did not run are time in which no holder could renew. Leadership is confirmed before anything
+// expires.
 void EngineImpl::notice_gap(Turn& turn) {
   if (condition_.halted() || !expirations_.timers().leading()) return;
   const TurnClock::Gap gap = clock_.gap(turn.now);
@@ -178,8 +178,8 @@ void EngineImpl::apply(Turn& turn) {
   std::move(output->events.begin(), output->events.end(), std::back_inserter(turn.effects.events));
 }
 
-// Answers come out of each replica's own apply, so whose calls were just decided here must hear at once that they are
-// committed; the others hear it with the next append.
+// Answers come out of each replica's own apply, so the replicas whose calls were just decided must learn at once that they are
+// committed; the others learn it with the next append.
 bool EngineImpl::tell_waiting(Turn& turn) {
   const bool any = core() && consensus_.leads() && !waiting_peers_.empty();
   if (any) {
@@ -203,7 +203,7 @@ void EngineImpl::checkpoint(Turn& turn) {
 
 namespace {
 
-// A caller that found no leader in time reads which members were missing.
+// A caller that found no leader in time is told which members were missing.
 void explain_no_leader(std::span<Completion> expired, absl::FunctionRef<std::string()> explanation) {
   std::string why;
   for (Completion& one : expired) {
@@ -238,7 +238,7 @@ void EngineImpl::fail_calls(Reason reason, const std::string& why, EngineEffects
 
 // ---- the end
 
-// Fail-stop: nothing more is sent or promised, every call ends, the host process lives.
+// Fail-stop: nothing more is sent or promised, every call ends, the host process lives on.
 void EngineImpl::halt(absl::Status why, EngineEffects& effects) {
   if (condition_.halted()) return;
   why = with_reason(std::move(why));
@@ -247,7 +247,7 @@ void EngineImpl::halt(absl::Status why, EngineEffects& effects) {
   effects.halted = std::move(why);
 }
 
-// Up, silent, not voting: its log may be sound, but it must not be believed any more.
+// Up, silent, not voting: its log may be intact, but it must no longer be trusted.
 void EngineImpl::quarantine(std::string why, EngineEffects& effects) {
   condition_.quarantine(std::move(why));
   fall_silent(Reason::NotReady, effects);
@@ -260,7 +260,7 @@ void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
   effects.writes.clear();
   effects.renewals.clear();
   effects.log_reads.clear();
-  effects.checkpoint.reset();  // a machine may have thrown half way through it
+  effects.checkpoint.reset();  // a machine may have thrown halfway through it
   effects.compact.reset();
   effects.peers.reset();
   effects.views.clear();

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ReplicaEventKind;
 
-constexpr Duration kLookEvery = std::chrono::seconds(1);        // at what nobody reports
+constexpr Duration kLookEvery = std::chrono::seconds(1);        // at what is not reported
 constexpr Duration kLookSoon = std::chrono::milliseconds(100);  // while the replica is on its way to serving
 constexpr Duration kSlowAgain = std::chrono::minutes(1);        // between two complaints about the disk
 constexpr int kSilentAfterTimeouts = 5;
@@ -48,7 +48,7 @@ std::string list_of(const std::vector<Peer>& peers) {
 
 }  // namespace
 
-// One input at a time; what is not named here is no news.
+// One input at a time; what is not named here is not an event.
 class EventLog::Arrival {
  public:
   explicit Arrival(EventLog& log) : log_(log) {}
@@ -145,7 +145,7 @@ void EventLog::connected(const Hello& hello) {
   if (!found.tolerable.empty()) tell(Kind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
 }
 
-// A transport tries again and again, and says each time what it met with.
+// A transport retries again and again, and reports each failure.
 void EventLog::peer_said(Kind kind, Severity severity, ReplicaId peer, const std::string& why) {
   std::string& told = complaints_[peer];
   if (std::exchange(told, why) != why) tell(kind, severity, why, peer);

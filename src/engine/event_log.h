@@ -1,5 +1,5 @@
-// Makes of what a replica's engine is told and does the events that an operator is told (coordkit/replica_event.h). It looks
-// on: nothing that it finds comes back to the engine. Used around an engine by whoever drives it, in the order of a turn:
+// Derives the events for operators (coordkit/replica_event.h) from the inputs and effects of a replica's engine. It only
+// observes: nothing goes back to the engine. Used around an engine by its driver, in the order of a turn:
 //
 //   for each input: log.arrived(input, now); engine.post(input)
 //   engine.turn(now, effects); log.turned(engine, effects, now)
@@ -21,7 +21,7 @@ namespace coordkit::engine {
 class EventLog {
  public:
   // `told` is called at once and must not call back.
-  // As the engine was given it: `agreement`, EngineOptions::agreement.
+  // As passed to the engine: `agreement`, EngineOptions::agreement.
   EventLog(Duration election_timeout, std::optional<Agreement> agreement, OnReplicaEvent told)
       : election_timeout_(election_timeout), agreement_(std::move(agreement)), told_(std::move(told)) {}
 
@@ -51,16 +51,16 @@ class EventLog {
   const Duration election_timeout_;
   const std::optional<Agreement> agreement_;
   const OnReplicaEvent told_;
-  ReplicaEvent next_;  // what all events of this moment have in common
+  ReplicaEvent next_;  // fields common to all events of this moment
   uint64_t feature_level_ = 0;
   ReplicaState state_ = ReplicaState::Starting;
   LaggingTime look_again_{};
   LaggingTime slow_told_ = LaggingTime::min();
   std::deque<Write> writes_;                            // not durable yet, in their order
   std::string log_waits_, checkpoint_waits_;            // for room; empty: no
-  std::string damage_;                                  // of the checkpoint or the log, being mended; empty: none
-  Index mends_;                                         // the checkpoint that does; zero: it is not taken yet
-  absl::btree_map<ReplicaId, std::string> complaints_;  // about a peer, told already
+  std::string damage_;                                  // of the checkpoint or the log, being repaired; empty: none
+  Index mends_;                                         // the checkpoint that repairs it; zero: not taken yet
+  absl::btree_map<ReplicaId, std::string> complaints_;  // about a peer, reported already
   absl::btree_set<ReplicaId> silent_;
 };
 

@@ -1,4 +1,4 @@
-// The leader's proposals that timers have ended (docs/time.md T4 to T7): when they may be made, and what became of them.
+// The leader's proposals for expired timers (docs/time.md T4 to T7): when they may be made, and their outcome.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ class Expirations {
   TimerKeeper& timers() { return timers_; }
   const TimerKeeper& timers() const { return timers_; }
 
-  // T6: the leader stood still. Its timers did, too, and nothing ends before the question under this ticket is answered.
+  // T6: the leader stood still. So did its timers, and nothing expires before the question under this ticket is answered.
   void stood_still(const TurnClock::Gap& gap, Ticket leadership_question);
   void leadership_confirmed(Ticket question);
 
-  // Many deaths at once take several turns, so that the living are served in between (F-26).
+  // Many deaths at once take several turns, so that live sessions are served in between (F-26).
   void propose(Turn& turn);
   void settled(const raft::ProposalFate& fate, LaggingTime now);
   void stop() { timers_.follow(); }

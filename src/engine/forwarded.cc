@@ -8,7 +8,7 @@ void Forwarded::proposed(Ticket ticket, const RequestId& request) {
 }
 
 void Forwarded::settled(const raft::ProposalFate& fate) {
-  if (unsettled_.empty() || unsettled_.front().first != fate.ticket) return;  // they are settled in their order
+  if (unsettled_.empty() || unsettled_.front().first != fate.ticket) return;  // they are settled in order
   const RequestId request = unsettled_.take_front().second;
   if (fate.kind == raft::ProposalFate::Kind::Appended) {
     appended_.push_back({fate.at.index, request});

@@ -1,5 +1,5 @@
-// Requests that other replicas have handed to this one while it leads, until it has applied them. A copy that comes meanwhile
-// would be an entry for nothing: its origin is behind, and finds the answer where the first one stands (S-41).
+// Requests that other replicas handed to this one while it leads, until it has applied them. A copy that arrives meanwhile
+// would be a useless entry: its origin is behind, and finds the answer where the first one is (S-41).
 #pragma once
 
 #include <utility>
@@ -17,7 +17,7 @@ class Forwarded {
   void proposed(Ticket ticket, const RequestId& request);
   void settled(const raft::ProposalFate& fate);
   void applied(Index through);
-  void clear();  // another term: what was appended may be cut off
+  void clear();  // another term: what was appended may be truncated
 
  private:
   absl::flat_hash_set<RequestId> under_way_;

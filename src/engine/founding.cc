@@ -29,10 +29,10 @@ void Founding::hello(const Hello& hello) {
 void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
   if (pending_ || taken_) return;
   if (!offer.invited) return offered_at_birth(from, offer.genesis);
-  if (offer.invited == self_) pending_ = offer.genesis;  // a leader says so: a quorum lives by this genesis
+  if (offer.invited == self_) pending_ = offer.genesis;  // sent by a leader: a quorum uses this genesis
 }
 
-// No replica is born into a cluster that its own list does not describe: two founders with different lists must not share a
+// A replica never joins a new cluster that its own list does not describe: two founders with different lists must not share a
 // voter.
 void Founding::offered_at_birth(ReplicaId from, const raft::Genesis& genesis) {
   const auto& voters = genesis.configuration.voters;

@@ -1,9 +1,9 @@
-// How a cluster is born, and how a blank data directory learns of a cluster that exists (docs/decisions/0002).
+// How a cluster is initialized, and how a blank data directory learns of an existing cluster (docs/decisions/0002).
 //
 // A blank replica neither votes nor campaigns. When every listed member has said hello and all are blank, the one with the
 // lowest id makes the genesis, syncs it, and offers it to the others; each syncs it before its first vote. A blank store
-// that is named in the genesis adopts it at the birth; later the leader invites the stores that its configuration in force
-// names (decisions/0007). A store that is neither waits, and says what for.
+// named in the genesis adopts it at initialization; later the leader invites the stores that its configuration in force
+// names (decisions/0007). A store that is neither waits, and reports what for.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class Founding {
   void hello(const Hello& hello);
   void offered(ReplicaId from, const GenesisOffer& offer);
 
-  // Writes the genesis as entry 1, once it is known.
+  // Writes the genesis as entry 1, once known.
   void bootstrap(WriteGate& writes, EngineEffects& effects);
   // The same, to be taken once.
   std::optional<raft::Genesis> take_pending();
@@ -33,8 +33,8 @@ class Founding {
   // Why nothing happens yet, as a sentence. Uninvited: a cluster exists, and waiting alone will not help.
   bool uninvited() const { return !pending_ && !taken_ && !cluster_name_.empty(); }
   const std::string& reason() const { return reason_; }
-  // Uninvited for so long that it is no matter of moments: at a birth, or right after a start, a cluster that exists and an
-  // invitation to it are some messages apart. From then on calls fail.
+  // Uninvited for so long that it is not a matter of moments: at initialization or right after a start, an existing cluster and
+  // its invitation are only some messages apart. From then on calls fail.
   bool gives_up(LaggingTime now);
   bool given_up() const { return given_up_; }
   LaggingTime next_deadline() const;
@@ -49,13 +49,13 @@ class Founding {
   absl::btree_map<ReplicaId, Hello> hellos_;  // of listed members, newest
   std::optional<raft::Genesis> pending_;
   bool taken_ = false;
-  std::string cluster_name_;  // of a listed member that belongs to a cluster already; empty: none is known to
+  std::string cluster_name_;  // of a listed member that already belongs to a cluster; empty: none known
   std::string reason_;
   std::optional<LaggingTime> uninvited_since_;
   bool given_up_ = false;
 };
 
-// The entry every cluster starts with: index 1, term 1, the same bytes everywhere.
+// The first entry of every cluster: index 1, term 1, the same bytes everywhere.
 raft::Entry genesis_entry(GroupId group, const raft::Genesis& genesis);
 
 }  // namespace coordkit::engine

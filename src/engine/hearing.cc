@@ -8,7 +8,7 @@ namespace {
 
 enum class Saying : uint8_t { Invitation, Candidacy, Append, LeadersWord, Removal, Answer, Call, Question, Memory };
 
-// No default: a message without a line here does not compile.
+// No default: a message kind without a line here does not compile.
 struct SayingOf {
   Saying operator()(const raft::VoteRequest&) const { return Saying::Candidacy; }
   Saying operator()(const raft::VoteReply&) const { return Saying::Answer; }

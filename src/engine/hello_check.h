@@ -1,4 +1,4 @@
-// What stands against hearing a peer, by its hello: what must be set alike, and what its build can read. Pure.
+// Reasons not to listen to a peer, by its hello: settings that must be equal, and what its build can read. Pure.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace {
 
 using TransferEnd = raft::TransferFate::Kind;
 
-constexpr int kTransferPatience = 2;  // election timeouts in which a fit voter may appear
+constexpr int kTransferPatience = 2;  // election timeouts in which a suitable voter may appear
 constexpr int kTransferAttempt = 2;   // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
 
 bool lists(const std::vector<raft::Member>& members, ReplicaId id) {
@@ -57,7 +57,7 @@ void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Inde
   if (wanted) complete(absl::OkStatus(), at, completions);
 }
 
-// Lost, Expired, InProgress and NotLeader are moments, not answers: it is asked again until the deadline.
+// Lost, Expired, InProgress and NotLeader are temporary, not final: it is asked again until the deadline.
 void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || reply.attempt != attempt_) return;
   unanswered_ = reply.fate == TransferEnd::InProgress || reply.fate == TransferEnd::Done;
@@ -66,7 +66,7 @@ void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, st
   ask_at_ = now + options_.raft.election_timeout;
 }
 
-// A leader of a moment ago has not heard from anybody yet.
+// A leader that was just elected has not heard from anyone yet.
 bool LeadershipTransfer::settled_unfit(LaggingTime now) {
   if (!unfit_since_) unfit_since_ = now;
   return now - *unfit_since_ >= kTransferPatience * options_.raft.election_timeout;

@@ -1,4 +1,4 @@
-// A wish to hand leadership over, as its caller's replica sees it through: asked of the leader of the time until this replica
+// A leadership transfer, as the caller's replica pursues it: requested from the current leader until this replica
 // has applied the first entry of the new leader, or the deadline has passed (docs/semantics.md S-61). Asking twice is harmless.
 #pragma once
 
@@ -14,12 +14,12 @@ class LeadershipTransfer {
  public:
   LeadershipTransfer(const EngineOptions& options, BootCounter boot) : options_(options), attempt_(boot.value() << 32) {}
 
-  // At the door. Refused ones complete at once, and so does what is so already. `in_force`: who could lead.
+  // A new call. Refused ones complete at once, and so does one that is already true. `in_force`: who could lead.
   void start(TransferLeadership call, const raft::Configuration& in_force, const raft::Leadership& leadership,
              std::vector<Completion>& completions);
   void forget(Ticket ticket);
 
-  // The first entry of the present leader's term was applied here.
+  // The first entry of the current leader's term was applied here.
   void leader_started(const raft::Leadership& leadership, Index at, std::vector<Completion>& completions);
   void replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions);
   void leadership_changed() { ask_at_ = LaggingTime::min(); }
@@ -35,9 +35,9 @@ class LeadershipTransfer {
   void complete(absl::Status status, Index index, std::vector<Completion>& completions);
 
   const EngineOptions& options_;
-  uint64_t attempt_;  // of this boot, so that no answer to an earlier one fits
+  uint64_t attempt_;  // of this boot, so that no answer to an earlier one matches
   std::optional<TransferLeadership> call_;
-  ReplicaId former_;         // who led when it was first asked; zero: not asked yet
+  ReplicaId former_;         // the leader when it was first asked; zero: not asked yet
   bool unanswered_ = false;  // by the leader that was asked last
   LaggingTime ask_at_{};
   std::optional<LaggingTime> unfit_since_;

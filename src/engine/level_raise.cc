@@ -4,8 +4,8 @@
 
 namespace coordkit::engine {
 
-// A member that is away may come back as an older build: nothing is raised without it. One that goes back to an older build
-// meanwhile is refused by what its log then holds.
+// An absent member may come back with an older build: nothing is raised without it. One that is downgraded
+// meanwhile is refused by what its log then contains.
 void LevelRaise::propose(const Router& router, const PeerSet& peers, Turn& turn) {
   if (turn.now.lagging < next_deadline(turn.consensus, router)) return;
   look_again_ = turn.now.lagging + options_.raft.election_timeout;

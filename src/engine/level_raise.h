@@ -1,4 +1,4 @@
-// Raises the cluster's feature level, on its leader, once every member speaks a higher one (docs/upgrading.md).
+// Raises the cluster's feature level, on its leader, once every member supports a higher one (docs/upgrading.md).
 #pragma once
 
 #include "engine/consensus.h"

@@ -18,7 +18,7 @@ namespace coordkit::engine {
 // A command whose caller waits for the answer.
 struct Request {
   RequestId id;
-  Sequence lowest_unanswered;  // of the same origin: answers below it may be forgotten. I: lowest_unanswered <= id.sequence
+  Sequence lowest_unanswered;  // of the same origin: answers below it may be dropped. I: lowest_unanswered <= id.sequence
   MachineId machine;
   std::string_view payload;  // points into the decoded bytes, like the guard
   struct GuardView {
@@ -26,7 +26,7 @@ struct Request {
     std::string_view bytes;  // at most kGuardBytesMax
   };
   std::optional<GuardView> guard = {};
-  // Of the same origin: executed before it, or this one is not executed yet. Zero: whatever. I: after < id.sequence. From
+  // Of the same origin: executed before it, otherwise this one is not executed yet. Zero: none. I: after < id.sequence. From
   // feature level 2 on.
   Sequence after = {};
 };
@@ -34,7 +34,7 @@ struct Request {
 // "I am a new incarnation": must be applied before any request of that origin.
 struct RegisterOrigin {
   Origin origin;
-  Sequence lowest_unanswered{1};  // nothing below it may run: an origin may have been known before, and forgotten
+  Sequence lowest_unanswered{1};  // nothing below it may run: the origin may have been known before, and dropped
 };
 
 // Proposed by a leader only and never forwarded; void unless the entry's term is still the newest leader's (docs/time.md
@@ -45,8 +45,8 @@ struct FireTimers {
   std::vector<FiredTimer> timers;
 };
 
-// "After entry `index` my state had this digest": changes nothing, but replicas compare (divergence.h). A leader takes it from
-// the replica it names only.
+// "After entry `index` my state had this digest": changes nothing, but replicas compare (divergence.h). A leader accepts it
+// only from the replica it names.
 struct DigestVote {
   ReplicaId replica;
   Index index;
@@ -54,7 +54,7 @@ struct DigestVote {
   friend bool operator==(const DigestVote&, const DigestVote&) = default;
 };
 
-// "From here on entries, messages and rows may be of this feature level." Proposed by a leader only, once every member speaks
+// "From here on entries, messages and rows may use this feature level." Proposed by a leader only, once every member supports
 // it, and never forwarded (level_raise.h).
 struct RaiseLevel {
   uint64_t level = 0;
@@ -64,7 +64,7 @@ struct RaiseLevel {
 using LogCommand = std::variant<Request, RegisterOrigin, FireTimers, DigestVote, RaiseLevel>;
 
 inline constexpr size_t kFiredTimersMax = 4096;  // of one entry
-// Above the number of voters there can be, so that an idle cluster does not go on comparing its own comparisons.
+// Above the largest possible number of voters, so that an idle cluster does not go on comparing its own comparisons.
 inline constexpr uint64_t kDigestEntriesMin = 128;
 
 std::string encode(const Request& request);
@@ -74,7 +74,7 @@ std::string encode(const FireTimers& fired);
 std::string encode(const DigestVote& vote);
 std::string encode(const RaiseLevel& raise);
 
-// kDataLoss: bytes that are no command of this version. The result points into `bytes`.
+// kDataLoss: the bytes are no command of this version. The result points into `bytes`.
 absl::StatusOr<LogCommand> decode_command(std::string_view bytes);
 
 }  // namespace coordkit::engine

@@ -12,7 +12,7 @@ std::string range_of(const std::vector<DamagedEntry>& damaged) {
          " of the log on this disk";
 }
 
-// With the holes. The term of one at the end may be lost with it; the newest term the disk knows is never below it.
+// Including holes. The term of a hole at the end may be lost with it; the newest term the disk knows is never below it.
 Position end_of_all(const RecoveredLog& log) {
   const Position whole = log.entries.empty() ? log.base : log.entries.back().position();
   if (log.damaged.empty() || log.damaged.back().index < whole.index) return whole;
@@ -41,7 +41,7 @@ LostEntries LostEntries::cut(RecoveredLog& log, Position applied) {
   return lost;
 }
 
-// Where the checkpoint's own entry is sound it must be that one; else the two do not belong together, which others find out.
+// Where the checkpoint's own entry is intact it must match; otherwise the two do not belong together, which others detect.
 void LostEntries::cover(RecoveredLog& log, Position applied) {
   const Index end = end_of_all(log).index;
   if (log.damaged.front().index > applied.index || applied.index > end) return;

@@ -113,7 +113,7 @@ void MemberCalls::settled(const raft::TransferFate& fate, Turn& turn) {
   turn.effects.sends.push_back({one.from, reply});
 }
 
-// Names the one that is furthest behind of those that are to vote.
+// Names the member furthest behind among those that are to vote.
 ChangeReply MemberCalls::reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, const Turn& turn) const {
   ChangeReply reply{.attempt = request.attempt, .fate = fate.kind, .configuration = fate.configuration};
   if (fate.kind != raft::ChangeFate::Kind::LearnerLags) return reply;

@@ -1,5 +1,5 @@
-// Calls that change who belongs or who leads: the caller's side, which sees them through (member_change.h,
-// leadership_transfer.h), and the leader's, which puts them to its core.
+// Calls that change membership or leadership: the caller's side, which pursues them (member_change.h,
+// leadership_transfer.h), and the leader's, which passes them to its core.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ class MemberCalls {
   void start(ChangeMembers call, const Router& router, Turn& turn);
   void start(TransferLeadership call, const Router& router, Turn& turn);
   void forget(Ticket ticket);
-  // Puts what is due to the leader, be it this replica's own core.
+  // Sends what is due to the leader, possibly this replica's own core.
   void ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn);
   void receive(const ChangeReply& reply, Turn& turn);
   void receive(const TransferReply& reply, Turn& turn);

@@ -42,7 +42,7 @@ std::string described(const ChangeReply& refusal, uint64_t lag_max) {
 
 }  // namespace
 
-// ---- the door
+// ---- new calls
 
 void MemberChange::start(ChangeMembers call, Index at, const raft::Configuration& applied,
                          std::vector<Completion>& completions) {
@@ -84,7 +84,7 @@ std::string MemberChange::waits_for() const {
   return "the leader is asked";
 }
 
-// ---- what the own log tells
+// ---- what our own log shows
 
 void MemberChange::applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   if (!call_) return;
@@ -107,7 +107,7 @@ void MemberChange::step_done(Index at, std::vector<Completion>& completions) {
   if (steps_.empty()) complete(absl::OkStatus(), at, completions);
 }
 
-// Another caller's configuration: what was asked for an older one has no effect, now or ever.
+// Another caller's configuration: a request based on an older one has no effect, now or ever.
 void MemberChange::rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   at_ = at;
   applied_ = configuration;
@@ -122,14 +122,14 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
                                std::to_string(call_->expected->value()) + ": look at the members again, and ask again"},
         completions);
   }
-  if (!applied_.outgoing.empty()) return;  // its end comes by itself
+  if (!applied_.outgoing.empty()) return;  // leaving it follows by itself
   if (!begun_) steps_.clear();
   if (const auto objection = judge_wishes(applied_, begun_ ? steps_.front() : call_->changes)) {
     refuse(begun_ ? explain(ChangeEnd::Conflict, {}) : *objection, completions);
   }
 }
 
-// A state took the place of the log: what lay between the configuration we knew and this one is not known.
+// A state replaced the log: what lay between the configuration we knew and this one is not known.
 void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   if (!call_ || at == at_) return;
   const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
@@ -138,11 +138,11 @@ void MemberChange::state_replaced(Index at, const raft::Configuration& configura
        completions);
 }
 
-// ---- what the leader tells
+// ---- answers of the leader
 
 void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || !step_next_ || reply.attempt != attempt_) return;
-  if (reply.fate == ChangeEnd::Committed) {  // our own apply will tell, unless we are out of it by this very change
+  if (reply.fate == ChangeEnd::Committed) {  // our own apply will show it, unless this very change removes us
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
@@ -177,7 +177,7 @@ void MemberChange::removed(std::vector<Completion>& completions) {
 std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const HelloOf& hello_of,
                                                     std::vector<Completion>& completions) {
   if (!call_ || !at_ || leaving_ || !applied_.outgoing.empty() || now < ask_at_) return std::nullopt;
-  if (call_->expected && !begun_ && *call_->expected > at_) return std::nullopt;  // our log is not there yet
+  if (call_->expected && !begun_ && *call_->expected > at_) return std::nullopt;  // our log has not reached it yet
   if (!meet(hello_of)) {
     ask_at_ = now + options_.raft.heartbeat_interval;
     return std::nullopt;
@@ -198,7 +198,7 @@ std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const Hello
   return ChangeRequest{++attempt_, at_, steps_.front()};
 }
 
-// The store ids of newcomers that came without are those of their hellos. Of a replaced disk the other one must be there.
+// The store ids of new members that came without one are those of their hellos. For a replaced disk the new one must be up.
 bool MemberChange::meet(const HelloOf& hello_of) {
   meeting_.clear();
   if (!steps_.empty()) return true;
@@ -238,7 +238,7 @@ void MemberChange::complete(absl::Status status, Index index, std::vector<Comple
   call_.reset();
 }
 
-// Definite: the step at hand has no effect and never will have one. An earlier one may have.
+// Definite: the current step has no effect and never will. An earlier one may have.
 void MemberChange::refuse(const Objection& objection, std::vector<Completion>& completions) {
   if (!begun_) return complete(make_error(objection.reason, Outcome::None, objection.sentence), Index(), completions);
   complete(make_error(objection.reason, Outcome::Done, objection.sentence + "; what was added stays a learner"), Index(),

@@ -1,9 +1,9 @@
-// One change of members, as its caller's replica sees it through: from the wish to the final configuration (decisions/0007).
+// One membership change, as the caller's replica pursues it: from the request to the final configuration (decisions/0007).
 //
-// Each step is a compare-and-change: (the configuration it starts from, what to change). It travels to the leader again and
-// again until this replica's own applied configurations tell what became of it: the next one after that start is either what
-// the step makes of it, or something else, and then the step has no effect for ever (no log has two next configurations).
-// So nothing depends on an answer that may get lost; answers only explain what is waited for, and speed up a definite no.
+// Each step is a compare-and-change: (the configuration it starts from, what to change). It is sent to the leader again and
+// again until this replica's own applied configurations show its outcome: the next one after that start is either the
+// step's result, or something else, and then the step never has an effect (no log has two next configurations).
+// So nothing depends on an answer that may get lost; answers only explain the wait, and speed up a definite no.
 #pragma once
 
 #include <deque>
@@ -22,26 +22,26 @@ class MemberChange {
   MemberChange(const EngineOptions& options, StoreId store, BootCounter boot)
       : options_(options), store_(store), attempt_(boot.value() << 32) {}
 
-  // At the door. Refused ones complete at once.
+  // A new call. Refused ones complete at once.
   void start(ChangeMembers call, Index at, const raft::Configuration& applied, std::vector<Completion>& completions);
   void forget(Ticket ticket);
   bool under_way() const { return call_.has_value(); }
-  std::string waits_for() const;  // a sentence; empty: nothing is under way
+  std::string waits_for() const;  // a sentence; empty: nothing is in progress
 
   // A configuration was applied here: each one, in order.
   void applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions);
   void leadership_changed() { ask_at_ = LaggingTime::min(); }
-  // This replica has heard that it is no member any more.
+  // This replica was told that it is no longer a member.
   void removed(std::vector<Completion>& completions);
   void expire(LaggingTime now, std::vector<Completion>& completions);
   void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  // What to ask the leader now; call only when one is known. `hello_of`: who is connected.
+  // What to ask the leader now; call only when one is known. `hello_of`: connected peers.
   using HelloOf = std::function<const Hello*(ReplicaId)>;
   std::optional<ChangeRequest> question(LaggingTime now, const HelloOf& hello_of, std::vector<Completion>& completions);
-  std::vector<Peer> prospects() const;  // to be met, so that their store ids are known
+  std::vector<Peer> prospects() const;  // to be connected, so that their store ids become known
   LaggingTime next_deadline(bool leader_known) const;
 
  private:
@@ -55,23 +55,23 @@ class MemberChange {
 
   const EngineOptions& options_;
   const StoreId store_;
-  uint64_t attempt_;  // of this boot, so that no answer to an earlier one fits
+  uint64_t attempt_;  // of this boot, so that no answer to an earlier one matches
 
   std::optional<ChangeMembers> call_;
   Index at_;                     // of the newest applied configuration
   raft::Configuration applied_;  // I: what the next step starts from, unless joint
-  std::deque<Wishes> steps_;     // the front one is at hand; empty before they are planned
+  std::deque<Wishes> steps_;     // the front one is current; empty before they are planned
   bool begun_ = false;           // an earlier step took effect
 
-  // The step at hand.
-  std::optional<raft::Configuration> step_next_;  // what it makes of `applied_`, once asked
-  bool leaving_ = false;                          // it is applied and joint: its end follows by itself
+  // The current step.
+  std::optional<raft::Configuration> step_next_;  // its result from `applied_`, once asked
+  bool leaving_ = false;                          // it is applied and joint: leaving it follows by itself
   bool unanswered_ = false;                       // the newest attempt
   bool lost_ = false;                             // an older attempt was never answered
   LaggingTime ask_at_{};
   std::optional<ChangeReply> refusal_;      // the newest one, for the explanation
-  std::optional<LaggingTime> alone_since_;  // NotEnoughVoters is said since then
-  std::string meeting_;                     // who was not met yet, and why
+  std::optional<LaggingTime> alone_since_;  // NotEnoughVoters has been reported since then
+  std::string meeting_;                     // who was not connected yet, and why
 };
 
 }  // namespace coordkit::engine

@@ -1,8 +1,8 @@
-// Who is connected, and in what capacity each of them is listened to (decisions/0007). The configuration in force decides, from
-// its append on, not the applied one: a peer that votes or leads by it must be heard before anything of it is committed.
+// Who is connected, and in which capacity each peer is heard (decisions/0007). The configuration in force decides, from
+// its append on, not the applied one: a peer that votes or leads by it must be heard before anything by it is committed.
 //
-// hearing.h says what a capacity is, and what may be said in it. That a peer belongs to the cluster is what the transport
-// reports in Hello::cluster: the id of the cluster only if the other end has proven to know it.
+// hearing.h says what a capacity is, and what may be sent in it. Whether a peer belongs to the cluster is what the transport
+// reports in Hello::cluster: the id of the cluster only if the other end has proved that it knows it.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class Members {
  public:
   void connected(const Hello& hello);
   void lost(ReplicaId peer) { peers_.erase(peer); }
-  // Another one is in force. Answers who may speak from here on as a member and could not before.
+  // Another one is in force. Returns the peers that become members by it.
   std::vector<Hello> follow(const raft::Configuration& configuration, ClusterId cluster);
 
   Standing standing(ReplicaId peer) const;
@@ -28,10 +28,10 @@ class Members {
   bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const;
   const Hello* hello_of(ReplicaId peer) const;
 
-  // Named members that are blank: they do not know the genesis.
+  // Named members that are blank: they lack the genesis.
   std::vector<ReplicaId> uninitiated() const;
   std::vector<ReplicaId> of(Standing standing) const;
-  // Those whose build speaks less.
+  // Those whose build supports less.
   std::vector<ReplicaId> below(uint64_t feature_level) const;
 
  private:

@@ -28,7 +28,7 @@ std::string_view view_of(pbf_reader& in) {
   return {view.data(), view.size()};
 }
 
-// The only refusals that are kept. Another one was stored by a later version.
+// The only refusals that are kept. Any other was stored by a later version.
 bool known(const std::optional<Reason>& refused) {
   return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge;
 }
@@ -72,7 +72,7 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   if (sequence < state->retired) return {Verdict::Refuse, Reason::SequenceRetired, nullptr};
 
   const uint64_t place = sequence - state->retired;
-  if (place >= kAnswersMax) return {Verdict::Refuse, Reason::TooManyInFlight, nullptr};  // no engine of ours gets here
+  if (place >= kAnswersMax) return {Verdict::Refuse, Reason::TooManyInFlight, nullptr};  // our own engine never gets here
   if (const StoredAnswer* known = state->at(sequence)) {
     if (known->command_hash != command_hash) return {Verdict::Refuse, Reason::SequenceReused, nullptr};
     return {known->answered ? Verdict::Repeat : Verdict::Executing, {}, known};
@@ -113,7 +113,7 @@ void Origins::store(const RequestId& id, Reason refused, Index index) {
   slot->index = index;
 }
 
-// The reserved place of a request, or null: it was retired by a later request of the batch at hand, or long ago.
+// The reserved place of a request, or null: it was retired by a later request of the current batch, or long ago.
 StoredAnswer* Origins::unanswered(const RequestId& id) {
   State* state = find(id.origin);
   StoredAnswer* reserved = state ? state->at(id.sequence) : nullptr;

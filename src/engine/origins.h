@@ -1,8 +1,8 @@
-// Exactly once: who may submit requests, and what was answered to those it still waits for (docs/semantics.md S-41..S-44).
+// Exactly once: who may submit requests, and the answers to those it still awaits (docs/semantics.md S-41..S-44).
 //
 // Replicated state, changed only in apply. An origin is one incarnation of one replica; a newer boot replaces the older one
-// and its answers. Answers are kept from `retired` on: the origin itself says which sequences it no longer awaits, and it
-// sends nothing more while too many bytes of answers are kept for it (Proposals).
+// and its answers. Answers are kept from `retired` on: the origin itself reports which sequences it no longer awaits, and it
+// sends no more while too many bytes of answers are kept for it (Proposals).
 // Invariants: INV_L09 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
 // admit() and store() each, never on how the two are interleaved: replicas apply the same log in different batches.
 #pragma once
@@ -26,10 +26,10 @@ namespace coordkit::engine {
 
 // The stored answer to one executed request.
 struct StoredAnswer {
-  uint64_t command_hash = 0;  // the same id with another command is SequenceReused
-  bool answered = false;      // false: executing within the batch at hand
+  uint64_t command_hash = 0;  // the same id with a different command is SequenceReused
+  bool answered = false;      // false: executing within the current batch
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
-  std::optional<Reason> refused;  // by its guard, or its result was dropped; no bytes then
+  std::optional<Reason> refused;  // by its guard, or its result was dropped; then no bytes
   SharedBytes bytes;
   Index index;
 };
@@ -42,7 +42,7 @@ class Origins {
     Execute,
     Repeat,
     Executing,
-    Overtakes,  // what it comes after has not arrived: as if this one had not, either
+    Overtakes,  // its predecessor has not arrived: treated as if this one had not, either
     Refuse
   };
   struct Admission {
@@ -58,8 +58,8 @@ class Origins {
   // The same for a request that ends without a result of its machine.
   void store(const RequestId& id, Reason refused, Index index);
   // Registers an incarnation, whose sequences below `lowest` are refused; an older or equal one changes nothing. One that
-  // another store had displaced (its disk was exchanged and put back while its process lived) may return, but whatever it had
-  // sent before is refused for good: what was answered to it is gone.
+  // another store had displaced (its disk was exchanged and put back while its process lived) may return, but everything it had
+  // sent before is refused for good: the answers are gone.
   void enroll(const Origin& origin, Sequence lowest = Sequence(1));
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
@@ -70,11 +70,11 @@ class Origins {
   uint64_t digest() const;
 
  private:
-  static constexpr size_t kDisplacedMax = 256;  // a disk of so long ago does not come back while its process lives
+  static constexpr size_t kDisplacedMax = 256;  // a disk that old does not come back while its process lives
   struct Displaced {
     StoreId store;
     BootCounter boot;
-    Sequence next{1};  // the first one that was never seen
+    Sequence next{1};  // the first one never seen
   };
   struct State {
     StoreId store;

@@ -24,8 +24,8 @@ bool holds_entry(const RecoveredLog& log, Position position) {
   return place < log.entries.size() && log.entries[place].term == position.term;
 }
 
-// A checkpoint that was taken here was taken of entries that were durable in the log beside it, and these are never cut. A
-// state from a peer becomes durable before the log starts again after it (docs/decisions/0006), but no member is sent one
+// A checkpoint taken here covers entries that were durable in the log beside it, and these are never cut. A
+// state from a peer becomes durable before the log is restarted after it (docs/decisions/0006), but no member is sent one
 // before it has stored the genesis and with it a term.
 absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint) {
   const Position applied = checkpoint.applied();

@@ -1,4 +1,4 @@
-// Whether a log and the checkpoint beside it can be those of one replica at one moment.
+// Whether a log and the checkpoint beside it can belong to one replica at one moment.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,10 +7,10 @@
 
 namespace coordkit::engine {
 
-// kDataLoss, with a sentence: one of the two has lost something, and with it perhaps votes and acknowledgements (FLT_D21).
+// kDataLoss, with a sentence: one of the two has lost something, possibly votes and acknowledgements (FLT_D21).
 absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint);
 
-// Whether a log without holes, that does not start beyond this position, has it.
+// Whether a log without holes that does not start beyond this position contains it.
 bool holds_entry(const RecoveredLog& log, Position position);
 
 }  // namespace coordkit::engine

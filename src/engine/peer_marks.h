@@ -1,6 +1,6 @@
 // What this replica remembers of its peers' disks (coordkit/peer_mark.h). Marks only rise; a newer start or term replaces an
-// older one: who acts in a later term still has, or had rightly cut off, whatever it said before. Who is no member any more is
-// forgotten, but not at once: a replica that was removed and set back must not elect a leader of former days.
+// older one: a disk that acts in a later term still has, or had rightly truncated, all it said before. A replica that is no
+// longer a member is forgotten, but not at once: one that was removed and rolled back must not elect an obsolete leader.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ class PeerMarks {
   explicit PeerMarks(std::vector<PeerMark> recovered) : marks_(std::move(recovered)) {}
 
   std::optional<PeerMark> of(StoreId store) const;
-  // The store was opened again. Starts that are not newer than the one known change nothing.
+  // The store was opened again. Starts not newer than the known one change nothing.
   void started(StoreId store, BootCounter boot, uint64_t start);
   void voted(StoreId store, Term term, ReplicaId candidate);
-  // The own disk, when entries were lost: in its term it had held a log up to `end`, whatever it lacks of it now. Until
-  // it is taken back.
+  // Our own disk, when entries were lost: in its term it had held a log up to `end`, whatever it lacks now. Until
+  // it is retracted.
   void lacks(StoreId own, Term term, Position end);
   void whole(StoreId own);
   // It holds the log of the term's leader up to `match`.
@@ -32,8 +32,8 @@ class PeerMarks {
   std::optional<std::vector<PeerMark>> take_changed();
 
  private:
-  PeerMark* mark(StoreId store);                // null: no room for another one
-  PeerMark* mark_of(StoreId store, Term term);  // raised to this term; null: it is over
+  PeerMark* mark(StoreId store);                // null: no room for another mark
+  PeerMark* mark_of(StoreId store, Term term);  // raised to this term; null: that term is over
 
   std::vector<PeerMark> marks_;  // by store
   bool changed_ = false;

@@ -8,7 +8,7 @@
 
 namespace coordkit::engine {
 
-// ---- who is there
+// ---- connections
 
 bool PeerSet::connected(const Hello& hello, LaggingTime now) {
   Disagreement found = check_hello(options_.agreement, feature_level_, hello);
@@ -74,10 +74,10 @@ bool PeerSet::removes_us(const raft::Core& core, const Router& router, StoreId o
   return core.removed() || (named_once_ && !named);
 }
 
-// ---- who should be connected
+// ---- connection targets
 
 // The members in force and the committed ones, the operator's list as long as the log does not name us, and peers that a change
-// started here wants to meet.
+// started here needs to connect to.
 void PeerSet::tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
                            EngineEffects& effects) {
   const auto basis = std::tuple(followed_, router.configuration_at(), change_under_way);
@@ -103,10 +103,10 @@ void PeerSet::tell_targets(const raft::Core* core, const Router& router, bool ch
   effects.peers = std::move(peers);
 }
 
-// ---- what peers must hear
+// ---- what peers must be told
 
-// A named store that is blank is given the genesis: at the birth by any member, later by the leader, as an invitation. An
-// acquaintance that the committed configuration does not know hears that it is removed.
+// A named store that is blank is given the genesis: at initialization by any member, later by the leader, as an invitation. An
+// acquaintance that the committed configuration does not know is told that it is removed.
 void PeerSet::inform(const Router& router, Turn& turn) {
   const Consensus& consensus = turn.consensus;
   if (turn.now.lagging < next_deadline(consensus, router)) return;
@@ -139,11 +139,11 @@ void PeerSet::drop_for_blank(std::vector<Outbound>& sends) const {
 
 Duration PeerSet::patience() const { return kSilentTimeouts * options_.raft.election_timeout; }
 
-// Before the first turn: of those that it will be connected with.
+// Before the first turn: of the peers that it will connect to.
 std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime now) const {
   std::vector<Peer> peers = targets_;
   if (!core) return attendance_.missing(peers, options_.raft.self, nullptr, now, patience());
-  std::erase_if(peers, [core](const Peer& peer) { return !raft::is_member(core->configuration(), peer.id); });  // only greeted
+  std::erase_if(peers, [core](const Peer& peer) { return !raft::is_member(core->configuration(), peer.id); });  // not members
   const raft::Status status = core->status();
   return attendance_.missing(peers, options_.raft.self, &status, now, patience());
 }

@@ -1,5 +1,5 @@
-// The other replicas as this one meets them: who is connected and in what capacity heard (members.h), who is missing or far
-// away (attendance.h, round_trips.h), which to be connected with, and what must be said to peers that no log reaches.
+// The other replicas as seen by this one: who is connected and in which capacity (members.h), who is missing or far
+// away (attendance.h, round_trips.h), which to connect to, and what must be sent to peers that no log reaches.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,28 @@
 
 namespace coordkit::engine {
 
-// Election timeouts after which silence, of a peer or of a disk, is no matter of moments.
+// Election timeouts after which the silence of a peer or a disk is no passing matter.
 inline constexpr int kSilentTimeouts = 10;
 
 class PeerSet {
  public:
   explicit PeerSet(const EngineOptions& options) : options_(options), round_trips_(options.raft.election_timeout) {}
 
-  // ---- the transport's word
+  // ---- reports of the transport
   void turn_began(LaggingTime now) { attendance_.began(now); }
-  // False: it is not heard, because we dangerously disagree about settings, or because its build cannot read what is written.
+  // False: it is ignored, because its settings differ dangerously from ours, or because its build cannot read what is written.
   bool connected(const Hello& hello, LaggingTime now);
-  // The cluster's feature level: whose build speaks less is not heard.
+  // The cluster's feature level: a peer whose build supports less is ignored.
   void require(uint64_t feature_level, LaggingTime now);
   void lost(ReplicaId peer, LaggingTime now);
   void refused(ReplicaId peer, std::string why) { attendance_.refused(peer, std::move(why)); }
   void unreachable(ReplicaId peer, std::string why) { attendance_.unreachable(peer, std::move(why)); }
 
   // ---- messages
-  // One that is not heard is counted.
+  // One that is not accepted is counted.
   bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied);
   const Hello* hello_of(ReplicaId peer) const { return members_.hello_of(peer); }
-  const Hello* member(ReplicaId peer) const;  // null: not heard as a member
+  const Hello* member(ReplicaId peer) const;  // null: not accepted as a member
   void sent(const raft::Send& one, LaggingTime now) { round_trips_.sent(one.to, one.message, now); }
   template <typename RaftMessage>
   void received(ReplicaId from, const RaftMessage& message, LaggingTime now) {
@@ -46,21 +46,21 @@ class PeerSet {
   std::vector<ReplicaId> present() const { return attendance_.present(); }
 
   // ---- the configuration
-  // Another one is in force, on append or because its entry was cut off: who may speak as a member from here on. Absent: the
-  // same.
+  // Another one is in force, on append or because its entry was truncated: who is accepted as a member from here on. nullopt:
+  // the same one.
   std::optional<std::vector<Hello>> follow(const raft::Core& core, ClusterId cluster);
-  // Whether this replica, on this store, is out: by what is committed, or by the word of a peer that knows what is
-  // (thesis 4.2.3). A leader's word ends it (R44).
+  // Whether this replica, on this store, is removed: by what is committed, or by a message of a peer that knows what is
+  // (thesis 4.2.3). A message from a leader ends it (R44).
   bool removes_us(const raft::Core& core, const Router& router, StoreId own);
   // The peers to be connected with, when that changed. `core`: null before the genesis.
   void tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
                     EngineEffects& effects);
 
-  // ---- what peers must hear that no log tells them, again and again until they have shown that they know
+  // ---- what peers must be told outside the log, repeated until they show that they know it
   void inform(const Router& router, Turn& turn);
   void inform_soon() { inform_again_ = LaggingTime::min(); }
   LaggingTime next_deadline(const Consensus& consensus, const Router& router) const;
-  // A blank peer can only be invited; what else is on its way to it would be lost on it, and may be large.
+  // A blank peer can only be invited; anything else sent to it would be wasted, and may be large.
   void drop_for_blank(std::vector<Outbound>& sends) const;
 
   // ---- for operators
@@ -76,14 +76,14 @@ class PeerSet {
   Members members_;
   Attendance attendance_;
   RoundTrips round_trips_;
-  absl::btree_map<ReplicaId, std::string> disagreements_;      // of connected peers, that can be lived with
+  absl::btree_map<ReplicaId, std::string> disagreements_;      // of connected peers, tolerable ones
   Position followed_;                                          // the configuration in force that members_ knows
   uint64_t feature_level_ = 0;                                 // required
-  std::vector<Peer> targets_;                                  // as the transport has them
+  std::vector<Peer> targets_;                                  // as the transport knows them
   std::optional<std::tuple<Position, Position, bool>> basis_;  // what they were made from
   bool named_once_ = false;                                    // the log has named this replica as a member
   LaggingTime inform_again_ = LaggingTime::min();
-  uint64_t unheard_ = 0;  // messages of peers that may not say them
+  uint64_t unheard_ = 0;  // messages of peers that may not send them
 };
 
 }  // namespace coordkit::engine

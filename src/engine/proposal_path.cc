@@ -45,7 +45,7 @@ void ProposalPath::forward(Turn& turn) {
 }
 
 // What was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts over.
-// Proposals are settled in their order.
+// Proposals are settled in order.
 void ProposalPath::settled(const raft::ProposalFate& fate, LaggingTime now) {
   if (proposed_.empty() || proposed_.front().ticket != fate.ticket) return;
   const Proposed own = proposed_.take_front();

@@ -1,4 +1,4 @@
-// The way of this replica's commands into the log: to the core where it leads, in messages to the leader elsewhere.
+// The path of this replica's commands into the log: to the core where it leads, in messages to the leader elsewhere.
 #pragma once
 
 #include <vector>

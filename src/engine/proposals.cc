@@ -21,7 +21,7 @@ std::string_view why_refused(Reason refusal) {
   }
 }
 
-// Whether a machine's decision came with this answer; other refusals are of a repeat.
+// Whether this answer carries a machine's decision; other refusals belong to a repeat.
 bool decides(const Answer& answer) {
   return answer.stage == ApplyOutput::Stage::Final && (!answer.refused || answer.refused == Reason::ResultTooLarge);
 }
@@ -64,8 +64,8 @@ Proposals::Call* Proposals::unanswered(Sequence sequence) {
   return at && at->unanswered ? &calls_.find(at->unanswered)->second : nullptr;
 }
 
-// Gives sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves. One whose time
-// is over is left to expire().
+// Assigns sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves. A call whose
+// deadline has passed is left to expire().
 void Proposals::admit_waiting(LaggingTime now) {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
     while (from->waiting > 0 && room(*from)) {
@@ -97,7 +97,7 @@ void Proposals::leave(Line& from) {
   }
 }
 
-// Answers are kept until the origin says that it awaits nothing so old any more.
+// Answers are kept until the origin reports that it no longer awaits any that old.
 void Proposals::note_kept(const Answer& answer) {
   Place* at = place(answer.request.sequence);
   if (!at || answer.refused || at->kept) return;
@@ -156,7 +156,7 @@ void Proposals::refused(Sequence sequence, Handing handing, LaggingTime when) {
   schedule(*call, when);
 }
 
-// Until it is handed to the same leader again: longer each time, because a leader that is slow is not helped by copies.
+// The delay until it is handed to the same leader again: longer each time, because copies do not help a slow leader.
 Duration Proposals::patience(Call& call) const {
   return options_.raft.election_timeout * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
 }
@@ -170,7 +170,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
   }
   admit_waiting(now);
   const auto hand = [&](Call& call) {
-    if (call.submit.deadline <= now) return schedule(call, LaggingTime::max());  // nobody waits for it
+    if (call.submit.deadline <= now) return schedule(call, LaggingTime::max());  // its caller no longer waits
     out.push_back(hand_over(call, into == Into::OwnLog ? LaggingTime::max() : now + patience(call)));
   };
   while (!at_once_.empty()) {
@@ -220,11 +220,11 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
     return complete(call, std::move(completion), completions);
   }
   const auto waiting = queued_.find(sequence);
-  if (waiting == queued_.end() || !decided) return;  // a repeat; the decision itself is still to come
+  if (waiting == queued_.end() || !decided) return;  // a repeat; the decision is still to come
   complete(calls_.find(waiting->second), std::move(completion), completions);
 }
 
-// By the machine, which will answer later. What may wait for long keeps no more bytes than its own.
+// Accepted by the machine, which will answer later. A call that may wait for long keeps no more bytes than its own.
 void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<Completion>& completions) {
   Call& call = it->second;
   schedule(call, LaggingTime::max());

@@ -1,4 +1,4 @@
-// The calls of this replica that go through the log, from the door to their answer (docs/semantics.md S-41..S-43).
+// The calls of this replica that go through the log, from entry to answer (docs/semantics.md S-41..S-43).
 //
 // A call gets the next sequence of this incarnation when it fits the window, is handed to the leader (here or over the
 // network), and is handed over again whenever leadership changes or nothing is heard, until its answer comes out of this
@@ -23,11 +23,11 @@ inline size_t bytes_of(const Submit& submit) { return submit.command.size() + (s
 
 class Proposals {
  public:
-  static constexpr size_t kAnswerBytesMax = 64 << 20;  // kept by all replicas for this origin; beyond it calls are held back
+  static constexpr size_t kAnswerBytesMax = 64 << 20;  // kept by all replicas for this origin; beyond it, calls are delayed
 
   Proposals(const EngineOptions& options, Origin origin) : options_(options), origin_(origin) {}
 
-  // At the door. Refused ones complete at once.
+  // A new call. Refused ones complete at once.
   void submit(Submit submit, std::vector<Completion>& completions);
   void forget(Ticket ticket);
 
@@ -37,10 +37,10 @@ class Proposals {
   void postpone(Sequence sequence, LaggingTime when);
 
   enum class Handing : uint8_t { First, Repeated };
-  // The leader said no. If it was never handed over before, it certainly has no effect so far.
+  // The leader refused it. If it was never handed over before, it certainly has no effect so far.
   void refused(Sequence sequence, Handing handing, LaggingTime when);
 
-  // What is to be handed to the leader now, ready to be an entry; registration first. Call only when a leader is known.
+  // What to hand to the leader now, ready to be an entry; registration first. Call only when a leader is known.
   struct Handover {
     Sequence sequence;  // zero: the registration
     Handing handing = Handing::First;
@@ -48,19 +48,19 @@ class Proposals {
   };
   enum class Into : uint8_t {
     OtherLog,  // the leader may or may not get it: handed over again after a while
-    OwnLog,    // we lead: what becomes of it is told in the same turn
+    OwnLog,    // we lead: its outcome is known in the same turn
   };
   void collect(LaggingTime now, bool registered, std::vector<Handover>& out, Into into = Into::OtherLog);
 
-  // It came to the log before what it comes after: handed over again at once.
+  // It reached the log before its predecessor: handed over again at once.
   void overtook(const RequestId& request);
 
-  // Whether the applied state knows this origin. Once it did and does not any more, another data directory has taken this
+  // Whether the applied state knows this origin. If it did and no longer does, another data directory has taken this
   // replica's place: answers to what was handed over are gone, so those calls end as unknown and are never handed over again.
   void known_as_origin(bool registered, std::vector<Completion>& completions);
   // An answer that came out of apply.
   void answered(Answer answer, std::vector<Completion>& completions);
-  // Another state took the place of ours, and entries were skipped: what it knows of our calls is taken from it. The rest is
+  // Another state replaced ours, and entries were skipped: what it knows about our calls is taken from it. The rest is
   // still to be applied, or ends as unknown (regression R73).
   void state_replaced(const Router& router, std::vector<Completion>& completions);
   // Calls whose deadline has passed, as many as a turn has time for. True: more are left.
@@ -68,7 +68,7 @@ class Proposals {
   // The end: everything completes with this reason.
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  enum class Road : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get right now
+  enum class Road : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
   LaggingTime next_deadline(Road road) const;
   size_t size() const { return calls_.size(); }
   size_t bytes() const { return bytes_; }  // of commands and guards
@@ -78,19 +78,19 @@ class Proposals {
   struct Call {
     Submit submit;
     Sequence sequence;                          // zero: still waiting for a place in the window
-    bool handed = false;                        // ever, and not refused: from then on the outcome is unknown until answered
+    bool handed = false;                        // ever, and not refused: the outcome is unknown until answered
     bool queued = false;                        // accepted by the machine, waiting in its state
     LaggingTime retry_at = LaggingTime::max();  // unanswered: when to hand over (again)
     uint8_t handings = 0;                       // to this leader
   };
   using Calls = absl::flat_hash_map<Ticket, Call>;
 
-  // Calls without a sequence yet, in their order. Those that have ended meanwhile are passed over.
+  // Calls without a sequence yet, in order. Ended ones are skipped.
   struct Line {
     Ring<Ticket> tickets;
     size_t waiting = 0;  // of them, not ended
   };
-  // A sequence from lowest_ on: whose it is, or, once that was answered, what of the answer is kept.
+  // A sequence from lowest_ on: whose it is, or, once answered, what of the answer is kept.
   struct Place {
     Ticket unanswered;  // zero: answered
     std::optional<size_t> kept;
@@ -125,7 +125,7 @@ class Proposals {
   Sequence lowest_{1};               // I: next() if nothing is unanswered; what is below is answered, and never falls
   Ring<Place> places_;               // I: the first is unanswered
   absl::flat_hash_map<Sequence, Ticket> queued_;
-  Ring<Sequence> at_once_;       // to be handed over as soon as a leader is known; answered ones are passed over
+  Ring<Sequence> at_once_;       // to be handed over as soon as a leader is known; answered ones are skipped
   Deadlines<Sequence> retries_;  // to be handed over later
   Deadlines<Ticket> deadlines_;
   size_t kept_bytes_ = 0;  // I: the sum of Place::kept

@@ -1,12 +1,12 @@
-// What becomes of this replica's calls when a peer's state takes the place of its own.
+// What happens to this replica's calls when a peer's state replaces its own.
 #include <utility>
 
 #include "engine/proposals.h"
 
 namespace coordkit::engine {
 
-// First the answers that the origin table has, also those that say Queued; then everything that is queued, by what its
-// machine says. A call without an answer was not executed yet: its entry comes later, or it is handed over again.
+// First the answers in the origin table, including those that say Queued; then everything queued, as its
+// machine reports. A call without an answer was not executed yet: its entry comes later, or it is handed over again.
 void Proposals::state_replaced(const Router& router, std::vector<Completion>& completions) {
   std::vector<Sequence> sequences;
   for (size_t i = 0; i < places_.size(); ++i) {

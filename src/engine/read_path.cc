@@ -11,7 +11,7 @@
 namespace coordkit::engine {
 namespace {
 
-// A read changes nothing, so one that throws costs only the caller who asked.
+// A read changes nothing, so one that throws costs only its caller.
 absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEffects& effects) {
   if (!ask.question) return std::string();
   std::string why;
@@ -20,7 +20,7 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
     if (answer.ok()) return answer;
     return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
   } catch (const CheckFailure&) {
-    throw;  // one of our own facts, and the state is its subject
+    throw;  // one of our own checks, about the state
   } catch (const std::exception& error) {
     why = error.what();
   } catch (...) {
@@ -31,7 +31,7 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
   return effects.threw.back();
 }
 
-// How old the applied state is, as far as this replica has heard.
+// How old the applied state is, as far as this replica knows.
 std::optional<Duration> age(const SleepGauge& sleep, const Turn& turn) {
   const raft::Core* core = turn.consensus.core();
   const std::optional<LaggingTime> fresh_at = core ? core->fresh_at() : std::nullopt;
@@ -141,7 +141,7 @@ void ReadPath::leadership_changed() {
 void ReadPath::answer(const Router& router, Expirations& expirations, const SleepGauge& sleep, Turn& turn) {
   reads_.collect(router.applied().index, ready_);
   std::reverse(ready_.begin(), ready_.end());
-  for (; !ready_.empty(); ready_.pop_back()) {  // one is taken out once it is answered, so that none is lost to a throw
+  for (; !ready_.empty(); ready_.pop_back()) {  // each is removed once answered, so that none is lost to an exception
     turn.effects.completions.push_back(read(ready_.back(), router, sleep, turn));
   }
   answer_renewals(router.applied().index, expirations.timers(), turn);

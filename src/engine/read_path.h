@@ -1,5 +1,5 @@
-// What a leader's word answers without the log: linearizable reads and renewals (thesis 6.4, docs/time.md T2). Here questions
-// get their tickets, and answers their readers.
+// What a leader answers without the log: linearizable reads and renewals (thesis 6.4, docs/time.md T2). Here questions
+// get their tickets, and answers are passed to their readers.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class ReadPath {
  public:
   ReadPath(const EngineOptions& options, BootCounter boot);
 
-  // ---- this replica's own
+  // ---- of this replica
   void take(Ask ask, const SleepGauge& sleep, const Turn& turn);
   void take(Renew renew, Turn& turn);
   void forget(Ticket ticket) { reads_.forget(ticket); }
@@ -35,7 +35,7 @@ class ReadPath {
   void receive(const ReadIndexReply& reply);
   void receive(ReplicaId from, RenewRequest request, LaggingTime now);
 
-  // ---- the core's word
+  // ---- answers of the core
   Ticket confirm_for_gap(Turn& turn) { return confirm(GapCheck{}, turn); }
   void settled(const raft::Confirmation& confirmation, Expirations& expirations, EngineEffects& effects);
   void leadership_changed();

@@ -1,6 +1,6 @@
-// This replica's linearizable reads, from the door to the moment when its own applied state may answer (thesis 6.4).
+// This replica's linearizable reads, from entry to the moment when its own applied state may answer (thesis 6.4).
 //
-// Reads are gathered into batches. On the leader a batch costs one confirmation; elsewhere one message to
+// Reads are collected into batches. On the leader a batch costs one confirmation; elsewhere one message to
 // the leader, with growing ids, so that one answer releases every older batch (tests named REG_R64). Ids grow over boots too:
 // an answer to an earlier incarnation's question is older than everything this one asks, and releases nothing.
 // Invariants: every read ends once; a read that ended leaves nothing behind (R75).
@@ -17,15 +17,15 @@ namespace coordkit::engine {
 
 class Reads {
  public:
-  // Ids of a boot are above those of all boots before.
+  // Ids of a boot are above those of all earlier boots.
   Reads(Duration retry, BootCounter boot) : retry_(retry), newest_(boot.value() << 32), asked_(newest_) {}
 
   void ask(Ask ask);
-  // No question needed: to be answered from a state applied up to `index` at least.
+  // No question needed: to be answered from a state applied up to at least `index`.
   void await(Index index, Ask ask);
   void forget(Ticket ticket);
 
-  // Leadership changed: whatever was asked is asked again.
+  // Leadership changed: pending questions are asked again.
   void leadership_changed() { ask_again_ = LaggingTime::min(); }
   // The id of a batch to ask the leader about now, or zero. Asking means: everything asked so far needs this answer.
   uint64_t question(LaggingTime now);
@@ -51,7 +51,7 @@ class Reads {
   Ask take(Ticket ticket);
 
   Duration retry_;
-  uint64_t newest_;  // batch that new reads join
+  uint64_t newest_;  // the batch that new reads join
   uint64_t asked_;   // newest batch the leader was asked about
   LaggingTime ask_again_{};
   absl::flat_hash_map<Ticket, Read> reads_;

@@ -1,5 +1,5 @@
-// The leader's side of renewals between their receipt and their answer (docs/time.md T2, T3): each waits for a quorum round
-// that starts after it was received, and for the state of that moment to be applied here. Nothing of it touches the log.
+// The leader's side of renewals between receipt and answer (docs/time.md T2, T3): each waits for a quorum round
+// that starts after it was received, and for the state of that moment to be applied here. None of it touches the log.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ class Renewals {
   void receive(ReceivedRenewal renewal) { received_.push_back(std::move(renewal)); }
   bool unconfirmed() const { return !received_.empty(); }
 
-  // A confirmation was asked for: it will speak for everything received so far.
+  // A confirmation was requested: it covers everything received so far.
   Ticket question(Ticket ticket);
   // It held at this index: once that is applied, the renewals may be answered.
   void confirmed(Ticket ticket, Index read_index);

@@ -1,12 +1,12 @@
-// Is the disk that this replica was started from the one it last had? A disk that was set back to an older state, or that lost
+// Is the disk that this replica started from the one it last had? A disk that was rolled back to an older state, or lost
 // what it had called durable, has forgotten votes and acknowledgements that others rely on. So after a start from a log a
 // replica asks its peers what they remember of it, and the core keeps silent (raft::Recovered::rollback_checked) until a
-// majority of the members, itself counted, has answered. What a peer remembers and the disk does not hold ends in quarantine,
-// also when the answer is a late one.
+// majority of the members, including itself, has answered. What a peer remembers and the disk lacks ends in quarantine,
+// even if the answer is a late one.
 //
-// A later term on the disk is proof by itself: whatever was said in an earlier one was on it before. Within one term it takes
-// the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and leave
-// the log shorter than it was. docs/safety.md has the proof, docs/decisions/0017 what is left out.
+// A later term on the disk is proof by itself: everything said in an earlier term was on the disk before it. Within one term it
+// takes the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and
+// leave the log shorter than it was. docs/safety.md has the proof, docs/decisions/0017 what is left out.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class RollbackCheck {
  public:
   RollbackCheck(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
 
-  // From here on peers are asked, and so hear of this start. A blank disk has promised nothing yet and waits for no answer.
+  // From here on peers are asked, and so learn of this start. A blank disk has promised nothing yet and waits for no answer.
   enum class Disk : uint8_t { Blank, WithLog };
   void begin(Disk disk) {
     begun_ = true;
@@ -47,7 +47,7 @@ class RollbackCheck {
     Position last;
     absl::FunctionRef<std::optional<Term>(Index)> term_at;
   };
-  // Counts an answer to this start. A sentence: the disk lacks what the peer remembers.
+  // Counts an answer to this start. A sentence: the disk lacks something that the peer remembers.
   std::optional<std::string> answered(ReplicaId from, const RecallReply& reply, const Holds& disk);
   bool answered(ReplicaId peer) const { return answered_.contains(peer); }
 

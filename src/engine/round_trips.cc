@@ -6,7 +6,7 @@
 namespace coordkit::engine {
 namespace {
 
-constexpr size_t kEnough = 4;  // samples to judge by
+constexpr size_t kEnough = 4;  // samples that suffice
 constexpr int kTripsPerTimeout = 10;
 constexpr int kGivenUpAfter = 20;  // election timeouts: that answer was lost
 

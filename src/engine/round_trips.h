@@ -1,6 +1,6 @@
-// How long a question to a peer and its answer take, so that an operator hears where elections cannot work well: an election
-// timeout should last ten round trips (FLT_N13). Measured on heartbeats and, where none leads for that very reason, on
-// pre-votes; neither waits for a disk. The shortest of the last few counts: a busy moment is no distance.
+// How long a question to a peer and its answer take, so that an operator learns where elections cannot work well: an election
+// timeout should last ten round trips (FLT_N13). Measured on heartbeats and, where no leader emerges for that very reason, on
+// pre-votes; neither waits for a disk. The shortest of the last few counts: a busy moment is not distance.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class RoundTrips {
  private:
   static constexpr size_t kSamples = 16;
   struct Peer {
-    TimedQuestion question;  // the one that is timed; round zero: none
+    TimedQuestion question;  // the timed one; round zero: none
     LaggingTime asked;
     std::array<Duration, kSamples> samples{};
     size_t taken = 0;

@@ -54,13 +54,13 @@ std::string where(MachineId machine, Index first, Index last) {
   return name_of(machine) + " threw at entries " + std::to_string(first.value()) + " to " + std::to_string(last.value()) + ": ";
 }
 
-// A machine must not throw. If it does, the one who repairs it needs to know where.
+// A machine must not throw. If it does, whoever repairs it needs to know where.
 template <typename Call>
 void run_machine(MachineId machine, Index first, Index last, Call call) try {
   call();
 } catch (const std::exception& error) {
   const std::string sentence = where(machine, first, last) + error.what();
-  if (machine < kFirstHostMachine) throw std::runtime_error(sentence);  // a check of our own
+  if (machine < kFirstHostMachine) throw std::runtime_error(sentence);  // one of our own checks
   throw MachineThrew(sentence);
 } catch (...) {
   throw MachineThrew(where(machine, first, last) + "something that is no std::exception");
@@ -116,7 +116,7 @@ void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
     }
   }
   flush(output);
-  applied_ = at;  // not before the machines have executed all of it
+  applied_ = at;  // only after the machines have executed all of it
 }
 
 void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
@@ -174,13 +174,13 @@ void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
   apply_fired(entry, std::get<FireTimers>(*command), output);
 }
 
-// S-42. A command of a machine that is not here cannot be skipped: others execute it.
+// S-42. A command for a machine that is not hosted here cannot be skipped: other replicas execute it.
 void Router::apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output) {
   if (batch_machine_ != request.machine) flush(output);
   COORDKIT_CHECK_MSG(hosts(request), not_hosted(entry.index, request));
   const uint64_t hash = command_hash(request);
   Origins::Admission admission = origins_.admit(request, hash, entry.index);
-  if (admission.verdict == Origins::Verdict::Executing) {  // its first copy is in the batch at hand
+  if (admission.verdict == Origins::Verdict::Executing) {  // its first copy is in the current batch
     flush(output);
     admission = origins_.admit(request, hash, entry.index);
     COORDKIT_CHECK_MSG(admission.verdict != Origins::Verdict::Executing, "the machine owes an answer to every command");
@@ -204,7 +204,7 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   batch_.push_back({entry.index, request.id, request.payload});
 }
 
-// Whatever lies before the entry is executed before its guard is asked, and before the refusal is stored: answers are
+// Everything before the entry is executed before its guard is checked, and before the refusal is stored: answers are
 // stored in the order of the log, however it is cut into batches.
 bool Router::guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output) {
   if (!request.guard) return true;
@@ -227,7 +227,7 @@ absl::Status Router::check_readable(std::span<const raft::Entry> entries) const 
   for (const raft::Entry& entry : entries) {
     if (entry.kind != raft::EntryKind::Command) continue;
     const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
-    if (!command.ok()) continue;  // apply stops before it
+    if (!command.ok()) continue;  // apply stops there
     const auto* request = std::get_if<Request>(&*command);
     if (request && !hosts(*request)) return make_error(Reason::MachineMissing, not_hosted(entry.index, *request));
     const auto* raise = std::get_if<RaiseLevel>(&*command);
@@ -236,7 +236,7 @@ absl::Status Router::check_readable(std::span<const raft::Entry> entries) const 
   return absl::OkStatus();
 }
 
-// If two disks have one id, only the one that still votes counts, so that they do not take each other's place in turns.
+// If two disks have one id, only the one that still votes counts, so that they do not displace each other in turns.
 void Router::apply_registration(const RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
   const raft::Member* member = raft::member_of(configuration_, origin.replica);
@@ -249,7 +249,7 @@ void Router::apply_raise(const raft::Entry& entry, const RaiseLevel& raise) {
 }
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
-  const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: a former leader's word is void
+  const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: an earlier leader's entry is void
   StateMachine* machine = find(fired.machine);
   if (!current || !machine) return;
   run_machine(fired.machine, entry.index, entry.index, [&] { machine->fire(entry.index, fired.timers, machine_output_); });

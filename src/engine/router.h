@@ -1,9 +1,9 @@
 // Where committed entries meet the machines. Everything that must hold for every machine alike is decided here, once:
 // exactly-once execution, the order of checks (docs/semantics.md S-42), guards, the term guard of timers (docs/time.md T4),
 // and what a checkpoint contains. A machine is part of the replicated state from its first command on (coordkit's own from
-// genesis on): before that it has no rows and no share in the digest, so that replicas may be given it one after the other.
+// genesis on): before that it has no rows and no share in the digest, so that replicas may get it one after the other.
 //
-// Right of commit: no clock, no randomness, no knowledge of who waits. A committed entry that makes no sense stops the
+// Past commit: no clock, no randomness, no knowledge of callers. A committed entry that makes no sense stops the
 // replica before it (a CheckFailure), because skipping it would let replicas diverge.
 #pragma once
 
@@ -38,7 +38,7 @@ struct MachineTimerOp {
   TimerOp op;
 };
 
-// A digest of the state after `index`: one that an entry reports, or, without a voter, this replica's own.
+// A digest of the state after `index`: reported by an entry, or, without a voter, this replica's own.
 struct DigestNote {
   ReplicaId voter;
   Index index;
@@ -56,19 +56,19 @@ struct RouterOutput {
     Index at;
     raft::Configuration configuration;
   };
-  std::vector<InForce> configurations;  // that came with these entries
-  std::vector<RequestId> overtaking;    // came before what they come after, and are to come again
+  std::vector<InForce> configurations;  // from these entries
+  std::vector<RequestId> overtaking;    // arrived before their predecessor, and must be sent again
 
   void clear();
 };
 
-// A machine's apply, fire or holds threw; says which, and where in the log.
+// A machine's apply, fire or holds threw; says which machine, and where in the log.
 class MachineThrew : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A feature level above what this build speaks is in the log; says where.
+// The log contains a feature level that this build does not support; says where.
 class NewerLevel : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -80,7 +80,7 @@ class Router {
   explicit Router(std::vector<HostedMachine> machines, uint64_t digest_entries = 0);
 
   void note_digests_every(uint64_t entries) { digest_entries_ = entries; }
-  void speak(uint64_t feature_level) { speaks_ = feature_level; }  // the newest that may be met
+  void speak(uint64_t feature_level) { speaks_ = feature_level; }  // the newest that may occur
 
   void apply(std::span<const raft::Entry> entries, RouterOutput& output);
 
@@ -94,24 +94,24 @@ class Router {
   const StateMachine* machine(MachineId id) const;
   std::vector<MachineId> machines() const { return {begun_.begin(), begun_.end()}; }  // that have state, ascending
   void observe(MachineId id, std::string_view subject, bool wanted);
-  void observe_as(const Router& former);     // what was observed there, in whose place this one comes
+  void observe_as(const Router& former);     // takes over the observed subjects of the router it replaces
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
-  // Over all that is replicated: machines, origins, genesis, configuration, the newest leader's term.
+  // Over all replicated state: machines, origins, genesis, configuration, the newest leader's term.
   uint64_t digest() const;
 
   void checkpoint(CheckpointBatch& batch);
-  // Every row, in the place of whatever is stored; a machine that cannot is an error.
+  // Every row, replacing whatever is stored; an error if a machine cannot write its rows.
   absl::Status whole_checkpoint(CheckpointBatch& batch);
-  // kFailedPrecondition: the checkpoint is of machines that are not hosted here, or of a newer feature level. kDataLoss: it
-  // makes no sense.
+  // kFailedPrecondition: the checkpoint has machines that are not hosted here, or a newer feature level. kDataLoss: it
+  // is inconsistent.
   absl::Status restore(const CheckpointView& view);
-  // The same questions about entries that are not applied yet.
+  // The same checks for entries that are not applied yet.
   absl::Status check_readable(std::span<const raft::Entry> entries) const;
   void timers(std::vector<MachineTimerOp>& out) const;
-  // What is known of a request that this replica submitted, in a state that came from a peer. Nothing: not executed yet.
+  // What a state from a peer knows about a request that this replica submitted. nullopt: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
   bool executed(const Request& request) const;  // this very command; its answer is kept
-  // StateMachine::standing, of a request that was answered Queued.
+  // StateMachine::standing, for a request that was answered Queued.
   std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
 
  private:
@@ -130,7 +130,7 @@ class Router {
 
   absl::btree_map<MachineId, std::unique_ptr<StateMachine>> machines_;
   absl::btree_set<std::pair<MachineId, std::string>> observed_;  // here; not replicated
-  absl::btree_set<MachineId> begun_;                             // founded: part of the state. I: a subset of machines_
+  absl::btree_set<MachineId> begun_;                             // started: part of the state. I: a subset of machines_
   Origins origins_;
   Position applied_;
   Term leader_term_;  // of the newest leader-start entry

@@ -1,5 +1,5 @@
-// The router's own row of a checkpoint: what the state says of the cluster itself. Whoever looks at a checkpoint without a
-// router, or makes one for another cluster, reads and writes it here.
+// The router's own row of a checkpoint: what the state says about the cluster itself. Code that reads a checkpoint without a
+// router, or makes one for another cluster, uses it.
 #pragma once
 
 #include <optional>
@@ -22,11 +22,11 @@ struct RouterMeta {
   uint64_t feature_level = 0;
 };
 
-// Keys of the router's rows: this one, and what those of the origins start with.
+// Keys of the router's rows: this one, and the prefix of those of the origins.
 std::string meta_key();
 std::string origins_prefix();
 
 std::string encode(const RouterMeta& meta);
-absl::StatusOr<RouterMeta> decode_router_meta(std::string_view bytes);  // kDataLoss: it makes no sense
+absl::StatusOr<RouterMeta> decode_router_meta(std::string_view bytes);  // kDataLoss: inconsistent
 
 }  // namespace coordkit::engine

@@ -1,6 +1,6 @@
 // How much of a machine's sleep lies after a given moment. A lease is held, so sleep counts against it (docs/time.md), but the
-// core counts in lagging time, which stands still meanwhile. Sleep only grows: what it was at or before a moment is a lower
-// bound of what it was at that moment, so two samples kept `reach` apart answer for all moments that matter.
+// core counts in lagging time, which stands still meanwhile. Sleep only grows: its value at or before a moment is a lower
+// bound of its value at that moment, so two samples kept `reach` apart answer for all moments that matter.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ class SleepGauge {
     older_ = newer_;
     newer_ = latest_;
   }
-  // At least the sleep between `moment` and the last sample. Of a moment before all samples everything is to be feared.
+  // At least the sleep between `moment` and the last sample. For a moment before all samples the worst is assumed.
   Duration since(LaggingTime moment) const {
     for (const std::optional<Sample>& base : {newer_, older_}) {
       if (base && moment >= base->at) return latest_.asleep - base->asleep;

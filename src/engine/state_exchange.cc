@@ -7,7 +7,7 @@ namespace coordkit::engine {
 
 // ---- the sender's side
 
-// A rotten row is never sent (FLT_D08).
+// A damaged row is never sent (FLT_D08).
 absl::Status StateExchange::take(ViewWasRead& read, Turn& turn) {
   return sender_.read(read, turn.consensus.term(), turn.now.lagging, turn.effects.sends);
 }

@@ -1,6 +1,6 @@
-// States for peers and from them: what the host and the peers say about it, and the step of a turn that acts on it.
+// States for peers and from them: reports of the host and of peers, and the step of a turn that acts on them.
 //
-// From the decision to install until the machines are there, apply and checkpoints rest; elections, heartbeats, appends and
+// From the decision to install until the machines are there, apply and checkpoints pause; elections, heartbeats, appends and
 // reads of the old state go on (docs/decisions/0006).
 #pragma once
 
@@ -16,7 +16,7 @@ class StateExchange {
  public:
   explicit StateExchange(const EngineOptions& options) : sender_(options), receiver_(options) {}
 
-  // ---- as leader. An error: our own rows are rotten
+  // ---- as leader. An error: our own rows are damaged
   absl::Status take(ViewOpened& view, LaggingTime now) { return sender_.opened(view, now); }
   absl::Status take(ViewWasRead& read, Turn& turn);
   void receive(ReplicaId from, StateRequest& request, Turn& turn);
@@ -30,11 +30,11 @@ class StateExchange {
   void installed(Position at, EngineEffects& effects);
   void install_refused() { receiver_.refused(); }
   void forgotten() { receiver_.forgotten(); }
-  // The machines are there: what they were built from.
+  // The machines are built: the offer they were built from.
   StateOffer take_restored();
   bool installing() const { return receiver_.installing(); }
   bool building() const { return receiver_.building(); }
-  // Of the state that is on its way here, if one is.
+  // The state on its way here, if any.
   std::optional<StateOffer> offer() const { return receiver_.offer(); }
   uint64_t bytes() const { return receiver_.bytes(); }
 
@@ -45,7 +45,7 @@ class StateExchange {
  private:
   StateSender sender_;
   StateReceiver receiver_;
-  Index pinned_;  // as the core has it
+  Index pinned_;  // as known to the core
 };
 
 }  // namespace coordkit::engine

@@ -22,7 +22,7 @@ bool answers(const StateChunk& chunk, const StateRequest& asked) {
 
 }  // namespace
 
-// A newer term's replaces whatever was under way (regression R70); the same state again only names who has it.
+// A newer term's offer replaces what was in progress (regression R70); the same state again only names its sender.
 void StateReceiver::offered(ReplicaId from, const StateOffer& offer, LaggingTime) {
   if (installing()) return;
   const bool same = offer_ && offer_->at == offer.at && offer_->digest == offer.digest;
@@ -48,7 +48,7 @@ void StateReceiver::reconnected(ReplicaId peer) {
   if (phase_ == Phase::Fetching && peer == from_) ask_now();
 }
 
-// A range that we have staged already is compared; between two of those we ask for what is missing.
+// A range that we have already staged is compared; between two of those we ask for what is missing.
 StateRequest StateReceiver::next_request() const {
   StateRequest request{offer_->term, offer_->at, {cursor_, ""}, std::nullopt};
   for (const Staged& staged : staged_) {
@@ -91,7 +91,7 @@ void StateReceiver::installed() {
   if (phase_ == Phase::Installing) phase_ = Phase::Building;
 }
 
-// Two states were mixed up, or bytes changed on the way: from the beginning, with the next offer.
+// Two states were mixed up, or bytes changed on the way: start over, with the next offer.
 void StateReceiver::refused() {
   if (phase_ != Phase::Installing) return;
   restored();
@@ -117,7 +117,7 @@ void StateReceiver::drop() {
   if (phase_ != Phase::Fetching) return;
   restored();
   staged_upto_ = last_ticket_;
-  orders_.emplace_back(std::in_place_type<ForgetStaged>);  // not push_back: g++ 12 takes the moved variant for uninitialised
+  orders_.emplace_back(std::in_place_type<ForgetStaged>);  // not push_back: g++ 12 reports the moved variant as uninitialised
 }
 
 void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime now, std::vector<StagingOrder>& orders,

@@ -3,10 +3,10 @@
 //
 //   Idle --offer--> Fetching --every key covered, all staged--> Installing --durable--> Building --machines--> Idle
 //
-// One range is asked for at a time, while the one before is staged, so nothing needs a window. What is staged is remembered
+// One range is requested at a time, while the previous one is staged, so nothing needs a window. What is staged is remembered
 // with its sums: a state offered at another position, by this leader or by a later one, is compared range by range before
-// anything is sent again. Installs follow each other (tests named REG_R69): nothing but the next offer ends a fetch, and
-// nothing at all ends an install. Progress is watched, not time (REG_R72): a question is repeated, ever more slowly, until it
+// anything is sent again. Installs follow each other (tests named REG_R69): only the next offer ends a fetch, and
+// nothing ends an install. Progress is tracked, not time (REG_R72): a question is repeated, ever more slowly, until it
 // is answered. Invariants: the staged ranges ascend and do not overlap; all keys up to `cursor_` are staged as the offer has
 // them.
 #pragma once
@@ -26,29 +26,29 @@ class StateReceiver {
   // From the leader that we follow, of a state beyond ours.
   void offered(ReplicaId from, const StateOffer& offer, LaggingTime now);
   void received(ReplicaId from, StateChunk chunk);
-  // A new connection to it: what was under way is lost.
+  // A new connection to it: what was in flight is lost.
   void reconnected(ReplicaId peer);
-  // The store's word.
+  // Reports of the store.
   void staged(Ticket ticket);
   void installed();
   void refused();
   void restored();
-  // The store has lost what was staged, and what was under way.
+  // The store has lost what was staged, and what was in progress.
   void forgotten();
 
-  // Needless by now: we lead, or the log has brought us there.
+  // No longer needed: we lead, or the log has brought us there.
   void drop();
 
   enum class May : uint8_t { Wait, Install };  // Wait: a checkpoint is being written
-  // What is to be done now. `leader` is the one that we follow in `term`; zero: none.
+  // What to do now. `leader` is the one that we follow in `term`; zero: none.
   void collect(ReplicaId leader, Term term, May may, LaggingTime now, std::vector<StagingOrder>& orders,
                std::vector<Outbound>& sends);
 
   bool installing() const { return phase_ == Phase::Installing || phase_ == Phase::Building; }
   bool building() const { return phase_ == Phase::Building; }
-  // Position and term of what is being fetched or installed; none: nothing is.
+  // Position and term of what is being fetched or installed; nullopt: nothing is.
   std::optional<StateOffer> offer() const { return offer_; }
-  uint64_t bytes() const { return bytes_; }  // of its rows, that have arrived
+  uint64_t bytes() const { return bytes_; }  // of its rows that have arrived
   LaggingTime next_deadline() const;
 
  private:
@@ -70,7 +70,7 @@ class StateReceiver {
   uint64_t bytes_ = 0;
   std::optional<StateRequest> asked_;
   bool asking_ = false;                      // the offer is that of the leader we follow, and nothing else is awaited
-  LaggingTime ask_at_ = LaggingTime::min();  // the question (again), or the news that we are loading
+  LaggingTime ask_at_ = LaggingTime::min();  // the question (again), or the report that we are loading
   Duration patience_{};
   uint64_t staging() const { return last_ticket_ - staged_upto_; }  // ranges that the store has not reported
   Ticket last_ticket_;

@@ -1,7 +1,7 @@
-// What this replica's disk lost of what was stored there, and what becomes of it: the state in memory is the truth of a running
-// replica, so it is written anew, and a log whose entries are rotten is left behind by a checkpoint.
+// What this replica's disk lost of what was stored there, and how it is repaired: the state in memory is the truth of a running
+// replica, so it is rewritten, and a log with damaged entries is left behind by a checkpoint.
 //
-// Invariant: a whole checkpoint is owed from the news of damage until one that began afterwards is durable.
+// Invariant: a whole checkpoint is owed from the report of damage until one that began afterwards is durable.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace coordkit::engine {
 
 class StateRepair {
  public:
-  // The store's word, or a view's.
+  // Reported by the store, or by a view.
   void damaged(const absl::Status& why) {
     owed_ = true;
     writing_ = false;
@@ -28,7 +28,7 @@ class StateRepair {
   }
   void waits(const absl::Status& why) { waits_ = std::string(why.message()); }
 
-  // Whether the next checkpoint must be whole, or come at once because the log up to there is needed no more. Entries that
+  // Whether the next checkpoint must be whole, or taken at once because the log up to there is no longer needed. Entries that
   // were not applied yet are in memory until they are.
   bool whole_owed() const { return owed_; }
   bool checkpoint_wanted(Index checkpointed, Index applied) const {
@@ -36,7 +36,7 @@ class StateRepair {
     return checkpointed < log_until_ && applied >= log_until_;
   }
   void writing_whole() { writing_ = true; }
-  // Says up to where the log is rotten and needed no more; zero: nowhere.
+  // Returns up to where the log is damaged and no longer needed; zero: nowhere.
   Index checkpointed(Index at) {
     if (owed_ && writing_) {
       owed_ = writing_ = false;
@@ -67,12 +67,12 @@ class StateRepair {
   static constexpr size_t kRemembered = 8;
 
   bool owed_ = false;
-  bool writing_ = false;  // a whole one is under way
+  bool writing_ = false;  // a whole one is in progress
   std::string damage_;
-  Index log_until_;  // entries up to here are rotten on this disk; zero: none
+  Index log_until_;  // entries up to here are damaged on this disk; zero: none
   std::string log_damage_;
   std::string waits_;
-  std::vector<std::string> mended_;  // until the next start, so that an operator hears of it
+  std::vector<std::string> mended_;  // until the next start, to inform an operator
 };
 
 }  // namespace coordkit::engine

@@ -1,10 +1,10 @@
-// The leader's side of sending states: who needs one, which view of the own store it is read from, what is asked of it.
+// The leader's side of sending states: who needs one, which view of our store it is read from, and what is requested.
 //
-// One view serves every peer. It is offered at a calm pace to each peer that is behind and does not ask; a peer pulls range by
-// range, one at a time, so a slow one slows only itself. A rate bounds what all of them together may take from life. A view
-// that no peer reads, that has become old, or whose next entries are gone is closed and another one opened at a newer position;
-// peers then tell by sums what they have already.
-// Invariants: at most one read per peer is under way; what is read was asked for in this reign; pinned() is not above any
+// One view serves every peer. It is offered at a slow pace to each peer that is behind and does not ask; a peer pulls range by
+// range, one at a time, so a slow one slows only itself. A rate bounds what all of them together may take from live traffic. A
+// view that no peer reads, that is old, or whose next entries are gone is closed and another one opened at a newer position;
+// peers then find by sums what they already have.
+// Invariants: at most one read per peer is under way; what is read was requested in this leadership; pinned() is not above any
 // position that a peer is fetching or loading.
 #pragma once
 
@@ -20,31 +20,31 @@ class StateSender {
  public:
   explicit StateSender(const EngineOptions& options) : options_(options) {}
 
-  // The core's word, in every turn of a leader.
+  // Reported by the core, in every turn of a leader.
   void behind(const std::vector<ReplicaId>& peers, LaggingTime now);
-  // What peers say. Nothing of another reign gets here.
+  // Messages of peers. None from another leadership gets here.
   void asked(ReplicaId peer, StateRequest request, LaggingTime now);
   void loading(ReplicaId peer, const StateLoading& news, LaggingTime now);
-  // What the host answers. kDataLoss: our own rows are rotten.
+  // What the host answers. kDataLoss: our own rows are damaged.
   absl::Status opened(const ViewOpened& view, LaggingTime now);
   absl::Status read(ViewWasRead& read, Term term, LaggingTime now, std::vector<Outbound>& sends);
 
-  // What is to be done now. `base` of the own log.
+  // What to do now. `base` of our log.
   void collect(Term term, Index base, LaggingTime now, std::vector<ViewOrder>& orders, std::vector<Outbound>& sends);
   // No longer leader.
   void stop(std::vector<ViewOrder>& orders);
 
-  Index pinned() const;  // entries after it will be asked for; zero: no peer is served
+  Index pinned() const;  // entries after it will be requested; zero: no peer is served
   LaggingTime next_deadline() const;
 
  private:
   struct Stream {
     LaggingTime until;     // forgotten after this, unless the core names the peer again
-    LaggingTime offer_at;  // next offer, unless it asks before
+    LaggingTime offer_at;  // next offer, unless it asks earlier
     std::optional<StateRequest> waiting;
     Ticket reading;                   // zero: none
-    std::optional<Position> loading;  // it has everything and builds its machines
-    LaggingTime loading_until;        // unless it says so again
+    std::optional<Position> loading;  // it has everything and is building its machines
+    LaggingTime loading_until;        // unless it reports so again
   };
   struct View {
     ViewId id;

@@ -35,7 +35,7 @@ void TimerKeeper::disarm(const Key& key) {
   if (timer.grouped) {
     leave_group(key, timer);
   } else {
-    alone_.erase({due(timer.base, timer.duration), key});  // where it stands: I, or in firing_alone_
+    alone_.erase({due(timer.base, timer.duration), key});  // by I it is here, or in firing_alone_
     firing_alone_.erase(key);
   }
   timers_.erase(it);
@@ -106,7 +106,7 @@ void TimerKeeper::follow() {
   firing_alone_.clear();
 }
 
-// What a process gave up may come back to it (S-45), and renewals from before are still on their way: they exclude nothing of
+// What a process gave up may come back to it (S-45) while earlier renewals are still in flight: they exclude nothing of
 // the new binding, which would leave the group for good.
 RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of) {
   RenewReply::Group reply{asked.group, RenewReply::Coverage::Only, {}};
@@ -150,8 +150,8 @@ std::optional<Duration> TimerKeeper::rest(MachineId machine, TimerId id, Lagging
   return it->second.firing || end <= own(now) ? Duration::zero() : end - own(now);
 }
 
-// One number speaks for all up to `highest`. Where two renewals disagree about the newest timer (messages overtook each
-// other, or a timer is not known to the sender yet), the few between the two carry what they got themselves.
+// One number covers all up to `highest`. Where two renewals disagree about the newest timer (messages overtook each
+// other, or the sender does not know a timer yet), the few between the two store their own renewals.
 void TimerKeeper::cover(MachineId machine, Group& group, TimerId highest, LaggingTime at) {
   if (at < group.renewed) return raise_bases(machine, group, group.highest, highest, at);
   raise_bases(machine, group, highest, group.highest, group.renewed);

@@ -1,14 +1,14 @@
-// The leader's side of every replicated timer (docs/time.md T2, T4 to T7). It says when an end may be proposed; only the
+// The leader's side of every replicated timer (docs/time.md T2, T4 to T7). It decides when an end may be proposed; only the
 // log decides whether it happens.
 //
 // Every replica keeps the timers, because each apply arms and disarms them; only the leader asks what is due. Deadlines are
-// lower bounds kept in ordered sets and looked at again when they come up, so that taking over (every timer gets a full
+// lower bounds kept in ordered sets and re-checked when they come up, so that taking over (every timer gets a full
 // duration from now) and renewing a group are O(1) however many timers there are.
 //
 // A group is all timers bound to one process and TTL class; none is shorter than group.ttl. Renewing it moves one number and
 // covers the timers up to the newest one that the sender knows, no younger one. An excluded timer leaves the group and keeps
 // the deadline it had. Invariants: a timer is due duration after max(armed, takeover, renewals that covered it); between
-// proposing an end and learning its fate the timer is `firing` and no renewal of it is acknowledged.
+// proposing an end and learning its outcome the timer is `firing` and no renewal of it is acknowledged.
 #pragma once
 
 #include <algorithm>
@@ -32,18 +32,18 @@ class TimerKeeper {
 
   // T5: this replica has applied its own first entry as leader. Every timer gets its full duration from now.
   void lead(LaggingTime now);
-  // Leadership is gone: nothing fires, and ends under way are the next leader's business.
+  // Leadership is lost: nothing fires, and pending ends are the next leader's business.
   void follow();
   bool leading() const { return leading_; }
 
   // T6: the leader did not run for `gap`; its timers did not either.
   void shift(Duration gap) { stood_still_ += gap; }
 
-  // T3: a confirmed renewal that was received at `received`. Says which timers of the asked set it covered. `as_of`: as of
-  // RenewRequest; a timer that was armed later is not the one that its sender gave up.
+  // T3: a confirmed renewal that was received at `received`. Returns which timers of the asked set it covered. `as_of`: as in
+  // RenewRequest; a timer armed later is not the one that its sender gave up.
   RenewReply::Group renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of = {});
 
-  // How long until its end is proposed; zero: it is. Nothing: no such timer. Only of a leader.
+  // How long until its end is proposed; zero: it is. nullopt: no such timer. On a leader only.
   std::optional<Duration> rest(MachineId machine, TimerId id, LaggingTime now) const;
 
   // Timers whose end is to be proposed now, at most `max`, all of one machine; they are firing from here on.
@@ -54,7 +54,7 @@ class TimerKeeper {
   // When collect() may have something; max() when not leading.
   LaggingTime next_deadline() const;
   size_t size() const { return timers_.size(); }
-  // How many timers collect() has looked at so far: what elections and renewals cost, counted instead of timed.
+  // How many timers collect() has checked so far: the cost of elections and renewals, counted instead of timed.
   uint64_t looks() const { return looks_; }
 
  private:
@@ -108,9 +108,9 @@ class TimerKeeper {
   void collect_group(Groups::iterator group, LaggingTime at, size_t max, FireTimers& fired);
   void fire(const Key& key, Timer& timer, FireTimers& fired);
 
-  absl::flat_hash_map<Key, Timer> timers_;              // looked up, never walked
+  absl::flat_hash_map<Key, Timer> timers_;              // looked up, never iterated
   absl::btree_set<std::pair<LaggingTime, Key>> alone_;  // I: {base + duration} of timers without group, not firing
-  absl::btree_set<Key> firing_alone_;                   // those that are
+  absl::btree_set<Key> firing_alone_;                   // the firing ones
   Groups groups_;
   absl::btree_set<std::pair<LaggingTime, GroupKey>> group_checks_;  // lower bounds of groups
   LaggingTime takeover_ = LaggingTime::min();

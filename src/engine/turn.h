@@ -1,4 +1,4 @@
-// What the parts of an engine are given during a turn: the time, the core, and the place for what the host shall do.
+// What the parts of an engine receive during a turn: the time, the core, and the effects for the host.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace coordkit::engine {
 
 class Consensus;
 
-// Calls that one turn ends because their time is over; the next one goes on.
+// Calls that one turn ends because their deadline passed; the next turn continues.
 inline constexpr size_t kExpiredOfATurn = 1024;
 
 struct Turn {

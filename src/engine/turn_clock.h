@@ -1,4 +1,4 @@
-// When the turns of this replica were, when the next one was wanted, and how much of the machine's time was asleep between
+// When this replica's turns ran, when the next one was due, and how much of the machine's time was sleep between
 // them.
 #pragma once
 
@@ -19,7 +19,7 @@ class TurnClock {
   const std::optional<Now>& last() const { return last_; }
   const SleepGauge& sleep() const { return sleep_; }
 
-  // Turns that should have been were not, or the machine slept (docs/time.md T6).
+  // Turns that were due did not run, or the machine slept (docs/time.md T6).
   struct Gap {
     bool any = false;
     Duration late{};  // zero: too little to matter

@@ -123,7 +123,7 @@ absl::StatusOr<Message> decode(std::string_view body, const SharedBytes* of) try
   return absl::DataLossError(std::string("malformed message: ") + error.what());
 }
 
-// Of these kinds, payloads are most of the message.
+// In these kinds, payloads are most of the message.
 bool carries_payloads(char kind) { return kind == kKind<raft::AppendRequest> || kind == kKind<Forward>; }
 
 }  // namespace

@@ -29,7 +29,7 @@ template <>
 void settle(RecallRequest& m) {
   require(m.store && m.boot, "a disk without an identity");
 }
-// Something is known of the store that asks, or nothing.
+// Something is known about the store that asks, or nothing.
 template <>
 void settle(RecallReply& m) {
   require(m.asked.store && m.asked.boot, "a disk without an identity");

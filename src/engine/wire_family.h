@@ -1,4 +1,4 @@
-// What wire.cc needs of each family of messages: consensus (wire_raft.cc), calls (wire_calls.cc),
+// What wire.cc needs for each family of messages: consensus (wire_raft.cc), calls (wire_calls.cc),
 // states (wire_state.cc), members (wire_membership.cc), disks (wire_attestation.cc).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace coordkit::wire {
 // Behind the kind byte.
 template <typename M>
 void append_body(std::string& body, const M& m);
-// `bytes` lie in `of`, and what the message carries are parts of it; null: copies. Throws protozero::exception on bytes that
+// `bytes` lie in `of`, and what the message carries are slices of it; null: copies. Throws protozero::exception if the bytes
 // are no such message.
 template <typename M>
 absl::StatusOr<Message> parse_body(std::string_view bytes, const SharedBytes* of);

@@ -1,4 +1,4 @@
-// The rules by which what replicas say to each other becomes fields and back (base/field_io.h). Each family of messages
+// The rules that turn messages between replicas into fields and back (base/field_io.h). Each family of messages
 // describes its own in a file of its own and instantiates append_body and parse_body for them (wire_family.h).
 #pragma once
 
@@ -16,7 +16,7 @@ using codec::Describes;
 using codec::number_of;
 using codec::require;
 
-// What an enumeration may say: said beside the messages that use it. Specializations, not overloads, so that none can be
+// The legal values of an enumeration: defined beside the messages that use it. Specializations, not overloads, so that none can
 // missed.
 template <typename E>
 constexpr bool known(E value) = delete;
@@ -44,7 +44,7 @@ T value_of(uint64_t number) {
   }
 }
 
-// What absent fields mean: zero, also where the type's own default is another.
+// What absent fields mean: zero, even where the type's own default is different.
 template <typename M>
 M blank() {
   return M{};
@@ -52,7 +52,7 @@ M blank() {
 
 inline size_t varint_bytes(uint64_t value) { return static_cast<size_t>(protozero::length_of_varint(value)); }
 
-// Of an element of a list, so that the length goes first and a payload is never moved. Zero: not known yet.
+// For an element of a list, so that its length can be written first and a payload is never moved. Zero: not known yet.
 template <typename M>
 size_t body_bytes(const M&) {
   return 0;
@@ -79,7 +79,7 @@ template <typename M>
 size_t size_hint(const M&) {
   return 96;
 }
-// What a message states about itself, on its way out and in.
+// What a message requires of itself, on its way out and in.
 template <typename M>
 void check(const M&) {}
 template <typename M>
@@ -92,7 +92,7 @@ void append_body(std::string& body, const M& m) {
   codec::append<Rules>(body, m);
 }
 
-// A message that carries little of what came with it must not keep all of that.
+// A message that carries little of a large buffer must not keep all of it alive.
 inline constexpr size_t kCarriedAtLeast = 4;  // in parts: a quarter
 template <typename M>
 void let_go(M&, size_t) {}

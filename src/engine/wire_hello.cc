@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kWholeHelloBytesMax = 4 << 10;
 
 uint32_t small(uint64_t number) {
-  return static_cast<uint32_t>(std::min<uint64_t>(number, UINT32_MAX));  // versions: what is beyond all is beyond all
+  return static_cast<uint32_t>(std::min<uint64_t>(number, UINT32_MAX));  // versions: anything too large stays too large
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ void settle(TransferReply& m) {
   require(known(m.fate), "a transfer's answer without a fate");
 }
 
-// The genesis as it is stored, and judged as it would be from there.
+// The genesis as it is stored, and validated as if read from there.
 struct StoredOffer {
   std::string genesis;
   StoreId invited;

@@ -116,7 +116,7 @@ Entry blank() {
   return {.kind = raft::EntryKind{0}};
 }
 
-// Of the fields above, so that the length goes first and the payload is never moved.
+// The size of the fields above, so that the length can be written first and the payload is never moved.
 template <>
 size_t body_bytes(const Entry& entry) {
   size_t bytes = 0;

@@ -83,7 +83,7 @@ void settle(StateRequest& m) {
   require_place(m.term, m.at);
   require_range(m.range);
 }
-// Whether the rows are those of the range is for who stages them to see (base/row_sums.h).
+// Whether the rows are those of the range is checked where they are staged (base/row_sums.h).
 template <>
 void settle(StateChunk& m) {
   require_place(m.term, m.at);

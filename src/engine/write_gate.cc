@@ -53,7 +53,7 @@ void WriteGate::clear() {
   genesis_.reset();
 }
 
-// A disk that never answers holds up no thread, so an operator must hear of it. A leader has handed over by then.
+// A disk that never answers blocks no thread, so an operator must be told. A leader has transferred leadership by then.
 std::string WriteGate::slow(LaggingTime now, Duration patience) const {
   if (!since_ || now - *since_ < patience) return {};
   return "the disk of the log has not answered for " + std::to_string((now - *since_) / std::chrono::seconds(1)) +

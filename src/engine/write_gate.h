@@ -1,4 +1,4 @@
-// The writes of the log store and the messages that wait for them. The core counts its own writes; that of the genesis comes
+// The writes to the log store and the messages that wait for them. The core numbers its own writes; that of the genesis comes
 // before them. A message leaves when `after <= durable` (ARCHITECTURE.md, "One rule orders disk and network").
 #pragma once
 
@@ -20,7 +20,7 @@ class WriteGate {
   std::optional<raft::Genesis> take_founded() { return std::exchange(genesis_, std::nullopt); }
 
   void submit(LogWrite write, LaggingTime now, EngineEffects& effects);
-  // The store's word.
+  // Reported by the store.
   void written(WriteNumber number, LaggingTime now);
   // The newest durable one of the core's own writes, in its own numbers; zero: none.
   WriteNumber durable_of_core() const;
@@ -36,11 +36,11 @@ class WriteGate {
   WriteNumber to_store(WriteNumber core_number) const { return core_number + before_core_; }
 
   uint64_t before_core_ = 0;
-  std::optional<raft::Genesis> genesis_;                 // its write is under way
+  std::optional<raft::Genesis> genesis_;                 // its write is in progress
   absl::btree_multimap<WriteNumber, Outbound> waiting_;  // for a write to be durable
   WriteNumber durable_;
   WriteNumber submitted_;             // the newest write
-  std::optional<LaggingTime> since_;  // the store owes an answer since
+  std::optional<LaggingTime> since_;  // since when the store has owed an answer
 };
 
 }  // namespace coordkit::engine
