@@ -37,7 +37,7 @@ void Acquires::submit(PendingAcquire of, machine::Request::Body body) {
   Pending acquire = pending_.make(std::move(of));
   call.submitted = true;
   call.acquire->in_log = acquire;
-  // One that may count up a hold is pursued until its own answer comes: of a hold that several acquires stand for, a cancel
+  // One that may count up a hold is pursued until its own answer comes: for a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
   const LaggingTime deadline = acquire->terms.counted ? LaggingTime::max() : call.deadline;
   call.ticket =
@@ -57,7 +57,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, No
   }
   if (result->code == machine::ResultCode::Granted) {
     granted(*acquire, *result, now);
-  } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends with nothing in the hand
+  } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends without a hold
     calls_.answer<Executed>(acquire->call, Executed{*result, completion.index, nullptr});
   } else if (result->code == machine::ResultCode::AlreadyHeld && acquire->proclaims) {
     proclaim(acquire->call, acquire->session, acquire->name, result->token, *acquire->proclaims);
@@ -69,7 +69,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, No
   lines_.fetched(*acquire);
 }
 
-// The engine gave up. If the command may still take effect, only a cancel can tell and undo.
+// The engine gave up. If the command may still take effect, only a cancel can find out and undo it.
 void Acquires::failed(const Pending& acquire, absl::Status status) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;
   if (unknown && acquire->request.sequence) {
@@ -93,7 +93,7 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
     last = std::max(last, result.releases);
   }
   if (session == nullptr || session->phase == SessionPhase::Lost) {
-    // The close that is under way, or the end of the session, takes the hold with it.
+    // The pending close, or the end of the session, takes the hold with it.
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
   }
@@ -114,7 +114,7 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   }
 }
 
-// A hold of which this client has no handle is not its to proclaim.
+// A hold without a handle at this client must not be proclaimed by it.
 void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name, Token token, std::string value) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
@@ -172,9 +172,9 @@ void Acquires::post_cancel(const Pending& acquire) {
                    [this, acquire](const Completion& completion, Now now) { cancel_answered(acquire, completion, now); });
 }
 
-// While the engine still pursues the acquire, that one's own final answer counts; afterwards this is the only word. A session
-// that went away and came back has brought what it holds along, this grant included: it is no longer this acquire's to give
-// back.
+// While the engine still pursues the acquire, that acquire's final answer counts; afterwards this is the only answer. A session
+// that left and came back has brought its holds along, this grant included: it is no longer this acquire's to
+// release.
 void Acquires::cancel_answered(const Pending& acquire, const Completion& completion, Now now) {
   const auto result = result_of(completion);
   if (!result.ok()) {

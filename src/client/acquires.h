@@ -1,4 +1,4 @@
-// Acquires in the log: a grant, a definite refusal, or, when the caller is gone, a grant that is given back (docs/semantics.md
+// Acquires in the log: a grant, a definite refusal, or, if the caller is gone, a grant that is released (docs/semantics.md
 // S-59).
 #pragma once
 
@@ -25,13 +25,13 @@ class Acquires final : public CallOwner {
         limits_(limits),
         statistics_(statistics) {}
 
-  // Makes the call one that acquires: it ends if its session does, and a cancellation of it is decided in the log.
+  // Turns the call into an acquire: it ends if its session does, and its cancellation is decided in the log.
   void own(CallId id, AcquireCall acquire);
-  // The call is taken up and belongs to this session from here on. Null: the call has ended, now or before.
+  // The call starts and belongs to this session from here on. Null: the call has ended, now or before.
   Session* begin(CallId id, const SessionRef& of, Now now);
-  // Of a call that has begun and not ended.
+  // For a call that has begun and not ended.
   void submit(PendingAcquire acquire, machine::Request::Body body);
-  // The owner has the lock: it keeps it, with another value, and is answered the handle that it has.
+  // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, const std::string& name, Token token, std::string value);
 
   // ---- CallOwner

@@ -91,7 +91,7 @@ absl::Status refusal_of_keys(const machine::Result& result) {
   }
 }
 
-// `it`: the subject in the middle of a sentence; `absent`: how it is said to be missing.
+// `it`: the subject in mid-sentence; `absent`: the phrase for a missing one.
 absl::Status refusal_of(const machine::Result& result, const std::string& it, const std::string& absent) {
   if (absl::Status lock = refusal_of_lock(result, it); !lock.ok()) return lock;
   if (absl::Status keys = refusal_of_keys(result); !keys.ok()) return keys;
@@ -291,7 +291,7 @@ absl::Status check_body(const auto&) { return absl::OkStatus(); }
 absl::Status check_request(const machine::Request& request) {
   absl::Status status = std::visit([](const auto& body) { return check_body(body); }, request.body);
   if (!status.ok()) return status;
-  // Whatever the sentences above did not foresee, the machine's own predicate still refuses before the log.
+  // Whatever the sentences above do not cover, the machine's own predicate still refuses before the log.
   const ResultCode code = machine::validate(request);
   return code == ResultCode::Ok ? absl::OkStatus() : status_of(machine::Result{.code = code}, Nameless{"request"});
 }

@@ -15,11 +15,11 @@
 
 namespace coordkit::client {
 
-// What becomes of the engine's ticket when the caller stops listening.
+// What happens to the engine's ticket when the caller stops waiting.
 enum class OnAbandon : uint8_t {
-  Forget,   // a read or a write: whatever comes of it is the caller's business
-  Pursue,   // open, acquire: kept until known, then undone
-  Persist,  // release, close: goes on until done
+  Forget,   // a read or a write: the outcome is the caller's business
+  Pursue,   // open, acquire: pursued until known, then undone
+  Persist,  // release, close: continues until done
 };
 
 struct Call;
@@ -33,7 +33,7 @@ class CallOwner {
     return false;
   }
   virtual void abandoned(const Call& call) { static_cast<void>(call); }
-  // True: what is under way for the call is pursued by its owner.
+  // True: the call's pending work is pursued by its owner.
   virtual bool pursues(const Call& call) {
     static_cast<void>(call);
     return false;
@@ -44,13 +44,13 @@ class CallOwner {
   ~CallOwner() = default;
 };
 
-// What an acquire is besides a call.
+// What an acquire has besides a call.
 struct AcquireCall {
   Duration max_hold{};
-  bool proclaims = false;               // content with the hold that its owner has
-  SessionRef session = {};              // once taken up
-  LaggingTime began{};                  // when it was
-  bool waited = false;                  // it stood in line
+  bool proclaims = false;               // satisfied with its owner's existing hold
+  SessionRef session = {};              // once started
+  LaggingTime began{};                  // when it started
+  bool waited = false;                  // it waited in line
   std::string line = {};                // that it waits in (S-58); empty: none
   PoolRef<PendingAcquire> in_log = {};  // once submitted
 
@@ -62,14 +62,14 @@ struct Call {
 
   AnyCallback callback;
   OnAbandon on_abandon = OnAbandon::Forget;
-  CallDeadline asked = {};  // as given
+  CallDeadline asked = {};  // as passed in
   Duration timeout{};
-  Start start = {};                           // until taken up
-  LaggingTime deadline = LaggingTime::max();  // valid once taken up
-  Ticket ticket = {};                         // under way in the engine; zero: none
+  Start start = {};                           // until started
+  LaggingTime deadline = LaggingTime::max();  // valid once started
+  Ticket ticket = {};                         // pending in the engine; zero: none
   bool submitted = false;                     // ever handed to the log
-  bool cancelled = false;                     // the caller wants it to end
-  CallOwner* owner = nullptr;                 // null: nothing is to be done
+  bool cancelled = false;                     // the caller asked to end it
+  CallOwner* owner = nullptr;                 // null: none
   std::optional<AcquireCall> acquire = {};
 };
 

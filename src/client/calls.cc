@@ -31,7 +31,7 @@ CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline dea
   return id;
 }
 
-// Answered in the next turn, because a callback never runs inside the call that was given it. A stopped client has no
+// Answered in the next turn, because a callback never runs inside the call it was passed to. A stopped client has no
 // next turn.
 CallId Calls::refuse(AnyCallback callback, absl::Status why) {
   const CallId id(++last_id_);
@@ -87,7 +87,7 @@ bool Calls::fail(CallId id, absl::Status why) {
 }
 
 // The engine had its turn at this moment and would have answered what it knows; the rest ends here (docs/semantics.md S-59).
-// However many there are, a turn must not last: the next one, which comes at once, goes on.
+// However many there are, a turn must stay short: the next one, which comes at once, continues.
 void Calls::expire(Now now) {
   for (size_t left = kExpiredOfATurn; left > 0 && next_deadline() <= now.lagging; --left) {
     const CallId id = deadlines_.begin()->second;
@@ -103,7 +103,7 @@ absl::Status Calls::too_late(const Call& call) {
                            : "the deadline passed before anything was done");
 }
 
-// The caller is answered now; what the ticket may still bring is undone or ignored, as the call says.
+// The caller is answered now; what the ticket may still bring is undone or ignored, depending on the call.
 void Calls::give_up(CallId id, absl::Status status) {
   const Call& call = *find(id);
   const bool forgotten = call.on_abandon == OnAbandon::Forget || (call.on_abandon == OnAbandon::Pursue && !call.submitted);

@@ -1,7 +1,7 @@
-// The life of every call: entered, taken up by the next turn, ended once: by its result, at its deadline or by its caller.
+// The life of every call: entered, started by the next turn, ended once: by its result, at its deadline or by its caller.
 //
-// A call is what a caller waits for; a ticket is what the engine was asked. They end apart: a call whose deadline passes is
-// gone, while its ticket lives on until its outcome is known, so that nothing it brings about stays behind unknown.
+// A call is what a caller waits for; a ticket is what the engine was asked. They end separately: a call past its deadline is
+// gone, while its ticket lives on until its outcome is known, so that none of its effects stays unknown.
 #pragma once
 
 #include <deque>
@@ -24,16 +24,16 @@ class Calls {
   Calls(const ClientOptions& options, Deliveries& deliveries, Requests& requests)
       : options_(options), deliveries_(deliveries), requests_(requests) {}
 
-  // `timeout`: from the take-up, of a call without a deadline.
+  // `timeout`: from the start, for a call without a deadline.
   CallId enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start start);
   CallId enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Call::Start start) {
     return enter(std::move(callback), on_abandon, deadline, options_.call_timeout, std::move(start));
   }
   CallId refuse(AnyCallback callback, absl::Status why);
-  // Null: it has ended. The call stays where it is until it ends.
+  // Null: it has ended. The call's address is stable until it ends.
   Call* find(CallId id);
 
-  // Ends a call; false: it has ended before.
+  // Ends a call; false: it had already ended.
   template <typename T>
   bool answer(CallId id, absl::StatusOr<T> value) {
     return end(id, std::move(value));
@@ -41,13 +41,13 @@ class Calls {
   bool answer_done(CallId id, absl::Status status) { return end(id, std::move(status)); }
   bool fail(CallId id, absl::Status why);
 
-  // The caller wants it to end early: the log decides where it can, else as abandon().
+  // The caller wants it to end early: the log decides where it can, otherwise like abandon().
   void cancel(CallId id);
   void abandon(CallId id);
 
-  void take_up(Now now);  // what was entered since the last turn
-  void expire(Now now);   // as many as a turn has time for
-  void stop();            // fails all; what is entered later is answered Closed, at once
+  void take_up(Now now);  // calls entered since the last turn
+  void expire(Now now);   // at most a turn's share
+  void stop();            // fails all; later calls are answered Closed, at once
   bool stopped() const { return stopped_; }
 
   bool any_fresh() const { return !fresh_.empty(); }
@@ -74,8 +74,8 @@ class Calls {
   std::deque<std::optional<Call>> slots_;
   std::vector<size_t> free_;
   absl::flat_hash_map<CallId, size_t> by_id_;                  // slots of those that have not ended
-  std::vector<CallId> fresh_;                                  // not taken up yet
-  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of calls taken up
+  std::vector<CallId> fresh_;                                  // not started yet
+  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of started calls
   uint64_t last_id_ = 0;
   bool stopped_ = false;
 };

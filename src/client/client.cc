@@ -16,8 +16,8 @@ using client::SessionEvent;
 
 namespace {
 
-// This replica was removed with commands under way, and will not learn what becomes of them. Their sessions can neither be
-// renewed nor known: from here on they are left to expire, with all that they may yet be granted.
+// This replica was removed with commands in flight, and will not learn their outcome. Their sessions can neither be
+// renewed nor queried: from here on they are left to expire, with all that they may yet be granted.
 bool cut_off(const EngineEffects& effects) {
   return std::any_of(effects.completions.begin(), effects.completions.end(), [](const Completion& completion) {
     return reason_of(completion.status) == Reason::Removed && outcome_of(completion.status) == Outcome::Unknown;
@@ -52,7 +52,7 @@ Client::Impl::Impl(Engine& engine, ClientOptions client_options)
   COORDKIT_CHECK(options.validate().ok());
 }
 
-// What is lost is known before anything is sent, and renewals go first: they overtake everything (F-26).
+// Losses are known before anything is sent, and renewals go first: they overtake everything (F-26).
 void Client::Impl::before_turn(Now now) {
   if (calls.stopped()) return;
   notice_gap(now);
@@ -87,7 +87,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
     sessions.confirm(reply, now);
   }
   if (effects.leadership && effects.leadership->leader) sessions.leader_known(now.leading);
-  if (!effects.more_expired) calls.expire(now);  // else it would end calls of which the engine knows more
+  if (!effects.more_expired) calls.expire(now);  // else it would end calls whose answers the engine has
   locks.lines().end_waits(now.lagging);
   locks.lines().serve_due(now);
   watches.tell(now);
@@ -129,7 +129,7 @@ void Client::Impl::notice_gap(Now now) {
   const Duration late = gaps_.late(now);
   if (late == Duration::zero()) return;
   sessions.gap(late, now.leading);
-  // How long they have been held cannot be told after a step back.
+  // After a step back it is unknown how long they have been held.
   if (late == Duration::max()) locks.changes().end_long_holds(LeadingTime::max());
 }
 
@@ -152,7 +152,7 @@ ClientStatus Client::Impl::status() const {
   return status;
 }
 
-// ---- the public face
+// ---- public interface
 
 Client::Client(Engine& engine, ClientOptions options) : impl_(std::make_unique<Impl>(engine, std::move(options))) {}
 Client::~Client() { impl_->stop(); }
@@ -218,7 +218,7 @@ RenewalStatistics Client::renewal_statistics() const { return impl_->sessions.re
 
 // ---- watches
 
-// A stopped client has no turn that would say why it does not watch.
+// A stopped client has no turn that would report why it does not watch.
 WatchId Client::watch(WatchOptions options, WatchObserver observer) {
   absl::Status refusal = stopped() ? make_error(Reason::Closed, "the replica is closed; open another one") : absl::OkStatus();
   const WatchId id = impl_->watches.add(std::move(options), std::move(observer), std::move(refusal));

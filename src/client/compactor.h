@@ -1,5 +1,5 @@
-// Says when the keys are to be compacted by themselves, and up to where (docs/semantics.md S-20): pure, asked by the leader's
-// client from time to time. What was newest when it was asked, it remembers; once that is old enough, all before it may go.
+// Decides when the keys are compacted automatically, and up to where (docs/semantics.md S-20): pure, asked periodically by the
+// leader's client. It remembers what was newest when it was asked; once that is old enough, everything before it may go.
 #pragma once
 
 #include <deque>
@@ -18,12 +18,12 @@ class Compactor {
   bool on() const { return policy_.revisions != 0 || policy_.age != Duration::zero(); }
   Duration interval() const;  // between two questions
 
-  // Where to compact, above `compacted`; zero: nowhere yet. With both limits, what either of them keeps is kept.
+  // Where to compact, above `compacted`; zero: nowhere yet. With both limits, whatever either one keeps is kept.
   Revision due(LaggingTime now, Revision newest, Revision compacted);
-  void forget() { seen_.clear(); }  // somebody else leads: a later leader counts anew
+  void forget() { seen_.clear(); }  // another replica leads: a later leader starts over
 
  private:
-  Revision old_enough(LaggingTime now) const;  // zero: nothing is
+  Revision old_enough(LaggingTime now) const;  // zero: none
 
   CompactionPolicy policy_;
   std::deque<std::pair<LaggingTime, Revision>> seen_;  // ascending in both

@@ -7,8 +7,8 @@
 
 namespace coordkit {
 
-// The deadline is asked for at the grant, so that nobody starts work that cannot be trusted; what protects others is that
-// HoldState::valid() asks again.
+// The deadline is checked at the grant, so that no one starts work that cannot be trusted; what protects others is that
+// HoldState::valid() checks again.
 HoldRef Delegations::acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now) {
   const std::lock_guard lock(mutex_);
   const auto found = by_name_.find(name);
@@ -46,7 +46,7 @@ std::vector<HoldRef> Delegations::in_use() const {
   for (const auto& [name, delegation] : by_name_) {
     if (delegation->current_) holds.push_back(delegation->current_);
   }
-  std::ranges::sort(holds, {}, &HoldState::token);  // the order of the map is nobody's
+  std::ranges::sort(holds, {}, &HoldState::token);  // the order of the map is arbitrary
   return holds;
 }
 

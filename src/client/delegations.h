@@ -1,12 +1,12 @@
-// The locks that a session may grant by itself (docs/semantics.md S-58, docs/decisions/0011): what is shared between the
+// The locks that a session may grant by itself (docs/semantics.md S-58, docs/decisions/0011): shared between the
 // threads that acquire and release, and the client's owner thread, which gets delegations from the log and gives them back.
 //
-// A record says which tokens are left and who has the lock now; one mutex of the session guards all of them, and nothing is
-// done under it that waits. That is what makes an uncontended acquire and release cheap: neither needs the owner thread.
-// What must always be true:
+// A record says which tokens are left and who has the lock now; one mutex of the session guards all of them, and nothing
+// blocks under it. That is what makes an uncontended acquire and release cheap: neither needs the owner thread.
+// Invariants:
 //   - A local hold is granted only when none is current, and a current one ends only after it was invalidated or known lost:
 //     so at most one hold of a delegation is valid.
-//   - A delegation is given back only when none is current, and is gone from here before the release is sent (T8).
+//   - A delegation is released only when none is current, and is gone from here before the release is sent (T8).
 //   - A local hold is valid only while its session is, by the same deadline as every other hold.
 #pragma once
 
@@ -21,16 +21,16 @@
 
 namespace coordkit {
 
-// One lock that the session has. Of whom a hold was granted by; touched by Delegations alone.
+// One lock that the session has, and the source of a hold's grant; accessed by Delegations alone.
 class Delegation {
  public:
   // As the log granted it.
   struct Grant {
     std::string name;
-    Token token;       // of the hold in the log: names it for ever
-    Index since;       // likewise
+    Token token;       // of the hold in the log: its permanent name
+    Index since;       // of the hold in the log
     Token first;       // of the block
-    Token last;        // likewise
+    Token last;        // of the block
     Duration delay{};  // S-40: of the hold in the log
   };
   explicit Delegation(Grant grant) : grant_(std::move(grant)), next_(grant_.first) {}
@@ -39,8 +39,8 @@ class Delegation {
   friend class Delegations;
   Grant grant_;
   Token next_;         // above grant_.last: the block is used up
-  HoldRef current_;    // null: nobody has it here
-  bool open_ = false;  // nobody asked for it, nobody is in line: any thread may grant
+  HoldRef current_;    // null: no local holder
+  bool open_ = false;  // not asked for, and no one in line: any thread may grant
 };
 
 using DelegationRef = std::shared_ptr<Delegation>;
@@ -48,13 +48,13 @@ using DelegationRef = std::shared_ptr<Delegation>;
 class Delegations {
  public:
   enum class Released : uint8_t {
-    NotCurrent,  // it was over before
+    NotCurrent,  // it had already ended
     Done,
-    Serve,  // done, and the owner thread has something to do: Client::serve()
+    Serve,  // done, and the owner thread has work: Client::serve()
   };
 
   // ---- any thread
-  // A hold for this owner, if the lock is idle here and nobody is before it. Null: not here and now; the client knows.
+  // A hold for this owner, if the lock is idle here and no one is ahead. Null: not here and now; ask the client.
   HoldRef acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now);
   // The hold was invalidated, or is known lost.
   Released release(const HoldState& hold);
@@ -69,13 +69,13 @@ class Delegations {
   };
   Look look(const Delegation& delegation) const;
   bool current(const HoldState& hold) const;
-  // The next token's hold, whoever is in line: nobody has it and the block is not used up. `until`: S-51.
+  // The hold for the next token, ignoring the line: there is no holder and the block is not used up. `until`: S-51.
   HoldRef grant(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag, LeadingTime until);
   void refill(Delegation& delegation, Token first);
   void set_open(Delegation& delegation, bool open);
-  // Nobody has it: from here on nobody is granted it here.
+  // No holder: from here on it is no longer granted here.
   void remove(const DelegationRef& delegation);
-  // The session is lost: forgets all of them, and answers the holds that were in use.
+  // The session is lost: forgets all of them, and returns the holds that were in use.
   std::vector<HoldRef> clear();
   size_t size() const;
 

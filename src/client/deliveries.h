@@ -1,5 +1,5 @@
-// Everything that runs code of the outside world: answers to callers and announcements. It is collected while the client
-// works and run at its end, in order, when the client's own state is whole again; so a callback may call the client.
+// Everything that runs user code: answers to callers and announcements. It is collected while the client
+// works and run at the end, in order, when the client's own state is consistent again; so a callback may call the client.
 #pragma once
 
 #include <utility>

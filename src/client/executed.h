@@ -1,4 +1,4 @@
-// What the commands of semaphores, barriers and the like come to before they get the caller's types.
+// The results of commands of semaphores, barriers and the like before they get the caller's types.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct Executed {
   HoldRef hold;  // of a grant
 };
 
-// Can the outcome of a command be told from the state of its object alone? Then one confirmed look is as good as an entry
+// Can the outcome of a command be told from the state of its object alone? Then one confirmed read is as good as an entry
 // (docs/semantics.md section 11). Without `judge` it cannot.
 struct OutcomeOfView {
   coordination::Kind kind = coordination::Kind::Semaphore;

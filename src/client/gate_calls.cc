@@ -1,4 +1,4 @@
-// Latches, barriers and double barriers: those who wait do so until something is opened (objects.h).
+// Latches, barriers and double barriers: waiters wait until something is opened (objects.h).
 #include <utility>
 
 #include "client/impl.h"

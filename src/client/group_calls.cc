@@ -1,4 +1,4 @@
-// Groups and elections: who belongs, and who leads (objects.h). A campaign is an acquire.
+// Groups and elections: members, and leaders (objects.h). A campaign is an acquire.
 #include <utility>
 
 #include "client/answers.h"

@@ -7,7 +7,7 @@
 
 namespace coordkit::client {
 
-// Why this hold cannot be changed; OK: it is one that is.
+// Why this hold cannot be changed; OK: it can.
 absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
   if (hold == nullptr) return no_grant();
   Session* session = table_.find(hold->session());
@@ -29,7 +29,7 @@ CallId HoldChanges::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> 
     return calls_.refuse(std::move(done),
                          make_error(Reason::InvalidArgument, "another change of this grant is under way; wait for its answer"));
   }
-  // T8: an exclusive hold that becomes shared is none from here on, until it is known that nothing came of it.
+  // T8: an exclusive hold that becomes shared is invalid from here on, until it is known that the change had no effect.
   if (to == LockMode::Shared) SessionWriter::suspend(*hold, true);
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline,
                                  [this, hold, to](CallId call, Now now) { start(call, hold, to, now); });
@@ -45,7 +45,7 @@ void HoldChanges::ended(CallId id, const Call& call) {
   if (!suspended.empty() && !call.submitted) SessionWriter::suspend(*suspended.mapped(), false);
 }
 
-// A downgrade lets others in, so it is held back as releases are while a former process may trust the session (S-45).
+// A downgrade lets others in, so it is delayed like releases while a previous process may trust the session (S-45).
 void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
   if (calls_.find(id) == nullptr) return;
   if (absl::Status why = refusal_of(hold); !why.ok()) {
@@ -89,7 +89,7 @@ void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const C
 
 void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, LockMode to, const machine::Result& result) {
   limits_.remove(hold);
-  if (calls_.find(id) == nullptr || hold->released()) {  // the owner is to hear that what it held is over
+  if (calls_.find(id) == nullptr || hold->released()) {  // the owner must learn that its hold is over
     table_.lose(session, hold->token());
     releases_.give_back(session, hold->name(), result.token, hold->terms().counted);
     calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
@@ -105,7 +105,7 @@ void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, Lock
   calls_.answer<HoldRef>(id, std::move(fresh));
 }
 
-// The hold is not to be trusted any more, under whichever token it lives on; it is looked for and given back.
+// The hold can no longer be trusted, under whichever token it lives on; it is looked up and released.
 void HoldChanges::outcome_lost(CallId id, const HoldRef& hold, absl::Status why, Now now) {
   if (Session* session = table_.find(hold->session())) table_.lose(*session, hold->token());
   calls_.fail(id, std::move(why));
@@ -155,7 +155,7 @@ void HoldChanges::start_update(CallId id, const HoldRef& hold, machine::UpdateVa
                                  });
 }
 
-// ---- what is found out
+// ---- findings
 
 void HoldChanges::token_refuted(const HoldRef& hold) {
   Session* session = table_.find(hold->session());
@@ -164,7 +164,7 @@ void HoldChanges::token_refuted(const HoldRef& hold) {
   if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
 }
 
-// Of a counted hold the handle alone: the others have times of their own.
+// For a counted hold only the handle: the others have their own times.
 void HoldChanges::end_long_holds(LeadingTime now) {
   while (const HoldRef hold = limits_.take_over(now)) {
     Session* session = table_.find(hold->session());
@@ -172,7 +172,7 @@ void HoldChanges::end_long_holds(LeadingTime now) {
       if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
       continue;
     }
-    if (session == nullptr || !SessionTable::holds(*session, hold)) continue;  // lost before
+    if (session == nullptr || !SessionTable::holds(*session, hold)) continue;  // already lost
     table_.lose(*session, hold);
     releases_.give_back(*session, hold->name(), hold->token(), hold->terms().counted);
   }

@@ -1,8 +1,8 @@
-// Changes of a hold that stays: another mode, another value (docs/semantics.md S-46); and its end by what is found out about
-// it.
+// Changes to a hold that stays: another mode, another value (docs/semantics.md S-46); and its end when it is found to be
+// invalid.
 //
-// A conversion gives the hold a new token and kills the former. So it is pursued until its outcome is known, whatever becomes
-// of its caller, and a new hold that has no caller is given back: nothing stays held unknown (S-59).
+// A conversion gives the hold a new token and kills the old one. So it is pursued until its outcome is known, even without
+// its caller, and a new hold that has no caller is released: no hold stays unknown (S-59).
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ class HoldChanges final : public CallOwner {
 
   CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
-  void token_refuted(const HoldRef& hold);  // the log says that it is not held
-  // Those whose longest time is over: invalid by their own reading of the clock, announced and released here (S-51).
+  void token_refuted(const HoldRef& hold);  // according to the log it is not held
+  // Holds whose maximum time has passed: invalid by their own reading of the clock, announced and released here (S-51).
   void end_long_holds(LeadingTime now);
 
   void ended(CallId id, const Call& call) override;
@@ -50,7 +50,7 @@ class HoldChanges final : public CallOwner {
   Releases& releases_;
   StickyLines& lines_;
   HoldLimits& limits_;
-  absl::flat_hash_map<CallId, HoldRef> suspended_;  // by downgrades: valid again if these end before they are sent
+  absl::flat_hash_map<CallId, HoldRef> suspended_;  // by downgrades: valid again if these end before being sent
 };
 
 }  // namespace coordkit::client

@@ -1,4 +1,4 @@
-// The loop of a client and the objects it owns. Each knows those above it that it is given; the public faces (client.h and
+// The loop of a client and the objects it owns. Each knows only the earlier ones it is given; the public faces (client.h and
 // client/*.h) call them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The keys and the host's own machines as the public faces have them.
+// The keys and the host's own machines behind the public interface.
 #include <string>
 #include <utility>
 
@@ -14,7 +14,7 @@ using client::WriteCalls;
 using machine::Result;
 using machine::ResultCode;
 
-// What an operation came to; `Kind` is what its reply must be. No reply: it had nothing to say.
+// The result of an operation; `Kind` is the expected kind of its reply. No reply: it had nothing to report.
 template <typename Kind>
 absl::StatusOr<Kind> reply_of(const Result& result, Outcome outcome) {
   if (result.reply.empty()) return Kind();
@@ -55,7 +55,7 @@ absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
   return CompactResult{result->revision, completion.index};
 }
 
-// coordkit's own machine has calls of its own; raw commands of it would go behind the back of sessions and locks.
+// coordkit's own machine has its own calls; raw commands to it would bypass sessions and locks.
 absl::Status check_machine(MachineId machine) {
   if (machine >= kFirstHostMachine) return absl::OkStatus();
   return make_error(Reason::InvalidArgument, "machine ids below " + std::to_string(kFirstHostMachine.value()) +

@@ -26,7 +26,7 @@ void Keys::ask_page(CallId id, const PagingRef& paging) {
       [this, id, paging](const Completion& completion, Now) { page_readable(id, paging, completion); });
 }
 
-// The first answer fixes the revision. The rest is read there from this replica's own state, which can only be younger.
+// The first answer fixes the revision. The rest is read there from this replica's own state, which can only be newer.
 void Keys::page_readable(CallId id, const PagingRef& paging, const Completion& completion) {
   if (calls_.find(id) == nullptr) return;
   const auto state = requests_.reads(completion);
@@ -59,9 +59,9 @@ void Keys::page_readable(CallId id, const PagingRef& paging, const Completion& c
   ask_page(id, paging);
 }
 
-// ---- room
+// ---- space
 
-// One look serves all puts until more is applied. What waits to be swept may make room, and only entries sweep.
+// One check serves all puts until more is applied. Waiting sweeps may make room, and only entries sweep.
 absl::Status Keys::room_for(uint64_t growth) {
   if (growth == 0) return absl::OkStatus();
   if (!space_ || space_->first != requests_.applied()) {
@@ -74,7 +74,7 @@ absl::Status Keys::room_for(uint64_t growth) {
   return status_of({.code = ResultCode::NoSpace}, Nameless{"keys"});
 }
 
-// ---- compaction by itself
+// ---- automatic compaction
 
 void Keys::compact(Now now) {
   if (!compactor_.on() || requests_.halted() || now.lagging < next_compaction_) return;
@@ -85,7 +85,7 @@ void Keys::compact(Now now) {
   const machine::KeySpace space = state->key_space();
   const Revision at = compactor_.due(now.lagging, space.revision, space.compacted);
   if (!at) return;
-  // Whatever comes of it: what is left is looked at again.
+  // Whatever the outcome: what is left is checked again.
   requests_.submit({.body = machine::Compact{at}}, now.lagging + options_.call_timeout, Urgency::Normal,
                    [](const Completion&, Now) {});
 }

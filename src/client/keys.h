@@ -1,4 +1,4 @@
-// Keys beyond one command: ranges that take several reads, the room that is left for a put, compaction by the leader's client.
+// Keys beyond one command: ranges that take several reads, the space left for a put, compaction by the leader's client.
 #pragma once
 
 #include <memory>
@@ -18,15 +18,15 @@ class Keys {
       : options_(options), requests_(requests), calls_(calls), compactor_(options.compaction) {}
 
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
-  // OK, or NoSpace by this replica's state: a put that adds so much would be refused.
+  // OK, or NoSpace by this replica's state: a put that adds this much would be refused.
   absl::Status room_for(uint64_t growth);
 
-  void compact(Now now);  // if it is time to
+  void compact(Now now);  // if due
   LaggingTime next_compaction() const { return compactor_.on() ? next_compaction_ : LaggingTime::max(); }
 
  private:
   struct Paging {
-    RangeOperation range;  // what is still to be read
+    RangeOperation range;  // the part still to be read
     ReadOptions options;   // of the next page
     RangeResult so_far = {};
     bool begun = false;

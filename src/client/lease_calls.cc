@@ -1,4 +1,4 @@
-// Leases of keys as the public face has them (leases.h).
+// Leases of keys behind the public interface (leases.h).
 #include <utility>
 
 #include "client/answers.h"

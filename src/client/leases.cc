@@ -9,7 +9,7 @@
 namespace coordkit::client {
 namespace {
 
-constexpr uint64_t kLookBit = uint64_t{1} << 63;  // of an attempt that is a look; those of renewals stay below
+constexpr uint64_t kLookBit = uint64_t{1} << 63;  // marks an attempt that is a query; those of renewals stay below
 
 TimerId timer_of_row(const machine::LeaseRow& row) { return TimerId(row.number.value()); }
 
@@ -62,7 +62,7 @@ void Leases::ask_page(CallId id, const ReadingRef& reading) {
       [this, id, reading](const Completion& completion, Now now) { page_readable(id, reading, completion, now); });
 }
 
-// The first answer is linearizable; the rest is read from this replica's own state, which can only be younger.
+// The first answer is linearizable; the rest is read from this replica's own state, which can only be newer.
 void Leases::page_readable(CallId id, const ReadingRef& reading, const Completion& completion, Now now) {
   if (calls_.find(id) == nullptr) return;
   const auto state = requests_.reads(completion);
@@ -120,7 +120,7 @@ void Leases::looked(const RenewReply& reply, Now now) {
   look_at_timers(look.call, look.reading, now);
 }
 
-// A timer that is not there any more is that of a lease that has ended since.
+// A timer that no longer exists belongs to a lease that has ended since.
 void Leases::complete(CallId id, const Reading& reading) {
   std::vector<LeaseInfo> leases;
   for (const machine::LeaseRow& row : reading.rows) {

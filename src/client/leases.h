@@ -1,4 +1,4 @@
-// Leases of keys. One that is kept is the life of a session (sessions.h). What is left of one only the leader knows: a look at
+// Leases of keys. A kept lease is the life of a session (sessions.h). Only the leader knows how long one still has: a query of
 // its timer travels as a renewal that renews nothing, and is confirmed like one (docs/decisions/0012).
 #pragma once
 
@@ -30,7 +30,7 @@ class Leases {
   void clear() { looks_.clear(); }
 
  private:
-  // A lease with or without its keys, or all leases; and what the leader says of their timers.
+  // A lease with or without its keys, or all leases; and what the leader reports about their timers.
   struct Reading {
     std::optional<LeaseId> one = {};  // absent: all of them
     bool with_keys = false;
@@ -38,7 +38,7 @@ class Leases {
     std::vector<machine::LeaseRow> rows = {};
     std::vector<std::string> keys = {};
     absl::btree_map<TimerId, Duration> rests = {};
-    size_t looked = 0;  // rows whose timers have been asked about
+    size_t looked = 0;  // rows whose timers have been queried
     Revision revision = {};
     Index as_of = {};
     bool begun = false;
@@ -49,7 +49,7 @@ class Leases {
     }
   };
   using ReadingRef = std::shared_ptr<Reading>;
-  struct Look {  // at timers, by the leader
+  struct Look {  // query of timers, answered by the leader
     CallId call;
     ReadingRef reading;
     std::vector<TimerId> timers;

@@ -12,7 +12,7 @@ enum class SessionEvent : uint8_t {
   DeadlineReached,   // the holder's clock is at or past the validity deadline
   Gap,               // docs/time.md LT-9: the clock stepped back, or the turns stood still for longer than the renewal interval
   RenewalConfirmed,  // with a deadline in the future, sent after the last gap
-  Ended,             // told that the session has ended, whatever the reason
+  Ended,             // the session has ended, for whatever reason
   Closed,            // close(), or the client stopped
   GivenUp,           // in jeopardy for longer than the give-up limit
 };
@@ -25,7 +25,7 @@ constexpr SessionPhase next_phase(SessionPhase from, SessionEvent event) {
     case SessionEvent::RenewalConfirmed: return SessionPhase::Valid;
     case SessionEvent::Ended:
     case SessionEvent::Closed: return SessionPhase::Lost;
-    case SessionEvent::GivenUp:  // only ever raised in jeopardy; elsewhere it says nothing
+    case SessionEvent::GivenUp:  // only raised in jeopardy; elsewhere it has no effect
       return from == SessionPhase::Jeopardy ? SessionPhase::Lost : from;
   }
   return SessionPhase::Lost;
@@ -39,7 +39,7 @@ namespace coordkit {
 // moment on another thread, so that the phase is only ever exchanged, never stored over a Lost.
 class SessionWriter {
  public:
-  // Publishes the deadline before the phase: a reader who sees Valid sees a deadline that belongs to it or is younger.
+  // Publishes the deadline before the phase: a reader that sees Valid sees a deadline that belongs to it or is newer.
   // Returns the phase it found.
   static SessionPhase set(SessionState& state, SessionPhase phase, LeadingTime deadline) {
     state.deadline_.store(deadline.time_since_epoch().count(), std::memory_order_release);

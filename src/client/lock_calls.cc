@@ -10,7 +10,7 @@
 namespace coordkit::client {
 namespace {
 
-// The same of both kinds of acquire.
+// The name, for both kinds of acquire.
 std::string name_of(const machine::Acquire& body) { return body.name; }
 std::string name_of(const machine::AcquireAll& body) { return body.locks.empty() ? std::string() : body.locks.front().name; }
 
@@ -111,7 +111,7 @@ void LockCalls::go_to_log(CallId id, Body body) {
 
 template void LockCalls::go_to_log(CallId, machine::Acquire);
 
-// By this replica's own state, perhaps old. A release of ours under way makes it worth a log entry, which performs it.
+// By this replica's own state, possibly stale. A pending release of ours makes it worth a log entry, which performs it.
 template <typename Body>
 bool LockCalls::seems_held(const Session& session, const Body& body) const {
   if (session.releases.any([&](const PendingRelease& release) { return names(body, release.name); })) return false;
@@ -120,7 +120,7 @@ bool LockCalls::seems_held(const Session& session, const Body& body) const {
   return state->refusal_of(body).has_value();
 }
 
-// A failed try costs no log entry: one confirmed look is as good (S-48).
+// A failed try costs no log entry: one confirmed read is as good (S-48).
 template <typename Body>
 void LockCalls::confirm_held(CallId id, Body body) {
   Call& call = *calls_.find(id);

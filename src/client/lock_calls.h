@@ -30,7 +30,7 @@ class LockCalls {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
 
-  // Of a call that has begun: the log decides, or, of a try that cannot be granted, one confirmed look.
+  // For a call that has begun: the log decides, or, for a try that cannot be granted, one confirmed read.
   template <typename Body>
   void go_to_log(CallId id, Body body);
 

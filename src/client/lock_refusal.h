@@ -1,4 +1,4 @@
-// The refusal of an acquire of a lock: the answer, and its count if the caller still listened.
+// The refusal of an acquire of a lock: the answer, and its count if the caller was still waiting.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// All that a client does with locks: the calls, what stays with a session (S-58), and the ends of holds.
+// Everything a client does with locks: the calls, sticky locks (S-58), and the ends of holds.
 #pragma once
 
 #include <utility>

@@ -7,7 +7,7 @@
 namespace coordkit::client {
 namespace {
 
-// Whether a wait to leave was decided: then the place is given up, whatever else is said.
+// Whether a wait to leave was decided: then the place is given up, whatever the outcome.
 bool has_left(const absl::Status& status) {
   const std::optional<Reason> reason = reason_of(status);
   return status.ok() || reason == Reason::NotOwner || reason == Reason::Broken || reason == Reason::WaitTimeout ||
@@ -36,13 +36,13 @@ CallId Objects::command(const SessionRef* session, machine::Request::Body body, 
           CallId id, Now now) mutable { start_command(id, of, std::move(request), std::move(subject), now); });
 }
 
-// S-45: while a former process of the session may still trust what it has, none of it is let go in the log.
+// S-45: while a previous process of the session may still trust what it has, none of it is released in the log.
 bool Objects::held_back(const Session& session, const machine::Request::Body& body) {
   const auto* command = std::get_if<machine::CoordinationCommand>(&body);
   return session.former_trusts && command != nullptr && machine::lets_go(*command);
 }
 
-// A join is pursued until its outcome is known, so that a member that is known nowhere can leave again (docs/semantics.md
+// A join is pursued until its outcome is known, so that a member that no caller knows can leave again (docs/semantics.md
 // S-59).
 void Objects::start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now) {
   if (calls_.find(id) == nullptr) return;
@@ -86,7 +86,7 @@ void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) 
                    [](const Completion&, Now) {});
 }
 
-// ---- what may wait
+// ---- waits
 
 CallId Objects::await(const SessionRef& session, machine::CoordinationCommand body, std::string name, LockWait wait,
                       CallDeadline deadline, OutcomeOfView outcome, Callback<Executed> done) {
@@ -114,7 +114,7 @@ void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now 
   }
 }
 
-// By this replica's own state, perhaps old. A release of ours under way makes it worth an entry, which performs it.
+// By this replica's own state, possibly stale. A pending release of ours makes it worth an entry, which performs it.
 bool Objects::foreseen(const Session& session, const Waiting& waiting) const {
   if (!waiting.outcome.judge) return false;
   if (session.releases.any([&](const PendingRelease& release) { return release.name == waiting.name; })) return false;
@@ -143,7 +143,7 @@ void Objects::submit(CallId id, const SessionRef& session, Waiting waiting) {
   acquires_.submit({.call = id, .session = session, .name = std::move(waiting.name)}, std::move(waiting.body));
 }
 
-// The place is not valid from here on. If it is not known that it was left, it is, without a wait, for as long as it takes.
+// The place is invalid from here on. If the outcome is unknown, it is left again, without a wait, for as long as it takes.
 CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline) {
   if (place == nullptr) {
     return calls_.refuse(std::move(done),

@@ -1,5 +1,5 @@
-// Semaphores, barriers, queues, counters and groups: one way for commands, one for what may wait, one for reads. The calls
-// themselves, with their types, stand in a file per kind (semaphore_calls.cc and so on).
+// Semaphores, barriers, queues, counters and groups: one path for commands, one for waits, one for reads. The calls
+// themselves, with their types, are in a file per kind (semaphore_calls.cc and so on).
 #pragma once
 
 #include <string>
@@ -27,16 +27,16 @@ class Objects {
         acquires_(acquires),
         reads_(reads) {}
 
-  // A command that waits for nothing. `session` null: it needs none.
+  // A command that does not wait. `session` null: it needs none.
   CallId command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
                  Callback<Executed> done);
-  // One that may wait, and holds something afterwards or not.
+  // A command that may wait, with or without a hold afterwards.
   CallId await(const SessionRef& session, machine::CoordinationCommand body, std::string name, LockWait wait,
                CallDeadline deadline, OutcomeOfView outcome, Callback<Executed> done);
   CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline);
   CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline);
 
-  // ---- the same for a command that names its object, and its session if it has one; `of(executed)` makes what the caller gets
+  // ---- the same for a command that names its object, and its session if it has one; `of(executed)` makes the caller's answer
   template <typename Body, typename T, typename Of>
   CallId command(const SessionRef& session, Body body, CallDeadline deadline, Callback<T> done, Of of) {
     body.session = id_of(session);
@@ -63,7 +63,7 @@ class Objects {
     return await(session, waiting(session, body, wait), body.name, wait, deadline, std::move(outcome), giving(std::move(done)));
   }
 
-  // `of(view, as_of)` makes what the caller gets.
+  // `of(view, as_of)` makes the caller's answer.
   template <typename T, typename Of>
   CallId look(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<T> done, Of of) {
     ReadCalls::Terms terms{.deadline = deadline, .refusal = check_lock_name(name)};

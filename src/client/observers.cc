@@ -46,7 +46,7 @@ std::vector<Observers::Question> Observers::to_ask() {
   return out;
 }
 
-// The state that answered is the one after `index`, so what happens above it is still to be told, and nothing else is.
+// The state that answered is the one after `index`, so everything above it is still to be delivered, and nothing else is.
 void Observers::answered(const Question& question, const machine::Reads& state, Index index) {
   One* one = asking(question);
   if (one == nullptr) return;
@@ -75,7 +75,7 @@ void Observers::changed(const coordination::Change& change, Index index) {
     One& one = all_.find(id)->second;
     const bool told = index <= one.index;
     if (one.state != State::Following || told) continue;
-    // Of one entry everything is told, or nothing: a later snapshot is then of a greater index.
+    // All changes of one entry are delivered, or none: a later snapshot then has a greater index.
     if (index != one.changed && one.waiting->load(std::memory_order_acquire) >= one.target.waiting_max) {
       one.state = State::Behind;
       waiting_.insert(id);
@@ -86,8 +86,8 @@ void Observers::changed(const coordination::Change& change, Index index) {
   }
 }
 
-// An answer that is under way may have been given before what was skipped; one more is surely younger. One that came together
-// with the new state has seen it.
+// A pending answer may have been given before the skipped entries; one more is certainly newer. One that came together
+// with the new state includes them.
 void Observers::skipped(Index upto) {
   for (auto& [id, one] : all_) {
     const bool missed = one.state == State::Following && std::max(one.index, one.changed) < upto;

@@ -1,8 +1,8 @@
-// Who observes what, and how far each has seen: pure, so that the rules of observation streams stand in one place.
+// Who observes what, and how far each has seen: pure, so that the rules of observation streams are in one place.
 //
-// An observer is Asking (a snapshot is awaited; events are of no account, because the snapshot will be younger), Following
-// (every event above the snapshot's index is delivered), or Behind (it has not taken what waits for it; when it has, a snapshot
-// is asked for again). A snapshot after the first is a Resync.
+// An observer is Asking (a snapshot is awaited; events are ignored, because the snapshot will be newer), Following
+// (every event above the snapshot's index is delivered), or Behind (it has not consumed its queue; once it has, a snapshot
+// is requested again). A snapshot after the first is a Resync.
 #pragma once
 
 #include <atomic>
@@ -23,26 +23,26 @@
 
 namespace coordkit::client {
 
-// What an observer is told of, by kind: a snapshot of the machine's state, or a change.
+// What an observer receives, by kind: a snapshot of the machine's state, or a change.
 struct ObserverTarget {
   coordination::Kind kind = coordination::Kind::Counter;
   std::string name;
   size_t waiting_max = 1;
-  // Each gives the task that runs the observer's own code.
+  // Each returns the task that runs the observer's own code.
   std::function<absl::AnyInvocable<void()>(const machine::Reads& state, Seen how, Index index)> snapshot;
   std::function<absl::AnyInvocable<void()>(const coordination::Change& change, Index index)> change;
 };
 
 struct SnapshotQuestion {
   ObserverId id;
-  uint64_t round = 0;  // an answer to an earlier one is of no account
+  uint64_t round = 0;  // an answer to an earlier one is ignored
 };
 
 class Observers {
  public:
   using Target = ObserverTarget;
   using Question = SnapshotQuestion;
-  // Told when the first observer of a name comes, and when the last one goes.
+  // Called when the first observer of a name comes, and when the last one goes.
   using Interest = absl::AnyInvocable<void(coordination::Kind, const std::string& name, bool wanted)>;
   Observers(Deliveries& deliveries, Interest interest) : deliveries_(deliveries), interest_(std::move(interest)) {}
 
@@ -50,15 +50,15 @@ class Observers {
   void remove(ObserverId id);
   void clear();
 
-  // Those that want a snapshot; they count as asking from here on.
+  // Observers that need a snapshot; they count as asking from here on.
   std::vector<Question> to_ask();
   bool any_to_ask() const { return !wanting_.empty(); }
   void answered(const Question& question, const machine::Reads& state, Index index);
-  void failed(const Question& question);  // no snapshot: it is asked for again by retry()
+  void failed(const Question& question);  // no snapshot: it is requested again by retry()
   void changed(const coordination::Change& change, Index index);
-  void skipped(Index upto);  // entries were applied that no event told of
+  void skipped(Index upto);  // entries were applied without events
 
-  void retry();  // makes those ask that failed, or were too slow and have caught up
+  void retry();  // lets those ask that failed, or were too slow and have caught up
   bool any_to_retry() const { return !waiting_.empty(); }
   size_t size() const { return all_.size(); }
 
@@ -70,7 +70,7 @@ class Observers {
     uint64_t round = 0;                                                                       // of its last question
     bool seen = false;                                                                        // had a snapshot
     Index index;                                                                              // of the snapshot
-    Index changed;                                                                            // of the last change told
+    Index changed;                                                                            // of the last change delivered
     std::shared_ptr<std::atomic<size_t>> waiting = std::make_shared<std::atomic<size_t>>(0);  // tasks that have not run
   };
   using Place = std::pair<coordination::Kind, std::string>;

@@ -1,5 +1,5 @@
 // The releases of one session whose end in the log is not acknowledged, in the order in which they were made. They are found by
-// their names in the log, and end in any order; what that costs does not grow with how many there are.
+// their names in the log, and end in any order; the cost does not grow with their number.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace coordkit::client {
 
-// Names a release: of a counted hold (S-38) its n-th, else number zero.
+// Names a release: for a counted hold (S-38) its n-th, otherwise number zero.
 struct ReleaseId {
   Token token;
   uint64_t number = 0;
@@ -26,12 +26,12 @@ struct ReleaseId {
   }
 };
 
-// A hold given back locally.
+// A hold released locally.
 struct PendingRelease {
   std::string name;
   ReleaseId id;
-  HoldRef hold = {};                 // whose release it is; null: of a grant that nobody got to know
-  bool posted = false;               // a command that performs it is under way
+  HoldRef hold = {};                 // the released hold; null: a grant that no caller ever saw
+  bool posted = false;               // a command that performs it is pending
   bool repeated = false;             // more than one may perform it: NotOwner then means done
   std::vector<CallId> waiting = {};  // callers to answer
 };
@@ -77,7 +77,7 @@ class PendingReleases {
   }
 
  private:
-  Ring<std::optional<PendingRelease>> line_;  // I: the first is not over
+  Ring<std::optional<PendingRelease>> line_;  // I: the first has not ended
   uint64_t first_ = 0;                        // how many have left the line at its front
   absl::flat_hash_map<ReleaseId, uint64_t> places_;
   size_t not_posted_ = 0;

@@ -1,5 +1,5 @@
-// Calls that read: of coordkit's own machine as a typed state, of a machine of the host in its bytes. Nothing is written, so
-// one whose caller is gone is forgotten.
+// Calls that read: coordkit's own machine as typed state, a machine of the host as bytes. Nothing is written, so
+// a read whose caller is gone is forgotten.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class ReadCalls {
   struct Terms {
     ReadOptions options = {};
     CallDeadline deadline = {};
-    absl::Status refusal = {};  // why the call is refused before anything is asked
+    absl::Status refusal = {};  // why the call is refused without asking
   };
   // `read(state, completion)` makes the answer: a T or a status.
   template <typename T, typename Read>

@@ -10,7 +10,7 @@ namespace coordkit::client {
 
 CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
   PendingRelease* release = give_back(session, hold);
-  if (release == nullptr) {  // by release_later() perhaps, and not acknowledged yet
+  if (release == nullptr) {  // possibly by release_later(), and not acknowledged yet
     session.releases.each([&](PendingRelease& each) {
       if (each.hold == hold) release = &each;
       return release == nullptr;
@@ -21,7 +21,7 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback don
                          make_error(Reason::NotOwner, "the grant was released before; there is nothing left to do"));
   }
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [](CallId, Now) {});
-  if (Call* call = calls_.find(id)) call->submitted = true;  // nothing keeps it from being sent, not even its caller
+  if (Call* call = calls_.find(id)) call->submitted = true;  // nothing prevents it from being sent, not even its caller
   release->waiting.push_back(id);
   return id;
 }
@@ -84,7 +84,7 @@ void Releases::answered(const SessionRef& state, const std::vector<ReleaseId>& b
   if (session == nullptr) return;
   const auto result = result_of(completion);
   if (result.ok()) {
-    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands says that it has ended
+    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands reports its end
     commands_.release_done(*session, batch.back(), status_of(*result, Nameless{"lock"}));
     return;
   }

@@ -18,16 +18,16 @@ class Releases {
   Releases(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, HoldLimits& limits)
       : table_(table), requests_(requests), calls_(calls), commands_(commands), limits_(limits) {}
 
-  // Answered when the log has released it. The hold is one of the session's that is not kept here by itself (S-58).
+  // Answered when the log has released it. The hold is one that is not kept here by its session (S-58).
   CallId release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline);
-  // The same without a caller. A hold that is given back already: no effect, and null.
+  // The same without a caller. A hold already released: no effect, and null.
   PendingRelease* give_back(Session& session, const HoldRef& hold);
-  // Of a grant that never got a handle, or on behalf of its handle.
+  // For a grant that never got a handle, or on behalf of its handle.
   PendingRelease& give_back(Session& session, std::string name, Token token, bool counted);
 
   void former_over(Session& session);  // what it held back may be posted
   void forget(SessionId session) { due_.erase(session); }
-  // All that a session gives back in one turn goes in one command.
+  // All releases of a session in one turn go into one command.
   void post_due();
   bool any_due() const { return !due_.empty(); }
   void clear() { due_.clear(); }

@@ -45,7 +45,7 @@ void Renewals::ended(SessionId id) {
   if (groups_.empty()) ended_.clear();
 }
 
-// One message names every group with something to renew, whichever of them is due: renewing early costs nothing.
+// One message names every group with something to renew, whichever of them is due: renewing early is free.
 std::optional<RenewRequest> Renewals::due(LeadingTime now) {
   if (now < next_due()) return std::nullopt;
   RenewRequest request;
@@ -153,7 +153,7 @@ void Renewals::reschedule(const TimerGroup& key, Group& group) {
   group.due = std::min(later(group.last_sent, pause(key, group)), group.newest_due);
 }
 
-// V/3 when all is answered. Otherwise an early repeat that backs off, so that an outage is not met with a storm and a new
+// V/3 when all is answered. Otherwise an early repeat that backs off, so that an outage causes no storm and a new
 // leader is found soon.
 Duration Renewals::pause(const TimerGroup& key, const Group& group) const {
   const Duration interval = sessions_.renewal_interval(key.ttl);

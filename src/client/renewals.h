@@ -1,9 +1,9 @@
-// Keeps sessions renewed: one message for all of this process, at V/3 after the last one SENT, more often while attempts
+// Keeps sessions renewed: one message for all of this process, V/3 after the last one SENT, more often while attempts
 // stay unanswered (docs/time.md T1, T3; docs/semantics.md S-45). All times are the holder's leading clock.
 //
-// An answer counts for the attempt it names and for the moment that one was sent; receipt time is never used. A session is
+// An answer counts for the attempt it names and for the moment that attempt was sent; receipt time is never used. A session is
 // extended by an attempt only if it was known when the attempt was sent, is not Lost, and the answer covers it.
-// Orphans: sessions of this process that the leader renewed and nobody here knows (an open whose answer was lost). They
+// Orphans: sessions of this process that the leader renewed and that are unknown here (an open whose answer was lost). They
 // are excluded from then on, so that they expire.
 #pragma once
 
@@ -37,19 +37,19 @@ class Renewals {
   void add(const Session& session, LeadingTime reference);
   // It became Lost: excluded until its end is known.
   void exclude(const Session& session);
-  // Its end is known: neither meant nor excluded any more. Also for orphans and strangers.
+  // Its end is known: neither included nor excluded any more. Also for orphans and unknown ids.
   void ended(SessionId id);
 
   // The attempt that is due, if one is. The caller posts it in this very turn.
   std::optional<RenewRequest> due(LeadingTime now);
   LeadingTime next_due() const;
-  // A new leader is known: attempts without an answer are repeated at once.
+  // A new leader is known: unanswered attempts are repeated at once.
   void hurry(LeadingTime now);
-  // After a clock step back no due time of before means anything.
+  // After a clock step back earlier due times are meaningless.
   void restart(LeadingTime now);
 
-  // Extends what the answer covers. Returns sessions that the attempt meant and the answer does not cover: their end may
-  // be near or past. `opens_under_way`: an unknown id may be one of them.
+  // Extends what the answer covers. Returns sessions that the attempt included and the answer does not cover: their end may
+  // be near or past. `opens_under_way`: an unknown id may be one of the pending opens.
   std::vector<SessionId> confirm(const RenewReply& reply, bool opens_under_way, LeadingTime now);
 
   size_t orphans() const;
@@ -66,7 +66,7 @@ class Renewals {
     LeadingTime last_sent = LeadingTime::min();
     uint64_t answered = 0;                        // newest attempt that was answered
     uint32_t unanswered = 0;                      // attempts sent after it
-    LeadingTime newest_due = LeadingTime::max();  // of members that no attempt covered yet
+    LeadingTime newest_due = LeadingTime::max();  // of members not yet covered by an attempt
     LeadingTime due = LeadingTime::max();
   };
   struct Attempt {
@@ -78,7 +78,7 @@ class Renewals {
   RenewRequest::Group describe(const TimerGroup& key, const Group& group) const;
   void reschedule(const TimerGroup& key, Group& group);
   Duration pause(const TimerGroup& key, const Group& group) const;
-  // The first answer to an attempt that says something of sessions of ours.
+  // The first answer to an attempt that reports on sessions of ours.
   void count(Attempt& attempt, const RenewReply& reply, LeadingTime now);
   void confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,
                std::vector<SessionId>& doubtful);

@@ -74,7 +74,7 @@ void Requests::turned(const EngineEffects& effects) {
   halted_ = halted_ || effects.halted.has_value();
 }
 
-// What runs may clear everything (a callback that stops the client), and may submit.
+// The callback may clear everything (by stopping the client), and may submit.
 void Requests::complete(const Completion& completion, Now now) {
   const auto found = tickets_.find(completion.ticket);
   if (found == tickets_.end()) return;

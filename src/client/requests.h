@@ -1,5 +1,5 @@
-// What a client has posted into its engine and not heard of: submissions, questions when the state may be read, and its own
-// timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
+// What a client has posted into its engine and not yet got an answer to: submissions, questions when the state may be read, and
+// its own timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ class Requests {
   // Completes when the state may be read.
   Ticket when_readable(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }
-  void forget(Ticket ticket);  // it is not completed any more
+  void forget(Ticket ticket);  // it will not be completed
 
   // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit's.
   const machine::Reads* reads() const;
   // The same once it may be read, or why it is not.
   absl::StatusOr<const machine::Reads*> reads(const Completion& completion) const;
 
-  // ---- the engine, as far as others need to know
+  // ---- the engine, as far as others need it
   Index applied() const { return engine_.applied(); }
   uint64_t feature_level() const { return engine_.feature_level(); }
   bool leads() const { return engine_.leadership().role == raft::Role::Leader; }
@@ -47,13 +47,13 @@ class Requests {
   void run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   void retry(Now now, absl::AnyInvocable<void(Now)> run) { run_at(retry_time(now), std::move(run)); }
   LaggingTime retry_time(Now now) const { return now.lagging + retry_; }
-  void run_due(Now now);  // first in a turn
+  void run_due(Now now);  // first thing in a turn
   LaggingTime next_timer() const { return timers_.empty() ? LaggingTime::max() : timers_.begin()->first.first; }
 
   // ---- the loop
   void turned(const EngineEffects& effects);
   void complete(const Completion& completion, Now now);
-  bool posted() const { return posted_; }  // inputs wait in the engine
+  bool posted() const { return posted_; }  // inputs are waiting in the engine
   size_t tickets() const { return tickets_.size(); }
   const CommandStatistics& statistics() const { return statistics_; }
   uint64_t unanswered() const { return statistics_.submitted - statistics_.latency.count() - statistics_.refused; }
@@ -67,7 +67,7 @@ class Requests {
   Duration retry_;
   struct Waiting {
     OnCompletion on_completion;
-    std::optional<LaggingTime> submitted;  // a command, until its first answer
+    std::optional<LaggingTime> submitted;  // for a command, until its first answer
   };
   absl::flat_hash_map<Ticket, Waiting> tickets_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;

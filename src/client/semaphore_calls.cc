@@ -11,7 +11,7 @@ using client::OutcomeOfView;
 using coordination::Kind;
 using machine::ResultCode;
 
-// Told without an entry only to those who would not wait.
+// Answered without an entry only for callers that would not wait.
 OutcomeOfView of_permits(uint64_t count, const PermitOptions& options) {
   if (options.wait.kind != LockWait::Kind::None) return {};
   return {Kind::Semaphore,

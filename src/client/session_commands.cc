@@ -7,7 +7,7 @@
 
 namespace coordkit::client {
 
-// What the request names already is not named twice.
+// Releases already named by the request are not named twice.
 void SessionCommands::carry(Session& session, machine::Request& request, std::vector<ReleaseId>& named) {
   if (session.former_trusts) return;  // S-45: none of it may take effect yet
   const auto* release = std::get_if<machine::Release>(&request.body);

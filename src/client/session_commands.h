@@ -1,6 +1,6 @@
-// Commands of a session, none of which overtakes its releases (docs/semantics.md S-43): each comes after the newest command
-// that releases and is not answered, and names the releases that no command performs yet. Below feature level 2 it names all
-// that are not answered. Once it was executed, what it names was performed.
+// Commands of a session, none of which overtakes its releases (docs/semantics.md S-43): each comes after the newest unanswered
+// command that releases, and names the releases that no command performs yet. Below feature level 2 it names all
+// unanswered ones. Once a command was executed, the releases it names were performed.
 #pragma once
 
 #include <vector>
@@ -17,16 +17,16 @@ class SessionCommands {
   SessionCommands(Sessions& sessions, Requests& requests, Calls& calls)
       : sessions_(sessions), requests_(requests), calls_(calls) {}
 
-  // `named`: the releases that the request names already, besides its body.
+  // `named`: the releases that the request already names, besides its body.
   Ticket submit(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
                 Requests::OnCompletion on_completion, std::vector<ReleaseId> named = {});
-  // The release was performed, or never will be: answers those who wait for it. NotOwner means performed if another command
-  // may have done it before.
+  // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
+  // may have performed it earlier.
   void release_done(Session& session, const ReleaseId& id, const absl::Status& status);
 
  private:
-  static constexpr uint64_t kOrderedLevel = 2;  // from which on a request may say what it comes after
-  // A command under way, and what it names.
+  static constexpr uint64_t kOrderedLevel = 2;  // from which on a request may name its predecessor
+  // A pending command, and the releases it names.
   struct Posted {
     SessionRef session;
     std::vector<ReleaseId> named;

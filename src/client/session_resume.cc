@@ -1,9 +1,9 @@
-// Sessions that come from another process, and the end of other clients' sessions (docs/semantics.md S-45, S-57).
+// Sessions taken over from another process, and the end of other clients' sessions (docs/semantics.md S-45, S-57).
 //
-// A resumed session may still be trusted by the process that had it, for a TTL after this one heard of the resume: every
-// renewal that was ever acknowledged to the former process was sent before the resume took effect, hence before its answer came
-// here (docs/time.md). Until then the session is in jeopardy, and nothing of it is let go in the log (Session::former_trusts).
-// The wait is measured by the lagging clock, like every wait for the time of another process to be over.
+// A resumed session may still be trusted by the process that had it, for a TTL after this one learned of the resume: every
+// renewal that was ever acknowledged to that process was sent before the resume took effect, hence before its answer arrived
+// here (docs/time.md). Until then the session is in jeopardy, and none of it is released in the log (Session::former_trusts).
+// The wait is measured by the lagging clock, like every wait for another process's time to run out.
 #include <utility>
 
 #include "client/answers.h"
@@ -43,8 +43,8 @@ CallId Sessions::resume(SessionId session, std::string secret, ResumeOptions opt
                       });
 }
 
-// Pursued without end, like an open. One that succeeds when its caller is gone leaves the session bound to this process and
-// unknown to it: renewals leave it out, and it expires unless it is resumed again.
+// Pursued without end, like an open. One that succeeds after its caller is gone leaves the session bound to this process and
+// unknown to it: renewals exclude it, and it expires unless it is resumed again.
 void Sessions::start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms) {
   if (!resuming_.insert(body.id).second) {
     calls_.fail(id, resuming_already());
@@ -97,8 +97,8 @@ void Sessions::resumed(CallId id, uint64_t opening, const machine::ResumeSession
   calls_.answer<ResumedSession>(id, std::move(found));
 }
 
-// The state of this replica is at least that of the resume, and since then only the end of the session, or this client, takes
-// a hold away: a look at it is exact. An end shows as an event right after this.
+// This replica's state is at least that of the resume, and since then only the end of the session, or this client, can remove
+// a hold: reading it is exact. An end shows as an event right after this.
 std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
   std::vector<HoldRef> holds;
   const machine::Reads* state = requests_.reads();
@@ -124,7 +124,7 @@ std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
   }
 }
 
-// The same for what is no lock.
+// The same for objects other than locks.
 void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
   const auto adopt = [&](machine::OwnedObject& object) {
     return table_.adopt(session, std::move(object.name), {}, object.token, object.since, {});

@@ -78,13 +78,13 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
   raise(session, SessionEvent::RenewalConfirmed, now);
   const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline);
   if (published == SessionPhase::Jeopardy && session.phase == SessionPhase::Valid) {
-    announce(session);  // the watch saw the former deadline come in this very moment, and told so
+    announce(session);  // the watch saw the previous deadline pass at this very moment, and announced it
     watch_validity(session);
   }
   await(session);
 }
 
-// S-45: what was confirmed meanwhile counts now.
+// S-45: renewals confirmed meanwhile count now.
 void SessionTable::former_over(Session& session, LeadingTime now) {
   session.former_trusts = false;
   if (session.phase == SessionPhase::Lost) return;
@@ -160,7 +160,7 @@ void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
     if (session->phase == SessionPhase::Lost || late <= renewal_interval(session->ttl())) continue;
     session->deadline = LeadingTime::min();
     session->first_attempt = next_attempt;
-    // After a step back the old reading means nothing: jeopardy counts anew from the new timeline.
+    // After a step back the old reading is meaningless: jeopardy is counted from the new timeline.
     if (session->jeopardy_since > now) session->jeopardy_since = now;
     raise(*session, SessionEvent::Gap, now);
     SessionWriter::set(*session->state, session->phase, session->deadline);
@@ -168,7 +168,7 @@ void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
   }
 }
 
-// The watch has taken the session to jeopardy, and told so.
+// The watch has moved the session to jeopardy, and announced it.
 void SessionTable::catch_up(Session& session, LeadingTime now) {
   if (session.phase != SessionPhase::Valid || session.state->phase() != SessionPhase::Jeopardy) return;
   session.phase = SessionPhase::Jeopardy;
@@ -179,7 +179,7 @@ void SessionTable::watch_validity(const Session& session) {
   if (options_.watch != nullptr) options_.watch->valid(session.state, session.on_phase);
 }
 
-// One change of phase with all that follows from it locally.
+// One change of phase with all its local consequences.
 void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) {
   catch_up(session, now);
   const SessionPhase next = next_phase(session.phase, event);
@@ -210,7 +210,7 @@ void SessionTable::announce(Session& session) {
 }
 
 void SessionTable::stop(const HoldRef& hold) {
-  if (hold->lost_token().stop_requested()) return;  // exact when user code runs inline; a repeat does nothing anyway
+  if (hold->lost_token().stop_requested()) return;  // exact when user code runs inline; a repeat has no effect anyway
   deliveries_.announce([hold] { hold->tell_invalid(); });
 }
 

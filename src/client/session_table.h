@@ -1,9 +1,9 @@
-// The sessions this process opened and what is known of them: phase, validity deadline, holds, unanswered releases.
-// The table decides phases by the holder's clock; it posts nothing. What became Lost waits in take_lost() for the client,
-// who ends the calls and posts the close.
+// The sessions this process opened and what is known about them: phase, validity deadline, holds, unanswered releases.
+// The table decides phases by the holder's clock; it posts nothing. Lost sessions wait in take_lost() for the client,
+// which ends the calls and posts the close.
 //
 // Invariants: a session's deadline only grows, except that a gap forgets it (docs/time.md LT-9). A phase is announced
-// exactly when it changes. Every hold that stops being valid by a phase is asked to stop once, in the same step.
+// exactly when it changes. Every hold that a phase makes invalid is asked to stop once, in the same step.
 #pragma once
 
 #include <memory>
@@ -30,21 +30,21 @@ struct Session {
   LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
   uint64_t first_attempt = 0;       // renewals below it do not count: sent before the session was known, or before a gap
   ValidityWatch::OnPhase on_phase;  // may be null
-  absl::btree_multimap<Token, HoldRef> holds;         // several of one token only if it is counted
-  absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
+  absl::btree_multimap<Token, HoldRef> holds;         // several with one token only if it is counted
+  absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not ended here
   PendingReleases releases;
   Ticket last_release;               // of the newest command that releases, not answered; zero: none
   absl::btree_set<CallId> acquires;  // pending calls, ended with Lost if the session is lost
   std::vector<CallId> closing;       // callers of close
-  bool questioned = false;           // it is looked at, because a renewal did not cover it
+  bool questioned = false;           // being queried, because a renewal did not cover it
   Duration give_up{};                // longest time in jeopardy; zero: the default
-  // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
+  // Resumed, and the previous process may still trust its deadline: not valid, and nothing is released in the log.
   bool former_trusts = false;
-  LeaseId lease;                             // it is no session but the life of this lease of keys; zero: a session
-  Index bound_at;                            // the entry of the resume; what the log said of the binding before it is over
-  absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or is about to
+  LeaseId lease;                             // this is not a session but the life of this lease of keys; zero: a session
+  Index bound_at;                            // the entry of the resume; what the log said about earlier bindings is obsolete
+  absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or will have
 
-  // S-43: a command names the releases that are not answered; more than it can name must not be overtaken.
+  // S-43: a command names the unanswered releases; more than it can name must not be overtaken.
   bool overfull() const { return releases.size() > machine::kPriorReleasesMax; }
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
@@ -54,8 +54,8 @@ class SessionTable {
  public:
   SessionTable(const ClientOptions& options, Deliveries& deliveries);
 
-  // An acknowledged open whose first post was at `reference`; `reference` min: it confirms nothing, because a gap came
-  // between or it is a resume.
+  // An acknowledged open first posted at `reference`; `reference` min: it confirms nothing, because of a gap in between, or
+  // because it is a resume.
   struct Newcomer {
     SessionRef state;
     TimerGroup group;
@@ -68,31 +68,31 @@ class SessionTable {
     Index bound_at;
   };
   Session& add(Newcomer newcomer, LeadingTime now);
-  // The former process of a resumed session trusts nothing any more.
+  // The previous process of a resumed session no longer trusts it.
   void former_over(Session& session, LeadingTime now);
   // Null: never known here, or ended.
   Session* find(SessionId id);
-  // The same session as long as this client has had it without a break: one that went to another process and came back has
-  // other handles, and what was asked before says nothing of it.
+  // The same session, if this client has had it without a break: one that went to another process and came back has
+  // other handles, and earlier questions do not apply to it.
   Session* find(const SessionRef& state);
   const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
-  // The session is over in the log: forgets it. Must be Lost.
+  // The session has ended in the log: forgets it. Must be Lost.
   void erase(SessionId id);
-  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); sessions that are gone included
+  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); including sessions that are gone
 
   // A renewal sent at `sent` was confirmed. A deadline in the past changes nothing.
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
   void lose(Session& session, SessionEvent why);  // Ended or Closed
-  // The grant becomes known. In jeopardy it is asked to stop at once: it is not valid.
+  // The grant becomes known. In jeopardy it is asked to stop at once, because it is not valid.
   HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since, LeadingTime until,
                 HoldTerms terms);
-  // A hold that a resumed session brought along: asked to stop when it turns invalid again after it was valid, or is lost.
+  // A hold that a resumed session brought along: asked to stop when it becomes invalid again after it was valid, or is lost.
   HoldRef adopt(Session& session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms);
   static bool holds(const Session& session, const HoldRef& hold);
-  void lose(Session& session, Token hold);             // all that has this token is known lost
-  void lose(Session& session, const HoldRef& hold);    // this handle alone
+  void lose(Session& session, Token hold);             // everything with this token is lost
+  void lose(Session& session, const HoldRef& hold);    // only this handle
   void forget(Session& session, const HoldRef& hold);  // it is released, or became another hold
-  void stop(const HoldRef& hold);                      // tells its owner that it is invalid
+  void stop(const HoldRef& hold);                      // notifies its owner that it is invalid
 
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);

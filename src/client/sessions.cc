@@ -36,7 +36,7 @@ CallId Sessions::open(machine::Request request, Duration ttl, Terms terms, AnyCa
           CallId id, Now now) mutable { start_open(id, now, request, ttl, std::move(terms), std::move(opened)); });
 }
 
-// The engine pursues it without end: a caller who gives up must not leave a session that is known nowhere. Its repeats inside
+// The engine pursues it without end: a caller that gives up must not leave an unknown session behind. Its repeats inside
 // the engine are the same request, so the first send is the reference (LT-1).
 void Sessions::start_open(CallId id, Now now, const machine::Request& request, Duration ttl, Terms terms, OnOpened opened) {
   const uint64_t opening = ++last_opening_;
@@ -103,8 +103,8 @@ void Sessions::end_lost() {
   }
 }
 
-// A lost session must really end, so that no other waits for what its former owner no longer uses.
-// While its former process may trust it, its holds must not be granted to others: the close waits for former_over().
+// A lost session must really end, so that no one waits for what its owner no longer uses.
+// While its previous process may trust it, its holds must not be granted to others: the close waits for former_over().
 void Sessions::post_close(SessionId id) {
   const Session* lost = table_.find(id);
   if (lost == nullptr || lost->former_trusts) return;
@@ -143,7 +143,7 @@ void Sessions::ended(SessionId id) {
   table_.erase(id);
 }
 
-// Another process has it now: nothing is left to close here. What was said before this client took it over is old.
+// Another process has it now: nothing is left to close here. Reports from before this client took it over are obsolete.
 void Sessions::resumed_elsewhere(Index index, const machine::SessionResumed& resumed) {
   const Session* session = table_.find(resumed.session);
   if (session == nullptr || index <= session->bound_at) return;
@@ -151,19 +151,19 @@ void Sessions::resumed_elsewhere(Index index, const machine::SessionResumed& res
   if (binding != session->group) ended(resumed.session);
 }
 
-// S-57: lost, and closed by its own holder as soon as it can be, which spares the others the rest of the wait.
+// S-57: lost, and closed by its own holder as soon as possible, which spares the others the rest of the wait.
 void Sessions::ending(SessionId id) {
   if (Session* session = table_.find(id)) table_.lose(*session, SessionEvent::Ended);
 }
 
-// The state of this replica is at least that of the answer.
+// This replica's state is at least that of the answer.
 void Sessions::check_lost(Session& session) {
   const machine::Reads* state = requests_.reads();
   state ? look_at(session, *state) : ended(session.id());
 }
 
-// A renewal did not cover a session that it meant. Perhaps its end is near, perhaps it ended or went to another process while
-// this replica took over a checkpoint and saw no event: one linearizable look tells.
+// A renewal did not cover a session that it included. Perhaps its end is near, perhaps it ended or changed process while
+// this replica installed a checkpoint and saw no event: one linearizable read tells.
 void Sessions::question(SessionId id, Now now) {
   Session* session = table_.find(id);
   if (session == nullptr || session->questioned) return;
@@ -177,7 +177,7 @@ void Sessions::question(SessionId id, Now now) {
                           });
 }
 
-// A lease stays with its first keeper; another one of its id has another number.
+// A lease stays with its first keeper; another one with its id has a different number.
 void Sessions::look_at(Session& session, const machine::Reads& reads) {
   if (session.lease) {
     const machine::Leases now = reads.lease(session.lease, false, "");
@@ -197,7 +197,7 @@ void Sessions::lose_all(SessionEvent why) {
   for (const SessionId id : known) table_.lose(*table_.find(id), why);
 }
 
-// Entries were skipped, and with them the events that tell of ended sessions (docs/decisions/0006).
+// Entries were skipped, and with them the events about ended sessions (docs/decisions/0006).
 void Sessions::question_all(Now now) {
   for (const auto& [id, session] : table_.all()) question(id, now);
 }
@@ -215,7 +215,7 @@ void Sessions::gap(Duration late, LeadingTime now) {
 void Sessions::renew(LeadingTime now) {
   std::optional<RenewRequest> request = renewals_.due(now);
   if (!request) return;
-  request->as_of = requests_.applied();  // every answer and event up to there has been seen, a resume's among them
+  request->as_of = requests_.applied();  // every answer and event up to there has been seen, including a resume's
   requests_.renew(*std::move(request));
 }
 

@@ -1,5 +1,5 @@
 // Sessions of this process: opened through the log, renewed beside it, taken over from another process, ended for good once
-// lost (rules of time: docs/time.md). A lease of keys that is kept is, for all of this, a session (docs/decisions/0012).
+// lost (timing rules: docs/time.md). A kept lease of keys is treated as a session here (docs/decisions/0012).
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@ namespace coordkit::client {
 
 class Sessions {
  public:
-  // What others keep for a session.
+  // What other objects keep for a session.
   struct Hooks {
-    absl::AnyInvocable<void(SessionId)> ended;       // in the log; nothing is kept for it any more
-    absl::AnyInvocable<void(Session&)> former_over;  // what was held back after a resume may go on
+    absl::AnyInvocable<void(SessionId)> ended;       // in the log; nothing is kept for it any longer
+    absl::AnyInvocable<void(Session&)> former_over;  // what was held back after a resume may continue
     absl::AnyInvocable<HoldRef(Session&, const machine::HeldLock&)> adopt_delegation;
   };
   Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls, Hooks hooks)
@@ -43,7 +43,7 @@ class Sessions {
   CallId kill(SessionId session, DoneCallback done, CallDeadline deadline);
   CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline);
 
-  // What becomes of an acknowledged open or resume.
+  // What happens with an acknowledged open or resume.
   using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
   static OnPhase shared(absl::AnyInvocable<void(SessionPhase)> on_phase);
   struct Terms {
@@ -57,17 +57,17 @@ class Sessions {
   CallId open(machine::Request request, Duration ttl, Terms terms, AnyCallback callback, CallDeadline deadline,
               OnOpened opened);
 
-  // ---- what the log says
+  // ---- reports of the log
   void ended(SessionId id);
   void resumed_elsewhere(Index index, const machine::SessionResumed& resumed);
   void ending(SessionId id);
-  // A command of it was answered Lost: it has ended or belongs to another process, or it is ending and still to be closed.
+  // A command of the session was answered Lost: it has ended or belongs to another process, or it is ending and must be closed.
   void check_lost(Session& session);
 
   // ---- the loop
   void gap(Duration late, LeadingTime now);  // LT-9; late max: the clock stepped back
   void run_timers(LeadingTime now) { table_.run_timers(now); }
-  void end_lost();  // what follows from the loss of sessions: no renewals, no calls, a close
+  void end_lost();  // consequences of lost sessions: no renewals, no calls, a close
   void renew(LeadingTime now);
   void confirm(const RenewReply& reply, Now now);
   void leader_known(LeadingTime now) { renewals_.hurry(now); }
@@ -79,7 +79,7 @@ class Sessions {
   const RenewalStatistics& renewal_statistics() const { return renewals_.statistics(); }
 
  private:
-  struct Opening {          // of which the outcome is not known
+  struct Opening {          // with unknown outcome
     LeadingTime reference;  // min: a gap came between
     Duration ttl{};
   };
@@ -106,7 +106,7 @@ class Sessions {
   SessionTable table_;
   Renewals renewals_;
   absl::btree_map<uint64_t, Opening> openings_;  // resumes too
-  absl::btree_set<SessionId> resuming_;          // by resumes of which the outcome is not known
+  absl::btree_set<SessionId> resuming_;          // by resumes with unknown outcome
   uint64_t last_opening_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Counts what becomes of acquires (docs/semantics.md S-56). Of the client's owner thread.
+// Counts the outcomes of acquires (docs/semantics.md S-56). Used by the client's owner thread.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace coordkit::client {
 class Statistics {
  public:
   void queued() { ++so_far_.waits; }
-  // Nothing: it never stood in line.
+  // nullopt: it never waited in line.
   void granted(std::optional<Duration> waited) {
     ++so_far_.grants;
     if (!waited) return;

@@ -57,7 +57,7 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   }
 }
 
-// Several names at once are a matter of the log, which grants none that this session keeps.
+// Several names at once are left to the log, which grants none that this session keeps.
 bool StickyLines::join(CallId id, Session& session, const machine::AcquireAll& body, Now now) {
   for (const NamedLock& wanted : body.locks) {
     const auto found = session.lines.find(wanted.name);
@@ -86,7 +86,7 @@ void StickyLines::stand_aside(Session& session, const std::string& name, Now now
   serve(session, name, now);
 }
 
-// A try is worth its while if no owner is before it here.
+// A try makes sense if no owner is ahead of it here.
 bool StickyLines::may_try(const Session& session, const Line& line, Now now) {
   if (!line.waiting.empty() || line.fetching || line.refilling || line.asked) return false;
   if (!line.lock) return true;
@@ -102,7 +102,7 @@ void StickyLines::leave(Session& session, CallId id, const AcquireCall& acquire)
     waits_.erase({waiting.until, id});
     return true;
   });
-  if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it never left
+  if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it was never sent
   due_.emplace(session.id(), acquire.line);
 }
 
@@ -129,8 +129,8 @@ void StickyLines::serve_due(Now now) {
   }
 }
 
-// Does what there is to do for a line. A thread that releases meanwhile either finds it closed and says so, or has released
-// before the look.
+// Does the pending work of a line. A thread that releases meanwhile either finds it closed and reports so, or has released
+// before the check.
 void StickyLines::serve(Session& session, const std::string& name, Now now) {
   for (;;) {
     const auto found = session.lines.find(name);
@@ -205,7 +205,7 @@ void StickyLines::fetch(Line& line, Now now) {
     body.wait.timeout = first.until - now.lagging;
     if (body.wait.timeout <= Duration::zero()) {
       refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, body.name);
-      return;  // the line goes on in serve_due()
+      return;  // the line continues in serve_due()
     }
   }
   line.fetching = id;
@@ -252,7 +252,7 @@ void StickyLines::give_back(Session& session, const std::string& name) {
   releases_.give_back(session, name, line.token, /*counted=*/false);
 }
 
-// One entry for the next so many grants. If its outcome stays unknown, the lock is given back and fetched anew.
+// One entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
 void StickyLines::refill(Session& session, const std::string& name) {
   Line& line = session.lines.at(name);
   line.refilling = true;
@@ -274,9 +274,9 @@ void StickyLines::refill(Session& session, const std::string& name) {
                    });
 }
 
-// ---- what the log says
+// ---- reports of the log
 
-// By this replica's own state: it may have been asked before it was known here that there is something to ask for.
+// By this replica's own state: the request may have come before it was known here that there is a delegation.
 bool StickyLines::asked_in_log(const Session& session, const std::string& name, Token token) const {
   const machine::Reads* state = requests_.reads();
   const machine::Holders held = state ? state->holders_of(name) : machine::Holders();
@@ -304,8 +304,8 @@ void StickyLines::look_for_asked(Now now) {
   }
 }
 
-// A delegation that a resumed session brought along: which owner of the former process had it is not known, so it is handed to
-// the one that resumed, under the new token.
+// A delegation that a resumed session brought along: which owner of the previous process had it is unknown, so it goes to
+// the caller of the resume, under the new token.
 HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
   Line& line = session.lines[lock.name];
   line.token = lock.token;

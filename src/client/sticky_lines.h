@@ -1,4 +1,4 @@
-// Sticky locks at their node (docs/semantics.md S-58): a lock that was acquired stickily stays with its session after the
+// Sticky locks at their node (docs/semantics.md S-58): a lock acquired as sticky stays with its session after the
 // release, and is granted to the session's owners here, first come first served, until another session asks for it in the log.
 //
 // An acquire of such a name joins the line of the name (line.h). The first in line gets the lock from the delegation if the
@@ -36,21 +36,21 @@ class StickyLines {
         statistics_(statistics),
         begin_acquire_(std::move(begin_acquire)) {}
 
-  // True: the line sees to the acquire, or it was answered. False: it goes to the log by itself.
+  // True: the line handles the acquire, or it was answered. False: it goes to the log by itself.
   bool join(CallId id, Session& session, machine::Acquire& body, Now now);
   bool join(CallId id, Session& session, const machine::AcquireAll& body, Now now);
-  void leave(Session& session, CallId id, const AcquireCall& acquire);  // the call has ended, in whatever way
+  void leave(Session& session, CallId id, const AcquireCall& acquire);  // the call has ended, in any way
 
-  // ---- what the log says
+  // ---- reports of the log
   void delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now);
-  void fetched(const PendingAcquire& acquire);  // it has come to an end in the log
+  void fetched(const PendingAcquire& acquire);  // it has ended in the log
   void asked(const machine::DelegationAsked& asked, Now now);
-  void look_for_asked(Now now);  // entries were skipped, and with them what was asked
+  void look_for_asked(Now now);  // entries were skipped, and with them requests for delegations
   HoldRef adopt(Session& session, const machine::HeldLock& lock);
 
   // ---- local holds
-  bool release(Session& session, const HoldRef& hold);  // false: it was over before
-  void lose(Session& session, const HoldRef& hold);     // this hold alone: its time is over, or the log refuses its token
+  bool release(Session& session, const HoldRef& hold);  // false: it had already ended
+  void lose(Session& session, const HoldRef& hold);     // this hold only: its time is over, or the log refuses its token
   void released(const HoldRef& hold);                   // by another thread
 
   // ---- the loop
@@ -86,8 +86,8 @@ class StickyLines {
   Statistics& statistics_;
   BeginAcquire begin_acquire_;
   absl::btree_set<std::pair<LaggingTime, CallId>> waits_;   // ends of timed waits in lines
-  absl::btree_set<std::pair<SessionId, std::string>> due_;  // lines that have something to do
-  absl::btree_set<SessionId> stalled_;                      // have lines that wait for them to be valid
+  absl::btree_set<std::pair<SessionId, std::string>> due_;  // lines with work to do
+  absl::btree_set<SessionId> stalled_;                      // have lines waiting for them to become valid
 };
 
 }  // namespace coordkit::client

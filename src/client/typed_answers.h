@@ -1,4 +1,4 @@
-// What the typed calls of semaphores, barriers and the like share: what a command came to becomes the caller's type.
+// Shared by the typed calls of semaphores, barriers and the like: turns a command's result into the caller's type.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace coordkit::client {
 
-// A callback of what was executed or looked at, that gives the caller what `of` makes of it.
+// A callback for an execution or a read that passes the caller what `of` makes of it.
 template <typename From, typename T, typename Of>
 Callback<From> giving(Callback<T> done, Of of) {
   return [done = std::move(done), of](absl::StatusOr<From> from) mutable {
@@ -29,7 +29,7 @@ inline Callback<Executed> giving(DoneCallback done) {
 inline HoldRef hold_of(const Executed& executed) { return executed.hold; }
 inline Index id_made(const Executed& executed) { return executed.result.id; }  // of an item, of a member
 
-// The command is refused later where there is none.
+// Without a session the command is refused later.
 inline SessionId id_of(const SessionRef& session) { return session ? session->id() : SessionId(); }
 
 inline std::optional<machine::ResultCode> held_if(bool held) {

@@ -1,4 +1,4 @@
-// How long a call waits: the caller's words, the machine's, and the time such a call is given (docs/semantics.md S-59).
+// How long a call waits: in the caller's terms, the machine's, and the time such a call gets (docs/semantics.md S-59).
 #pragma once
 
 #include "coordkit/client/options.h"

@@ -8,7 +8,7 @@
 namespace coordkit::client {
 namespace {
 
-constexpr Duration kRoomLooked = std::chrono::milliseconds(20);  // between looks for room that was given back
+constexpr Duration kRoomLooked = std::chrono::milliseconds(20);  // between checks for freed room
 
 }  // namespace
 
@@ -27,7 +27,7 @@ void WatchFeed::end(WatchId id, DoneCallback done) {
   deliveries_.answer([done = std::move(done), status = std::move(status)]() mutable { std::move(done)(std::move(status)); });
 }
 
-// One local look each: which revision is the newest here, and is this replica ready to say so.
+// One local read each: which revision is the newest here, and is this replica ready to answer.
 void WatchFeed::make(Now now) {
   for (const WatchId id : watches_.to_make()) {
     requests_.when_readable({.consistency = Consistency::Local, .deadline = now.lagging + options_.call_timeout},
@@ -35,15 +35,15 @@ void WatchFeed::make(Now now) {
                               const auto state = requests_.reads(completion);
                               if (!state.ok()) return watches_.not_made(id);
                               watches_.made(id, (*state)->key_space(), later.lagging);
-                              more_ = true;  // perhaps: it may start in the past
+                              more_ = true;  // possibly: it may start in the past
                             });
   }
 }
 
-// Whatever was applied is in the state now, and stays in its history for a while: nothing is taken from the entries themselves.
+// What was applied is in the state now, and stays in its history for a while: nothing is taken from the entries themselves.
 void WatchFeed::tell(Now now) {
   if (watches_.size() == 0) {
-    more_ = false;  // it was of a watch that has ended since
+    more_ = false;  // it belonged to a watch that has ended since
     return;
   }
   if (requests_.applied() != seen_ || more_ || watches_.to_look(now.lagging)) {

@@ -1,4 +1,4 @@
-// Watches meet the engine here: how they are made, when they read on, and when they are tried again. The rest is watches.h.
+// Connects watches to the engine: how they are created, when they read on, and when they are retried. The rest is watches.h.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class WatchFeed {
   Watches watches_;
   bool retrying_ = false;
   Index seen_;         // the watches have seen the state after this entry
-  bool more_ = false;  // to read, of what is there already
+  bool more_ = false;  // to read of what already exists
 };
 
 }  // namespace coordkit::client

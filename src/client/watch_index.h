@@ -1,4 +1,4 @@
-// Which watches a key concerns: a lookup for watches of one key and of prefixes, a pass over those of any other interval.
+// Which watches a key concerns: a lookup for watches of one key and of prefixes, a scan of those of any other interval.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class WatchIndex {
   void add(WatchId id, std::string_view key, std::string_view end);
   void remove(WatchId id, std::string_view key, std::string_view end);
   void clear() { *this = {}; }
-  // Each once, in no order that means anything, but always the same.
+  // Each once, in an arbitrary but deterministic order.
   void visit(std::string_view key, absl::FunctionRef<void(WatchId)> watch) const;
 
  private:

@@ -9,8 +9,8 @@
 namespace coordkit::client {
 namespace {
 
-constexpr int kReadsAtOnce = 16;       // of a turn, for the front and for all others together
-constexpr size_t kTellsAtOnce = 4096;  // of a turn, by the front; a revision is told whole
+constexpr int kReadsAtOnce = 16;       // per turn, for the front and for all others together
+constexpr size_t kTellsAtOnce = 4096;  // per turn, by the front; a revision is delivered whole
 constexpr size_t kEventBytes = 64;
 constexpr Duration kMarkEveryMin = std::chrono::milliseconds(100);
 
@@ -58,7 +58,7 @@ absl::Status check_watch(const WatchOptions& options) {
   return absl::OkStatus();
 }
 
-// ---- coming and going
+// ---- adding and removing
 
 WatchId Watches::add(WatchOptions options, WatchObserver observer) {
   const WatchId id(++last_id_);
@@ -108,7 +108,7 @@ bool Watches::ask_mark(WatchId id) {
   return true;
 }
 
-// ---- making
+// ---- creating
 
 std::vector<WatchId> Watches::to_make() {
   std::vector<WatchId> out;
@@ -131,7 +131,7 @@ void Watches::made(WatchId id, const machine::KeySpace& state, LaggingTime now) 
   one.mark_due = later(now, one.options.mark_every);
   marks_.insert({one.mark_due, id});
   one.ahead = one.options.from > state.revision;
-  // The front may have read on since this was answered; then it has told others what this one is still to be told.
+  // The front may have read on since this was answered; then it has already passed what this one still needs.
   const bool not_read_yet = live_.empty() || front_.next.revision <= from;
   if (from >= following && (not_read_yet || one.ahead)) return join_front(id, one, from);
   one.state = State::CatchingUp;
@@ -162,7 +162,7 @@ void Watches::retry() {
   }
 }
 
-// What was read of a revision that was not complete is read again, so that it comes from one state.
+// A partially read revision is read again, so that it comes from one state.
 void Watches::restored() {
   front_.next.sub = 0;
   front_.read.clear();
@@ -175,8 +175,8 @@ void Watches::restored() {
 
 // ---- the front
 
-// It tells nobody of what comes before his start. Only where all that are Live start in the future can it stand behind the next
-// revision; whoever joins then takes it back.
+// No watch receives anything before its start. Only if all Live watches start in the future can the front be beyond the next
+// revision; a watch that joins then takes it back.
 void Watches::join_front(WatchId id, One& one, Revision next) {
   one.state = State::Live;
   one.start = next;
@@ -207,7 +207,7 @@ bool Watches::advance_front(LaggingTime now) {
       if (!front_.read.empty() && front_.read.back().entry.mod != row.entry.mod) {
         told += tell_front(now);
         if (told >= kTellsAtOnce) {
-          front_.next = {row.entry.mod, 0};  // from there it reads again in the next turn
+          front_.next = {row.entry.mod, 0};  // from there it continues in the next turn
           return true;
         }
       }
@@ -220,7 +220,7 @@ bool Watches::advance_front(LaggingTime now) {
   return false;
 }
 
-// Who starts later has missed nothing.
+// A watch that starts later has missed nothing.
 void Watches::skip_gone(Revision compacted) {
   Revision first = Revision(UINT64_MAX);
   for (const WatchId id : absl::btree_set<WatchId>(live_)) {
@@ -234,7 +234,7 @@ void Watches::skip_gone(Revision compacted) {
   front_ = {.next = {first, 0}, .read = {}};
 }
 
-// One revision, complete; answers how many it was told. Whoever it concerns in full gets the very same events as all others.
+// One complete revision; returns how many watches it was delivered to. Watches that it concerns in full share the same events.
 size_t Watches::tell_front(LaggingTime now) {
   if (front_.read.empty()) return 0;
   std::vector<WatchId> concerned;
@@ -248,7 +248,7 @@ size_t Watches::tell_front(LaggingTime now) {
       one.hits.push_back(place);
     });
   }
-  // As it was read: whoever wanted them may have left since.
+  // As it was read: the watches that wanted them may have left since.
   const bool previous = std::ranges::any_of(front_.read, [](const WatchEvent& event) { return event.previous.has_value(); });
   Told told{.whole = std::make_shared<const std::vector<WatchEvent>>(std::exchange(front_.read, {})),
             .plain = nullptr,
@@ -276,7 +276,7 @@ void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
 
 // ---- those behind
 
-// In turns, so that nobody's long way keeps another from his.
+// Round robin, so that no watch's long way delays another.
 bool Watches::advance_behind(LaggingTime now) {
   for (int reads = 0; reads != kReadsAtOnce && !behind_.empty(); ++reads) {
     auto at = behind_.upper_bound(served_);
@@ -307,12 +307,12 @@ bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
   const bool at_end = reply->next_sub == 0 && reply->next > reply->revision;
   if (!tell_read(id, one, now) || !at_end) return true;
   behind_.erase(id);
-  one.ahead = false;  // whatever its start was, it is past that
+  one.ahead = false;  // whatever its start was, it has passed it
   join_front(id, one, reply->next);
   return true;
 }
 
-// Tells the whole revisions of what was read. False: there was no room.
+// Delivers the whole revisions that were read. False: there was no room.
 bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
   const auto split = std::find_if(one.read.begin(), one.read.end(), [&](const WatchEvent& event) {
     return one.next.sub != 0 && event.entry.mod == one.next.revision;
@@ -327,9 +327,9 @@ bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
   return true;
 }
 
-// ---- telling
+// ---- delivering
 
-// False: there is no room. Then it goes on with the first of these events when there is.
+// False: there is no room. Then it continues with the first of these events when there is.
 bool Watches::tell(WatchId id, One& one, WatchEvents events, LaggingTime now) {
   const size_t bytes = bytes_of(*events);
   const size_t taken = one.taken->load(std::memory_order_acquire);
@@ -362,7 +362,7 @@ void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
 
 // ---- marks
 
-// Up to which revision this watch has been told everything; nothing: that cannot be said now.
+// Up to which revision this watch has received everything; nullopt: that cannot be said now.
 std::optional<Revision> Watches::marked(const One& one) const {
   if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
   if (front_.next.revision < one.start) return std::nullopt;
@@ -388,7 +388,7 @@ void Watches::tell_asked_marks() {
   }
 }
 
-// Only to whom has been told all and has taken it; the others are looked at again.
+// Only for watches that received everything and consumed it; the others are checked again.
 void Watches::tell_due_marks(LaggingTime now) {
   while (!marks_.empty() && marks_.begin()->first <= now) {
     const WatchId id = marks_.begin()->second;

@@ -1,10 +1,10 @@
-// Who watches what, and how far each has been told: pure, so that the rules of watches stand in one place (docs/semantics.md
-// S-21 to S-28).
+// Who watches what, and how far each watch has been served: pure, so that the rules of watches are in one place
+// (docs/semantics.md S-21 to S-28).
 //
 // History is read in pieces (machine/changes.h). The front reads for all watches that are Live: each change once, decoded
-// once, and told to whom it concerns. A watch that starts in the past, or had no room, reads for itself until it has caught up.
-// How far somebody has read is a place in the history, and nothing else is kept for him; so a slow watch costs nothing but
-// its own reading, and what happens to this replica's state between two reads does not matter.
+// once, and delivered to the watches it concerns. A watch that starts in the past, or had no room, reads for itself until it
+// has caught up. A reader's progress is a place in the history, and nothing else is kept for it; so a slow watch costs only
+// its own reading, and changes to this replica's state between two reads do not matter.
 #pragma once
 
 #include <atomic>
@@ -28,31 +28,31 @@ absl::Status check_watch(const WatchOptions& options);
 
 class Watches {
  public:
-  // A piece of this replica's own history; nothing: it cannot be read now.
+  // A piece of this replica's own history; nullopt: it cannot be read now.
   using Read = std::function<std::optional<machine::Changes>(const machine::ChangesAfter&)>;
   Watches(Deliveries& deliveries, Read read) : deliveries_(deliveries), read_(std::move(read)) {}
 
   // The options have passed check_watch().
   WatchId add(WatchOptions options, WatchObserver observer);
-  bool remove(WatchId id);             // false: there is none. Nothing is told to it any more but what waits already
+  bool remove(WatchId id);             // false: there is none. After it only what is already queued is delivered
   bool ask_mark(WatchId id);           // false: there is none
   void stop(const absl::Status& why);  // ends all
 
-  // Those that are to be made; they count as asked for from here on.
+  // Those to be created; they count as requested from here on.
   std::vector<WatchId> to_make();
   bool any_to_make() const { return !wanting_.empty(); }
   void made(WatchId id, const machine::KeySpace& state, LaggingTime now);
   void not_made(WatchId id);
 
   void restored();  // this replica's state was replaced by a later one
-  // Reads on and tells. True: there is more to read at once.
+  // Reads on and delivers. True: there is more to read at once.
   bool advance(LaggingTime now);
   LaggingTime next_mark() const { return marks_.empty() ? LaggingTime::max() : marks_.begin()->first; }
 
-  void retry();  // lets those go on that were not made, or had no room and have some now
+  void retry();  // resumes those that were not created, or had no room and have some now
   bool any_to_retry() const { return !failed_.empty() || !full_.empty(); }
   bool any_without_room() const { return !full_.empty(); }
-  // Whether advance() would have something to say even if nothing was applied.
+  // Whether advance() would have something to deliver even if nothing was applied.
   bool to_look(LaggingTime now) const { return !asking_.empty() || next_mark() <= now; }
   size_t size() const { return all_.size(); }
 
@@ -71,18 +71,18 @@ class Watches {
     std::shared_ptr<Listener> listener;
     std::shared_ptr<std::atomic<size_t>> taken = std::make_shared<std::atomic<size_t>>(0);  // bytes of its batches
     State state = State::Wanting;
-    bool ahead = false;            // starts at a revision that did not exist when it was made
-    Revision start;                // Live: nothing before it is told
-    Place next;                    // CatchingUp, Full: where it goes on
-    std::vector<WatchEvent> read;  // CatchingUp: not told yet, because the last revision is not complete
+    bool ahead = false;            // starts at a revision that did not exist when it was created
+    Revision start;                // Live: nothing before it is delivered
+    Place next;                    // CatchingUp, Full: where it continues
+    std::vector<WatchEvent> read;  // CatchingUp: not delivered yet, because the last revision is not complete
     uint64_t marks_asked = 0;
     LaggingTime quiet_since{};
     LaggingTime mark_due = LaggingTime::max();
-    std::vector<uint32_t> hits;  // while the front tells: which events of the revision concern it
+    std::vector<uint32_t> hits;  // while the front delivers: which events of the revision concern it
   };
   struct Front {
     Place next;
-    std::vector<WatchEvent> read;  // of a revision that is not complete yet
+    std::vector<WatchEvent> read;  // of an incomplete revision
   };
   struct Told {  // a revision of the front, as it is shared
     WatchEvents whole;
@@ -116,15 +116,15 @@ class Watches {
   absl::btree_map<WatchId, std::unique_ptr<One>> all_;
   WatchIndex index_;  // of those that are Live
   absl::btree_set<WatchId> live_;
-  uint64_t previous_wanted_ = 0;  // by so many of them
-  Front front_;                   // while any is Live
+  uint64_t previous_wanted_ = 0;  // how many of them
+  Front front_;                   // while any watch is Live
   absl::btree_set<WatchId> wanting_;
   absl::btree_set<WatchId> failed_;
-  absl::btree_set<WatchId> behind_;  // CatchingUp
+  absl::btree_set<WatchId> behind_;  // those CatchingUp
   absl::btree_set<WatchId> full_;
-  absl::btree_set<WatchId> asking_;  // for marks
+  absl::btree_set<WatchId> asking_;  // for progress marks
   absl::btree_set<std::pair<LaggingTime, WatchId>> marks_;
-  WatchId served_;  // of those behind: the last that had its turn
+  WatchId served_;  // of those behind: the last one served
   uint64_t last_id_ = 0;
 };
 

@@ -16,7 +16,7 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
   return check_lock_name(fence->lock);
 }
 
-// S-58: to the log any token of a block is current until a newer one was shown there; the process that lends the lock knows.
+// S-58: to the log any token of a block is current until a newer one was shown to it; the process that lends the lock knows.
 bool over_here(const std::optional<Fence>& fence) {
   if (!fence || !fence->hold || !fence->hold->delegation()) return false;
   return !fence->hold->session()->delegations()->current(*fence->hold);

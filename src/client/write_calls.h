@@ -1,4 +1,4 @@
-// Commands without a session, of coordkit's machine or of one of the host's: with a fence or without (docs/semantics.md S-54).
+// Commands without a session, for coordkit's machine or one of the host's: with a fence or without (docs/semantics.md S-54).
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ class WriteCalls {
     MachineId machine = kCoordination;
     std::string bytes;
     WriteOptions options = {};
-    absl::Status refusal = {};  // why the call is refused before anything is sent
+    absl::Status refusal = {};  // why the call is refused without sending
   };
   static Write command(const machine::Request& request, WriteOptions options);
-  // `read(completion)` makes the answer: a T or a status. The engine completed it without a fault of its own.
+  // `read(completion)` makes the answer: a T or a status. The engine completed it without an error of its own.
   template <typename T, typename Read>
   CallId write(Write write, Callback<T> done, Read read) {
     return submit(std::move(write), std::move(done),
