@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 constexpr int64_t kKeysShown = 100;
 constexpr uint64_t kSessionsAtOnce = 500;
-constexpr Duration kLook = milliseconds(200);  // a watch looks this often whether anybody still reads
+constexpr Duration kLook = milliseconds(200);  // a watch checks this often whether its reader is still there
 
 // ---- words and cells
 
@@ -46,7 +46,7 @@ std::string name(Named value) {
   return std::string(name_of(value));
 }
 
-// ---- looking
+// ---- reading
 
 absl::Status status(Replica& replica, const AdminIdentity& identity, Words, AdminReply& reply) {
   const Health health = replica.health();
@@ -84,7 +84,7 @@ absl::Status members(Replica& replica, const AdminIdentity& identity, Words, Adm
   return absl::OkStatus();
 }
 
-// Of all sessions, page by page.
+// Visits all sessions, page by page.
 absl::Status each_session(Replica& replica, const std::function<absl::Status(const SessionInfo&)>& visit) {
   SessionId after;
   while (true) {
@@ -202,7 +202,7 @@ absl::Status metrics(Replica& replica, const AdminIdentity& identity, Words, Adm
   return absl::OkStatus();
 }
 
-// ---- doing
+// ---- acting
 
 absl::Status done(AdminReply& reply, const absl::StatusOr<Index>& index) {
   if (!index.ok()) return index.status();
@@ -269,7 +269,7 @@ absl::Status clear_delay(Replica& replica, const AdminIdentity&, Words words, Ad
 
 absl::Status scrub(Replica& replica, const AdminIdentity&, Words, AdminReply&) { return replica.scrub_now(); }
 
-// Its process may stand in another directory than who asks.
+// Its process may have a different working directory than the caller.
 absl::Status backup(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
   if (!words[0].starts_with('/')) {
     return make_error(Reason::InvalidArgument, "FILE must begin with '/': this replica's process writes it, wherever it runs");

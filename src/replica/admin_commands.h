@@ -1,5 +1,5 @@
-// What can be asked of a running replica through its admin socket, by name: src/replica/admin_socket.h carries it,
-// tools/coordctl prints it. Everything here goes by door 1's own calls: an operator can do what a host can.
+// What a running replica can be asked through its admin socket, by name: src/replica/admin_socket.h carries it,
+// tools/coordctl prints it. Everything here uses door 1's own calls: an operator can do what a host can.
 #pragma once
 
 #include <functional>
@@ -13,27 +13,27 @@
 
 namespace coordkit {
 
-// Whose replica it is; Replica does not tell.
+// Whose replica it is; Replica itself does not know.
 struct AdminIdentity {
   uint64_t id = 0;
   std::string cluster;
 };
 
-// Takes an answer piece by piece: the names of the columns first, then rows of as many cells. A name ends with ":number" or
+// Receives an answer piece by piece: first the column names, then rows with a cell for each. A name ends with ":number" or
 // ":flag" if its cells are numbers, or true and false; an empty cell: absent.
 class AdminReply {
  public:
   virtual ~AdminReply() = default;
   virtual void columns(std::vector<std::string> names) = 0;
   virtual void row(std::vector<std::string> cells) = 0;
-  virtual void note(std::string sentence) = 0;  // for the reader's eyes: no part of the answer
-  virtual bool gone() = 0;                      // nobody reads any more
+  virtual void note(std::string sentence) = 0;  // for a human reader: not part of the answer
+  virtual bool gone() = 0;                      // the reader is gone
 };
 
 struct AdminCommand {
   using Words = std::span<const std::string>;
   std::string_view name;
-  std::string_view usage;  // of its words, as in "OLD ID ADDRESS"; in brackets: may be left out
+  std::string_view usage;  // its words, as in "OLD ID ADDRESS"; in brackets: optional
   std::string_view help;   // one line
   std::function<absl::Status(Replica&, const AdminIdentity&, Words, AdminReply&)> run;
 
@@ -43,8 +43,8 @@ struct AdminCommand {
 
 std::span<const AdminCommand> admin_commands();
 
-// `words`: the command's name and what follows it. Blocks for as long as the call does. kInvalidArgument: no such command, or
-// its words are wrong; else what the call of door 1 says.
+// `words`: the command's name and its arguments. Blocks for as long as the call does. kInvalidArgument: no such command, or
+// wrong arguments; otherwise the status of the door 1 call.
 absl::Status run_admin_command(Replica& replica, const AdminIdentity& identity, std::span<const std::string> words,
                                AdminReply& reply);
 

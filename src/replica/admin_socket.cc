@@ -20,7 +20,7 @@ using storage::Descriptor;
 constexpr size_t kLineBytesMax = 64 << 10;
 constexpr int kBacklog = 8;
 
-// What is left of a process that is gone makes room; all else stays.
+// Removes what a dead process left; everything else stays.
 absl::Status make_room(const std::string& path) {
   const absl::Status found = storage::find_socket(path);
   if (!found.ok()) return absl::IsNotFound(found) ? absl::OkStatus() : found;
@@ -31,7 +31,7 @@ absl::Status make_room(const std::string& path) {
   return storage::errno_status(errno, "cannot remove the old admin socket " + path);
 }
 
-// The mode is the socket's before it has a name, so that there is no moment in which others could open it.
+// The mode is set before the socket has a name, so that there is no moment in which others could open it.
 absl::StatusOr<Descriptor> listen_at(const std::string& path) {
   if (absl::Status status = make_room(path); !status.ok()) return status;
   Descriptor listener = local_socket();
@@ -117,7 +117,7 @@ void AdminSocket::accept_visitors() {
     if (socket) {
       admit(LocalStream(std::move(socket)));
     } else if (error != EINTR && error != ECONNABORTED) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // out of descriptors, say: that passes
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // out of descriptors, for instance: that passes
     }
   }
 }
@@ -129,7 +129,7 @@ void AdminSocket::admit(LocalStream stream) {
   }
   const std::scoped_lock lock(mutex_);
   visitors_.remove_if([](Visitor& visitor) {
-    const bool over = visitor.over;  // looked at once: it may end at any moment
+    const bool over = visitor.over;  // read once: it may end at any moment
     if (over) visitor.thread.join();
     return over;
   });
@@ -152,7 +152,7 @@ void AdminSocket::admit(LocalStream stream) {
   }
 }
 
-// Line after line, until the visitor leaves or says more than a line can hold.
+// Line after line, until the visitor leaves or sends an overlong line.
 void AdminSocket::serve(LocalStream& visitor) {
   while (true) {
     const auto words = visitor.next(kLineBytesMax);

@@ -1,16 +1,16 @@
-// A local socket through which an operator looks at a running replica and acts on it (coordctl --socket). A file that only
-// its owner may open; whoever connects must run as the same user, or as root.
+// A local socket through which an operator inspects and controls a running replica (coordctl --socket). A file that only
+// its owner may open; the client must run as the same user, or as root.
 //
 // A visitor sends lines of cells (base/cells.h): a command and its words (admin_commands.h). Each is answered with lines
 //
 //   columns NAME...      once, before rows
 //   row CELL...          any number
-//   note SENTENCE        any number, for the reader's eyes
+//   note SENTENCE        any number, for a human reader
 //   ok                   or
 //   error CODE SENTENCE  the name of the status code, and its message
 //
-// Threads: one that accepts and one for each visitor, at most kVisitorsMax; a visitor more is told so and sent away. Nothing a
-// visitor sends or leaves out stops the replica. Lifetime: the replica outlives it, and is closed before: that ends its calls.
+// Threads: one that accepts and one for each visitor, at most kVisitorsMax; any more are told so and disconnected. Nothing a
+// visitor sends or omits stops the replica. Lifetime: the replica outlives it, and is closed first: that ends its calls.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class AdminSocket {
  public:
   static constexpr size_t kVisitorsMax = 8;
 
-  // kFailedPrecondition: somebody listens there (InUse), or something that is no socket has this name (ForeignData); else what
-  // the file system says. A socket that was left by a process that is gone is replaced.
+  // kFailedPrecondition: another process listens there (InUse), or something that is not a socket has this name (ForeignData);
+  // else the file system's error. A socket left behind by a dead process is replaced.
   static absl::StatusOr<std::unique_ptr<AdminSocket>> open(Replica& replica, AdminIdentity identity, std::string path);
   ~AdminSocket();
   AdminSocket(const AdminSocket&) = delete;
@@ -58,7 +58,7 @@ class AdminSocket {
   std::mutex mutex_;
   std::list<Visitor> visitors_;
   bool stopping_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 }  // namespace coordkit

@@ -60,19 +60,19 @@ class CancelOnStop {
   std::optional<std::stop_callback<Cancel>> callback_;
 };
 
-// The place of a call among those that may be refused: taken at the door, given back when the call is answered.
+// The slot of a call that may be refused: taken when it is made, released when the call is answered.
 class Place {
  public:
-  // Of a call that is never refused: it takes none.
+  // For a call that is never refused: it takes none.
   explicit Place(std::shared_ptr<CallRunner> host) : host_(std::move(host)) {}
-  // Nothing: the call is refused.
+  // nullopt: the call is refused.
   static std::optional<Place> at_door(const std::shared_ptr<CallRunner>& host, LaggingTime deadline) {
     if (!host->admit(deadline)) return std::nullopt;
     Place place(host);
     place.counts_ = true;
     return place;
   }
-  Place(Place&& other) noexcept = default;  // which has no host then
+  Place(Place&& other) noexcept = default;  // which then has no host
   Place& operator=(Place&&) = delete;
   ~Place() { leave(CallRunner::Served::No); }
 
@@ -98,7 +98,7 @@ bool was_served(const absl::StatusOr<T>& answer) {
   return was_served(answer.status());
 }
 
-// The callback, so that what it throws ends nothing else, and that it finds the place of its call free.
+// Wraps the callback, so that its exceptions end nothing else, and that the call's slot is free when it runs.
 template <typename Answer>
 absl::AnyInvocable<void(Answer)> guarded(Place place, absl::AnyInvocable<void(Answer)> done) {
   return [place = std::move(place), done = std::move(done)](Answer answer) mutable {
@@ -107,7 +107,7 @@ absl::AnyInvocable<void(Answer)> guarded(Place place, absl::AnyInvocable<void(An
   };
 }
 
-// While it lives, this thread runs the callback of a call that it was refused.
+// While it lives, this thread runs the callback of a call that was refused.
 class RefusalHere {
  public:
   RefusalHere();
@@ -119,8 +119,8 @@ class RefusalHere {
 
 const absl::Status& crowded_out();
 
-// On the thread that made the call, so that a flood costs nobody else's time, and without a copy of anything. Who begins a call
-// inside such a callback, or on the engine's thread, is answered by the next turn: trying again at once ends no stack.
+// On the thread that made the call, so that a flood costs no one else's time, and without a copy of anything. A call begun
+// inside such a callback, or on the engine's thread, is answered by the next turn, so that retrying at once overflows no stack.
 template <typename Answer>
 AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done) {
   if (host->on_engine_thread() || RefusalHere::any()) {
@@ -133,7 +133,7 @@ AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<voi
   return {};
 }
 
-// Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a change of members. `done` runs on
+// Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a membership change. `done` runs on
 // the engine's thread, or here if this process cannot run it.
 template <typename Answer, typename Start>
 AsyncCall begin_at(Place place, Start start, absl::AnyInvocable<void(Answer)> done) {
@@ -146,7 +146,7 @@ AsyncCall begin_at(Place place, Start start, absl::AnyInvocable<void(Answer)> do
   return AsyncCall(std::move(control));
 }
 
-// What gives something back, or changes what is held: it is never refused, and overtakes what may be.
+// A call that releases something, or changes a hold: it is never refused, and overtakes calls that may be.
 template <typename Answer, typename Start>
 AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyInvocable<void(Answer)> done) {
   if (!host->forked()) return begin_at<Answer>(Place(host), std::move(start), std::move(done));
@@ -154,7 +154,7 @@ AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start start, absl::AnyI
   return {};
 }
 
-// What begins something: refused, before anything is made of it, when too much is under way.
+// A call that begins something: refused, before anything is built, when too much is in progress.
 template <typename Answer, typename Start>
 AsyncCall begin_in_line(const std::shared_ptr<CallRunner>& host, LaggingTime deadline, Start start,
                         absl::AnyInvocable<void(Answer)> done) {

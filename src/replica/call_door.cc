@@ -5,12 +5,12 @@
 namespace coordkit {
 namespace {
 
-// What waits longer says that more is asked for than can be done, and whoever comes after the crowd would wait for it.
+// A longer queue means that more is requested than can be done, and callers that come after the crowd would wait for it.
 constexpr Duration kWaitMax = std::chrono::milliseconds(500);
 
 }  // namespace
 
-// Looked at before it is counted, so that those who are turned away write nothing that others read.
+// Checked before it is counted, so that refused callers write nothing that others read.
 bool CallDoor::enter(LaggingTime deadline, const Clock& clock) {
   if (inside() >= kInsideMax || !in_time(deadline, clock)) return false;
   if (inside_.fetch_add(1, std::memory_order_relaxed) < kInsideMax) return true;

@@ -1,8 +1,8 @@
-// The door of the calls that may be refused: how many are inside, waiting or under way, and whether one more can be answered
-// in time. Who is refused has cost one look at it.
+// Admission of the calls that may be refused: how many are admitted, waiting or in progress, and whether one more can be
+// answered in time. A refused call has cost a single check.
 //
-// In time: with as many ahead as there are, at the best pace of late, half of what is left until the deadline would do, and
-// half a second as well. The best pace, because a time without a leader says nothing of what comes after it; half, because the
+// In time: with the current number ahead of it, at the best recent pace, half of the time left until the deadline would do, and
+// half a second as well. The best pace, because a time without a leader says nothing about the time after it; half, because the
 // best may not last.
 //
 // Threads: any, but turned(), which is the engine's.
@@ -21,17 +21,17 @@ namespace coordkit {
 class CallDoor {
  public:
   static constexpr size_t kInsideMax = 65'536;
-  static constexpr size_t kNeverLong = 1024;  // so few ahead are no reason to refuse: they go into the log together
+  static constexpr size_t kNeverLong = 1024;  // with so few ahead nothing is refused: they go into the log together
 
   // False: refused. Else until left().
   bool enter(LaggingTime deadline, const Clock& clock);
-  // The line before the engine's thread.
+  // The queue in front of the engine's thread.
   void lined_up() { line_.fetch_add(1, std::memory_order_relaxed); }
   void begun(size_t calls) { line_.fetch_sub(calls, std::memory_order_relaxed); }
-  // `served`: with an answer, and not because its time was over.
+  // `served`: with an answer, and not because its deadline passed.
   void left(bool served);
 
-  // After each turn: so many commands wait for their first answer.
+  // After each turn: this many commands wait for their first answer.
   void turned(LaggingTime now, size_t unanswered);
 
   size_t inside() const { return inside_.load(std::memory_order_relaxed); }
@@ -44,13 +44,13 @@ class CallDoor {
 
   bool in_time(LaggingTime deadline, const Clock& clock) const;
 
-  std::atomic<size_t> inside_{0};  // I: at most kInsideMax, and those that are just turned away
+  std::atomic<size_t> inside_{0};  // I: at most kInsideMax, plus those just being refused
   std::atomic<size_t> line_{0};
   std::atomic<size_t> unanswered_{0};
   std::atomic<uint64_t> served_{0};
   std::atomic<Duration::rep> per_call_{0};
 
-  // The engine's thread: the pace of times in which calls waited from beginning to end, and some were answered.
+  // Used by the engine's thread: the pace of periods in which calls were waiting throughout, and some were answered.
   std::array<Duration, kLooks> paces_{};  // zero: none yet
   size_t newest_ = 0;
   LaggingTime looked_ = LaggingTime::min();

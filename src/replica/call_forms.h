@@ -1,4 +1,4 @@
-// The two forms of a call of door 1, each made from one method: begun, from a method of the client; waited for, from the
+// The two forms of a call of door 1, each derived from one method: asynchronous, from one of the client; blocking, from the
 // asynchronous form of the same call.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace coordkit {
 
-// Stands among the arguments of a method of the client where the callback belongs; without it that is behind them.
+// Marks the callback's position among the arguments of a client method; without it the callback comes last.
 struct AnswerHere {};
 inline constexpr AnswerHere kAnswer;
 
@@ -41,7 +41,7 @@ Callback&& given(AnswerHere&, Callback& answer) {
   return std::move(answer);
 }
 
-// A call that is left to its default deadline need not say so.
+// A call that uses its default deadline need not say so.
 template <typename Face, typename Method, typename... Args>
 CallId invoke(Face&& face, Method method, Args&&... args) {
   if constexpr (std::is_invocable_v<Method, Face&, Args&&...>) {
@@ -51,7 +51,7 @@ CallId invoke(Face&& face, Method method, Args&&... args) {
   }
 }
 
-// When the call is worth nothing any more, as far as its arguments say; the earliest.
+// When the call becomes worthless, as far as its arguments say; the earliest.
 template <typename T>
 LaggingTime deadline_in(const T&) {
   return LaggingTime::max();
@@ -62,7 +62,7 @@ inline LaggingTime deadline_in(const WriteOptions& options) { return deadline_in
 
 }  // namespace call_forms
 
-// Whether a call may be refused because too much is under way. Not what gives something back or frees somebody.
+// Whether a call may be refused because too much is in progress. Not one that releases something or frees someone.
 enum class Door : uint8_t { MayRefuse, Open };
 
 // Begins `face.method(args..., callback)` of the client, whichever face the method belongs to.

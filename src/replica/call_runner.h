@@ -1,5 +1,5 @@
 // Where the calls of sessions and grants run: the replica's host, or the fake of coordkit/testing/fake_session.h. Everything
-// the handles of door 1 need of their surroundings is here, so that they are the same handles in both.
+// the handles of door 1 need from their surroundings is here, so that they are the same handles in both.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class CallRunner {
   using Call = absl::AnyInvocable<void(Client&)>;
 
   virtual ~CallRunner() = default;
-  // Runs `call` with the client, on the thread of its turns. What gives something back, or looks, goes here.
+  // Runs `call` with the client, on the thread of its turns. Calls that release or read go here.
   virtual void call(Call call) = 0;
-  // The same for a call that was admitted, behind all others that were.
+  // The same for an admitted call, behind all earlier ones.
   virtual void call_in_line(Call call) { this->call(std::move(call)); }
-  // Whether one call more may wait and be under way, and can be answered before its deadline; it leaves when it was answered.
+  // Whether one more call may wait and be in progress, and can be answered before its deadline; it leaves when it was answered.
   virtual bool admit(LaggingTime deadline) {
     static_cast<void>(deadline);
     return true;
@@ -30,17 +30,17 @@ class CallRunner {
   enum class Served : uint8_t { No, Yes };
   virtual void leave(Served served) { static_cast<void>(served); }
   virtual bool on_engine_thread() const = 0;
-  // In an announcement: whoever waits here for another one waits for itself.
+  // In an announcement: blocking here for another announcement would wait for itself.
   virtual bool on_callback_thread() const { return false; }
   virtual const Clock& clock() const = 0;
   virtual std::string owner_tag() = 0;  // a fresh one
   // This process is a fork of the one that made it: no call may be run.
   virtual bool forked() const { return false; }
-  // Runs a callback of the host's; what it throws is its caller's affair, unless it runs on a thread of ours.
+  // Runs a callback of the host's; an exception is its caller's affair, unless it runs on a thread of ours.
   virtual void run_callback(absl::FunctionRef<void()> callback) { callback(); }
-  // On the engine's thread: nobody listens to this change of members any more.
+  // On the engine's thread: this membership change has no listener any more.
   virtual void abandon_members(Ticket call) { static_cast<void>(call); }
-  // This thread is about to block until `answered`. In virtual time somebody has to see to it that time passes.
+  // This thread is about to block until `answered`. In virtual time something has to advance the time.
   virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
 };
 

@@ -1,5 +1,5 @@
-// A thread that runs tasks in order, each once; one that blocks delays only the others. One runs the user's callbacks: phase
-// changes, lost holds, leadership. Started with the replica, ended by stop(), which runs what was announced before.
+// A thread that runs tasks in order, each once; one that blocks delays only the others. One such thread runs the user's
+// callbacks: phase changes, lost holds, leadership. Started with the replica, ended by stop(), which first runs what is queued.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@ class CallbackThread {
  public:
   using Task = absl::AnyInvocable<void()>;
 
-  // `run_one` runs each task: it may catch what a task throws.
+  // `run_one` runs each task: it may catch exceptions of the task.
   using RunOne = std::function<void(Task&&)>;
   explicit CallbackThread(RunOne run_one = [](Task&& task) { std::move(task)(); })
       : run_one_(std::move(run_one)), thread_([this] { run(); }) {}
@@ -25,10 +25,10 @@ class CallbackThread {
   CallbackThread(const CallbackThread&) = delete;
   CallbackThread& operator=(const CallbackThread&) = delete;
 
-  // Once it is stopped: gives the task back, for the caller to run.
+  // After stop(): returns the task for the caller to run.
   Task post(Task task);
   bool runs_here() const;  // is the caller one of the tasks?
-  // Runs what is queued and ends the thread. From a callback itself: the thread ends after that callback. Idempotent.
+  // Runs what is queued and ends the thread. Called from a callback: the thread ends after that callback. Idempotent.
   void stop();
 
  private:
@@ -39,7 +39,7 @@ class CallbackThread {
   std::condition_variable wake_;
   std::deque<Task> tasks_;
   bool stopping_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 }  // namespace coordkit

@@ -1,4 +1,4 @@
-// What the handles of semaphores, barriers and the like share: the way from a Session or a Replica to its client.
+// Shared by the handles of semaphores, barriers and the like: the way from a Session or a Replica to its client.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ inline LockWait wait_for_up_to(Duration timeout) {
   return timeout > Duration::zero() ? LockWait::timed(timeout) : LockWait::none();
 }
 
-// Stands among the arguments of a call where the session belongs.
+// Marks the session's position among the arguments of a call.
 struct SessionHere {};
 inline constexpr SessionHere kSession;
 
@@ -46,7 +46,7 @@ T of_session(const SessionRef&, T argument) {
 }
 inline SessionRef of_session(const SessionRef& session, SessionHere) { return session; }
 
-// begin_by() at the replica of this session.
+// begin_by() on the replica of this session.
 template <Door door = Door::MayRefuse, typename Answer, typename Method, typename... Args>
 AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done, Method method, Args... args) {
   const auto& handle = HandleAccess::handle(session);
@@ -57,7 +57,7 @@ AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done
   return {};
 }
 
-// wait_by() at the replica of this session.
+// wait_by() on the replica of this session.
 template <typename Self, typename Async, typename... Args>
 auto wait_of(const Session& session, Self& self, Async async, Args&&... args) {
   const auto& handle = HandleAccess::handle(session);
@@ -86,7 +86,7 @@ Observation observe_of(const Session& session, Start start) {
   return ObservationMaker::make(handle->shared_host(), std::move(start));
 }
 
-// From the hold of a call to the Grant of its caller.
+// Turns the hold of a call into the caller's Grant.
 inline Callback<HoldRef> granting(Session session, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   return [session = std::move(session), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
     if (!hold.ok()) return std::move(done)(hold.status());

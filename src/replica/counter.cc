@@ -6,7 +6,7 @@
 namespace coordkit {
 namespace {
 
-// A counter needs no session, but one without a replica can only say so.
+// A counter needs no session, but one without a replica can only report that.
 template <typename Answer, typename Method, typename... Args>
 AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done, Method method,
                    Args... args) {

@@ -15,7 +15,7 @@ namespace coordkit {
 namespace {
 
 constexpr Duration kLongestSleep = std::chrono::seconds(3600);
-constexpr Duration kCloseEnough = std::chrono::milliseconds(2);  // slewing does not show in less
+constexpr Duration kCloseEnough = std::chrono::milliseconds(2);  // slewing is invisible below this
 
 timespec as_timespec(Duration by) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(by);
@@ -54,7 +54,7 @@ void DeadlineWatch::valid(const SessionRef& session, const OnPhase& on_phase) {
   Watched& watched = sessions_[session->id()];
   watched.session = session;
   watched.on_phase = on_phase;
-  if (watched.due != LeadingTime::max()) return;  // looked at again when it comes
+  if (watched.due != LeadingTime::max()) return;  // checked again when it comes
   watched.due = session->validity_deadline();
   schedule({watched.due, session->id(), {}});
 }
@@ -81,7 +81,7 @@ void DeadlineWatch::lost(SessionId session) {
   sessions_.erase(watched);
 }
 
-// The lock makes one order of all announcements: a change is made and posted under it, here and in tell_session().
+// The lock gives all announcements one order: a change is made and posted under it, here and in tell_session().
 CallbackThread::Task DeadlineWatch::announce(CallbackThread::Task task) {
   const std::lock_guard lock(mutex_);
   return callbacks_.post(std::move(task));
@@ -96,7 +96,7 @@ void DeadlineWatch::schedule(const Due& due) {
 
 void DeadlineWatch::wake() {
   const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_, &one, sizeof one);  // full means that a wake-up waits
+  [[maybe_unused]] const ssize_t written = ::write(event_, &one, sizeof one);  // full means that a wake-up is pending
 }
 
 void DeadlineWatch::run() {
@@ -139,7 +139,7 @@ void DeadlineWatch::tell_due(LeadingTime now) {
 void DeadlineWatch::tell_session(Watched& watched, LeadingTime now) {
   watched.due = LeadingTime::max();
   SessionState& session = *watched.session;
-  if (!session.expire(now)) {  // renewed meanwhile, or the client was first
+  if (!session.expire(now)) {  // renewed meanwhile, or the client was faster
     if (session.phase() != SessionPhase::Valid) return;
     watched.due = session.validity_deadline();
     due_.insert({watched.due, session.id(), {}});

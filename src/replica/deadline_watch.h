@@ -1,8 +1,8 @@
-// The dedicated timer of S-52: one thread that sleeps until the next validity deadline of this process and tells the holders,
-// through the callback thread. It does not depend on the engine's thread, which a slow apply of the host may hold up.
+// The dedicated timer of S-52: one thread that sleeps until this process's next validity deadline and notifies the holders
+// through the callback thread. It does not depend on the engine's thread, which a slow apply of the host may delay.
 //
-// Sleeping: a timer that counts suspend (CLOCK_BOOTTIME), so that it is due at the first step after a resume. Time daemons may
-// slew that clock, the deadlines' clock they may not: so it sleeps seven eighths of the rest and looks again.
+// Sleeping: a timer that counts suspend (CLOCK_BOOTTIME), so that it fires right after a resume. Time daemons may
+// slew that clock but not the deadlines' clock: so it sleeps for seven eighths of the rest and checks again.
 #pragma once
 
 #include <mutex>
@@ -28,7 +28,7 @@ class DeadlineWatch final : public ValidityWatch {
   void lost(SessionId session) override;
 
   // The client's own announcements, in one order with those made here.
-  // Once the callback thread is stopped: gives the task back.
+  // Once the callback thread is stopped: returns the task.
   CallbackThread::Task announce(CallbackThread::Task task);
   void stop();  // idempotent; nothing is announced here after it
 
@@ -62,7 +62,7 @@ class DeadlineWatch final : public ValidityWatch {
   LeadingTime asleep_until_ = LeadingTime::max();
   bool stopping_ = false;
   int timer_ = -1;  // timerfd
-  int event_ = -1;  // eventfd: look again
+  int event_ = -1;  // eventfd: check again
   std::thread thread_;
 };
 

@@ -28,7 +28,7 @@ absl::StatusOr<Grant> Election::campaign(std::string value, Duration timeout) {
   return session_.acquire(name_, {.timeout = timeout, .value = std::move(value)});
 }
 
-// A leadership that is over says so itself, or is told so by the log.
+// A leadership that is over knows it itself, or learns it from the log.
 absl::StatusOr<Token> Election::campaign_or_proclaim(Grant& leadership, std::string value, Duration timeout) {
   if (const HoldRef& hold = HandleAccess::hold(leadership); hold && hold->name() == name_ && !hold->released()) {
     const absl::Status proclaimed = proclaim(leadership, value);

@@ -1,4 +1,4 @@
-// Carries what an operator is told from the engine's thread to the callback thread. What waits is bounded: a callback that is
+// Carries operator events from the engine's thread to the callback thread. The queue is bounded: a callback that is
 // too slow loses events and is told how many.
 #pragma once
 

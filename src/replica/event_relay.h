@@ -1,5 +1,5 @@
-// Carries the events of own machines from the engine's thread to the callback thread. What waits is bounded: a callback that
-// is too slow loses events and is told how many.
+// Carries the events of the host's machines from the engine's thread to the callback thread. The queue is bounded: a callback
+// that is too slow loses events and is told how many.
 #pragma once
 
 #include <atomic>

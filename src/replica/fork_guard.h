@@ -1,5 +1,5 @@
 // Tells whether this process is a fork of the one that opened the replica (docs/faults.md P19). The child has a copy of every
-// handle and none of the threads: what it believed would never be corrected, and what it sent would be its parent's.
+// handle and none of the threads: its beliefs would never be corrected, and what it sent would be taken for its parent's.
 //
 // A page that the kernel empties in every child (MADV_WIPEONFORK) answers with one load, about a nanosecond, however the
 // child was made; getpid() is a system call of some hundred nanoseconds, several times what valid() costs otherwise, and

@@ -23,7 +23,7 @@ constexpr char kOnEvent[] = "on_event";
 constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
-// 128 bits of the kernel's, in digits that can be kept in any file or variable.
+// 128 bits from the kernel, as digits that can be kept in any file or variable.
 std::string random_secret() {
   uint8_t bits[16];
   COORDKIT_CHECK_MSG(::getentropy(bits, sizeof bits) == 0, "the kernel gives no random bits");
@@ -82,7 +82,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
                               .draw_secret = random_secret,
                               .watch = &*watch_});
-  if (options_.on_event) begin_events();  // from here on the host's code runs, and what it throws goes by the watch
+  if (options_.on_event) begin_events();  // from here on the host's code runs, and its exceptions go through the watch
   publish();
   if (options_.on_leadership) {
     callbacks_->post([this, leadership = engine_->leadership()] { options_.on_leadership(leadership); });
@@ -98,7 +98,7 @@ void Host::begin_events() {
   event_log_->opened(*engine_, clock_.now().lagging);
 }
 
-// On the callback thread. What on_event throws is no event: it would be told to on_event.
+// On the callback thread. An exception of on_event is not an event: it would be reported to on_event.
 void Host::host_threw(const absl::Status& why) {
   const bool told = event_log_ && !sentence_of(why).starts_with(kOnEvent);
   if (told) post(Call([this, why](Client&) { event_log_->threw(why, clock_.now().lagging); }));
@@ -112,7 +112,7 @@ absl::Status Host::open_admin(Replica& replica) {
   return admin.status();
 }
 
-// Whoever begins something on a closed replica is told so where he is: there is no other thread left.
+// A caller that begins something on a closed replica is told so in place: there is no other thread left.
 void Host::announce(CallbackThread::Task task) {
   if (CallbackThread::Task left = watch_->announce(std::move(task))) host_code_.run(kAnnouncement, std::move(left));
 }
@@ -220,8 +220,8 @@ size_t Host::take_share(std::deque<Call>& from) {
   return share;
 }
 
-// However many wait, a turn begins no more than its share, so that nobody at the other end of a wire waits for them. What gives
-// something back does not wait for those that want something.
+// However many wait, a turn begins no more than its share, so that no remote caller waits for them. Calls that release
+// something do not wait for those that want something.
 void Host::take_calls() {
   {
     const std::lock_guard lock(mutex_);
@@ -247,9 +247,9 @@ LaggingTime Host::one_turn() {
   return now.lagging;
 }
 
-// What may leave goes first: it travels while this replica's own disk is at work.
+// What may leave goes first: it travels while this replica's own disk works.
 void Host::carry_out() {
-  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before what only a replica of it may say
+  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before messages that only a member may send
   for (const Outbound& outbound : effects_.sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
@@ -283,8 +283,8 @@ void Host::carry_out() {
   }
 }
 
-// While nothing else is to be done, on this thread, once it has done what it has begun: a quick disk is done before another
-// thread has woken up. Else beside this thread's work.
+// If there is nothing else to do, on this thread, once it has finished what it began: a fast disk is done before another
+// thread has woken up. Otherwise beside this thread's work.
 void Host::submit(LogWrite write, bool busy) {
   if (busy || !own_thread_) return log_->submit(std::move(write));
   if (!log_->defer(std::move(write))) return;
@@ -319,7 +319,7 @@ Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeou
   return membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
 }
 
-// ---- looking and closing
+// ---- reading and closing
 
 LaggingTime Host::deadline(Duration timeout) const {
   const LaggingTime now = clock_.now().lagging;
@@ -525,7 +525,7 @@ absl::Status Host::close() {
   transport_.reset();
   log_.reset();
   state_.reset();
-  if (directory_) directory_->keep_reserve().IgnoreError();  // the next open tries again, and says so
+  if (directory_) directory_->keep_reserve().IgnoreError();  // the next open retries, and reports it
   directory_.reset();
   return absl::OkStatus();
 }

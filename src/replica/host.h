@@ -1,10 +1,10 @@
-// The engine with everything it needs around it: the loop of its turns, on a thread that is the network's too or on the host's
+// The engine with everything it needs: the loop of its turns, on a thread shared with the network or on the host's
 // executor, the stores with their own threads, the worker that reads and builds whole states, and the callback thread. Door 1's
 // handles share it.
 //
 // A round of the loop is the host's loop of engine.h: take what arrived, read the clock, turn, carry out the effects. What
-// arrives from other threads is one bounded queue; a wake-up is posted only when none is under way. "The engine's thread" is
-// whichever runs a round.
+// arrives from other threads is one bounded queue; a wake-up is posted only when none is pending. "The engine's thread" is
+// the one running a round.
 #pragma once
 
 #include <atomic>
@@ -48,10 +48,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   ~Host() override;
 
   // Opening, in order (opening.cc).
-  boost::asio::io_context* network_thread() { return own_thread_ ? &own_thread_->io() : nullptr; }  // null: not ours to share
+  boost::asio::io_context* network_thread() { return own_thread_ ? &own_thread_->io() : nullptr; }  // null: not our thread
   void adopt(MadeParts parts);
   absl::StatusOr<std::shared_ptr<Host>> open(std::shared_ptr<DataDirectory> directory);
-  absl::Status open_admin(Replica& replica);  // the replica closes this host before it goes
+  absl::Status open_admin(Replica& replica);  // the replica closes this host before it is destroyed
 
   // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
   void call(Call call) override { queue(calls_, std::move(call)); }
@@ -71,10 +71,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void run_callback(absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task);
-  // On the engine's thread, this much later unless the host is closed before.
+  // On the engine's thread, after this delay unless the host is closed before.
   void later(Duration delay, absl::AnyInvocable<void()> act);
 
-  // Inside a call.
+  // Called inside a call.
   Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
   Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
   void abandon_members(Ticket call) override { membership_.abandon(call); }
@@ -83,7 +83,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   Health health();
   absl::Status wait_ready(Duration timeout);
   absl::Status scrub_now();
-  // A checkpoint at this entry or beyond it, once it is durable; one is taken if there is none. The view may outlive this.
+  // A checkpoint at this entry or beyond it, once durable; one is taken if there is none. The view may outlive this.
   absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint_at(Index at_least, LaggingTime deadline);
   void checkpoint_rotten(absl::Status why) { post(EngineInput(StateRotten{std::move(why)})); }
   StoreId store() const { return engine_->store(); }
@@ -97,7 +97,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void peer_unreachable(ReplicaId peer, std::string why) override;
 
  private:
-  // What other threads leave for the engine's. Messages are encoded until the turn: a flood costs bytes, not objects.
+  // What other threads leave for the engine. Messages stay encoded until the turn: a flood costs bytes, not objects.
   struct Mail {
     ReplicaId from;
     std::string body;
@@ -112,7 +112,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void post_event(EngineInput input) override { post(std::move(input)); }
   void post(Arrival arrival);
   Duration run_turns();
-  void take_arrivals(LaggingTime looked);  // when the clock was read last
+  void take_arrivals(LaggingTime looked);  // the clock's last reading
   void queue(std::deque<Call>& where, Call call);
   size_t take_share(std::deque<Call>& from);
   void take_calls();
@@ -121,7 +121,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void submit(LogWrite write, bool busy);
   bool anything_waits() const;
   void publish();
-  // Until that holds of the health or the replica is closed, at most so long. Under the lock from then on.
+  // Waits until the predicate holds for the health or the replica is closed, at most `timeout`. Returns holding the lock.
   std::unique_lock<std::mutex> wait_health(Duration timeout, absl::FunctionRef<bool()> holds);
   Duration until_next_turn(Now now) const;
   bool closing();
@@ -134,31 +134,31 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   HostCode host_code_;
   const std::shared_ptr<OwnThread> own_thread_;  // none: the host has an executor
   TurnLoop loop_;
-  std::shared_ptr<DataDirectory> directory_;  // none: the host's stores do without
-  std::string no_reserve_;                    // why the next start may find no room; empty: it will
+  std::shared_ptr<DataDirectory> directory_;  // none: the host's stores do not need one
+  std::string no_reserve_;                    // why the next start may find no room; empty: it will find some
   std::unique_ptr<LogStore> log_;
-  std::mutex viewing_;  // of looks at the state store that come from outside, and of its end
+  std::mutex viewing_;  // guards outside reads of the state store, and its end
   std::unique_ptr<StateStore> state_;
   std::optional<StateWorker> worker_;  // uses the state store
   std::optional<Scrubber> scrubber_;   // uses both stores
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<AdminSocket> admin_;        // none: nobody asked for it
-  TcpTransport* tcp_ = nullptr;               // the same, if it is the one in the box; none once closed
+  std::unique_ptr<AdminSocket> admin_;        // none: not requested
+  TcpTransport* tcp_ = nullptr;               // the same, if it is the built-in one; none once closed
   std::optional<TcpCounters> tcp_counters_;   // as they were then
-  std::shared_ptr<SecureChannels> channels_;  // of it; none: without certificates
+  std::shared_ptr<SecureChannels> channels_;  // of the transport; none: without certificates
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Client> client_;
   MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
   std::optional<EventRelay> events_;
   std::optional<EventFeed> feed_;              // uses the callbacks
-  std::optional<engine::EventLog> event_log_;  // tells the feed; none: nobody wants to know
+  std::optional<engine::EventLog> event_log_;  // writes to the feed; none: not wanted
   std::optional<DeadlineWatch> watch_;         // uses the callbacks
 
   mutable std::mutex mutex_;  // of the queue and of closing
   std::vector<Arrival> arrivals_;
-  std::deque<Call> calls_;  // that nobody refuses: what gives something back, or looks
-  std::deque<Call> line_;   // that were admitted, and wait for each other and for nothing else
+  std::deque<Call> calls_;  // never refused: releases and reads
+  std::deque<Call> line_;   // admitted, waiting only for each other
   size_t mail_bytes_ = 0;
   bool closing_ = false;
   bool closed_ = false;
@@ -170,16 +170,16 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   Meter meter_;
   std::vector<Arrival> batch_;
   std::vector<Call> begun_;
-  bool deferred_ = false;  // a write, which comes before the next turn
+  bool deferred_ = false;  // a write that must be done before the next turn
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;
   std::mutex health_mutex_;
   std::condition_variable health_changed_;
   Health health_;
-  bool over_ = false;             // closed: nobody waits for it any more
-  std::atomic<int> watchers_{0};  // who wait for it to change
+  bool over_ = false;             // closed: waiting is over
+  std::atomic<int> watchers_{0};  // threads waiting for a change
   std::atomic<uint64_t> next_tag_{1};
-  std::recursive_mutex stopped_mutex_;  // of the client once it is stopped; a callback may call again
+  std::recursive_mutex stopped_mutex_;  // guards the client once stopped; a callback may call again
 };
 
 }  // namespace coordkit

@@ -11,7 +11,7 @@ constexpr size_t kWhyBytesMax = 512;
 constexpr std::string_view kThrew = " threw: ";
 constexpr char kOwnHook[] = "on_error";
 
-// What a stranger's exception says, fit for a sentence.
+// The text of a foreign exception, made fit for a sentence.
 std::string printable(std::string_view why) {
   std::string out;
   for (const char byte : why.substr(0, kWhyBytesMax))

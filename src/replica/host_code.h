@@ -1,5 +1,5 @@
-// Runs code of the host that must not take the replica with it: callbacks and observers. What it throws is told once, to
-// ReplicaOptions::on_error, is counted in health().warnings, and ends nothing but that one call.
+// Runs code of the host that must not harm the replica: callbacks and observers. An exception is reported once, to
+// ReplicaOptions::on_error, is counted in health().warnings, and ends only that one call.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace coordkit {
 class HostCode {
  public:
   using OnError = std::function<void(const absl::Status&)>;
-  // How a task gets to the thread of callbacks.
+  // How a task gets to the callback thread.
   using Post = std::function<void(absl::AnyInvocable<void()>)>;
 
   HostCode(OnError on_error, Post post) : on_error_(std::move(on_error)), post_(std::move(post)) {}
@@ -35,7 +35,7 @@ class HostCode {
       threw(what, "something that is no std::exception");
     }
   }
-  // One that was caught elsewhere; its sentence says all.
+  // One that was caught elsewhere; its sentence is complete.
   void threw(const absl::Status& error);
   // The same function, guarded.
   template <typename... Args>
@@ -44,7 +44,7 @@ class HostCode {
     return [this, what = std::move(what), call = std::move(call)](Args... args) { run(what, [&] { call(args...); }); };
   }
 
-  // A sentence for each kind of code that threw, with the newest of what was thrown.
+  // A sentence for each kind of code that threw, with the newest exception.
   std::vector<std::string> warnings() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a host counts itself, beside what engine, client and transport count of themselves.
+// What a host counts itself, beside the counters of engine, client and transport.
 #include "machine/reads.h"
 #include "replica/host.h"
 

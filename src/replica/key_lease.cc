@@ -13,7 +13,7 @@ absl::Status no_lease() { return make_error(Reason::Closed, "this handle has no 
 
 }  // namespace
 
-// What the copies of one KeyLease share.
+// State shared by the copies of one KeyLease.
 class KeyLease::Handle {
  public:
   Handle(std::shared_ptr<CallRunner> host, KeyLeaseRef lease) : host_(std::move(host)), lease_(std::move(lease)) {}
@@ -120,7 +120,7 @@ AsyncCall Leases::list_async(Duration timeout, Callback<LeaseList> done) const {
   return begin_by(host_, std::move(done), &LeaseCalls::list, kAnswer, host_->deadline(timeout));
 }
 
-// ---- the same, waited for
+// ---- the same, blocking
 
 absl::StatusOr<KeyLease> Leases::keep(LeaseOptions options) {
   return wait_by(*host_, *this, &Leases::keep_async, std::move(options));

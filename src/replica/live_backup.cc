@@ -1,4 +1,4 @@
-// Replica::backup: a backup of a replica at work, read from a checkpoint that was taken for it.
+// Replica::backup: a backup of a running replica, read from a checkpoint taken for it.
 #include <utility>
 
 #include "backup/backup.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kAnyKey[] = "0";  // whose value does not matter
 
-// The position of an applied state that has everything that must be in the backup.
+// The position of an applied state that contains everything the backup must have.
 absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, LaggingTime deadline) {
   const auto state = wait_for<GetResult>(
       host, [&](Client& client, Callback<GetResult> done) { client.get(kAnyKey, std::move(done), deadline, consistency); });

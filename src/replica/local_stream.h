@@ -26,17 +26,17 @@ class LocalStream {
  public:
   LocalStream() = default;
   explicit LocalStream(storage::Descriptor socket) : socket_(std::move(socket)) {}
-  // Without a socket if nobody answers there; errno says why.
+  // Without a socket if no one answers there; errno says why.
   static LocalStream connect(const std::string& path);
 
   explicit operator bool() const { return static_cast<bool>(socket_); }
   int socket() const { return socket_.get(); }
-  // A line; false: nobody is there any more.
+  // A line; false: the other end is gone.
   bool say(std::span<const std::string> cells) const;
-  // The next line; nothing: the stream has ended. InvalidArgument: the line is none of cells, and the next may be.
-  // RequestTooLarge: it is longer than `bytes_max`, and nothing after it can be told from it.
+  // The next line; nullopt: the stream has ended. InvalidArgument: the line is malformed, the next may be fine.
+  // RequestTooLarge: it is longer than `bytes_max`, and nothing after it can be parsed.
   absl::StatusOr<std::optional<std::vector<std::string>>> next(size_t bytes_max = SIZE_MAX);
-  void shutdown() const;  // ends what waits on either side
+  void shutdown() const;  // ends waits on either side
 
  private:
   storage::Descriptor socket_;

@@ -1,4 +1,4 @@
-// The options of door 1 as those of the client.
+// Converts the options of door 1 to those of the client.
 #pragma once
 
 #include <utility>

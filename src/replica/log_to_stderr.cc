@@ -9,7 +9,7 @@
 namespace coordkit {
 namespace {
 
-// 2026-03-01 12:00:00.123, in UTC. For people who read a log: nothing that coordkit decides rests on it.
+// 2026-03-01 12:00:00.123, in UTC. For humans who read a log: nothing that coordkit decides depends on it.
 std::string time_of_day() {
   using std::chrono::milliseconds;
   const auto now = std::chrono::system_clock::now();
@@ -23,7 +23,7 @@ std::string time_of_day() {
   return std::string(text, size) + "." + fraction.substr(1);
 }
 
-// One write, so that lines stay whole; a log that cannot be written to is no reason to stop.
+// One write, so that lines stay whole; a log that cannot be written is no reason to stop.
 void print(const std::string& line) {
   size_t done = 0;
   while (done < line.size()) {

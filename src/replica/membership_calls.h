@@ -1,5 +1,5 @@
-// Door 1's own calls of the engine: changes of members and transfers of leadership. The client's tickets have the highest
-// bit set, these do not. One owner: the engine's thread; after stop() whoever holds the host's lock.
+// Door 1's own calls to the engine: membership changes and leadership transfers. The client's tickets have the highest
+// bit set, these do not. Owned by the engine's thread; after stop() by the holder of the host's lock.
 #pragma once
 
 #include "absl/container/flat_hash_map.h"
@@ -11,13 +11,13 @@ namespace coordkit {
 
 class MembershipCalls {
  public:
-  explicit MembershipCalls(bool host_and_port) : host_and_port_(host_and_port) {}  // what addresses look like
+  explicit MembershipCalls(bool host_and_port) : host_and_port_(host_and_port) {}  // the form of addresses
 
   // A deadline may be years away. Zero: refused, and answered at once.
   Ticket change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                 Callback<Index> done);
   Ticket transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
-  // Stops listening: the call is answered CancelPending now. It goes on. An ended call: no effect.
+  // Stops listening: the call is answered CancelPending now. The change continues. An ended call: no effect.
   void abandon(Ticket call);
   void after_turn(const EngineEffects& effects);
   // Ends every call with Stopped; later ones get Closed.

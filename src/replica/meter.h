@@ -1,6 +1,6 @@
 // Counts what passes through a host (coordkit/metrics.h).
 //
-// Threads: the engine's, but lost_message(), which any may call.
+// Threads: the engine's, except lost_message(), which any may call.
 #pragma once
 
 #include <atomic>
@@ -24,13 +24,13 @@ class Meter {
   void sent(const Frame& frame);
   void took(Duration turn) { metrics_.turns.took.add(turn); }
 
-  // What is counted elsewhere is left as it is.
+  // Counters kept elsewhere are left as they are.
   Metrics read() const;
 
  private:
   Metrics metrics_;
   std::deque<std::pair<WriteNumber, LaggingTime>> writes_;  // not durable yet
-  std::optional<LaggingTime> checkpoint_;                   // the one under way
+  std::optional<LaggingTime> checkpoint_;                   // the one in progress
   Term term_;
   std::atomic<uint64_t> lost_{0};
 };

@@ -11,8 +11,8 @@
 namespace coordkit {
 
 // A range fixes the revision, a watch begins right after it. The copy changes on the callback thread only, where the watch
-// tells: its first word, Created, is where the range's answer is put in place. So nothing can come between them, and the
-// observer is always told of the copy as it is.
+// delivers: at its first batch, Created, the range's answer is installed. So nothing can come between them, and the
+// observer always sees the copy as it is.
 struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   Rep(std::shared_ptr<Host> of, MirrorOptions what, MirrorObserver tell)
       : host(std::move(of)), options(std::move(what)), observer(std::move(tell)) {}
@@ -29,7 +29,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
     });
   }
 
-  // On the engine's thread. Whatever is not for ever is tried again.
+  // On the engine's thread. Any error that is not permanent is retried.
   void answered(absl::StatusOr<RangeResult> found) {
     if (found.ok()) return follow(std::make_shared<RangeResult>(*std::move(found)));
     const std::optional<Reason> reason = reason_of(found.status());
@@ -113,7 +113,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
     tell({.what = MirrorSeen::What::Ended, .revision = shown, .why = status});
   }
 
-  // Only this thread changes the entries: no lock is needed to show them.
+  // Only this thread changes the entries: no lock is needed to read them.
   void tell(const MirrorSeen& seen) {
     if (observer) observer(seen, entries);
   }
@@ -130,7 +130,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   MirrorObserver observer;
 
   WatchId watch;         // on the engine's thread only
-  bool dropped = false;  // likewise
+  bool dropped = false;  // on the engine's thread only
 
   std::mutex mutex;
   std::condition_variable wake;

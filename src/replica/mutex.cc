@@ -14,8 +14,8 @@ Mutex::Mutex(Session session, std::string name, MutexOptions options)
   if (session_.handle_) owner_ = session_.handle_->host().owner_tag();
 }
 
-// Where a call of the cluster would not wait, this must not either: its refusal says why. A session that is lost, or whose
-// replica is closed, never grants again.
+// Where a call to the cluster would not wait, this must not either: its refusal says why. A session that is lost, or whose
+// replica is closed, is never granted anything again.
 void Mutex::refuse_to_wait() {
   const bool may_wait = session_.handle_ && !session_.handle_->host().forked() &&
                         !session_.handle_->host().on_engine_thread() && session_.phase() != SessionPhase::Lost;
@@ -52,7 +52,7 @@ void Mutex::lock() {
 
 bool Mutex::try_lock() { return try_lock_within(Duration::zero()); }
 
-// What the wait for other threads takes is taken off the wait for other owners.
+// The wait for other threads counts against the wait for other owners.
 bool Mutex::try_lock_within(Duration timeout) {
   refuse_to_wait();
   const auto began = std::chrono::steady_clock::now();
@@ -103,7 +103,7 @@ absl::StatusOr<Grant> Mutex::acquire_all(const std::vector<Mutex*>& mutexes, Dur
   return first.session_.acquire_all(std::move(locks), std::move(options));
 }
 
-// An owner of its own, so it waits for whoever has one of the mutexes locked, in this process or elsewhere, as for anybody.
+// It has its own owner, so it waits for a holder of one of the mutexes, in this process or elsewhere, like anyone else.
 MultiLock::MultiLock(const std::vector<Mutex*>& mutexes, Duration timeout) {
   absl::StatusOr<Grant> grant = Mutex::acquire_all(mutexes, timeout);
   owns_ = grant.ok();

@@ -1,4 +1,4 @@
-// What a grant answers that holds nothing.
+// The answer of a grant that holds nothing.
 #pragma once
 
 #include "coordkit/error.h"

@@ -13,7 +13,7 @@ namespace coordkit {
 namespace {
 
 constexpr size_t kStateChunkBytes = 2 << 20;                         // each is staged with a sync or two
-constexpr Duration kCommitNewsDelay = std::chrono::milliseconds(3);  // longer than a commit takes, shorter than anybody notices
+constexpr Duration kCommitNewsDelay = std::chrono::milliseconds(3);  // longer than a commit takes, too short to be noticed
 
 EngineOptions engine_options(const ReplicaOptions& options) {
   EngineOptions engine;
@@ -99,7 +99,7 @@ absl::Status ReplicaOptions::validate() const {
   if (admin_socket.size() > kLocalPathBytesMax) problem("admin_socket is longer than 107 bytes");
   if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
   EngineOptions engine = engine_options(*this);
-  if (id == 0 && !members.empty()) engine.raft.self = ReplicaId(members.front().id);  // zero was told above
+  if (id == 0 && !members.empty()) engine.raft.self = ReplicaId(members.front().id);  // zero was reported above
   if (const absl::Status status = engine.validate(); !status.ok()) {
     problem(std::string(sentence_of(status)));
   }
@@ -108,15 +108,15 @@ absl::Status ReplicaOptions::validate() const {
 
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
-  std::shared_ptr<DataDirectory> directory;  // none: the host's stores know where they keep what
+  std::shared_ptr<DataDirectory> directory;  // none: the host's stores know their own places
   if (!options.data_dir.empty()) {
     auto opened = DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});
     if (!opened.ok()) return opened.status();
     directory = *std::move(opened);
   }
 
-  // A forked child never takes it apart: there is no thread to join, and what it would undo (sockets in a shared epoll set,
-  // locks) is still its parent's. Exit or exec frees it.
+  // A forked child never destroys it: there is no thread to join, and what it would undo (sockets in a shared epoll set,
+  // locks) still belongs to its parent. Exit or exec frees it.
   const auto unless_forked = [](Host* doomed) {
     if (!doomed->forked()) delete doomed;
   };

@@ -1,5 +1,5 @@
-// How a replica comes up: the directory is locked, the log recovered, the checkpoint read, and only then does anybody else
-// hear of it. Every step that fails undoes the steps before by going out of scope; nothing on disk is lost.
+// How a replica starts: the directory is locked, the log recovered, the checkpoint read, and only then do others
+// learn of it. Every step that fails undoes the earlier ones by going out of scope; nothing on disk is lost.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace coordkit {
 
-// What this replica says that it was told of what all must be told alike.
+// What this replica reports about the settings that must be equal on all replicas.
 Agreement agreement_of(const ReplicaOptions& options);
 
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options);

@@ -9,7 +9,7 @@
 namespace coordkit {
 namespace {
 
-constexpr auto kPatience = std::chrono::milliseconds(5);  // with a task that blocks; twice that at the longest
+constexpr auto kPatience = std::chrono::milliseconds(5);  // with a task that blocks; at most twice that
 constexpr int kLooksBeforeDozing = 200;
 
 }  // namespace
@@ -34,7 +34,7 @@ void OwnThread::live() {
   const auto keep_running = boost::asio::make_work_guard(io_);
   const std::thread::id self = std::this_thread::get_id();
   std::thread::id nobody{};
-  bool runs = runner_.compare_exchange_strong(nobody, self);  // the first to get here
+  bool runs = runner_.compare_exchange_strong(nobody, self);  // the first to arrive
   while (runs || understudy()) {
     while (runner_.load(std::memory_order_relaxed) == self && io_.run_one() > 0) {
     }
@@ -43,7 +43,7 @@ void OwnThread::live() {
   }
 }
 
-// True: this thread runs the loop from here on. False: the end.
+// True: this thread runs the loop from here on. False: stopped.
 bool OwnThread::understudy() {
   std::unique_lock lock(mutex_);
   uint64_t seen = blocking_.load();
@@ -72,7 +72,7 @@ void OwnThread::post_blocking(Task task) {
   boost::asio::post(io_, [this, task = std::move(task)]() mutable { run_blocking(task); });
 }
 
-// Afterwards this may be the understudy, which live() finds out.
+// Afterwards this thread may be the understudy, as live() will find.
 void OwnThread::run_blocking(Task& task) {
   const uint64_t number = (blocking_.load(std::memory_order_relaxed) >> 2) + 1;
   blocking_ = word(number, Stage::Running);

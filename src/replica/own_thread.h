@@ -1,9 +1,9 @@
-// The executor of a replica that was given none: one loop, which is the network's as well, and two threads for it. One of them
+// The executor of a replica that was given none: one loop, which also serves the network, and two threads for it. One
 // runs the loop, the other is its understudy and sleeps.
 //
-// A task that may block (a sync of a disk that has been quick so far) is given to post_blocking(): it runs on the thread of the
-// loop, so that no other need be woken for it. If it does block, the understudy goes on with the loop after a few milliseconds,
-// and the thread that was held up is the understudy from then on.
+// A task that may block (a sync of a disk that has been fast so far) is given to post_blocking(): it runs on the loop's
+// thread, so that no other thread need be woken for it. If it does block, the understudy takes over the loop after a few
+// milliseconds, and the blocked thread is the understudy from then on.
 #pragma once
 
 #include <array>
@@ -23,19 +23,19 @@ class OwnThread final : public Executor {
 
   boost::asio::io_context& io() { return io_; }
   void start();
-  void stop();  // what has not run by now never does. Waits for a task that blocks. Idempotent
+  void stop();  // tasks not run by now never run. Waits for a task that blocks. Idempotent
 
   void post(Task task) override;
   void post_after(Duration delay, Task task) override;
-  // Runs after what is posted by now. From the thread of the loop.
+  // Runs after everything already posted. From the thread of the loop.
   void post_blocking(Task task);
 
  private:
-  // What the understudy sees of blocking tasks: the number of the newest, and how it stands.
+  // What the understudy sees of blocking tasks: the number of the newest, and its stage.
   enum class Stage : uint8_t { Over, Running, TakenOver };
   static constexpr uint64_t word(uint64_t task, Stage stage) { return task << 2 | static_cast<uint64_t>(stage); }
 
-  void live();  // of each thread: in turns runner and understudy
+  void live();  // each thread's loop: alternately runner and understudy
   bool understudy();
   void run_blocking(Task& task);
 

@@ -23,7 +23,7 @@ absl::Status failed(std::string_view part, std::string_view why) {
   return make_error(Reason::InvalidArgument, "the factory of the " + std::string(part) + " failed: " + std::string(why));
 }
 
-// An exception of a factory is the host's way to say that there is no part. Its own status stays as it is.
+// An exception of a factory is the host's way to say that there is no part. Its own status is kept.
 template <typename Part>
 absl::StatusOr<std::unique_ptr<Part>> made_by(const PartFactory<Part>& factory, std::string_view part,
                                               const PartContext& context) {
@@ -142,7 +142,7 @@ absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_
     if (!transport.ok()) return transport.status();
     made.transport = *std::move(transport);
   } else {
-    // Before the stores are touched.
+    // Before touching the stores.
     if (absl::Status status = add_tcp_transport(made, options, network); !status.ok()) return status;
   }
   auto log = parts.log_store ? made_by(parts.log_store, "log store", context) : segmented_log(options, context);

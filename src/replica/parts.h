@@ -1,4 +1,4 @@
-// The parts of one replica, made: those of the host's factories, and the ones in the box for all others.
+// The parts of one replica, created: those of the host's factories, and built-in ones for all others.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,20 +15,20 @@ namespace coordkit {
 
 struct MadeParts {
   std::unique_ptr<Transport> transport;
-  TcpTransport* tcp = nullptr;               // the same, if it is the one in the box: bound to its port
+  TcpTransport* tcp = nullptr;               // the same, if it is the built-in one: bound to its port
   std::shared_ptr<SecureChannels> channels;  // of it, if there are certificates
   std::unique_ptr<LogStore> log;
   std::unique_ptr<StateStore> state;
 };
 
-// `network`: the thread that the transport in the box shares; null: it has its own.
+// `network`: the thread that the built-in transport shares; null: it has its own.
 absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_ptr<DataDirectory> directory,
                                      boost::asio::io_context* network);
 
 // Where this replica listens.
 std::string own_address(const ReplicaOptions& options);
 
-// Tells what is wrong with the parts, and with options that only those in the box understand.
+// Reports what is wrong with the parts, and with options that only the built-in ones understand.
 void check_parts(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem);
 
 uint64_t random_id();  // not zero

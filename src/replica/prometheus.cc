@@ -1,4 +1,4 @@
-// Metrics as Prometheus reads them: https://prometheus.io/docs/instrumenting/exposition_formats/.
+// Metrics in the Prometheus text format: https://prometheus.io/docs/instrumenting/exposition_formats/.
 #include <charconv>
 #include <initializer_list>
 
@@ -42,7 +42,7 @@ class Page {
   std::string text() && { return std::move(text_); }
 
  private:
-  static constexpr size_t kBuckets = 28;  // up to 67 s; what took longer is in +Inf alone
+  static constexpr size_t kBuckets = 28;  // up to 67 s; longer ones are only in +Inf
 
   void number(std::string_view name, std::string_view type, std::string_view help, uint64_t value) {
     head(name, type, help);

@@ -20,7 +20,7 @@ absl::StatusOr<std::string> Registry::join(const Session& session, std::string v
   return std::move(put->key);
 }
 
-// The lease stays: the entry goes with whoever joined.
+// The lease stays: the entry ends with its member.
 absl::Status Registry::update(const std::string& entry, std::string value, ProposeOptions options) {
   if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what put() answered");
   return kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();

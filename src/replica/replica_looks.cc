@@ -1,4 +1,4 @@
-// Replica as seen by those who look: who holds, who waits, what there is; and what administrators end.
+// Replica, the part for inspection: holders, waiters, objects; and what administrators end.
 #include <utility>
 
 #include "coordkit/replica.h"
@@ -16,7 +16,7 @@ AsyncCall Replica::clear_delay_async(std::string name, Duration timeout, DoneCal
   return begin_by<Door::Open>(host_, std::move(done), &Client::clear_delay, std::move(name), kAnswer, host_->deadline(timeout));
 }
 
-// ---- looks
+// ---- queries
 
 absl::StatusOr<LockInfo> Replica::holders(std::string name) {
   return wait_by(*host_, *this, &Replica::holders_async, std::move(name));
@@ -58,7 +58,7 @@ AsyncCall Replica::locks_of_async(SessionId session, Token after, Callback<Sessi
   return begin_by(host_, std::move(done), &Client::locks_of, session, after);
 }
 
-// Counted on the engine's thread, so asked there.
+// Counted on the engine's thread, so read there.
 absl::StatusOr<LockStatistics> Replica::lock_statistics() const {
   return wait_for<LockStatistics>(*host_,
                                   [](const Client& client, Callback<LockStatistics> done) { done(client.lock_statistics()); });

@@ -9,7 +9,7 @@
 namespace coordkit {
 namespace {
 
-// The former cluster may have been born, and have granted, in this very second: the new one begins with the next.
+// The old cluster may have been created, and have granted, in this very second: the new one begins with the next.
 RestoreOptions with_token_base(RestoreOptions options) {
   if (options.token_base == 0) options.token_base = calendar_token_base() + kTokensPerSecond;
   return options;

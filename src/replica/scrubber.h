@@ -1,5 +1,5 @@
-// The thread that reads log and checkpoint in full now and then: a byte that nobody reads rots unseen, until it is the last
-// copy. It reads at a set pace and tells the engine what it found, which writes it anew from memory or leaves it behind.
+// The thread that reads log and checkpoint in full now and then: unread bytes rot unnoticed, until they are the last
+// copy. It reads at a set pace and reports to the engine what it found, which rewrites it from memory or leaves it behind.
 //
 // Threads: now() and stop() from any. After stop() nothing is posted. Lifetime: the stores outlive stop().
 #pragma once
@@ -28,23 +28,23 @@ class Scrubber {
   Scrubber(StateStore& state, LogStore& log, Options options, Post post);
   ~Scrubber() { stop(); }
 
-  // A scrub from its beginning to its end; what it found first, or kUnavailable if stop() came first.
+  // A scrub from beginning to end; the first error found, or kUnavailable if stop() came first.
   absl::Status now();
   void stop();
 
  private:
   void run();
-  bool wait();  // until one is due; false: it is over
+  bool wait();  // until one is due; false: stopped
   absl::Status scrub();
   absl::Status scrub_log();
-  bool pace(size_t bytes);  // false: it is over
+  bool pace(size_t bytes);  // false: stopped
 
   StateStore& state_;
   LogStore& log_;
   const Options options_;
   const Post post_;
 
-  // Shared with what the log still owes an answer, which may come late.
+  // Shared with pending log requests, whose answers may come late.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;
@@ -52,11 +52,11 @@ class Scrubber {
     std::optional<LogScrub> part;  // of the log
   };
   const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-  uint64_t wanted_ = 0;  // how many scrubs were asked for, under the mutex
-  uint64_t done_ = 0;    // and how many of them are over
+  uint64_t wanted_ = 0;  // how many scrubs were requested, under the mutex
+  uint64_t done_ = 0;    // and how many of them are finished
   absl::Status result_;
   std::chrono::steady_clock::time_point earliest_;  // the next read, for the pace
-  std::thread thread_;                              // last: it uses the others
+  std::thread thread_;                              // last: it uses the other members
 };
 
 }  // namespace coordkit

@@ -17,7 +17,7 @@ absl::Status no_session() {
   return make_error(Reason::Closed, "this handle has no session: open one with Replica::open_session");
 }
 
-const std::string kNoName;  // and no metadata, no secret
+const std::string kNoName;  // also for metadata and secret
 
 }  // namespace
 
@@ -42,7 +42,7 @@ std::stop_token Grant::lost() const { return hold_ ? hold_->lost_token() : std::
 
 namespace {
 
-// Ends a local hold that is invalid by now; false: it was over before.
+// Ends a local hold that is invalid by now; false: it had already ended.
 bool release_here(CallRunner& host, const HoldRef& hold) {
   const Delegations::Released released = hold->session()->delegations()->release(*hold);
   if (released == Delegations::Released::Serve) host.call([hold](Client& client) { client.released_locally(hold); });
@@ -109,7 +109,7 @@ Duration Session::remaining() const {
 const std::string& Session::metadata() const { return handle_ ? handle_->state()->metadata() : kNoName; }
 const std::string& Session::secret() const { return handle_ ? handle_->state()->secret() : kNoName; }
 
-// What this session may grant by itself, in this thread.
+// What this session may grant by itself, on this thread.
 HoldRef Session::acquire_here(std::string_view name, const LockOptions& options) const {
   const bool plain = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero() &&
                      options.max_hold == Duration::zero() && !options.stop.stop_requested();
@@ -130,7 +130,7 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
   return acquire(std::move(name), std::move(options));
 }
 
-// `start(client, state, answer)` asks the client for it. The stop token is listened to before the call is on its way, so that a
+// `start(client, state, answer)` asks the client for it. The stop token is connected before the call is sent, so that a
 // stop in between is not missed.
 template <typename Start>
 AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {

@@ -1,4 +1,4 @@
-// What the copies of one Session and its grants share: the session closes when the last of them is gone.
+// State shared by the copies of one Session and its grants: the session closes when the last of them is gone.
 #pragma once
 
 #include <memory>

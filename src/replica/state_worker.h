@@ -1,5 +1,5 @@
-// The thread on which a state is read for peers, built after one was installed, and taken apart when it was replaced: all that
-// takes as long as the state is large. In order, one at a time; answers are posted to the engine like anything else.
+// The thread on which a state is read for peers, built after an install, and destroyed when it was replaced: everything that
+// takes time proportional to the state. In order, one at a time; answers are posted to the engine like anything else.
 //
 // Threads: every method is called from the engine's thread, stop() from any. After stop() nothing is posted.
 #pragma once
@@ -26,7 +26,7 @@ class StateWorker {
   void read(ViewOrder order);
   void restore();
   void discard(std::unique_ptr<RestoredState> state);
-  // Waits for what is being done right now; the rest is left. Idempotent. The store must still be there.
+  // Waits for the current task; the rest is dropped. Idempotent. The store must still exist.
   void stop();
 
  private:
@@ -35,7 +35,7 @@ class StateWorker {
   const Post post_;
   std::optional<StateViews> views_;  // of the worker's thread
   std::atomic<bool> stopping_{false};
-  CallbackThread thread_;  // last: its tasks use the others
+  CallbackThread thread_;  // last: its tasks use the other members
 };
 
 }  // namespace coordkit

@@ -9,7 +9,7 @@
 namespace coordkit {
 namespace {
 
-// It is as it was seen. What was missing and has come and gone since is missing as before.
+// Unchanged since it was read. A key that was missing and has come and gone since counts as missing.
 Compare unchanged(const std::string& key, const std::optional<KeyValue>& seen) {
   return seen ? Compare::modified(key, Compare::Relation::Equal, seen->mod) : Compare::missing(key);
 }
@@ -39,7 +39,7 @@ absl::StatusOr<std::optional<KeyValue>> Stm::entry(const std::string& key) {
   return found;
 }
 
-// The first read asks the leader; what follows is looked up in this replica's own state, at the same revision.
+// The first read asks the leader; later ones use this replica's own state, at the same revision.
 absl::StatusOr<std::optional<KeyValue>> Stm::read(const std::string& key) {
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   RangeOperation one = RangeOperation::of(key);
@@ -95,7 +95,7 @@ class StmRun {
   }
 
  private:
-  // The revision of what was written; zero: there is to be another attempt.
+  // The revision of the write; zero: another attempt is needed.
   absl::StatusOr<Revision> commit(Stm& stm) {
     const absl::StatusOr<std::vector<Compare>> compares = conditions(stm);
     if (reason_of(compares.status()) == Reason::Compacted) return Revision();
@@ -111,7 +111,7 @@ class StmRun {
     for (const auto& [key, seen] : stm.read_) transaction.otherwise.emplace_back(RangeOperation::of(key));
     absl::StatusOr<TransactionResult> result =
         Kv(kv_).commit(std::move(transaction), {.timeout = stm.left(), .fence = options_.fence});
-    // Only reads answer with so much: the other branch was taken, and has written nothing.
+    // Only reads answer with that much: the other branch was taken, and has written nothing.
     if (reason_of(result.status()) == Reason::ResultTooLarge) return Revision();
     if (!result.ok()) return result.status();
     if (result->succeeded) return result->revision;

@@ -1,4 +1,4 @@
-// How the standard shapes of locks report what is neither yes nor no: the only throws of this library.
+// How the standard lock interfaces report what is neither yes nor no: the only exceptions this library throws.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace coordkit {
 
-// A refusal that a try function answers with false.
+// A refusal for which a try function returns false.
 inline bool is_no(const absl::Status& refusal) {
   const std::optional<Reason> reason = reason_of(refusal);
   return reason == Reason::WaitTimeout || reason == Reason::Held || reason == Reason::Delayed;

@@ -8,7 +8,7 @@ namespace coordkit {
 inline constexpr uint64_t kTokensPerSecond = uint64_t{1} << 31;
 
 // Seconds since 2020-01-01 UTC times kTokensPerSecond: tokens of a rebuilt cluster are above those of the lost one. The only
-// place where coordkit reads wall time, and only the founder's reading counts.
+// place where coordkit reads wall time, and only the initializing replica's reading counts.
 uint64_t calendar_token_base();
 
 }  // namespace coordkit

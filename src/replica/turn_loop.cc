@@ -13,7 +13,7 @@ namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// A delayed task cannot be called back: one that is not wanted any more is not outlived by long.
+// A delayed task cannot be cancelled: an obsolete one does not stay for long.
 constexpr Duration kLongestWait = std::chrono::seconds(1);
 
 }  // namespace
@@ -21,9 +21,9 @@ constexpr Duration kLongestWait = std::chrono::seconds(1);
 struct TurnLoop::State : std::enable_shared_from_this<State> {
   enum class Phase : uint8_t {
     Idle,
-    Posted,   // one task is with the executor
-    Running,  // and this is it
-    Again,    // the same, and it has to be posted anew
+    Posted,   // one task is queued at the executor
+    Running,  // and it is running
+    Again,    // the same, and it must be posted again
     Over,
   };
 
@@ -33,8 +33,8 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     executor.post([self = shared_from_this()] { self->run(); });
   }
 
-  // In one order with run(), and with flags that are sequentially consistent too: whoever sets one and wakes is seen by the
-  // round under way, or brings another one.
+  // In one order with run(), and with flags that are sequentially consistent too: who sets one and wakes is seen by the
+  // current round, or causes another one.
   void wake() {
     Phase now = phase.load(std::memory_order_seq_cst);
     for (;;) {
@@ -48,9 +48,9 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     }
   }
 
-  // One task at a time: who finds Idle posts it, and only it leaves Running.
+  // One task at a time: the thread that finds Idle posts it, and only the task leaves Running.
   void run() {
-    phase.store(Phase::Running, std::memory_order_seq_cst);  // first: what arrives from here on wakes again
+    phase.store(Phase::Running, std::memory_order_seq_cst);  // first: later arrivals wake again
     runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if (ending.load(std::memory_order_seq_cst)) return finish();
     if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
@@ -65,7 +65,7 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     post();
   }
 
-  // A delayed task that comes early does: it wakes for nothing, and the next one is made then.
+  // A delayed task that fires early is harmless: it wakes for nothing, and the next one is created then.
   void wake_in(Duration wait) {
     const SteadyTime wanted = std::chrono::steady_clock::now() + wait;
     if (due <= wanted) return;
@@ -95,15 +95,15 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     ended.wait(lock, [this] { return over; });
   }
 
-  Executor& executor;  // not used once it is Over
+  Executor& executor;  // not used once Over
   const Round round;
   std::atomic<Phase> phase{Phase::Posted};  // so that nothing is posted before begin()
-  std::atomic<std::thread::id> runner{};    // of the round under way
+  std::atomic<std::thread::id> runner{};    // of the current round
 
-  // Of the tasks, one after the other: the latest delayed one, and when it comes.
+  // For the tasks, one after the other: the latest delayed one, and its time.
   uint64_t armed = 0;
   SteadyTime due = SteadyTime::max();
-  std::atomic<uint64_t> fired{0};  // the latest that came
+  std::atomic<uint64_t> fired{0};  // the latest that fired
 
   std::atomic<bool> ending{false};
   absl::AnyInvocable<void()> last;

@@ -1,7 +1,7 @@
 // Where the engine's turns run, in rounds, one at a time: on a thread of the replica's own (own_thread.h) or on the host's
 // executor, which may have many.
 //
-// Threads: wake() from any. Once end() has returned nothing of it runs any more; what the executor still has does nothing.
+// Threads: wake() from any. Once end() has returned none of it runs any more; what the executor still has does nothing.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@ namespace coordkit {
 
 class TurnLoop {
  public:
-  // Runs some turns and says how long after them the next one is wanted at the latest; zero: at once.
+  // Runs some turns and returns how long after them the next one is due at the latest; zero: at once.
   using Round = std::function<Duration()>;
 
   TurnLoop(std::shared_ptr<Executor> executor, Round round);
 
-  void begin();            // the first round; wakes before it are part of it
+  void begin();            // the first round; includes earlier wakes
   void wake();             // a round begins after this
   bool runs_here() const;  // is the caller part of a round?
   bool begun() const { return begun_; }
-  void end(absl::AnyInvocable<void()> last);  // runs `last` after the round under way, in place of any further one, and waits
+  void end(absl::AnyInvocable<void()> last);  // runs `last` after the current round, instead of any further one, and waits
 
  private:
   struct State;

@@ -16,9 +16,9 @@
 namespace coordkit {
 
 inline constexpr Duration kNeverEnds =
-    std::chrono::hours(24 * 365 * 10);  // a wait above it is for ever: no sum of times overflows
+    std::chrono::hours(24 * 365 * 10);  // a longer wait is forever: no sum of times overflows
 
-// Until `ready()`, or for `timeout` at the longest; what ready() then says.
+// Waits until `ready()`, or for `timeout` at most; returns what ready() then says.
 template <typename Ready>
 bool wait_up_to(std::condition_variable& wake, std::unique_lock<std::mutex>& lock, Duration timeout, Ready ready) {
   if (timeout <= kNeverEnds) return wake.wait_for(lock, std::max(timeout, Duration::zero()), ready);

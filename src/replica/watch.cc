@@ -12,7 +12,7 @@
 namespace coordkit {
 namespace {
 
-// Between the thread of announcements and a reader.
+// Between the callback thread and a reader.
 class BatchQueue {
  public:
   void push(WatchBatch batch) {
@@ -31,7 +31,7 @@ class BatchQueue {
     const std::lock_guard lock(mutex_);
     return closed_ || !batches_.empty();
   }
-  // The end stays, for whoever asks again.
+  // The end stays, for later callers.
   absl::StatusOr<WatchBatch> take(Duration timeout) {
     std::unique_lock lock(mutex_);
     if (!wait_up_to(wake_, lock, timeout, [this] { return closed_ || !batches_.empty(); })) {
