@@ -1,4 +1,4 @@
-// What the observers of holders and keepers do with what those believe.
+// What the observers of holders and keepers do with the beliefs of those.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 namespace coordkit::sim {
 
 enum class Beliefs : uint8_t {
-  Judged,   // held against what was applied anywhere, in true time
-  Ignored,  // they may believe what they like
+  Judged,   // compared with what was applied anywhere, in true time
+  Ignored,  // beliefs are not checked
 };
 
 }  // namespace coordkit::sim

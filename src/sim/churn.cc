@@ -26,7 +26,7 @@ const raft::Member* voter(const raft::Configuration& configuration, ReplicaId id
   return nullptr;
 }
 
-// Entries up to `former` are not there any more, or others are in their place.
+// Entries up to `former` are gone, or replaced by others.
 bool was_cut(const LogImage& log, Position former) {
   if (!log.contains(former.index)) return former.index > log.last();
   return log.at(former.index).entry.term != former.term;
@@ -72,7 +72,7 @@ void Churn::strike() {
   set_back_a_disk();
 }
 
-// Nobody comes or goes but in the place of a disk that is gone.
+// Members only come or go to replace a lost disk.
 void Churn::strike_disks() {
   if (consensus_.members().voter_without_disk()) return change();
   random_.chance(0.3) ? transfer() : set_back_a_disk();
@@ -85,10 +85,10 @@ std::optional<uint32_t> Churn::anybody() {
   return nodes_[chosen]->up() ? std::optional(chosen) : std::nullopt;
 }
 
-// The store id is often left to the replica that is asked, which takes it from the newcomer's hello.
+// The store id is often left to the replica that is asked, which takes it from the new member's hello.
 raft::Member Churn::newcomer(uint32_t node) const { return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)}; }
 
-// While a voter lacks its disk nobody else may go, or those who acknowledged what is committed would not be a majority.
+// While a voter lacks its disk no other may go, or those that acknowledged what is committed would not be a majority.
 raft::MemberChange Churn::wish() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   raft::MemberChange change{.member = newcomer(node)};
@@ -115,11 +115,11 @@ void Churn::change() {
   if (!asked) return;
   std::vector<raft::MemberChange> changes{wish()};
   while (changes.front().kind != ChangeKind::Replace && random_.chance(0.35)) changes.push_back(wish());
-  if (changes.front().kind == ChangeKind::AddLearner && random_.chance(0.7)) {  // is to vote
+  if (changes.front().kind == ChangeKind::AddLearner && random_.chance(0.7)) {  // shall vote
     changes.push_back({.kind = ChangeKind::Promote, .member = changes.front().member});
   }
   const auto copied = [this](const auto& one) { return mixed_up(static_cast<uint32_t>(one.member.id.value() - 1)); };
-  if (std::ranges::any_of(changes, copied)) return;  // nobody takes in a replica that says whose directory it has
+  if (std::ranges::any_of(changes, copied)) return;  // no one adds a replica that admits whose directory it has
   post(*asked, std::move(changes), Duration(random_.between(100, 8000) * 1'000'000));
 }
 
@@ -155,7 +155,7 @@ void Churn::lose_disk(uint32_t node) {
   world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
-// Copies of a disk, as backups and images of machines are made of one; some are kept for long.
+// Copies of a disk, like backups and machine images; some are kept for long.
 void Churn::copy_disks() { copy_disk(static_cast<uint32_t>(random_.below(plan_.nodes))); }
 
 bool Churn::copy_disk(uint32_t node) {
@@ -163,7 +163,7 @@ bool Churn::copy_disk(uint32_t node) {
   const SimLogStore& log = nodes_[node]->log();
   if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->sound()) return false;
   if (nodes_[node]->rots()) return false;
-  if (!log.durable().last()) return false;  // set back to before its cluster was born it would wait for a birth
+  if (!log.durable().last()) return false;  // rolled back to before genesis it would wait for a new cluster
   std::vector<Copy>& kept = copies_[node];
   std::erase_if(kept, [&](const Copy& copy) { return !log.stands_for(copy.store); });
   if (kept.size() >= kCopiesKept) kept.erase(kept.begin() + static_cast<ptrdiff_t>(random_.below(kept.size())));
@@ -171,10 +171,10 @@ bool Churn::copy_disk(uint32_t node) {
   return true;
 }
 
-// Disks are also copied at the very moments of an election, and set back soon after, to what they were before or right after
-// it: what was said since is forgotten while others still go by it. A vote in a term that the disk knew already, and entries
-// that took the place of others, leave a former image that the term alone does not tell from the present one. The latter is
-// told by the length of the log a moment later, so it is set back at once.
+// Disks are also copied at the very moments of an election, and rolled back soon after, to just before or right after it:
+// what was said since is forgotten while others still rely on it. A vote in a term that the disk already knew, and entries
+// that replaced others, leave an old image that the term alone does not distinguish from the present one. The latter is
+// revealed by the length of the log a moment later, so it is rolled back at once.
 void Churn::synced(uint32_t node) {
   if (calm_ || plan_.churn_interval == Duration::zero() || plan_.transfers_only) return;
   const SimLogStore& store = nodes_[node]->log();
@@ -221,7 +221,7 @@ void Churn::set_back(uint32_t node, const Copy& copy) {
   ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
 }
 
-// A directory restored to the wrong machine. Its log says whose it is, and that is enough: nobody has to remember anything.
+// A directory restored to the wrong machine. Its log says whose it is, and that suffices: no peer has to remember anything.
 void Churn::mix_up_disks() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const uint32_t owner = static_cast<uint32_t>(random_.below(plan_.nodes));
@@ -246,8 +246,8 @@ void Churn::put_copy(uint32_t node, const Copy& copy) {
   world_.schedule(world_.now() + Duration(random_.below(longest.count())), EventKind::Restart, node);
 }
 
-// An operator sees the quarantine and puts a blank disk in: at once, or when the others are whole, if it has taken part since.
-// In the end also where an old copy waits for members that are no more.
+// An operator sees the quarantine and inserts a blank disk: at once, or when the others are whole, if it has taken part since.
+// In the end also where an old copy waits for members that no longer exist.
 void Churn::exchange_set_back() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     const SimLogStore& log = nodes_[node]->log();
@@ -279,9 +279,9 @@ void Churn::exchange(uint32_t node) {
   world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
-// Nobody but this one's disk may be missing in any configuration that somebody goes by, and the rest must be a majority.
+// No disk but this one may be missing in any configuration in use, and the rest must be a majority.
 bool Churn::may_lose_disk(uint32_t node) const {
-  if (!wishes_.empty() || consensus_.elections() == 0) return false;  // a birth that nobody else has stored may be repeated
+  if (!wishes_.empty() || consensus_.elections() == 0) return false;  // a genesis that no other has stored may be repeated
   const MembershipObserver& members = consensus_.members();
   for (uint32_t by = 0; by < plan_.nodes; ++by) {
     const raft::Configuration& configuration = members.in_force(by);
@@ -307,7 +307,7 @@ void Churn::bring_back() {
   const uint64_t first = random_.below(plan_.nodes);  // one may have to wait for another
   for (uint32_t i = 0; i < plan_.nodes; ++i) {
     const uint32_t node = static_cast<uint32_t>((first + i) % plan_.nodes);
-    if (mixed_up(node)) continue;  // until its disk is exchanged
+    if (mixed_up(node)) continue;  // until its disk is replaced
     const ReplicaId id(node + 1);
     const raft::Member* member = raft::member_of(configuration, id);
     std::vector<raft::MemberChange> changes;
@@ -351,9 +351,9 @@ void Churn::answered(uint32_t node, const EngineEffects& effects) {
   }
 }
 
-// INV_R11 for changes of members: what was told to be done is in the log, at the index that was told.
+// INV_R11 for membership changes: what was reported as done is in the log, at the reported index.
 void Churn::check_effect(const Wish& wish, Index index) const {
-  if (!index) return;  // the replica that was asked is out by it, and has not seen the entry
+  if (!index) return;  // the replica that was asked is removed by it, and has not seen the entry
   if (index > consensus_.committed() || consensus_.at(index).kind == raft::EntryKind::Command) {
     throw Violation("INV_R11",
                     fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));

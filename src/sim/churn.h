@@ -1,9 +1,9 @@
-// Members come, go, lose their disks, are set back to old copies of them or of somebody else's and hand leadership to each
-// other, in the middle of everything else.
+// Members come, go, lose their disks, are rolled back to old copies of their own or another's disk, and transfer leadership,
+// in the middle of everything else.
 //
-// Wishes are posted to any replica, as an operator would. A machine whose member was removed, or that lost its disk, is made
+// Requests are posted to any replica, as an operator would. A machine whose member was removed, or that lost its disk, is made
 // blank now and then and may be brought back. At most one voter at a time has lost its disk: what a majority has
-// acknowledged survives by definition only then. Once a run is calm, everybody is brought back, one wish after the other.
+// acknowledged survives by definition only then. Once a run is calm, every member is brought back, one request after the other.
 #pragma once
 
 #include <map>
@@ -27,20 +27,20 @@ class Churn {
 
   void begin();  // schedules the first event, if the plan has churn
   void event();
-  void event_at(uint32_t node);  // the disk of this one is set back
-  void synced(uint32_t node);    // its log
-  // From here on only what brings everybody back.
+  void event_at(uint32_t node);  // the disk of this one is rolled back
+  void synced(uint32_t node);    // its log was
+  // From here on only requests that bring every member back.
   void calm_down();
   bool everybody_votes() const;
   bool may_lose_disk(uint32_t node) const;
-  bool mixed_up(uint32_t node) const;  // it has a copy of another one's disk
+  bool mixed_up(uint32_t node) const;  // it has a copy of another node's disk
 
   void answered(uint32_t node, const EngineEffects& effects);
   void process_died(uint32_t node);
 
  private:
   struct Wish {
-    uint32_t node = 0;  // whom it was posted to
+    uint32_t node = 0;  // where it was posted
     std::vector<raft::MemberChange> changes;
   };
   void schedule(Duration longest);
@@ -67,7 +67,7 @@ class Churn {
   void set_back(uint32_t node, const Copy& copy);
   void mix_up_disks();
   void put_copy(uint32_t node, const Copy& copy);
-  const Copy* copy_of(uint32_t node);  // one of those kept; none: null
+  const Copy* copy_of(uint32_t node);  // one of the kept copies; null: none
   void exchange_set_back();
   void exchange(uint32_t node);
   void bring_back();
@@ -87,9 +87,9 @@ class Churn {
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Wish> wishes_;
   std::vector<std::vector<Copy>> copies_;  // per node
-  std::map<uint32_t, Durable> durable_;    // as last looked at
+  std::map<uint32_t, Durable> durable_;    // as last seen
   std::map<uint32_t, Copy> set_back_to_;   // soon
-  std::map<uint32_t, StoreId> mixed_up_;   // whose disk was put there last
+  std::map<uint32_t, StoreId> mixed_up_;   // the owner of the disk put there last
   bool calm_ = false;
 };
 

@@ -80,7 +80,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   }
 }
 
-// Clients end their calls when they go: the work they were made for must still be there.
+// Clients end their calls when destroyed: the work they were made for must still exist.
 Cluster::~Cluster() {
   for (const auto& [event, roamers] : roamers_) roamers->look_away();
   for (auto& node : nodes_) node->retire();
@@ -134,14 +134,14 @@ void Cluster::dispatch(const Event& event) {
   }
 }
 
-// ---- the wires
+// ---- the links
 
 void Cluster::deliver(const Event& event) {
   std::unique_ptr<Parcel> parcel = network_.arrive(event.item);
   if (parcel) nodes_[parcel->to]->receive(std::move(parcel));
 }
 
-// Both processes must run, and both directions must pass, or it is tried again later.
+// Both processes must run, and both directions must pass, or it is retried later.
 void Cluster::connect(uint32_t a, uint32_t b) {
   if (network_.connected(a, b) && network_.connected(b, a)) return;
   Node& left = *nodes_[a];
@@ -171,7 +171,7 @@ void Cluster::reconnect_all(uint32_t node, Duration longest) {
   }
 }
 
-// A store that adopted a genesis says hello again on the connections it has.
+// A store that adopted a genesis sends its hello again on existing connections.
 void Cluster::tell_cluster(uint32_t node) {
   for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {
     if (peer == node || !network_.connected(peer, node) || !nodes_[peer]->up()) continue;
@@ -179,7 +179,7 @@ void Cluster::tell_cluster(uint32_t node) {
   }
 }
 
-// ---- watching
+// ---- observing
 
 void Cluster::started(uint32_t node) {
   consensus_.attach(node, *nodes_[node]->engine());
@@ -197,11 +197,11 @@ void Cluster::stopped(uint32_t node) {
   consensus_.detach(node);
   promises_.stopped(node);
   for (ActiveFault& fault : faults_) {
-    if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a machine that starts is awake
+    if (fault.kind == FaultKind::Suspend && fault.node == node) undo(fault);  // a starting machine is awake
   }
   workload_->process_died(node);
   programs_.process_died(node);
-  // Its next turn may come later than its restart was planned for, if it stood still.
+  // Its next turn may come later than its planned restart, if it stood still.
   const TrueTime back_by = std::exchange(in_turn_until_[node], TrueTime{});
   if (back_by != TrueTime{} && back_by <= world_.now()) restart_soon(node);
   for (uint32_t peer = 0; peer < plan_.nodes; ++peer) {

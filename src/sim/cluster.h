@@ -1,5 +1,5 @@
-// The whole of one run: nodes, wires, faults, work and watchers on one world. It hands each event to its owner, strikes
-// with the faults of the plan while the run is hostile, then heals everything and demands convergence.
+// The whole of one run: nodes, network, faults, work and observers on one world. It hands each event to its owner, injects
+// the faults of the plan while the run is hostile, then heals everything and demands convergence.
 #pragma once
 
 #include <array>
@@ -36,16 +36,16 @@ class Cluster final : private NodeWatcher {
   void fill(Report& report) const;
 
  private:
-  // What a fault in force has to undo.
+  // What undoing an active fault needs.
   struct ActiveFault {
     FaultKind kind = FaultKind::Crash;
     std::vector<std::pair<uint32_t, uint32_t>> links;
     uint32_t node = 0;
     uint32_t epoch = 0;
     uint64_t mark = ~uint64_t{0};  // of the recorder, if there is one
-    Duration period{};             // Flap; one that waits: its length
+    Duration period{};             // Flap; a waiting one: its length
     size_t message_kind = 0;       // HeldKind
-    bool waits = false;            // has not begun
+    bool waits = false;            // not begun yet
     FileFaults files;              // of a disk
     TrueTime until{};
     bool on = true;
@@ -103,7 +103,7 @@ class Cluster final : private NodeWatcher {
   void resume(uint32_t node);
   void restart_soon(uint32_t node);
   void freeze(uint32_t node, Duration length, FaultKind kind);
-  void visit(uint32_t node);  // by a stranger
+  void visit(uint32_t node);  // by a non-member
   std::vector<std::pair<uint32_t, uint32_t>> links_of(FaultKind kind);
 
   // Scripts (cluster_script.cc).
@@ -111,7 +111,7 @@ class Cluster final : private NodeWatcher {
   std::unique_ptr<Stage, void (*)(Stage*)> make_stage();
   void begin_script();
   void script_event(const Event& event);
-  bool ended() const;  // a script or a program has seen enough
+  bool ended() const;  // a script or a program has finished
   void check_by_author() const;
 
   // Disks (cluster_disks.cc).
@@ -138,7 +138,7 @@ class Cluster final : private NodeWatcher {
   bool has_leader() const;
   bool leader_began() const;
   bool level() const;
-  bool levels_raised() const;  // to the newest that there is
+  bool levels_raised() const;  // to the newest one
   bool locks_free() const;
   std::string describe() const;
   void compare_with_model(uint32_t node);
@@ -159,7 +159,7 @@ class Cluster final : private NodeWatcher {
   const Plan& plan_;
   const SimOptions& options_;
   Random random_;
-  Random striking_;                // of the fault that strikes now
+  Random striking_;                // for the fault that strikes now
   std::vector<Random> schedules_;  // of each fault of the plan
   Network network_;
   Model model_;
@@ -180,7 +180,7 @@ class Cluster final : private NodeWatcher {
   std::vector<ActiveFault> faults_;
   std::array<uint64_t, kFaultKinds> fault_counts_{};
   uint64_t strikes_ = 0;
-  std::vector<uint64_t> struck_;  // which of them did
+  std::vector<uint64_t> struck_;  // which of them struck
   uint64_t crashes_ = 0;
   uint64_t cuts_ = 0;        // links cut now
   TrueTime promoted_at_{};   // when a learner last became a voter
@@ -191,7 +191,7 @@ class Cluster final : private NodeWatcher {
   Term joint_in_{}, removed_in_{};             // already marked in this term
   uint64_t storms_ = 0;                        // in force
   std::vector<int> slow_;                      // slow-disk faults in force, per node
-  std::vector<TrueTime> in_turn_until_;        // per node told to die in its next turn: when it is to be back; zero: not told
+  std::vector<TrueTime> in_turn_until_;        // per node that must die in its next turn: when it is to be back; zero: none
   std::vector<uint32_t> rotten_since_;         // per node: the process under which something rotted; zero: none
   std::vector<bool> lacks_;                    // per node: its log ends before what its disk had held
   bool hostile_ = true;

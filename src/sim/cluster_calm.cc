@@ -1,5 +1,5 @@
-// The calendar of a run: hostile, then calm until converged. What is owed once faults are over (INV_R20, L11, L12): a leader
-// within ten election timeouts, every call ends, the replicas are level, and every lock can be had again.
+// The schedule of a run: hostile, then calm until converged. What must hold once faults are over (INV_R20, L11, L12): a leader
+// within ten election timeouts, every call ends, the replicas are level, and every lock can be acquired again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr Duration kTtlAwaitedMax = std::chrono::minutes(2);  // of a program's session whose end is waited for, if it is dead
+constexpr Duration kTtlAwaitedMax = std::chrono::minutes(2);  // of a dead program's session whose end is awaited
 
 }  // namespace
 
-// Looks at the condition between events, not at every one.
+// Checks the condition between some events, not at every one.
 template <typename Condition>
 bool Cluster::run_until(TrueTime end, Condition condition) {
   while (!world_.empty() && world_.next_time() <= end) {
@@ -86,7 +86,7 @@ bool Cluster::levels_raised() const {
       nodes_, [&](const auto& node) { return node->up() && node->engine()->status().feature_level == plan_.newest_level; });
 }
 
-// False: a majority of disks is gone, by a change that took effect while one was lost. Nothing is owed then (FLT_P20).
+// False: a majority of disks is gone, by a change that took effect while one was lost. Then nothing is owed (FLT_P20).
 bool Cluster::calm_phase() {
   heal();
   const bool owed = consensus_.members().majorities_have_disks([this](uint32_t node) { return nodes_[node]->up(); });
@@ -95,12 +95,12 @@ bool Cluster::calm_phase() {
     return false;
   }
   const TrueTime healed = world_.now();
-  // Connections are made again within 100 ms; parcels of the storm may still be under way.
+  // Connections are re-established within 100 ms; parcels of the storm may still be in flight.
   const TrueTime leader_by = healed + 10 * plan_.election_timeout + milliseconds(500);
   if (!run_until(leader_by, [&] { return has_leader(); })) throw Violation("INV_R20", "no leader: " + describe());
 
   churn_.calm_down();
-  // Narrow windows and a busy lone voter may keep a newcomer from ever catching up: then the work ends first.
+  // Narrow windows and a busy lone voter may keep a new member from ever catching up: then the work ends first.
   const auto complete = [&] { return churn_.everybody_votes(); };
   if (!run_until(world_.now() + plan_.nodes * seconds(20), complete)) workload_->wind_down();
   if (!run_until(world_.now() + plan_.nodes * seconds(100), complete)) {
@@ -111,8 +111,8 @@ bool Cluster::calm_phase() {
   workload_->wind_down();
   for (const auto& [event, roamers] : roamers_) roamers->wind_down();
   programs_.calm();
-  // Every call has a deadline of some seconds; what is held by the dead ends with its session, at most a TTL after the last
-  // takeover; workers then give back what they are granted, one after the other.
+  // Every call has a deadline of some seconds; what the dead hold ends with its session, at most a TTL after the last
+  // takeover; workers then release what they are granted, one after the other.
   const Duration ttl = longest_ttl() + milliseconds(100);
   const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
   const bool converged = run_until(idle_by, [&] {
@@ -156,14 +156,14 @@ void Cluster::bury_the_dead() {
     if (consensus_.elections() != elections) continue;
     const SessionId id = dead_session();
     const Model::Session& session = *model_.session(id);
-    if (std::max(session.resumed, session.ending) > began) continue;  // somebody had asked for it, and its time began anew
+    if (std::max(session.resumed, session.ending) > began) continue;  // requested by another client: its time restarted
     throw Violation("INV_L11", fmt::format("session {} of boot {} of n{}, opened at {} for {} ms, lives on: {}", id.value(),
                                            session.boot.value(), session.node.value(), session.opened.value(),
                                            std::chrono::duration_cast<milliseconds>(session.ttl).count(), describe()));
   }
 }
 
-// Programs choose the TTLs of their own sessions. Nobody waits for the end of one that outlives every run.
+// Programs choose the TTLs of their own sessions. One that outlives every run is not awaited.
 Duration Cluster::longest_ttl() const {
   Duration longest = plan_.work.ttl_max;
   for (const auto& [id, session] : model_.sessions()) {

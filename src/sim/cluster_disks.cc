@@ -1,7 +1,7 @@
-// Faults of disks. Errors and lack of space are within what every replica promises to survive, so they strike anybody. Rot,
-// misdirected pages and lost syncs take away what was acknowledged: they strike one disk at a time, and only where all others
-// could do without it. Rotten entries come back from the leader; a disk that does not open is replaced. One that has lost its
-// newest writes without a trace is replaced before it takes part again, for nobody could tell.
+// Disk faults. Errors and lack of space are within what every replica promises to survive, so they strike any node. Rot,
+// misdirected pages and lost syncs take away acknowledged data: they strike one disk at a time, and only where all others
+// could do without it. Damaged entries come back from the leader; a disk that cannot be opened is replaced. One that lost its
+// newest writes without a trace is replaced before it takes part again, for the loss could not be detected.
 #include <fmt/format.h>
 
 #include "sim/cluster.h"
@@ -50,7 +50,7 @@ void Cluster::strike_disk(ActiveFault fault, Duration length) {
   refresh_disk(node);
 }
 
-// On all replicas at once, each in a place of its own. Were it on their disks, and they lost power now, the cluster would be
+// On all replicas at once, each in its own place. If it were on their disks, and they lost power now, the cluster would be
 // lost with it: so it passes with the process. A scrub comes before long.
 void Cluster::rot_everywhere() {
   ActiveFault fault{.kind = FaultKind::RotEverywhere};
@@ -93,7 +93,7 @@ bool Cluster::rot_is_over() const {
   return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->rots_in_use(); });
 }
 
-// Which of them the files were shows at the next start: nothing may have been lost with them, or all (FLT_D21).
+// Which files were lost shows at the next start: either nothing may have been lost with them, or everything (FLT_D21).
 bool Cluster::lose_files(uint32_t node) {
   using Files = SimLogStore::Files;
   const Files which = std::array{Files::All, Files::Newest, Files::Any}[striking_.below(3)];
@@ -122,14 +122,14 @@ void Cluster::refresh_disk(uint32_t node) {
   nodes_[node]->state().set_full(sum.bytes_max.has_value());
 }
 
-// A process that has ended over its disk is started again, by somebody who has looked at it for a while.
+// A process that ended because of its disk is restarted by an operator after a while.
 void Cluster::halted(uint32_t node) {
   reach(nodes_[node]->too_old() ? Mark::OlderBuildRefused : Mark::HaltedByDisk);
   const Duration most = hostile_ ? Duration(std::chrono::seconds(2)) : milliseconds(50);
   world_.schedule(world_.now() + Duration(random_.below(most.count())), EventKind::Restart, node);
 }
 
-// INV_R23. Asked in the very turn in which a replica on a disk that was set back takes part again, before anything leaves.
+// INV_R23. Asked in the very turn in which a replica on a rolled-back disk takes part again, before anything leaves.
 bool Cluster::may_go_on(uint32_t node) {
   promises_.turned(node);
   SimLogStore& log = nodes_[node]->log();
@@ -148,7 +148,7 @@ bool Cluster::may_go_on(uint32_t node) {
   return true;
 }
 
-// Beyond the promise: nobody who answered could know. What would follow proves nothing, so an operator steps in.
+// Beyond the promise: none that answered could know. What would follow proves nothing, so an operator steps in.
 void Cluster::pulled_out(uint32_t node) {
   reach(Mark::SetBackUnnoticed);
   replace_disk(node);

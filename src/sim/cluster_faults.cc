@@ -1,4 +1,4 @@
-// How faults strike and how they are undone. Each fault in force is remembered with what it did, so that undoing it never
+// How faults strike and how they are undone. Each active fault is remembered with what it did, so that undoing it never
 // touches another one.
 #include <algorithm>
 #include <utility>
@@ -12,8 +12,8 @@ namespace coordkit::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// When a fault comes up, how long it lasts and what it draws when it strikes depends on the seed alone, and not on the others
-// nor on what happens in between: whichever is left out, the rest come up where they did.
+// When a fault comes up, how long it lasts and what it draws when it strikes depends on the seed alone, not on the others
+// nor on what happens in between: whichever one is left out, the rest come up at the same times.
 void Cluster::plan_fault(size_t index) {
   const Duration mean = plan_.faults[index].interval;
   world_.schedule(world_.now() + mean / 4 + Duration(schedules_[index].below(mean.count() * 3 / 2)), EventKind::FaultBegin,
@@ -105,7 +105,7 @@ void Cluster::strike(FaultKind kind, Duration length) {
   }
 }
 
-// Whoever is blank has nothing to lose yet, and who comes to it first may be anybody (decisions/0018).
+// A blank node has nothing to lose yet, and the first to reach it may be anyone (decisions/0018).
 void Cluster::visit(uint32_t node) {
   Node& host = *nodes_[node];
   if (!host.up() || host.frozen() || host.engine()->core() == nullptr) return;
@@ -143,8 +143,8 @@ uint64_t Cluster::remember(ActiveFault fault, Duration length) {
   return faults_.size() - 1;
 }
 
-// A node does not vanish at once: nobody hears it any more, one after the other within the time that elections take, while
-// what the others say to it passes, is lost, or is held back for a while. So there are moments in which one half of the
+// A node does not vanish at once: its peers lose contact one after the other within the time that elections take, while
+// what they send to it passes, is lost, or is held back for a while. So there are moments in which one half of the
 // cluster has given it up and the other has not.
 void Cluster::fade(ActiveFault whole, Duration length) {
   const uint32_t node = whole.node;
@@ -168,7 +168,7 @@ void Cluster::fade(ActiveFault whole, Duration length) {
   if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(mark, links);
 }
 
-// A fault that begins when `wait` has passed.
+// A fault that begins after `wait`.
 void Cluster::remember_later(ActiveFault fault, Duration wait, Duration length) {
   fault.on = false;
   fault.waits = true;
@@ -295,7 +295,7 @@ void Cluster::crash(uint32_t node, Duration down, CrashKind kind) {
   world_.schedule(world_.now() + down, EventKind::Restart, node);
 }
 
-// A disk that does not open is tried again, unless it has lost what it had acknowledged: then it is replaced, and so is one
+// A disk that cannot be opened is retried, unless it has lost acknowledged data: then it is replaced, and so is one
 // that has lost the genesis.
 void Cluster::restart(uint32_t node) {
   if (nodes_[node]->up()) return;
@@ -343,7 +343,7 @@ void Cluster::finish_upgrade() {
 
 void Cluster::heal() {
   hostile_ = false;
-  network_.set_stale_delivery(false);  // a renewal of a dead process, still on its way, would prolong its session once more
+  network_.set_stale_delivery(false);  // a renewal of a dead process, still in flight, would prolong its session once more
   if (Recorder* recorder = world_.recorder()) recorder->calm();
   for (ActiveFault& fault : faults_) undo(fault);
   replace_bad_disks();

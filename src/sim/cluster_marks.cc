@@ -1,9 +1,9 @@
-// Which situations a run has been in (coordkit/sim/marks.h). Nothing here changes the run.
+// Which situations a run has reached (coordkit/sim/marks.h). Nothing here changes the run.
 #include "sim/cluster.h"
 
 namespace coordkit::sim {
 
-// As the leader sees it; without one nobody decides anything.
+// As the leader sees it; without a leader nothing is decided.
 bool Cluster::joint() const {
   const std::optional<uint32_t> leader = consensus_.leader();
   return leader && !consensus_.members().in_force(*leader).outgoing.empty();
@@ -47,7 +47,7 @@ void Cluster::mark_opened(uint32_t node, const absl::Status& opened) {
   if (log.found_holes()) reach(Mark::HolesFound);
 }
 
-// It asked for more of it a moment ago.
+// It asked for more rows a moment ago.
 bool Cluster::takes_state(uint32_t node) const {
   const auto asked = taking_state_.find(node);
   return asked != taking_state_.end() && world_.now() - asked->second < plan_.election_timeout;

@@ -43,7 +43,7 @@ class Cluster::Stage final : public Conductor {
     const TrueTime moment = std::max(cluster_.world_.now(), TrueTime(when));
     cluster_.world_.schedule(moment, EventKind::Script, kNoNode, 0, last_);
   }
-  // Nothing strikes a cluster that was promised peace.
+  // Nothing strikes a cluster that was promised calm.
   void act(uint64_t number) {
     auto act = acts_.extract(number);
     if (!act.empty() && cluster_.hostile_) act.mapped()();
@@ -104,7 +104,7 @@ class Cluster::Stage final : public Conductor {
   std::map<uint64_t, std::function<void()>> acts_;
   uint64_t last_ = 0;
   bool ended_ = false;
-  std::map<std::pair<ReplicaId, ReplicaId>, size_t> ours_;  // cuts of the script among the faults
+  std::map<std::pair<ReplicaId, ReplicaId>, size_t> ours_;  // active cuts made by the script
 };
 
 std::unique_ptr<Cluster::Stage, void (*)(Cluster::Stage*)> Cluster::make_stage() {
@@ -119,7 +119,7 @@ void Cluster::begin_script() {
   if (options_.script) options_.script(*stage_);
 }
 
-// What the author of the test says of each replica, once all are level.
+// What the author of the test demands of each replica, once all are level.
 void Cluster::check_by_author() const {
   if (!options_.check) return;
   for (const auto& node : nodes_) {

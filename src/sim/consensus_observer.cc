@@ -84,7 +84,7 @@ Index ConsensusObserver::durable(uint32_t node) const {
   return std::max(views_[node].log->durable().last(), views_[node].state->applied().index);
 }
 
-// Of all machines; never zero.
+// Over all machines; never zero.
 uint64_t ConsensusObserver::digest_of(uint32_t node) const {
   uint64_t digest = views_[node].engine->machine(kCoordination)->digest();
   for (const MachineId id : others_) {
@@ -93,7 +93,7 @@ uint64_t ConsensusObserver::digest_of(uint32_t node) const {
   return digest | 1;
 }
 
-// INV_R13: what was installed at an index is what the others have after exactly that entry, members included.
+// INV_R13: what was installed at an index equals what the others have after exactly that entry, members included.
 void ConsensusObserver::restored(uint32_t node, Position position) {
   ++installs_;
   seen_[node].restored = true;
@@ -116,9 +116,9 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
   }
 }
 
-// INV_R10, as far as the replica can know: a leader of an older term than the one that committed an entry may lawfully take it
-// off a replica that hears it late, and the newer leader puts it back, possibly in the same turn. What follows a rotten entry
-// goes with it and comes back the same way (docs/decisions/0024).
+// INV_R10, as far as the replica can know: a leader of an older term than the one that committed an entry may legitimately
+// take it from a replica that hears it late, and the newer leader puts it back, possibly in the same turn. What follows a
+// damaged entry goes with it and returns the same way (docs/decisions/0024).
 void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   if (!write.truncate_after) return;
   const LogImage& log = views_[node].log->submitted();
@@ -176,7 +176,7 @@ void ConsensusObserver::synced(uint32_t node) {
   seen.durable = durable;
 }
 
-// FLT_P15: what a disk that was set back has forgotten is what others rely on.
+// FLT_P15: what a rolled-back disk has forgotten is what others rely on.
 void ConsensusObserver::check_silent(uint32_t node, const Message& message) const {
   const SimLogStore& log = *views_[node].log;
   if (log.stands_for(log.id())) return;
@@ -219,7 +219,7 @@ void ConsensusObserver::check(uint32_t node, ReplicaId to, const raft::VoteReply
 }
 
 void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request) {
-  // It may have stepped down at the end of the very turn that made the message.
+  // It may have stepped down at the end of the very turn that produced the message.
   const raft::Leadership& now = views_[node].engine->leadership();
   const auto led = leaders_.find(request.term);
   const bool known_to_lead = led != leaders_.end() && led->second == node;
@@ -235,7 +235,7 @@ void ConsensusObserver::check(uint32_t node, const raft::AppendRequest& request)
 void ConsensusObserver::check(uint32_t node, const raft::AppendReply& reply) {
   if (reply.verdict != raft::AppendVerdict::Accepted) return;
   const LogImage& disk = views_[node].log->durable();
-  // Said in a term that is over on this disk: true when it was said, and what came later may have replaced the entries.
+  // Sent in a term that is over on this disk: true when it was sent, and later entries may have replaced these.
   if (seen_[node].durable.term > reply.term) return;
   if (seen_[node].durable.term < reply.term || durable(node) < reply.match) {
     throw Violation("INV_R17", fmt::format("n{} acknowledges up to {} in term {}; durable are {} and term {}", node + 1,
@@ -286,7 +286,7 @@ void ConsensusObserver::after_turn(uint32_t node) {
   if (++seen_[node].turns % 64 == 0) check_progress(node);
 }
 
-// INV_R12: a replica acts on the latest configuration of its log, also after a part of the log was cut off.
+// INV_R12: a replica acts on the latest configuration of its log, even after a part of the log was truncated.
 void ConsensusObserver::check_members(uint32_t node) const {
   const Index goes_by = views_[node].engine->core()->configuration_position().index;
   if (goes_by == members_.in_force_at(node)) return;
@@ -368,7 +368,7 @@ void ConsensusObserver::check_commit(uint32_t node) {
   seen.commit = commit;
 }
 
-// By the members that the leader goes by, with the disks they were listed with. A follower may be the first to say so, if the
+// By the members that the leader uses, with the disks they were listed with. A follower may be the first to report it, if the
 // leader died in the same turn.
 void ConsensusObserver::check_quorum_durable(uint32_t node, Index index, uint64_t chain) const {
   const auto leader = leaders_.find(views_[node].engine->leadership().term);
@@ -419,7 +419,7 @@ void ConsensusObserver::check_progress(uint32_t node) {
     const uint32_t other = position_of(peer.peer);
     const LogImage& disk = views_[other].log->durable();
     const raft::Member* member = raft::member_of(members_.in_force(node), peer.peer);
-    if (member == nullptr || !views_[other].log->stands_for(member->store)) continue;  // about a disk that was lost since
+    if (member == nullptr || !views_[other].log->stands_for(member->store)) continue;  // about a disk lost since
     if (disk.hard_state.term > seen_[node].leadership.term || peer.match <= disk.base.index ||
         peer.match <= views_[other].state->applied().index) {
       continue;

@@ -1,6 +1,6 @@
 // Watches the whole cluster's consensus from outside and keeps its own history: who led which term, which entry was first
-// seen at (index, term), what was committed at each index. It looks at what replicas write, send and claim, and at the
-// disks; it never asks an engine whether it is right. Each check names its invariant (invariants.md, section 1).
+// seen at (index, term), what was committed at each index. It reads what replicas write, send and claim, and the
+// disks; it never trusts an engine. Each check names its invariant (invariants.md, section 1).
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace coordkit::sim {
 
-// What the observer may look at of one node.
+// What the observer may read of one node.
 struct NodeView {
   const SimLogStore* log = nullptr;
   const SimStateStore* state = nullptr;
   const Engine* engine = nullptr;  // null while the process is down
 };
 
-// An entry that some replica held for committed.
+// An entry that some replica held to be committed.
 struct CommittedEntry {
   Term term;
-  Term committed_in;  // of the replica that knew first; its leader committed it in this term or earlier
+  Term committed_in;  // of the first replica that knew; its leader committed it in this term or earlier
   uint64_t chain = 0;
   raft::EntryKind kind = raft::EntryKind::Command;
   SharedBytes payload;
@@ -36,16 +36,16 @@ class ConsensusObserver {
  public:
   ConsensusObserver(World& world, uint32_t nodes, MarkCounts& marks)
       : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks) {}
-  // Leaves it to the replicas to compare their states (Defects::one_state_rots).
+  // Leaves comparing states to the replicas (Defects::one_state_rots).
   void look_away_from_states() { compares_states_ = false; }
 
   // Machines beside coordkit's whose states are compared too.
   void also_watch(std::vector<MachineId> machines) { others_ = std::move(machines); }
 
-  // A node's disk, for the whole run; it may be exchanged for a blank one while the process is down.
+  // A node's disk, for the whole run; it may be replaced by a blank one while the process is down.
   void own(uint32_t node, const SimLogStore& log, const SimStateStore& state);
-  void disk_lost(uint32_t node);  // before it is
-  // A process started (again) or went away.
+  void disk_lost(uint32_t node);  // called before the loss
+  // A process started (again) or stopped.
   void attach(uint32_t node, const Engine& engine);
   void detach(uint32_t node);
 
@@ -53,7 +53,7 @@ class ConsensusObserver {
   void write(uint32_t node, const LogWrite& write);
   void send(uint32_t node, ReplicaId to, const Message& message);
   void after_turn(uint32_t node);
-  // A peer's state took the place of this replica's own in this turn; before after_turn.
+  // A peer's state replaced this replica's own in this turn; before after_turn.
   void restored(uint32_t node, Position at);
   // Votes and terms become facts when they are durable.
   void synced(uint32_t node);
@@ -65,7 +65,7 @@ class ConsensusObserver {
   uint64_t installs() const { return installs_; }
   uint64_t elections() const { return leaders_.size(); }
   const MembershipObserver& members() const { return members_; }
-  std::optional<uint32_t> leader() const;  // of the highest term, if its process is up and says so
+  std::optional<uint32_t> leader() const;  // of the highest term, if its process is up and claims it
 
  private:
   struct Seen {
@@ -107,10 +107,10 @@ class ConsensusObserver {
   std::map<Term, uint32_t> leaders_;
   std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen
-  // Some disk has stored a genesis. Nobody hears of one before that, so a founder whose process dies first founds anew.
+  // Some disk has stored a genesis. No other replica learns of it before that, so a founder that dies first starts over.
   bool born_ = false;
   std::vector<CommittedEntry> committed_;  // [index - 1]
-  std::vector<uint64_t> digests_;          // [applied index]; 0: nobody stopped there yet
+  std::vector<uint64_t> digests_;          // [applied index]; 0: no replica stopped there yet
   bool compares_states_ = true;
   std::vector<MachineId> others_;
   Index applied_;

@@ -143,7 +143,7 @@ void CoordinationModel::end_waits(SessionId session, Waiter waiter, std::vector<
   std::erase_if(waits_, [session](const Wait& wait) { return wait.session == session; });
 }
 
-// S-45: by kind, and within a kind in grant order; each is the newest grant then.
+// S-45: by kind, and within a kind in grant order; each becomes the newest grant.
 void CoordinationModel::regrant_all(SessionId session, Index index) {
   std::vector<Hold> again;
   for (const Hold& hold : holds_) {
@@ -185,7 +185,7 @@ void CoordinationModel::end(SessionId session, std::vector<Ended>& ended) {
   std::erase_if(members_, [session](const Member& member) { return member.session == session; });
 }
 
-// S-48: permits first, then double barriers, then items; each time whoever was queued first among those who can be served.
+// S-48: permits first, then double barriers, then items; each time the first queued among those that can be served.
 void CoordinationModel::settle(Index index, std::vector<Ended>& ended) {
   index_ = index;
   const auto serve = [this](Kind kind, auto can) {
@@ -205,7 +205,7 @@ void CoordinationModel::settle(Index index, std::vector<Ended>& ended) {
   ended_.clear();
 }
 
-// ---- looks
+// ---- queries
 
 machine::ObjectView CoordinationModel::look(const Object& object) const {
   const auto& [kind, name] = object;

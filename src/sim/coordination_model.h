@@ -1,5 +1,5 @@
-// The naive twin of semaphores, latches, barriers, double barriers, claim queues, counters and groups: flat lists, walked as
-// often as it takes. docs/semantics.md S-50 and section 10 nearly word for word; src/coordination is never asked.
+// The naive twin of semaphores, latches, barriers, double barriers, claim queues, counters and groups: flat lists, scanned as
+// often as needed. docs/semantics.md S-50 and section 10 nearly word for word; src/coordination is never asked.
 #pragma once
 
 #include <map>
@@ -26,11 +26,11 @@ class CoordinationModel {
   // Tokens come from the counter of the locks.
   explicit CoordinationModel(uint64_t& counter) : counter_(counter) {}
 
-  // Queued: it waits, and ends by one of the functions below.
+  // Queued: it waits, and ends through one of the functions below.
   machine::Result run(const machine::CoordinationCommand& command, const RequestId& id, Index index);
-  // Gives back permits, an item or a place. False: it is no hold of the session.
+  // Releases permits, an item or a place. False: the session has no such hold.
   bool release(SessionId session, const std::string& name, Token token);
-  // Nothing: it neither waits nor holds.
+  // nullopt: it neither waits nor holds.
   std::optional<machine::Result> cancel(SessionId session, const RequestId& request, std::vector<Ended>& ended);
   void time_out(Index queued, std::vector<Ended>& ended);  // of a wait
   void end_claim(Index queued, Token token);               // its term is over
@@ -128,7 +128,7 @@ class CoordinationModel {
   bool settle_one_meeting();
 
   uint64_t& counter_;
-  RequestId request_;  // of the entry under way
+  RequestId request_;  // of the current entry
   Index index_;
   std::vector<Wait> waits_;  // in the order in which they were queued
   std::vector<Hold> holds_;  // in grant order
@@ -138,7 +138,7 @@ class CoordinationModel {
   std::vector<Item> items_;
   std::map<std::string, int64_t> counters_;
   std::vector<Member> members_;
-  std::vector<Ended> ended_;  // by the command under way
+  std::vector<Ended> ended_;  // by the current command
   std::set<Object> touched_;
 };
 

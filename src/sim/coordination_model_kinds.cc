@@ -99,7 +99,7 @@ Result CoordinationModel::run(const machine::AwaitBarrier& await) {
 
 // ---- double barriers
 
-// The last one to come takes everybody in, in the order in which they came, itself after them.
+// The last one to arrive takes everyone in, in order of arrival, itself last.
 Result CoordinationModel::run(const machine::EnterBarrier& enter) {
   const auto known = meetings_.find(enter.name);
   if (known != meetings_.end() && known->second.parties != enter.parties) return {.code = ResultCode::InvalidArgument};
@@ -136,7 +136,7 @@ Result CoordinationModel::run(const machine::LeaveBarrier& leave) {
                    leave.wait);
 }
 
-// The oldest one that something is due for. False: none.
+// The oldest one with something due. False: none.
 bool CoordinationModel::settle_one_meeting() {
   std::vector<std::pair<Index, std::string>> by_age;
   for (const auto& [name, meeting] : meetings_) by_age.emplace_back(meeting.made, name);

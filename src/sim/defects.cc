@@ -15,7 +15,7 @@
 namespace coordkit::sim {
 namespace {
 
-// A machine that does what another one does; what is planted overrides a part of it.
+// A machine that behaves like another one; a planted defect overrides a part of it.
 class WrappedMachine : public StateMachine {
  public:
   explicit WrappedMachine(std::unique_ptr<StateMachine> inner) : inner_(std::move(inner)) {}
@@ -39,7 +39,7 @@ class WrappedMachine : public StateMachine {
   std::unique_ptr<StateMachine> inner_;
 };
 
-// Loses a command now and then: on one node, or on all of them alike.
+// Loses a command now and then: on one node, or on all alike.
 class ForgetfulMachine final : public WrappedMachine {
  public:
   ForgetfulMachine(std::unique_ptr<StateMachine> inner, bool releases_only)
@@ -57,7 +57,7 @@ class ForgetfulMachine final : public WrappedMachine {
   }
 
  private:
-  // A release that names another token; any other command as it is.
+  // Turns a release into one of another token; any other command stays as it is.
   static std::string missed_release(std::string_view payload) {
     auto request = machine::decode_request(payload);
     if (!request.ok()) return std::string(payload);
@@ -68,8 +68,8 @@ class ForgetfulMachine final : public WrappedMachine {
   bool releases_only_;
 };
 
-// Its state is not what its commands made of it from some entry on, as if memory had gone bad. Answers are still right, so
-// that only a comparison of states can tell.
+// From some entry on its state is not what its commands made of it, as if memory had gone bad. Answers are still right, so
+// only a comparison of states can tell.
 class RottenMachine final : public WrappedMachine {
  public:
   using WrappedMachine::WrappedMachine;
@@ -114,7 +114,7 @@ class ExcessiveMachine final : public StateMachine {
   std::unique_ptr<StateMachine> inner_;
 };
 
-// An engine seen through the glue of a careless host.
+// An engine seen through the glue code of a careless host.
 class CarelessEngine final : public Engine {
  public:
   CarelessEngine(const Defects& defects, Engine& inner) : defects_(defects), inner_(inner) {}
@@ -123,7 +123,7 @@ class CarelessEngine final : public Engine {
     if (auto* ask = std::get_if<Ask>(&input); ask && defects_.stale_read) ask->consistency = Consistency::Local;
     if (const auto* submit = std::get_if<Submit>(&input); submit && defects_.submits_twice) {
       Submit again = *submit;
-      again.ticket = Ticket(again.ticket.value() ^ uint64_t{1} << 62);  // nobody waits for this one
+      again.ticket = Ticket(again.ticket.value() ^ uint64_t{1} << 62);  // no caller waits for this one
       inner_.post(std::move(again));
     }
     inner_.post(std::move(input));

@@ -1,4 +1,4 @@
-// Planted defects, one function for each place of the glue where they live. Without a defect each does nothing. They exist
+// Planted defects, one function for each place in the glue code. Without a defect each does nothing. They exist
 // so that every check of the simulator can be seen to fail (tests/sim/defects_test.cc).
 #pragma once
 
@@ -12,7 +12,7 @@ namespace coordkit::sim {
 
 class Node;
 
-// The machine of every node, possibly inside one that misbehaves.
+// The machine of every node, possibly wrapped in one that misbehaves.
 std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node);
 
 // The machines that a state from a peer is built with.
@@ -21,19 +21,19 @@ std::vector<HostedMachine> changed_for_restore(const Defects& defects, std::vect
 // An engine in front of the engine for the client's calls; null if no defect wants one.
 std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine);
 
-// The reading the client believes to send with.
+// The clock reading that the client believes it sends at.
 Now shifted_for_sending(const Defects& defects, Now now);
 
-// The readings the engine is given.
+// The clock readings given to the engine.
 Now as_told_to_engine(const Defects& defects, Now now);
 
-// Changes what the client is about to be told.
+// Changes the answers that the client is about to get.
 void change_answers(const Defects& defects, EngineEffects& effects);
 
-// Answers a leader's heartbeat on the spot, before anybody received it.
+// Answers a leader's heartbeat at once, before it was received.
 void answer_early(const Defects& defects, Node& node, const Outbound& outbound);
 
-// Changes a message under way.
+// Changes a message in flight.
 void change_message(const Defects& defects, Random& random, Message& message);
 
 // The same message after encode and decode; a message that does not survive is a violation.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
 
-// Whether something was found that was never written: another content of an entry that is known.
+// Whether something was found that was never written: different contents of a known entry.
 bool contradicts(const LogImage& log, const log::OpenedLog& found) {
   return std::ranges::any_of(found.entries, [&](const raft::Entry& entry) {
     return log.contains(entry.index) && log.at(entry.index).entry.term == entry.term && log.at(entry.index).entry != entry;
@@ -138,7 +138,7 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
                       .had_log = had_log_};
 }
 
-// Nothing on it shows that there ever was more.
+// Nothing on it shows that it ever held more.
 void SimLogStore::forget(const log::OpenedLog& found) {
   LogImage now{.hard_state = found.hard_state, .base = found.base, .peers = found.peers};
   now.votes = {durable_.votes.begin(), durable_.votes.lower_bound(now.hard_state.term)};
@@ -204,7 +204,7 @@ void SimLogStore::hurry() {
   schedule(last_sync_, EventKind::LogSynced, pending_.back().write.number.value());
 }
 
-// Everything that is due goes in one batch with one sync, behind what waits for space.
+// Everything due goes in one batch with one sync, behind what waits for space.
 void SimLogStore::synced(const Event& event) {
   if (sink_ == nullptr || failed_ || event.epoch != epoch_) return;
   if (WriteNumber(event.item) <= durable_number_) return;
@@ -233,7 +233,7 @@ void SimLogStore::write_batch() {
   try_compact();
 }
 
-// After each sync, of a batch or of a mark: what the log was told to forget is forgotten for good.
+// After each sync, of a batch or of a mark: what the log was told to forget is gone for good.
 void SimLogStore::persisted() {
   durable_.forget(compacted_);
   bytes_.forget_passing(durable_.base.index);
@@ -276,7 +276,7 @@ void SimLogStore::compact(Position through) {
   try_compact();
 }
 
-// Behind the writes before it, but when these wait for space: then it goes first, for it may free some.
+// Behind the earlier writes, unless these wait for space: then it goes first, since it may free some.
 void SimLogStore::try_compact() {
   if (!compact_wanted_ || failed_) return;
   const bool stalled = space_ == LogSpace::Full;
@@ -353,7 +353,7 @@ SimLogStore::Image SimLogStore::image() const {
   return {bytes_.files().image(), durable_, doubtful_, compacted_, store_, boot_, had_log_, bytes_.marked()};
 }
 
-// Rates of errors belong to the machine and stay; what rotted comes along unnoticed.
+// Error rates belong to the machine and stay; rot is copied along unnoticed.
 void SimLogStore::restore(const Image& image) {
   bytes_.restore(image.files, image.marked);
   durable_ = submitted_ = image.log;

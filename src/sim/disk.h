@@ -1,4 +1,4 @@
-// A node's log: a store over the real segmented log, byte by byte, with a model of it beside. It outlives every incarnation
+// A node's log: a store over the real segmented log, byte by byte, with a model beside it. It outlives every incarnation
 // of the node.
 //
 // Writes to one store become durable in order, each after a latency of its own; after a crash the model allows what was
@@ -27,7 +27,7 @@ struct DiskQuality {
   uint64_t spike_per_million = 0;  // syncs that take `spike`
   Duration spike = std::chrono::milliseconds(200);
 
-  Duration draw(Random& random) const;  // the time of one sync
+  Duration draw(Random& random) const;  // the duration of one sync
 };
 
 uint64_t chain_hash(uint64_t previous, const raft::Entry& entry);
@@ -37,10 +37,10 @@ struct LogImage {
   struct Record {
     raft::Entry entry;  // what was written
     uint64_t chain = 0;
-    bool rotten = false;  // and what cannot be read any more
+    bool rotten = false;  // and is no longer readable
   };
   raft::HardState hard_state;
-  std::map<Term, ReplicaId> votes;  // every one this store ever gave
+  std::map<Term, ReplicaId> votes;  // all this store ever gave
   Position base;
   uint64_t base_chain = 0;
   std::deque<Record> records;
@@ -54,15 +54,15 @@ struct LogImage {
   // Chain after `index`; the caller knows base <= index <= last.
   uint64_t chain(Index index) const { return index == base.index ? base_chain : at(index).chain; }
 
-  void write(const LogWrite& write, uint64_t reset_chain = 0);  // of what it starts again after
+  void write(const LogWrite& write, uint64_t reset_chain = 0);  // of the position it restarts after
   void rot(Index index);
   void forget(Position through);
   void reset(Position new_base, uint64_t chain);
 };
 
 enum class CrashKind : uint8_t {
-  Process,  // what it handed to the system is still there for the next process
-  Power,    // only what was synced is sure to be
+  Process,  // what it wrote to the system is still there for the next process
+  Power,    // only what was synced is certain to remain
 };
 
 class SimLogStore final : public LogStore {
@@ -70,8 +70,8 @@ class SimLogStore final : public LogStore {
   SimLogStore(World& world, uint32_t node, StoreId store, Random random)
       : world_(world), node_(node), store_(store), random_(random), bytes_(random_.fork()) {}
 
-  // Recovers from the bytes and throws a Violation if the model does not allow what was found. An error: a fault is in
-  // force. A disk that is not sound() and has lost what it had acknowledged without a trace opens as if it were set back.
+  // Recovers from the bytes and throws a Violation if the model does not allow the result. An error: a fault is in
+  // force. A disk that is not sound() and has lost acknowledged writes without a trace opens as if it were rolled back.
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
@@ -79,55 +79,55 @@ class SimLogStore final : public LogStore {
   void compact(Position through) override;
   void close() override { sink_ = nullptr; }
 
-  // Events of the world. Events of an earlier boot are not for us.
+  // Events of the world. Events of an earlier boot are ignored.
   void synced(const Event& event);
   void read_done(const Event& event);
   void idle(const Event& event);
   // Unsynced writes survive up to a random point.
   void crash(CrashKind kind);
   struct Image;
-  // Everything is gone, what was durable too; the replacement has another id. Only between two processes.
+  // Everything is gone, durable data too; the replacement has another id. Only between two processes.
   void lose(StoreId replacement);
-  // The whole disk, and the disk as it was when that was copied. Only between two processes.
+  // The whole disk, and the disk as it was when it was copied. Only between two processes.
   Image image() const;
   void restore(const Image& image);
 
-  // Faults. Those that recovery can only notice, not undo, leave a disk that is not sound until it is found to be whole again.
+  // Faults. Those that recovery can only detect, not undo, leave a disk that is not sound until it is found to be whole again.
   void set_faults(const FileFaults& faults);
-  void lose_power_in_open(uint64_t calls) { bytes_.files().die_after(calls + 1); }  // in the next one, if it makes as many
-  bool rot();                       // somewhere below the durable mark; false: there is nothing yet
-  bool misdirect();                 // the next write goes to where something else is
+  void lose_power_in_open(uint64_t calls) { bytes_.files().die_after(calls + 1); }  // in the next open, if it makes that many
+  bool rot();                       // somewhere below the durable mark; false: nothing to rot yet
+  bool misdirect();                 // the next write overwrites something else
   void rot(Index index);            // what the disk holds of this entry
-  bool rot_passing(Index applied);  // an entry up to here, until the process ends; false: there is none
+  bool rot_passing(Index applied);  // an entry up to here, until the process ends; false: none
   bool rots() const { return bytes_.passing() != 0; }
-  bool rots_in_use() const { return bytes_.passing_after(compacted_.index); }  // what compaction gave up does not count
+  bool rots_in_use() const { return bytes_.passing_after(compacted_.index); }  // compacted entries do not count
   bool sound() const { return !rotten_ && !lost_; }
   bool found_unsynced() const { return found_unsynced_; }  // by the last open
-  bool found_holes() const { return found_holes_; }        // likewise
+  bool found_holes() const { return found_holes_; }        // by the last open
   bool rotten_only() const { return rotten_ && !lost_; }
   bool failed() const { return failed_; }
   uint64_t file_bytes() const { return bytes_.files().bytes(); }
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void set_files(const LogFilesOptions& options) { bytes_.set_options(options); }
-  void hurry();  // what is under way slowly goes on at the present quality
+  void hurry();  // slow writes in progress continue at the present quality
   void set_defects(const Defects& defects) { defects_ = defects; }
-  // Knows the chain of a committed position: where a reset log starts again.
+  // Knows the chain of a committed position, where a reset log restarts.
   void set_history(std::function<uint64_t(Position)> history) { history_ = std::move(history); }
   StoreId id() const { return store_; }
-  // Whether this is that disk, with all it ever acknowledged.
+  // Whether this is that disk, with everything it ever acknowledged.
   bool stands_for(StoreId store) const { return store == store_ && !set_back_; }
   bool was_set_back() const { return touched_; }  // ever
-  void stand_again();                             // it was set back, and lacks nothing that matters
+  void stand_again();                             // it was rolled back, and lacks nothing that matters
   // Some of its files are gone. Between two processes; false: there are none.
   enum class Files : uint8_t { All, Newest, Any };
   bool lose_files(Files which);
-  // Is told of what an open has found when acknowledged writes are missing without a trace: the same as being set back to it.
+  // Called with what an open has found when acknowledged writes are missing without a trace: equivalent to a rollback.
   void set_forgetful(std::function<void(const Image&)> forgets) { forgets_ = std::move(forgets); }
   BootCounter boot() const { return boot_; }
   WriteNumber durable_number() const { return durable_number_; }  // of this process
-  const LogImage& durable() const { return durable_; }            // what a crash now is sure to leave
-  const LogImage& submitted() const { return submitted_; }        // what the running process believes to have written
+  const LogImage& durable() const { return durable_; }            // what certainly survives a crash now
+  const LogImage& submitted() const { return submitted_; }        // what the running process believes it has written
   size_t unsynced() const { return batch_.size() + pending_.size(); }
 
  private:
@@ -139,7 +139,7 @@ class SimLogStore final : public LogStore {
     Index first;
     Index last;
     size_t bytes_max;
-    WriteNumber after;  // sees every write submitted before it
+    WriteNumber after;  // sees every earlier write
   };
   void plant_defects(log::OpenedLog& found);
   void forget(const log::OpenedLog& found);
@@ -163,19 +163,19 @@ class SimLogStore final : public LogStore {
   std::function<void(const Image&)> forgets_;
   LogSink* sink_ = nullptr;
   BootCounter boot_;
-  uint32_t epoch_ = 0;  // of opens; a boot counter can be set back
+  uint32_t epoch_ = 0;  // of opens; a boot counter can be rolled back
   LogImage durable_;
   LogImage submitted_;
   bool set_back_ = false;
-  bool touched_ = false;  // was once
-  bool had_log_ = false;  // as a file beside it says
+  bool touched_ = false;  // ever
+  bool had_log_ = false;  // as recorded in a file beside it
   WriteNumber durable_number_;
   std::deque<Pending> pending_;
   std::vector<LogWrite> batch_;     // being written, or waiting for space
-  std::vector<LogWrite> doubtful_;  // of processes that died: each crash leaves a prefix of them
+  std::vector<LogWrite> doubtful_;  // of dead processes: each crash leaves a prefix of them
   std::optional<Position> compact_wanted_;
   WriteNumber compact_after_;  // behind the writes up to here
-  Position compacted_;         // as far as the log has been told; what is on disk may lag
+  Position compacted_;         // as far as the log was told to; the disk may lag
   TrueTime last_sync_{};
   TrueTime mark_at_{};
   bool mark_scheduled_ = false;
@@ -183,8 +183,8 @@ class SimLogStore final : public LogStore {
   bool failed_ = false;
   bool found_unsynced_ = false;
   bool found_holes_ = false;
-  bool rotten_ = false;  // since it was last found to be whole: durable bytes were changed
-  bool lost_ = false;    // and acknowledged ones never written
+  bool rotten_ = false;  // durable bytes were changed since it was last found to be whole
+  bool lost_ = false;    // acknowledged ones were never written
   std::map<uint64_t, Read> reads_;
   uint64_t next_read_ = 1;
 };

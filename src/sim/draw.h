@@ -1,4 +1,4 @@
-// A length of time between two bounds, both possible.
+// A random duration between two bounds, inclusive.
 #pragma once
 
 #include "base/random.h"

@@ -197,7 +197,7 @@ absl::Status SimFileSystem::sync(Inode& inode) {
   return status;
 }
 
-// The disk wrote one page to another place. The cache still shows what was meant.
+// The disk wrote one page to the wrong place. The cache still shows the intended contents.
 void SimFileSystem::misdirect(Inode& inode) {
   const auto target = names_.find(misdirected_to_.name);
   const size_t at = misdirected_to_.page;
@@ -227,7 +227,7 @@ bool SimFileSystem::rot(std::string_view name, size_t page) {
   const auto found = names_.find(name);
   if (found == names_.end() || page >= found->second->pages.size() || found->second->pages[page].apart) return false;
   std::string& bytes = found->second->pages[page].disk;
-  const size_t used = bytes.empty() || random_.chance(0.1) ? kPageBytes : bytes.size();  // zeros rarely tell anything
+  const size_t used = bytes.empty() || random_.chance(0.1) ? kPageBytes : bytes.size();  // zeros are rarely informative
   bytes.resize(kPageBytes);
   if (random_.chance(0.7)) {
     for (uint64_t flips = random_.between(1, 3); flips > 0; --flips) {
@@ -283,7 +283,7 @@ void SimFileSystem::lose_power(Inode& inode) {
   }
   inode.unwritten.clear();
   if (random_.chance(0.5)) {
-    inode.disk_size = inode.size;  // the new length reached the disk, whatever became of the bytes
+    inode.disk_size = inode.size;  // the new length reached the disk, whatever happened to the bytes
     return;
   }
   inode.size = inode.disk_size;

@@ -1,9 +1,9 @@
 // A directory of a simulated machine, byte by byte: what programs see (the page cache) and what the disk holds are kept apart,
 // per page, and so are names before and after a sync of the directory. It outlives every process of its machine.
 //
-// A crash of a process changes nothing here. A loss of power keeps what was synced; of the rest any mixture of 512-byte
-// sectors and of changes of names, in no order (or, of the names, up to some point, as journalled file systems do). Faults are
-// switched on from outside; whatever strikes is drawn here, so a run can be repeated.
+// A crash of a process changes nothing here. A power loss keeps what was synced; of the rest any mixture of 512-byte
+// sectors and of name changes, in any order (or, for names, up to some point, like journalled file systems). Faults are
+// switched on from outside; what they hit is drawn here, so a run can be repeated.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ inline constexpr size_t kSectorBytes = 512;
 // What goes wrong from now on. Rates are per million calls.
 struct FileFaults {
   uint64_t write_errors = 0;          // a part may have been written
-  uint64_t sync_errors = 0;           // some pages are lost: readable until the power goes, and counted as clean
-  uint64_t read_errors = 0;           // of open(), size() and list() too
+  uint64_t sync_errors = 0;           // some pages are lost: readable until a power loss, and considered clean
+  uint64_t read_errors = 0;           // including open(), size() and list()
   uint64_t misdirected_reads = 0;     // another page's bytes
   bool lying_syncs = false;           // acknowledged, but nothing reaches the disk
-  std::optional<uint64_t> bytes_max;  // all files together; growing beyond is refused
+  std::optional<uint64_t> bytes_max;  // all files together; growth beyond is refused
 
   friend bool operator==(const FileFaults&, const FileFaults&) = default;
 };
@@ -44,30 +44,30 @@ class SimFileSystem final : public FileSystem {
   absl::StatusOr<std::vector<std::string>> list() override;
   absl::StatusOr<uint64_t> free_bytes() override;
 
-  void lose_power();  // every File must be gone
+  void lose_power();  // every File must be closed
 
   void set_faults(const FileFaults& faults) { faults_ = faults; }
   const FileFaults& faults() const { return faults_; }
   uint64_t bytes() const;  // of all files, as quotas count them
-  // Whether something was acknowledged that the next loss of power takes away.
+  // Whether something was acknowledged that the next power loss removes.
   bool holds_ghosts() const;
 
   size_t pages(std::string_view name) const;
   bool in_use(std::string_view name, size_t page) const;  // on disk it is more than zeros
 
-  // Rot: flips bits of a page of this file, or overwrites a sector, on disk. False: it has no such page, or that is about to
+  // Rot: flips bits of a page of this file, or overwrites a sector, on disk. False: there is no such page, or it is about to
   // be overwritten.
   bool rot(std::string_view name, size_t page);
   void flip(std::string_view name, uint64_t offset);  // one bit of this byte
-  // One page of the next synced write goes to this place instead, over what is there.
+  // One page of the next synced write goes to this place instead, overwriting what is there.
   void misdirect_next_write(std::string_view name, size_t page) { misdirected_to_ = {std::string(name), page}; }
 
-  // With the call that would be the last of so many changes nothing works any more, as if the power had gone; none: it does
+  // From the last of this many changes on every call fails, as if the power had gone; nullopt: calls work
   // again.
   void die_after(std::optional<uint64_t> calls) { calls_left_ = calls; }
   bool died() const { return calls_left_ == 0u; }
 
-  // The whole directory as programs see it, to be put back here or elsewhere between two processes.
+  // The whole directory as programs see it, to be restored here or elsewhere between two processes.
   using Image = std::map<std::string, std::string>;
   Image image() const;
   void restore(const Image& image);
@@ -80,7 +80,7 @@ class SimFileSystem final : public FileSystem {
     std::string disk;
     std::string cache;       // what programs read, if `apart`
     bool apart = false;      // cache and disk differ
-    bool unwritten = false;  // apart, and the next sync writes it; a page apart and not unwritten is a ghost
+    bool unwritten = false;  // apart, and the next sync writes it; apart but not unwritten: a ghost
   };
   struct Inode {
     std::vector<Page> pages;
@@ -88,7 +88,7 @@ class SimFileSystem final : public FileSystem {
     uint64_t size = 0;
     uint64_t disk_size = 0;
   };
-  // A file lives as long as a name, a name on disk that was not synced away, or a process that has it open.
+  // A file lives as long as it has a name, a name on disk whose removal is unsynced, or a process that has it open.
   using InodeRef = std::shared_ptr<Inode>;
   using Names = std::map<std::string, InodeRef, std::less<>>;
   struct NameChange {

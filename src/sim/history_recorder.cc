@@ -10,8 +10,8 @@
 namespace coordkit::sim {
 namespace {
 
-// A history of a seed takes some 15'000 steps, and one in a hundred more than 300'000. A search beyond a million is given up
-// and counted: the few that go on for long would cost more than all the others.
+// The history of a seed takes some 15'000 steps, and one in a hundred more than 300'000. A search beyond a million is given up
+// and counted: the few long ones would cost more than all the others.
 constexpr check::Limits kLimits{.steps = 1'000'000, .configurations = 20'000, .shrink_steps = 1'000'000};
 
 check::Outcome outcome_as_told(const absl::Status& answer) {
@@ -101,7 +101,7 @@ void HistoryRecorder::begin_holder(CallNumber call, uint32_t node, const std::st
   begin(locks_, call, node, lock).kind = Locks::Kind::Holder;
 }
 
-// Every grant has an ending besides its release; as far as it is known now, it can come as early as the grant was asked for.
+// Every grant has an ending besides its release; as far as is known now, it can come as early as the grant was requested.
 void HistoryRecorder::acquired(CallNumber call, const absl::StatusOr<HoldRef>& answer) {
   auto* op = end(locks_, call, answer.status());
   if (op == nullptr) return;
@@ -136,7 +136,7 @@ void HistoryRecorder::looked(CallNumber call, const absl::StatusOr<LockInfo>& an
   if (op != nullptr && !answer->holders.empty()) op->what.token = answer->holders.front().token.value();
 }
 
-// A "no" may mean that somebody else holds it or nobody: it is left out.
+// A "no" may mean that another holds it or no one does: it is left out.
 void HistoryRecorder::checked(CallNumber call, const HoldRef& hold, const absl::StatusOr<bool>& answer) {
   auto* op = end(locks_, call, answer.status());
   if (op == nullptr) return;
@@ -146,7 +146,7 @@ void HistoryRecorder::checked(CallNumber call, const HoldRef& hold, const absl::
 
 // ---- the verdict
 
-// An acquire of unknown outcome may have been granted, and let go by whatever cleans up behind it.
+// An acquire of unknown outcome may have been granted, and released by cleanup.
 void HistoryRecorder::close_books() {
   if (std::exchange(closed_, true)) return;
   auto& operations = locks_.history.operations();

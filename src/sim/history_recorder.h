@@ -1,6 +1,6 @@
-// The black-box check of a run: what callers asked and were told, with true times and without a single index of the log, given
-// to the linearizability checker (src/check) when the run is over. Unlike the witness it could be fooled by no observer of
-// ours: it asks whether one store and one lock service could have answered like this at all.
+// The black-box check of a run: callers' requests and answers, with true times and without any index of the log, given
+// to the linearizability checker (src/check) when the run is over. Unlike the witness it cannot be fooled by an observer of
+// ours: it asks whether any store and lock service could have answered like this at all.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ class HistoryRecorder {
   void begin_release(CallNumber call, uint32_t node, const HoldRef& hold);
   void begin_holder(CallNumber call, uint32_t node, const std::string& lock);  // holders or check
 
-  // Answers, a release's included. Calls that were not begun here are none of ours.
+  // Answers, including those of releases. Calls that were not begun here are ignored.
   void put(CallNumber call, const absl::StatusOr<PutResult>& answer);
   void erased(CallNumber call, const absl::StatusOr<EraseResult>& answer);
   void got(CallNumber call, const absl::StatusOr<GetResult>& answer);
@@ -37,10 +37,10 @@ class HistoryRecorder {
   void looked(CallNumber call, const absl::StatusOr<LockInfo>& answer);
   void checked(CallNumber call, const HoldRef& hold, const absl::StatusOr<bool>& answer);
 
-  // The holder's own clock says at this moment that the hold is valid: so it has not ended before.
+  // The holder's own clock says at this moment that the hold is valid: so it has not ended earlier.
   void trusted(const HoldRef& hold);
 
-  // Throws a Violation. Says whether both searches came to an end, and how many operations they had.
+  // Throws a Violation. Reports whether both searches completed, and how many operations they had.
   struct Result {
     bool decided = true;
     uint64_t operations = 0;
@@ -53,7 +53,7 @@ class HistoryRecorder {
   template <typename Model>
   struct Book {
     check::History<Model> history;
-    std::unordered_map<CallNumber, size_t> open;  // never gone through
+    std::unordered_map<CallNumber, size_t> open;  // never iterated
   };
   using Keys = check::KvModel;
   using Locks = check::FencedMutexModel;

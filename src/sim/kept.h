@@ -1,4 +1,4 @@
-// A list that forgets its oldest items when it is full, and counts them. Numbers stay valid: an item that is gone is null.
+// A list that drops its oldest items when it is full, and counts them. Numbers stay valid: a dropped item is null.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ bool related(const T& a, Compare::Relation relation, const T& b) {
   return false;
 }
 
-// S-15: of a missing key all numbers are zero, and nothing holds of its value.
+// S-15: for a missing key all numbers are zero, and nothing holds for its value.
 bool meets(const Compare& compare, const KeyModel::Value* found) {
   const KeyModel::Value value = found ? *found : KeyModel::Value{};
   const auto number = [&](uint64_t own) { return related(own, compare.relation, compare.number); };
@@ -165,7 +165,7 @@ void KeyModel::erase(Draft& draft, const DeleteOperation& erase, DeleteReply& re
 
 // ---- transactions
 
-// Of the keys as they were before the outermost transaction (S-14): now_, which no draft touches.
+// On the keys as they were before the outermost transaction (S-14): now_, which no draft touches.
 bool KeyModel::holds(const Compare& compare, const Around& around) const {
   if (compare.target >= Compare::Target::LockHeld) return around.lock_condition(compare);
   bool any = false;
@@ -177,7 +177,7 @@ bool KeyModel::holds(const Compare& compare, const Around& around) const {
   return any || meets(compare, nullptr);
 }
 
-// All that will be taken, before anything is done.
+// Decides all branches before anything is executed.
 void KeyModel::decide(const Transaction& transaction, const Around& around, std::vector<bool>& decided) const {
   const bool succeeds = std::ranges::all_of(transaction.compares, [&](const Compare& one) { return holds(one, around); });
   decided.push_back(succeeds);
@@ -187,7 +187,7 @@ void KeyModel::decide(const Transaction& transaction, const Around& around, std:
   }
 }
 
-// A refusal anywhere on the way refuses it all: the draft is thrown away.
+// A refusal anywhere on the path refuses everything: the draft is discarded.
 KeyModel::Code KeyModel::transact(Draft& draft, const Transaction& transaction, const Around& around,
                                   TransactionReply& reply) const {
   reply.succeeded = draft.decided[draft.followed++];
@@ -218,7 +218,7 @@ KeyModel::Code KeyModel::operate(Draft& draft, const Operation& operation, const
 
 // ---- reading
 
-// S-07, S-08: filters and order concern everything, the limit comes last.
+// S-07, S-08: filters and order apply to everything, the limit comes last.
 RangeReply KeyModel::select(const Entries& entries, const RangeOperation& range) {
   RangeReply reply;
   const auto between = [](Revision at, Revision min, Revision max) { return (!min || at >= min) && (!max || at <= max); };

@@ -1,6 +1,6 @@
-// The naive twin of the revisioned store: keys as a plain map, everything that ever happened to each of them beside it, and
-// operations as docs/semantics.md says them, one after the other. Transactions look at copies. What is attached to a session
-// or a lease goes when its owner says so.
+// The naive twin of the revisioned store: keys as a plain map, the full history of each of them beside it, and
+// operations as docs/semantics.md defines them, one after the other. Transactions work on copies. Keys attached to a session
+// or a lease are deleted when the owner ends them.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class KeyModel {
     std::optional<Value> now;
     std::optional<Value> before;
   };
-  // What else a transaction asks about; a lock is shown to whoever asks (S-58).
+  // What else a transaction asks about; a lock condition counts as showing the token (S-58).
   struct Around {
     std::function<bool(LeaseId)> lease_lives;
     std::function<bool(const Compare&)> lock_condition;
@@ -43,25 +43,25 @@ class KeyModel {
   machine::Result run(const DeleteOperation& erase);
   machine::Result run(const Transaction& transaction, const Around& around);
   machine::Result run(const machine::Compact& compact);
-  uint64_t end(LeaseId lease);  // one revision if any keys are attached to it; how many there were
+  uint64_t end(LeaseId lease);  // one revision if any keys are attached to it; returns their number
 
   Revision revision() const { return revision_; }
   Revision compacted() const { return compacted_; }
   const Entries& entries() const { return now_; }
   // All changes so far, by revision, those of one revision in the order in which they were made.
   const std::vector<Change>& changes() const { return changes_; }
-  // Whether it was compacted since or not.
+  // Whether or not it was compacted since.
   std::optional<Value> value_at(const std::string& key, Revision at) const;
   RangeReply range_at(const RangeOperation& range, Revision at) const;
 
  private:
-  // The keys as they will be, and what changed, until it is certain that all of it happens.
+  // The keys as they will be, and the changes, until it is certain that all of them happen.
   struct Draft {
     Entries entries;
-    Revision revision;  // of what changes
+    Revision revision;  // of the changes
     std::vector<Change> changes = {};
-    std::vector<bool> decided = {};  // of the transaction and those within it, in their order
-    size_t followed = 0;             // of these
+    std::vector<bool> decided = {};  // of the transaction and nested ones, in order
+    size_t followed = 0;             // of these decisions
   };
   using Code = machine::ResultCode;
 

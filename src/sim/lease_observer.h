@@ -1,5 +1,5 @@
-// Watches what keepers of leases may believe, in true time: a lease that may be trusted has not expired (a revoke by somebody
-// else is another matter). (docs/invariants.md: INV_L10, INV_K05.)
+// Watches what keepers of leases may believe, in true time: a lease that may be trusted has not expired (a revoke by another
+// client is a different matter). (docs/invariants.md: INV_L10, INV_K05.)
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class LeaseObserver {
   LeaseObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Beliefs beliefs)
       : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
-  // What a worker of that node was told. No two leases that are kept have one id.
+  // A lease that a worker of that node was given. No two kept leases have one id.
   void kept(uint32_t node, const KeyLeaseRef& lease);
   void process_died(uint32_t node);
   void entry_applied();        // after each entry the model applied: the first apply anywhere

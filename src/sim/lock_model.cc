@@ -13,7 +13,7 @@ namespace {
 
 bool share(LockMode a, LockMode b) { return a == LockMode::Shared && b == LockMode::Shared; }
 
-// Both on one of their names, and not both sharing it.
+// Both on a common name, and not both sharing it.
 bool clash(const LockModel::Claim& a, const LockModel::Claim& b) {
   return std::ranges::any_of(a.names, [&](const NamedLock& mine) {
     const LockMode* other = b.mode_on(mine.name);
@@ -69,7 +69,7 @@ Result LockModel::acquire(Claim claim, const machine::Wait& wait, uint64_t flags
     grant(claims_.back(), index);
     return {.code = ResultCode::Granted, .token = claims_.back().token, .since = index};
   }
-  // Nobody waits behind the newest wait, so an owner without any other claim is in nobody's way. Most have none.
+  // Nothing waits behind the newest wait, so an owner without any other claim blocks no one. Most have none.
   const auto others = std::span(claims_).first(claims_.size() - 1);
   const bool alone = std::ranges::none_of(others, [&](const Claim& other) { return other.same_owner(claims_.back()); });
   if ((flags & machine::kNoDeadlockCheck) == 0 && !alone && closes_circle(claims_.back())) {
@@ -80,7 +80,7 @@ Result LockModel::acquire(Claim claim, const machine::Wait& wait, uint64_t flags
   return {.code = ResultCode::Queued, .position = position};
 }
 
-// A sticky claim is in the way of another sticky one only: its hold is the session's.
+// A sticky claim blocks only another sticky one: its hold is the session's.
 const LockModel::Claim* LockModel::own(const Claim& like) const {
   for (const NamedLock& each : like.names) {
     for (const bool sticky : {false, true}) {
@@ -139,7 +139,7 @@ bool LockModel::current(const std::string& name, Token token) const {
   return claim && (claim->block == 0 || (claim->covers(token) && token >= claim->newest));
 }
 
-// A try overtakes nobody; of several names the first that is not free says why.
+// A try overtakes no one; of several names the first that is not free is reported.
 std::optional<ResultCode> LockModel::in_the_way_of_a_try(const Claim& attempt) const {
   for (const NamedLock& each : attempt.names) {
     if (delays_.contains(each.name)) return ResultCode::Delayed;
@@ -218,7 +218,7 @@ LockModel::Claim* LockModel::find(SessionId session, const std::optional<std::st
   return hold == claims_.end() ? nullptr : &*hold;
 }
 
-// The n-th release of a counted hold includes all before it.
+// The n-th release of a counted hold includes all earlier ones.
 Result LockModel::release(SessionId session, const std::optional<std::string>& tag, const std::string& name, Token token,
                           uint64_t number) {
   Claim* hold = find(session, tag, name, token);
@@ -235,7 +235,7 @@ Result LockModel::release(SessionId session, const std::optional<std::string>& t
   return {.code = ResultCode::Ok};
 }
 
-// Waits end oldest first, and what a hold of an expired session delays is delayed in the order of the tokens.
+// Waits end oldest first, and the locks of an expired session's holds are delayed in token order.
 void LockModel::end(SessionId session, bool expired, std::vector<Ended>& ended) {
   std::vector<Claim> holds;
   for (const Claim& claim : claims_) {
@@ -321,14 +321,14 @@ Result LockModel::update_value(const machine::UpdateValue& asked) {
   return {.code = ResultCode::Ok};
 }
 
-// ---- circles of waits (S-49)
+// ---- cycles of waits (S-49)
 
-// The owners that must act before this wait can end. Behind a waiter that could share, one waits for what that one waits for.
+// The owners that must act before this wait can end. Behind a compatible waiter, a wait inherits what that waiter waits for.
 void LockModel::collect_blockers(const Claim& wait, std::set<const Claim*>& seen, std::set<Owner>& owners) const {
   if (!seen.insert(&wait).second) return;
   for (const Claim& other : claims_) {
     if (&other == &wait || (!other.held() && other.since >= wait.since) || !meet(wait, other)) continue;
-    if (other.held() && other.block != 0) continue;  // given back when somebody asks
+    if (other.held() && other.block != 0) continue;  // given back on request
     if (clash(wait, other)) owners.emplace(other.session, other.owner_tag);
     if (!other.held()) collect_blockers(other, seen, owners);
   }
@@ -356,7 +356,7 @@ bool LockModel::waits_for_itself(const Owner& owner) const {
   });
 }
 
-// ---- looks
+// ---- queries
 
 const LockModel::Claim* LockModel::hold(const std::string& name, Token token) const {
   const auto hold = std::ranges::find_if(

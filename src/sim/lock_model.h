@@ -1,4 +1,4 @@
-// The naive twin of the lock table: one flat list of claims, walked as often as it takes. docs/semantics.md S-36, S-38, S-40,
+// The naive twin of the lock table: one flat list of claims, scanned as often as needed. docs/semantics.md S-36, S-38, S-40,
 // S-46 to S-49, S-53 and S-58 nearly word for word; the machine's own table is never asked.
 #pragma once
 
@@ -30,11 +30,11 @@ class LockModel {
     Duration delay{};
     uint32_t count = 1;
     uint64_t releases = 0;
-    uint64_t block = 0;  // S-58: its size; zero: not sticky. The following are of a hold
+    uint64_t block = 0;  // S-58: its size; zero: not sticky. The following are for a hold
     Token first, last, newest;
     bool asked = false;
-    bool renewed = false;  // the session changed hands, and has the lock still
-    // Is this the token of a local hold that may be the current one?
+    bool renewed = false;  // the session changed hands, and still has the lock
+    // May this be the current token of a local hold?
     bool covers(Token of) const { return block != 0 && first <= of && of <= last; }
     bool held() const { return static_cast<bool>(token); }
     bool same_owner(const Claim& other) const { return session == other.session && owner_tag == other.owner_tag; }
@@ -51,7 +51,7 @@ class LockModel {
   explicit LockModel(uint64_t& counter) : counter_(counter) {}
 
   machine::Result acquire(Claim claim, const machine::Wait& wait, uint64_t flags, Index index);
-  machine::Result cancel(SessionId session, const RequestId& acquire, std::vector<Ended>& ended);  // Cancelled: also if absent
+  machine::Result cancel(SessionId session, const RequestId& acquire, std::vector<Ended>& ended);  // Cancelled, even if absent
   bool waits(const RequestId& acquire) const;
   // `tag` absent: any owner of the session.
   machine::Result release(SessionId session, const std::optional<std::string>& tag, const std::string& name, Token token,
@@ -70,7 +70,7 @@ class LockModel {
   // S-48: among all grantable waiters the one queued first, until none is left.
   void settle(Index index, std::vector<Ended>& ended);
 
-  // What the last apply granted, a change of mode included, and which names were touched by it.
+  // What the last apply granted, including changes of mode, and which names it touched.
   void begin_entry();
   const std::vector<Claim>& granted() const { return granted_; }
   const std::set<std::string>& touched() const { return touched_; }

@@ -11,8 +11,8 @@
 namespace coordkit::sim {
 namespace {
 
-// Does its session have that hold still, in another form? An owner that changes the mode of its hold has two handles of it for
-// a moment; and a session that changed hands gets other tokens for its sticky locks, and may convert the rest.
+// Does its session still have that hold, in another form? An owner that changes the mode of its hold has two handles of it for
+// a moment; and a session that changed hands gets new tokens for its sticky locks, and may convert the rest.
 bool goes_on(const HoldState& hold, const LockModel::Claim& claim) {
   const bool same_owner = hold.owner_tag() == claim.owner_tag && !hold.delegation();
   return hold.session()->id() == claim.session && (claim.renewed || same_owner);
@@ -38,8 +38,8 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
   holds_.push_back(fresh);
 }
 
-// Was it lost before its owner knew of it? Not if its session changed hands meanwhile and goes on with it: whoever had it may
-// trust it for its time, and grant a sticky lock of it again.
+// Was it lost before its owner learned of it? Not if its session changed hands meanwhile and still has it: its previous owner
+// may trust it until its time is over, and grant a sticky lock through it again.
 bool LockObserver::over(const HoldState& hold) const {
   if (model_.locks().hold(hold.name(), hold.token()) != nullptr) return false;
   const Model::Session* session = model_.session(hold.session()->id());
@@ -58,8 +58,8 @@ void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
   }
 }
 
-// S-58: what a session grants by itself is granted when it may be trusted, to one owner at a time, with tokens that rise. What
-// entries grant is judged in entry_applied().
+// S-58: what a session grants by itself is granted while it may be trusted, to one owner at a time, with rising tokens. Grants
+// by entries are checked in entry_applied().
 void LockObserver::judge_order(const Known& fresh) {
   const HoldState& hold = *fresh.hold;
   if (beliefs_ == Beliefs::Ignored) return;
@@ -95,7 +95,7 @@ void LockObserver::process_died(uint32_t node) {
 
 namespace {
 
-// Somebody else's, and not both sharing every name that they have in common.
+// Another owner's, and not both sharing every name they have in common.
 bool conflict(const HoldState& earlier, const LockModel::Claim& grant) {
   if (goes_on(earlier, grant)) return false;
   const auto clashes = [&grant](const std::string& name, LockMode mode) {
@@ -125,7 +125,7 @@ void LockObserver::entry_applied() {
     taken_over_.erase(ended.session);
     std::erase_if(sessions_, [&](const KnownSession& known) {
       if (known.session->id() != ended.session) return false;
-      // One that closes its session has stopped trusting it; another process that had it must have, too.
+      // A process that closes its session no longer trusts it; any other process that had it must not, either.
       refuse_valid(known);
       if (ended.expired) expired_.push_back(known);
       return true;
@@ -150,7 +150,7 @@ void LockObserver::looked(uint32_t node) {
   if (!taken_over_.empty()) refuse_two_at_once(node);
 }
 
-// S-45: a process that takes a session over does not trust it before the one that had it has stopped.
+// S-45: a process that takes a session over does not trust it before the previous one has stopped.
 void LockObserver::refuse_two_at_once(uint32_t node) {
   if (beliefs_ == Beliefs::Ignored) return;
   for (const KnownSession& one : sessions_) {
@@ -166,7 +166,7 @@ void LockObserver::refuse_two_at_once(uint32_t node) {
   }
 }
 
-// The first turn at or after the deadline has told the owner.
+// The first turn at or after the deadline has notified the owner.
 void LockObserver::demand_announcement(const Known& known) const {
   const HoldState& hold = *known.hold;
   if (beliefs_ == Beliefs::Ignored || hold.released() || hold.suspended()) return;
@@ -197,9 +197,9 @@ Index LockObserver::held_since(const HoldState& hold) const {
   return resumed == resumed_at_.end() ? hold.since() : std::max(hold.since(), resumed->second);
 }
 
-// INV_L14: nothing of an older owner after a newer one, but owners that share come in any order among themselves. By the tokens
-// that were shown, and by what became of the holds in the log, whatever their tokens say: once a write under a newer hold was
-// taken, none of a process that had the lock before is.
+// INV_L14: nothing from an older owner after a newer one, but owners that share come in any order among themselves. By the
+// shown tokens, and by the fate of the holds in the log, whatever their tokens say: once a write under a newer hold was
+// accepted, none of a process that had the lock before is.
 void LockObserver::resource_admits(const std::string& lock, Token token, LockMode mode, Index held, bool accepted) {
   if (Recorder* recorder = world_.recorder()) recorder->resource(lock, token, accepted);
   if (!accepted) return;

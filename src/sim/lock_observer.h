@@ -1,4 +1,4 @@
-// Watches what holders may believe, in true time. It knows every session and hold that the workload was given, asks their
+// Watches what holders may believe, in true time. It knows every session and hold that the workload received, asks their
 // valid() with the reading of their own machine's clock at the true instant, and compares with what was applied anywhere.
 // (docs/invariants.md: INV_L02, L03, L10, L14, L16.)
 #pragma once
@@ -19,20 +19,20 @@ namespace coordkit::sim {
 
 class LockObserver {
  public:
-  // Tokens are judged whatever is done with beliefs.
+  // Tokens are checked whatever is done with beliefs.
   LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Beliefs beliefs)
       : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
-  // What a worker of that node was told.
+  // What a worker of that node received.
   void opened(uint32_t node, const SessionRef& session);
   void granted(uint32_t node, const HoldRef& hold);
-  // Another process has taken the session over, with what it holds. The former one may not know yet.
+  // Another process has taken the session over, with its holds. The previous one may not know yet.
   void resumed(uint32_t node, const ResumedSession& resumed);
-  // The owner has a hold in another mode in its place.
+  // The owner's hold was replaced by one in another mode.
   void replaced(const HoldRef& former) {
     std::erase_if(holds_, [&](const Known& known) { return known.hold == former; });
   }
-  bool over(SessionId session) const { return model_.session(session) == nullptr; }  // as the log has it
+  bool over(SessionId session) const { return model_.session(session) == nullptr; }  // according to the log
   bool taken_over_since(SessionId session, Index at) const {
     const Model::Session* lives = model_.session(session);
     return lives != nullptr && lives->resumed > at;
@@ -42,17 +42,17 @@ class LockObserver {
   void entry_applied();        // after each entry the model applied: the first apply anywhere
   void looked(uint32_t node);  // after each turn of that node
 
-  // A protected resource, one for each lock: writes with tokens arrive in any order. `held`: as held_since() said of the hold.
+  // A protected resource, one for each lock: writes with tokens arrive in any order. `held`: from held_since() of the hold.
   void resource_admits(const std::string& lock, Token token, LockMode mode, Index held, bool accepted);
-  // The entry by which this process came to have the hold: its grant, or the resume of its session. Tells holds of a lock
-  // apart without looking at tokens.
+  // The entry by which this process got the hold: its grant, or the resume of its session. Distinguishes holds of a lock
+  // without using tokens.
   Index held_since(const HoldState& hold) const;
 
  private:
   struct Known {
     uint32_t node;
     HoldRef hold;
-    bool trusted = true;  // false: of a session that was taken over and has not been valid since
+    bool trusted = true;  // false: from a session that was taken over and has not been valid since
   };
   struct KnownSession {
     uint32_t node;
@@ -71,7 +71,7 @@ class LockObserver {
   const std::vector<std::unique_ptr<Node>>& nodes_;
   const Beliefs beliefs_;
   std::vector<Known> holds_;            // not released; in the order in which they became known
-  std::vector<KnownSession> sessions_;  // not ended; one that was taken over has several processes
+  std::vector<KnownSession> sessions_;  // not ended; one taken over has several processes
   std::set<SessionId> taken_over_;
   std::vector<Known> superseded_;  // holds that a later grant conflicts with
   std::vector<KnownSession> expired_;
@@ -79,7 +79,7 @@ class LockObserver {
     Token highest;
     Token exclusive;
     Index held;              // the newest hold that wrote
-    Index held_exclusively;  // likewise
+    Index held_exclusively;  // the newest exclusive one
   };
   std::map<std::string, Accepted> accepted_;
   std::map<SessionRef, Index> resumed_at_;  // of the processes that took a session over

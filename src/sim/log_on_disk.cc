@@ -16,7 +16,7 @@ absl::StatusOr<log::OpenedLog> LogOnDisk::open(StoreId store) {
   short_of_space_ = false;
   const FileFaults faults = files_.faults();
   FileFaults without_misreads = faults;
-  without_misreads.misdirected_reads = 0;  // what recovery misreads is as good as rotten, and may be the newest batch
+  without_misreads.misdirected_reads = 0;  // what recovery misreads counts as damaged, and may be the newest batch
   files_.set_faults(without_misreads);
   absl::StatusOr<log::OpenedLog> opened = log::Log::open(
       files_, {.store = store, .segment_bytes = options_.segment_bytes, .small_segment_bytes = options_.small_segment_bytes});
@@ -30,7 +30,7 @@ absl::StatusOr<log::OpenedLog> LogOnDisk::open(StoreId store) {
 absl::Status LogOnDisk::write(std::span<const LogWrite> steps) {
   absl::Status status = log_->append(steps);
   if (!status.ok()) return status;
-  const log::DiskPosition mark = log_->durable();  // what the batch carries
+  const log::DiskPosition mark = log_->durable();  // carried by the batch
   status = log_->sync();
   if (status.ok()) marked_ = mark;
   return status;
@@ -70,7 +70,7 @@ void LogOnDisk::end_process(std::span<const LogWrite> unwritten) {
   if (log_ && count > 0) log_->append(unwritten.first(count)).IgnoreError();
   log_.reset();
   spare_.reset();
-  files_.misdirect_next_write({}, 0);  // nothing comes next
+  files_.misdirect_next_write({}, 0);  // there is no next write
 }
 
 std::optional<LogOnDisk::Place> LogOnDisk::place_below_mark() {
@@ -118,7 +118,7 @@ bool LogOnDisk::rot_passing(Index index) {
   return true;
 }
 
-// A segment may have been used again since, or have gone.
+// A segment may have been reused since, or be gone.
 void LogOnDisk::pass() {
   const SimFileSystem::Image files = passing_.empty() ? SimFileSystem::Image() : files_.image();
   for (const auto& [index, flipped] : std::exchange(passing_, {})) {

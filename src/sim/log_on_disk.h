@@ -1,8 +1,8 @@
 // The real segmented log on a simulated file system: what SimLogStore keeps beside its model. It plays both threads of
-// src/storage/log_disk.cc, one call at a time: batches are written and synced, the next segment is made piece by piece in
-// between, and marks are put when the store is idle.
+// src/storage/log_disk.cc, one call at a time: batches are written and synced, the next segment is created piece by piece in
+// between, and marks are written when the store is idle.
 //
-// It knows which bytes lie below the durable mark on disk: rot there is what recovery promises to notice.
+// It knows which bytes lie below the durable mark on disk: rot there is what recovery promises to detect.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ class LogOnDisk {
   absl::Status write_mark() { return write({}); }
   bool waits_for_space(const absl::Status& status) const { return absl::IsResourceExhausted(status) && log_->failure().ok(); }
   bool mark_due() const { return log_->mark_due(); }
-  // Works a little on the next segment. Its lack of space is told by LogSpace, not as an error.
+  // Advances the creation of the next segment. Lack of space is reported through LogSpace, not as an error.
   absl::Status prepare();
   LogSpace space() const { return short_of_space_ ? LogSpace::Low : LogSpace::Ample; }
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max) {
@@ -48,11 +48,11 @@ class LogOnDisk {
   absl::Status compact(Position through) { return log_->compact(through); }
   const log::LogState& state() const { return log_->state(); }
 
-  // The process ends. It may have handed over the first of these writes to the system, which does not mean to the disk.
+  // The process ends. It may have handed the first of these writes to the system, which does not mean to the disk.
   void end_process(std::span<const LogWrite> unwritten);
   void lose_power() { files_.lose_power(); }
 
-  // The disk as it was when its highest mark was this.
+  // Restores the disk to when its highest mark was this.
   void restore(const SimFileSystem::Image& files, const log::DiskPosition& marked);
   const log::DiskPosition& marked() const { return marked_; }
 
@@ -63,12 +63,12 @@ class LogOnDisk {
     std::string name;
     size_t page = 0;
   };
-  // A page in use below the durable mark. Of the newest segment's header one copy is never chosen: were both lost, nothing
+  // A page in use below the durable mark. One copy of the newest segment's header is never chosen: if both were lost, nothing
   // could prove the vote.
   std::optional<Place> place_below_mark();
-  // Makes what the disk holds of this entry, wherever it was written last, unreadable.
+  // Makes the disk's newest copy of this entry unreadable.
   void rot(StoreId store, Index index);
-  // The same until pass() undoes it, if the entry is still there. False: it is rotten already, or nowhere.
+  // The same until pass() undoes it, if the entry still exists. False: it is already damaged, or nowhere.
   bool rot_passing(Index index);
   void pass();
   bool rots(Index index) const { return passing_.contains(index); }
@@ -81,7 +81,7 @@ class LogOnDisk {
   SimFileSystem files_;
   LogFilesOptions options_;
   std::unique_ptr<log::Log> log_;
-  std::optional<log::SpareMaker> spare_;  // being made
+  std::optional<log::SpareMaker> spare_;  // being created
   bool short_of_space_ = false;
   log::DiskPosition marked_;  // the highest mark on disk
   struct Flipped {

@@ -37,13 +37,13 @@ void MembershipObserver::look_again(uint32_t node) {
   turn_over(node);
   const Index applied = states_[node]->applied().index;
   for (const LogImage::Record& record : logs_[node]->submitted().records) {
-    if (record.rotten && record.entry.index > applied) return;  // its log ends before this one
+    if (record.rotten && record.entry.index > applied) return;  // its log ends before this entry
     append(node, record.entry);
   }
 }
 
 void MembershipObserver::disk_lost(uint32_t node) {
-  const StoreId store = logs_[node]->id();  // what counts of one that was set back is what it held before
+  const StoreId store = logs_[node]->id();  // what counts for a rolled-back disk is what it held before
   if (logs_[node]->stands_for(store)) lost_[store] = {logs_[node]->durable(), states_[node]->applied().index};
 }
 

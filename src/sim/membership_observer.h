@@ -1,9 +1,9 @@
-// Who is a member, as the logs say it: the observer's own account, kept from what replicas write, never asked of an engine.
+// Who is a member, according to the logs: the observer's own account, kept from what replicas write, never asked of an engine.
 //
 // A replica acts by the newest configuration of its log, committed or not (thesis 4.1). INV_R12: a leader appends the next one
-// only when the one before is committed, and the two are neighbours: a joint step keeps the old voters as its other half.
-// A majority is one of stores, not of ids: whoever lost its disk is not who acknowledged. What a disk held when it was
-// lost is kept here, because a leader may rightly have counted it.
+// only when the previous one is committed, and the two are neighbours: a joint step keeps the old voters as its other half.
+// A majority is one of stores, not of ids: a replica that lost its disk is not the one that acknowledged. What a disk held when
+// it was lost is kept here, because a leader may rightly have counted it.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class MembershipObserver {
   }
   // A process starts or ends: unsynced entries may be gone, truncated ones back.
   void look_again(uint32_t node);
-  void disk_lost(uint32_t node);  // before it is
+  void disk_lost(uint32_t node);  // called before the loss
 
   // A write, before the store takes it. `leading`: by a leader, for its own term.
   enum class Writer : uint8_t { Leader, Follower };
@@ -39,18 +39,18 @@ class MembershipObserver {
   const raft::Configuration& in_force(uint32_t node) const;  // empty: it knows none
   Index in_force_at(uint32_t node) const;                    // its entry; zero: none
   const raft::Configuration& newest_committed() const;
-  // Of every configuration that a running process goes by, a majority of each half still has its disks.
+  // Of every configuration that a running process uses, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;
-  std::optional<uint32_t> voter_without_disk() const;  // of what anybody goes by
+  std::optional<uint32_t> voter_without_disk() const;  // of any configuration in use
   bool member(uint32_t node) const;                    // by the newest committed one, with the disk it has now
 
   void turn_over(uint32_t node) { before_[node].reset(); }
 
-  // Whether the holders are a majority of each half of what `node` goes by, or went by when the turn at hand began: a leader
+  // Whether the holders are a majority of each half of the configuration that `node` uses, or used when the turn began: leaders
   // may commit by one configuration and append the next in one turn.
   using Holds = std::function<bool(const LogImage& log, Index state)>;
   bool quorum_holds(uint32_t node, const Holds& holds) const;
-  std::string describe(uint32_t node) const;  // what it goes by, and how far each of these disks is
+  std::string describe(uint32_t node) const;  // the configuration it uses, and how far each of these disks is
   void vote_sent(uint32_t node, Term term, ReplicaId candidate);
   bool quorum_voted(uint32_t candidate, Term term) const;
 
@@ -76,8 +76,8 @@ class MembershipObserver {
   std::vector<std::vector<Known>> known_;                   // per node: of its log, ascending
   std::map<Index, raft::Configuration> committed_;
   std::map<StoreId, LostDisk> lost_;
-  std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> who
-  std::set<ReplicaId> former_;                                                           // were members once and then not
+  std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> voters
+  std::set<ReplicaId> former_;                                                           // were members once and then removed
   MarkCounts& marks_;
 };
 

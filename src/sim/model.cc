@@ -72,7 +72,7 @@ bool Model::admit(const engine::Request& request) {
 }
 
 bool Model::guard_met(const engine::Request& request) {
-  if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: nobody asks that here
+  if (!request.guard || request.guard->machine != kCoordination) return true;  // by another machine: not checked here
   const auto guard = machine::decode_guard(request.guard->bytes);
   if (!guard.ok()) return false;
   if (const auto* free = std::get_if<machine::LockFree>(&*guard)) return lock_condition(Compare::lock_free(free->name));
@@ -98,7 +98,7 @@ void Model::execute(const engine::Request& request) {
 
 std::string Model::key_of(ReplicaId sender, const machine::Request::Body& body) {
   machine::Request said{.body = body};
-  if (auto* resume = std::get_if<machine::ResumeSession>(&said.body)) resume->generation = {};  // the client's own word
+  if (auto* resume = std::get_if<machine::ResumeSession>(&said.body)) resume->generation = {};  // only the client's own claim
   return std::to_string(sender.value()) + " " + machine::encode(said);
 }
 
@@ -161,7 +161,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
         } else if constexpr (requires { run(body); }) {
           return run(body);
         } else {
-          return {.code = ResultCode::Unsupported};  // the simulated work does not use it
+          return {.code = ResultCode::Unsupported};  // the simulated workload does not use it
         }
       },
       request.body);
@@ -216,7 +216,7 @@ Result Model::run(const machine::Release& asked) {
 Result Model::run(const machine::CancelAcquire& cancel) {
   if (const auto other = coordination_.cancel(cancel.session, cancel.acquire, waits_ended_)) return *other;
   const Result result = locks_.cancel(cancel.session, cancel.acquire, waits_ended_);
-  if (result.code == ResultCode::Cancelled) cancelled_.insert(cancel.acquire);  // also one that has not arrived
+  if (result.code == ResultCode::Cancelled) cancelled_.insert(cancel.acquire);  // even one that has not arrived
   return result;
 }
 
@@ -261,7 +261,7 @@ Result Model::run(const machine::RevokeLease& revoke) {
 // The timer of a session has the session's id, that of a lease its number; that of a wait the index of the entry that queued
 // it, top bit set; that of a delay its own number, from the counter of the session ids.
 void Model::fire(const engine::FireTimers& fired) {
-  std::map<LeaseId, const LeaseModel::Lease*> dead;  // by what keys call it; null: a session
+  std::map<LeaseId, const LeaseModel::Lease*> dead;  // by the id that keys use; null: a session
   for (const FiredTimer& timer : fired.timers) {
     const auto session = sessions_.find(SessionId(timer.id.value()));
     const bool session_due = session != sessions_.end() && session->second.generation == timer.generation;
@@ -278,7 +278,7 @@ void Model::fire(const engine::FireTimers& fired) {
   for (const FiredTimer& timer : fired.timers) {
     if (timer.id.value() >> 63) {
       const Index queued(timer.id.value() << 1 >> 1);
-      if (timer.generation != Generation(0)) {  // a claim's, under its token
+      if (timer.generation != Generation(0)) {  // a claim's, named by its token
         coordination_.end_claim(queued, Token(timer.generation.value()));
         continue;
       }
@@ -289,7 +289,7 @@ void Model::fire(const engine::FireTimers& fired) {
   }
 }
 
-// Deaths first, then freeing; grants come last, in settle().
+// Deaths first, then releases; grants come last, in settle().
 void Model::end_session(SessionId id, bool expired) {
   sessions_.erase(id);
   ended_.push_back({id, expired});

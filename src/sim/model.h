@@ -1,5 +1,5 @@
-// The naive twin of everything right of commit: origins, sessions, locks, keys, leases and the rest. It reads the committed
-// entries one by one and says what each must answer and what the state is at any index. Written for being obviously right, not
+// The naive twin of everything past commit: origins, sessions, locks, keys, leases and the rest. It reads the committed
+// entries one by one and says what each must answer and what the state is at any index. Written to be obviously right, not
 // for speed; the real machine is never asked. Histories are kept, so that a read can be compared at the index it claims.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace coordkit::sim {
 class Model {
  public:
   Model() = default;
-  Model(const Model&) = delete;  // its locks count on its counter
+  Model(const Model&) = delete;  // its locks refer to its counter
   Model& operator=(const Model&) = delete;
 
   struct Session {
@@ -37,13 +37,13 @@ class Model {
     std::string metadata;
     lease::SecretHash secret;
     Generation generation;
-    Index ending;  // since that entry; zero: it is not
+    Index ending;  // since that entry; zero: it is not ending
     bool contested = false;
     Sequence resumed_by;
     Index resumed;
-    std::vector<Token> held_then;  // what came along
+    std::vector<Token> held_then;  // taken over with it
   };
-  // What a command that carries a label of the workload came to.
+  // The outcome of a command that carries a label of the workload.
   struct Fate {
     uint64_t executions = 0;
     RequestId request;
@@ -51,7 +51,7 @@ class Model {
     Index index;                            // of the entry that decided it
     Index arrived;                          // of the entry that carried it
   };
-  // A command that carries no label is known by what it says and who sent it; several may say the same.
+  // A command without a label is identified by its contents and its sender; several may be identical.
   struct Execution {
     RequestId request;
     Index index;                            // of the entry that decided it
@@ -73,7 +73,7 @@ class Model {
 
   const Fate* fate(const std::string& label) const;
   const std::vector<Execution>& executions(const std::string& key) const;
-  // What the request at this index was answered there (queued or final); null: the entry was no request or did nothing.
+  // The answer there to the request at this index (queued or final); null: the entry was no request or had no effect.
   const machine::Result* answered_at(Index index) const;
 
   const Session* session(SessionId id) const;
@@ -179,7 +179,7 @@ class Model {
   CoordinationModel coordination_{counter_};
   KeyModel keys_;
   LeaseModel leases_{counter_};
-  std::set<RequestId> cancelled_;  // acquires that must not run any more
+  std::set<RequestId> cancelled_;  // acquires that must no longer run
 
   std::vector<LockModel::Ended> waits_ended_;  // since the last settle()
   std::vector<Ended> ended_;
@@ -188,7 +188,7 @@ class Model {
   std::map<std::string, Fate> fates_;
   std::map<RequestId, std::string> labels_;
   std::map<std::string, std::vector<Execution>> executions_;
-  std::map<RequestId, std::pair<std::string, size_t>> executing_;  // where in these
+  std::map<RequestId, std::pair<std::string, size_t>> executing_;  // its place there
   std::map<Index, machine::Result> answers_;
   std::map<std::string, History<LockLook>> lock_history_;
   std::map<CoordinationModel::Object, History<machine::ObjectView>> object_history_;
@@ -197,7 +197,7 @@ class Model {
   struct Life {
     SessionId id;
     Index from;
-    Index until;  // zero: lives
+    Index until;  // zero: alive
   };
   std::vector<Life> lives_;  // ascending ids
 };

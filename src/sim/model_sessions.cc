@@ -1,4 +1,4 @@
-// The model of sessions that change hands or are ended by somebody else (docs/semantics.md S-45, S-57).
+// The model of sessions that change hands or are ended by another client (docs/semantics.md S-45, S-57).
 #include "sim/is_any.h"
 #include "sim/model.h"
 
@@ -17,7 +17,7 @@ bool lets_go(const machine::Request::Body& body) {
 
 }  // namespace
 
-// Whether a request of this session is answered Lost: it belongs to another process now, or is ending and does not let go.
+// Whether a request of this session is answered Lost: it belongs to another process now, or is ending and this is no release.
 bool Model::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
   const Session& session = sessions_.at(id);
   const Origin bound{session.node, StoreId(session.incarnation), session.boot};

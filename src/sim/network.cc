@@ -83,7 +83,7 @@ void Network::send_again(std::unique_ptr<Parcel> parcel) {
   if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->mark);
 }
 
-// What is still to be held for another reason goes back to where it was.
+// What must still be held for another reason goes back to its place.
 void Network::launch_held(Link& wire) {
   std::vector<std::unique_ptr<Parcel>> held = std::move(wire.held);
   wire.held.clear();

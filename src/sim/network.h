@@ -1,10 +1,10 @@
-// The wires between the nodes. Each directed link has a quality of its own; a parcel may be lost, copied, delayed for a long
-// time, overtaken, or held back until somebody releases it. Nothing here looks into a message.
+// The links between the nodes. Each directed link has its own quality; a parcel may be lost, copied, delayed for a long
+// time, overtaken, or held back until it is released. Nothing here looks into a message.
 //
 // A pair of nodes has at most one connection. It comes up by an exchange of hellos when both processes run and both
-// directions pass, and it is gone for an end when that end is told so or restarts. Parcels of an earlier connection may
-// still arrive later, if the plan says so: a slow wire does not know that a process died. Those of a process that died arrive
-// until the next one has a connection.
+// directions pass, and it is gone for an end when that end notices it or restarts. Parcels of an earlier connection may
+// still arrive later, if the plan says so: a slow link does not know that a process died. Those of a dead process arrive
+// until the next process has a connection.
 #pragma once
 
 #include <array>
@@ -50,30 +50,30 @@ class Network {
   const LinkQuality& quality() const { return quality_; }
   void set_stale_delivery(bool allowed) { stale_delivery_ = allowed; }
 
-  // Cuts count: a link passes when every cut of it was mended.
+  // Cuts are counted: a link passes when every cut of it was healed.
   void cut(uint32_t from, uint32_t to) { ++link(from, to).cuts; }
   void mend(uint32_t from, uint32_t to) { --link(from, to).cuts; }
   bool passes(uint32_t from, uint32_t to) const { return link(from, to).cuts == 0; }
   void clog(uint32_t from, uint32_t to) { ++link(from, to).clogs; }
   void unclog(uint32_t from, uint32_t to);
-  // The same for the messages of one alternative; the others pass them by.
+  // The same for the messages of one alternative; the others overtake them.
   void hold_kind(uint32_t from, uint32_t to, size_t kind);
   void release_kind(uint32_t from, uint32_t to, size_t kind);
 
-  // Connections, as each end sees them. A connection has a number of its own.
+  // Connections, as each end sees them. A connection has its own number.
   bool connected(uint32_t node, uint32_t peer) const { return link(node, peer).connection != 0; }
   void connect(uint32_t a, uint32_t b);
   void disconnect(uint32_t node, uint32_t peer) { link(node, peer).connection = 0; }
 
   void send(uint32_t from, uint32_t to, Message message);
-  // Whatever this node has sent and nobody has got yet is lost: a newer connection of a store ends the older one for good.
+  // Everything this node has sent and that has not arrived is lost: a newer connection of a store ends the older one for good.
   void forget_from(uint32_t node) { void_up_to_[node] = connections_; }
-  // A process of this node starts: once a peer has a connection with it, nothing of its former life arrives there any more, as
-  // TransportSink::received promises.
+  // A process of this node starts: once a peer has a connection with it, nothing from its previous process arrives there,
+  // as TransportSink::received promises.
   void begin_life(uint32_t node) { former_life_[node] = connections_; }
-  // The parcel of a Deliver event, or nothing if it went to a connection that is no more.
+  // The parcel of a Deliver event, or null if its connection no longer exists.
   std::unique_ptr<Parcel> arrive(uint64_t slot);
-  // It found nobody awake to take it. It stays a parcel of its connection.
+  // The receiver was asleep. It stays a parcel of its connection.
   void send_again(std::unique_ptr<Parcel> parcel);
 
   const NetworkCounters& counters() const { return counters_; }
@@ -100,8 +100,8 @@ class Network {
   bool stale_delivery_ = false;
   uint64_t connections_ = 0;
   std::vector<Link> links_;
-  std::vector<uint64_t> void_up_to_;   // per sender: of earlier connections nothing arrives any more
-  std::vector<uint64_t> former_life_;  // per sender: the newest connection of a process before the one that runs
+  std::vector<uint64_t> void_up_to_;   // per sender: nothing arrives from earlier connections
+  std::vector<uint64_t> former_life_;  // per sender: the newest connection of the process before the running one
   std::vector<std::unique_ptr<Parcel>> slots_;
   std::vector<uint64_t> free_slots_;
   NetworkCounters counters_;

@@ -13,11 +13,11 @@
 namespace coordkit::sim {
 namespace {
 
-constexpr uint64_t kTurnsAtOnce = 4;            // of one event; then others get the processor
+constexpr uint64_t kTurnsAtOnce = 4;            // per event; then others run
 constexpr uint64_t kTurnsWithoutTime = 20'000;  // more means that a node spins
 
-// What the operator of this node lists: the founders, and the node itself. Whoever sets up a lost disk again lists everybody:
-// the founders alone, all of them blank by now, would found another cluster.
+// What the operator of this node lists: the founders, and the node itself. One that sets up a lost disk again lists everyone:
+// the founders alone, all of them blank by now, would initialize another cluster.
 std::vector<Peer> members_of(const Plan& plan, uint32_t node, bool again) {
   const uint32_t founders = plan.founders == 0 || again ? plan.nodes : plan.founders;
   std::vector<Peer> members;
@@ -27,7 +27,7 @@ std::vector<Peer> members_of(const Plan& plan, uint32_t node, bool again) {
   return members;
 }
 
-// Draws one after the other: the arguments of a call have an order of their own in every compiler.
+// Draws one after the other: compilers evaluate the arguments of a call in different orders.
 SimLogStore make_log(World& world, uint32_t node, Random& random) {
   Random own = random.fork();
   return SimLogStore(world, node, StoreId(random() | 1), own);
@@ -71,7 +71,7 @@ EngineOptions Node::engine_options() const {
   options.timers_per_entry = plan.timers_per_entry;
   options.digest_entries = 128;
   options.raft.log_retained_bytes = plan.states.log_retained_bytes;
-  if (parts_.options.sizes.log_retained_bytes) {  // who chose it wants states to be sent, to short absences as well
+  if (parts_.options.sizes.log_retained_bytes) {  // whoever chose it wants states to be sent, even after short absences
     options.raft.log_pinned_bytes = std::max<uint64_t>(plan.states.log_retained_bytes, 2 << 10);
   }
   options.state_chunk_bytes = plan.states.chunk_bytes;
@@ -134,7 +134,7 @@ absl::Status Node::start() {
   return absl::OkStatus();
 }
 
-// What a crash left always recovers. Other pairs of stores need not: they come of files that are gone.
+// What a crash left always recovers. Other pairs of stores need not: they come from lost files.
 absl::Status Node::refused(const absl::Status& why) {
   if (reason_of(why) == Reason::NewerFormat) {
     is_too_old(why);
@@ -151,8 +151,8 @@ absl::Status Node::refused(const absl::Status& why) {
   return why;
 }
 
-// FLT_V01. The operator of a fleet that is upgraded member by member, and sometimes back. Whoever read that a build is too old
-// starts the newest.
+// FLT_V01. The operator of a fleet that is upgraded member by member, and sometimes downgraded. On reading that a build is too
+// old it starts the newest.
 void Node::choose_build() {
   const uint64_t newest = parts_.plan.newest_level;
   if (newest == 0) return;
@@ -169,7 +169,7 @@ void Node::choose_build() {
   highest_ = std::max(highest_, level_);
 }
 
-// Nothing is written that a member cannot read, unless that one went back.
+// Nothing is written that a member cannot read, unless that member was downgraded.
 void Node::is_too_old(const absl::Status& why) {
   if (!went_back_)
     throw Violation("INV_S08", fmt::format("n{} cannot read what others write: {}", number_ + 1, why.ToString()));
@@ -178,7 +178,7 @@ void Node::is_too_old(const absl::Status& why) {
   parts_.world.trace(number_, "is too old, as a build of feature level {}", level_);
 }
 
-// FLT_D21: a state that was taken here was taken of entries that were durable in the log.
+// FLT_D21: a state taken here covers entries that were durable in the log.
 void Node::check_pair() const {
   const Position at = state_.applied();
   const LogImage& log = log_.durable();
@@ -197,8 +197,8 @@ std::vector<HostedMachine> Node::machines() const {
 }
 
 void Node::crash(CrashKind kind) {
-  ++epoch_;         // answers that the dying client gives reach no worker
-  client_->stop();  // an embedder's callbacks are told, and may call it, or fail, while it is there
+  ++epoch_;         // answers given by the dying client reach no worker
+  client_->stop();  // an embedder's callbacks run, and may call it, or fail, while it exists
   log_.crash(kind);
   state_.crash();
   const std::unique_ptr<Engine> dying = std::move(engine_), dying_proxy = std::move(proxy_);  // the client refers to them
@@ -229,7 +229,7 @@ void Node::set_back_disk(const DiskCopy& copy) {
                      copy.log.log.last().value());
 }
 
-// The run has its verdict; what a callback says of the end is no part of it.
+// The run has its verdict; what callbacks report at the end is not part of it.
 void Node::retire() {
   ++epoch_;
   if (!client_) return;
@@ -274,7 +274,7 @@ void Node::receive(std::unique_ptr<Parcel> parcel) {
   post(MessageReceived{ReplicaId(parcel->from + 1), std::move(parcel->message)});
 }
 
-// Not by way of the inbox: whoever watches takes what comes from there for a member's word.
+// Not through the inbox: observers take what arrives there for a member's message.
 void Node::visited(const Hello& claim, std::vector<Message> said) {
   unheard_due_ = engine_->status().unheard + said.size();
   engine_->post(PeerConnected{claim});
@@ -319,7 +319,7 @@ void Node::log_synced(const Event& event) {
   parts_.watcher.synced(number_);
 }
 
-// ---- states for peers and from them: worked on beside the turns, each answer after a latency of its own
+// ---- states for peers and from them: handled beside the turns, each answer after its own latency
 
 void Node::work_on_states() {
   const Duration most = parts_.plan.states.read_max;
@@ -368,7 +368,7 @@ bool Node::rot_passing(Random& random) {
   return random.chance(0.5) ? state_.rot_passing() : log_.rot_passing(engine_->applied());
 }
 
-// True: another turn is wanted at once.
+// True: another turn is due at once.
 bool Node::one_turn() {
   ++turns_;
   const Now now = clock_now();
@@ -386,7 +386,7 @@ bool Node::one_turn() {
     halt();
     return false;
   }
-  if (effects_.divergence) {  // what replicas notice by themselves, whether or not an observer saw it before
+  if (effects_.divergence) {  // noticed by the replicas themselves, whether or not an observer saw it before
     throw Violation("DIVERGED", fmt::format("n{}: {}", number_ + 1, effects_.divergence->sentence));
   }
   if (const auto due = std::exchange(unheard_due_, std::nullopt); due && engine_->core() && engine_->status().unheard < *due) {
@@ -415,7 +415,7 @@ bool Node::one_turn() {
   return again && !turn_scheduled_;
 }
 
-// What an operator of this replica reads, as the trace has it: with numbers in place of the sentence.
+// What an operator of this replica reads, in the trace: with numbers instead of the sentence.
 void Node::told(const ReplicaEvent& event) {
   static const std::vector<std::string> formats = [] {
     std::vector<std::string> made;
@@ -429,7 +429,7 @@ void Node::told(const ReplicaEvent& event) {
                      event.applied.value());
 }
 
-// A replica halts when its disk fails, and for no other reason. It still tells its callers; then somebody ends the process.
+// A replica halts when its disk fails, and for no other reason. It still answers its callers; then the process is ended.
 void Node::halt() {
   if (reason_of(*effects_.halted) == Reason::NewerFormat) {
     is_too_old(*effects_.halted);

@@ -1,8 +1,8 @@
-// One replica of the simulated cluster: an Engine and a Client on a disk, a clock and a place in the network, driven by the
-// turn discipline of engine.h to the letter. The machine (clock, disk) outlives the process (engine, client).
+// One replica of the simulated cluster: an Engine and a Client on a disk, a clock and a place in the network, driven by exactly
+// the turn discipline of engine.h. The machine (clock, disk) outlives the process (engine, client).
 //
 // A turn happens some moments after something was posted. A frozen process posts and does nothing until it resumes; then
-// everything is there at once. A crash may strike between turns or between the effects of one.
+// everything arrives at once. A crash may strike between turns or between the effects of one.
 #pragma once
 
 #include <map>
@@ -22,20 +22,20 @@
 
 namespace coordkit::sim {
 
-// Who watches. Called in the order things happen; throws Violation.
+// The observer of a node. Called in order of events; throws Violation.
 class NodeWatcher {
  public:
   virtual ~NodeWatcher() = default;
   virtual void started(uint32_t node) = 0;
   virtual void stopped(uint32_t node) = 0;     // crashed
-  virtual void halted(uint32_t node) = 0;      // its disk had failed; its process has ended
-  virtual void pulled_out(uint32_t node) = 0;  // it may not go on; its process has ended
+  virtual void halted(uint32_t node) = 0;      // its disk failed and its process has ended
+  virtual void pulled_out(uint32_t node) = 0;  // it must not continue; its process has ended
   virtual void space_changed(LogSpace space) = 0;
   virtual void checkpoint_waited() = 0;                                // its disk is full
-  virtual void state_rewritten() = 0;                                  // it is written anew from memory
-  virtual void log_scrubbed() = 0;                                     // and was rotten
+  virtual void state_rewritten() = 0;                                  // it is rewritten from memory
+  virtual void log_scrubbed() = 0;                                     // and was damaged
   virtual void handling(uint32_t node, const EngineInput& input) = 0;  // in the turn that begins
-  virtual bool may_go_on(uint32_t node) = 0;                           // after the engine's part; false: its disk is exchanged
+  virtual bool may_go_on(uint32_t node) = 0;                           // after the engine's part; false: its disk is replaced
   virtual void writing(uint32_t node, const LogWrite& write) = 0;      // before the store has it
   virtual void synced(uint32_t node) = 0;
   virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
@@ -64,20 +64,20 @@ class Node final : private StoreEvents {
   uint32_t epoch() const { return epoch_; }  // of the process; rises at every start and crash
   Now clock_now() const { return clock_.read(parts_.world.now()); }
 
-  // Not OK: its disk does not open; it stays down.
+  // Not OK: its disk cannot be opened; it stays down.
   absl::Status start();
   void crash(CrashKind kind);
-  void lose_disk();  // while it is down: it comes back blank, with another store id
+  void lose_disk();  // while it is down: it returns blank, with another store id
   struct DiskCopy {
     SimLogStore::Image log;
     RowMap state;
   };
   DiskCopy copy_disk() const { return {log_.image(), state_.image()}; }
   void set_back_disk(const DiskCopy& copy);  // while it is down
-  void retire();                             // the end of the run; nobody watches
+  void retire();                             // the end of the run; no longer observed
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
-  // A stopped process finds its mail waiting when it goes on; what came while its machine slept is sent again.
+  // A stopped process finds its mail waiting when it resumes; what arrived while its machine slept is sent again.
   // Clocks: the machine too, and its clocks stand as well.
   enum class Freeze : uint8_t { Process, Machine, Clocks };
   void freeze(Freeze what);
@@ -85,17 +85,17 @@ class Node final : private StoreEvents {
 
   void post(EngineInput input);
   void receive(std::unique_ptr<Parcel> parcel);
-  // By a stranger, who comes, says all this and goes. Runs, and is not frozen.
+  // A non-member connects, sends all this and disconnects. The node runs, and is not frozen.
   void visited(const Hello& claim, std::vector<Message> said);
-  // Asks for a turn as after a post: a call was made on the client.
+  // Requests a turn as after a post: a call was made on the client.
   void wake();
   void turn_event(const Event& event);
   void timer_event(const Event& event);
   void log_synced(const Event& event);
   void state_done(const Event& event);
-  // Reads all that is stored, and tells the engine what does not verify.
+  // Reads all that is stored, and reports to the engine what does not verify.
   void scrub();
-  // Something of what it has stored cannot be read until it is written anew or the process ends; false: there is nothing.
+  // Something it has stored cannot be read until it is rewritten or the process ends; false: nothing stored.
   bool rot_passing(Random& random);
   bool rots() const { return log_.rots() || state_.rots(); }
   bool rots_in_use() const { return log_.rots_in_use() || state_.rots(); }
@@ -105,14 +105,14 @@ class Node final : private StoreEvents {
   NodeClock& clock() { return clock_; }
   SimLogStore& log() { return log_; }
   const SimLogStore& log() const { return log_; }
-  bool sound() const { return log_.sound() && state_.sound(); }  // its disk has all that it should
+  bool sound() const { return log_.sound() && state_.sound(); }  // its disk has everything it should
   SimStateStore& state() { return state_; }
   const SimStateStore& state() const { return state_; }
   Engine* engine() { return engine_.get(); }
   const Engine* engine() const { return engine_.get(); }
   Client& client() { return *client_; }
   uint64_t turns() const { return turns_; }
-  bool too_old() const { return too_old_; }     // it was, for what it has or was sent
+  bool too_old() const { return too_old_; }     // its build was, for what it has or was sent
   void stay_newest() { stays_newest_ = true; }  // from its next start on
   bool newest() const { return level_ == parts_.plan.newest_level; }
   bool refused_pair() const { return refused_pair_; }      // by the engine, at the last start
@@ -131,7 +131,7 @@ class Node final : private StoreEvents {
 
   EngineOptions engine_options() const;
   absl::Status refused(const absl::Status& why);
-  // Builds: which one starts next, and what becomes of one that speaks too little.
+  // Builds: which one starts next, and what happens to one that supports too little.
   void choose_build();
   void is_too_old(const absl::Status& why);
   void check_pair() const;
@@ -158,30 +158,30 @@ class Node final : private StoreEvents {
   std::unique_ptr<Client> client_;
   std::optional<engine::EventLog> events_;
   std::optional<StateViews> views_;
-  std::map<uint64_t, std::optional<EngineInput>> answers_;  // under way; none: machines to be built
+  std::map<uint64_t, std::optional<EngineInput>> answers_;  // pending; none: machines to be built
   uint64_t last_answer_ = 0;
   EngineEffects effects_;
   std::vector<EngineInput> inbox_;
-  std::vector<std::unique_ptr<Parcel>> missed_;  // came while the machine slept
+  std::vector<std::unique_ptr<Parcel>> missed_;  // arrived while the machine slept
   ClusterId cluster_;
   uint32_t epoch_ = 0;
   uint64_t start_number_ = 0;
   bool frozen_ = false;
   bool refused_pair_ = false;
-  uint64_t level_ = 0;                  // feature level that the build speaks which runs here
-  uint64_t highest_ = 0;                // that any did
+  uint64_t level_ = 0;                  // feature level of the running build
+  uint64_t highest_ = 0;                // of any build that ran here
   std::optional<uint64_t> next_level_;  // of the next start
-  bool went_back_ = false;              // to an older build, ever
+  bool went_back_ = false;              // ever downgraded
   bool too_old_ = false;
   bool stays_newest_ = false;
   bool slept_ = false;      // frozen with its machine
-  bool disk_lost_ = false;  // once
+  bool disk_lost_ = false;  // ever
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;
-  std::optional<uint64_t> unheard_due_;  // messages in all, that must not have been heard after the next turn
+  std::optional<uint64_t> unheard_due_;  // message count that must not have been accepted after the next turn
   uint64_t turns_ = 0;
-  uint64_t turns_in_a_row_ = 0;  // without time passing or anything being applied
+  uint64_t turns_in_a_row_ = 0;  // without time passing or entries applied
 };
 
 }  // namespace coordkit::sim

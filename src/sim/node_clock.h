@@ -1,6 +1,6 @@
-// One machine's clock: both readings of clock.h as functions of true time. The rate is fixed or changes piecewise, always
-// within the bound the protocol assumes (unless a profile breaks it on purpose); in suspend the lagging reading stands, and a
-// machine that is stopped altogether (beyond what is promised) shows the same time until it goes on.
+// One machine's clock: both readings of clock.h as functions of true time. The rate is constant or changes piecewise, always
+// within the bound the protocol assumes (unless a profile violates it on purpose); in suspend the lagging reading stands, and a
+// machine that is stopped altogether (beyond what is promised) shows the same time until it resumes.
 //
 // Integers only: rates are parts per million, so every compiler computes the same instant.
 #pragma once
@@ -15,7 +15,7 @@ namespace coordkit::sim {
 
 class NodeClock {
  public:
-  // `offset` is what the machine happened to show at true time zero; it means nothing.
+  // `offset` is what the machine happens to show at true time zero; it is arbitrary.
   NodeClock(Duration offset, int64_t rate_ppm) : lagging_(offset), leading_(offset), rate_ppm_(rate_ppm) {}
 
   Now read(TrueTime at) const {

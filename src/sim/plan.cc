@@ -60,7 +60,7 @@ void draw_qualities(Plan& plan, Random& random) {
   if (random.chance(0.6)) plan.storm.duplicate_per_million = random.below(400'000);
   if (random.chance(0.6)) plan.storm.reorder_per_million = random.below(800'000);
   if (random.chance(0.5)) plan.storm.tail_per_million = random.below(50'000);
-  if (random.chance(0.2)) {  // all of one kind of message, and no other
+  if (random.chance(0.2)) {  // all messages of one kind, and no others
     plan.storm.lost_kind = random.below(std::variant_size_v<Message>);
     plan.storm.drop_per_million = 0;
   }
@@ -109,8 +109,8 @@ void draw_faults(Plan& plan, Random& random, double share = 1, int64_t haste = 1
   draw_ranges(plan, random, kRanges, share, haste);
 }
 
-// How the log's files are cut, and what its disk does to them. After everything else, so that the rest of a plan keeps what it
-// draws.
+// How the log's files are cut, and what its disk does to them. Drawn after everything else, so that the rest of a plan is the
+// same.
 void draw_disks(Plan& plan, Random& random, double share, int64_t haste = 1) {
   static constexpr FaultRange kRanges[] = {
       {FaultKind::DiskError, 0.3, seconds(2), seconds(10), milliseconds(20), seconds(3)},
@@ -198,7 +198,7 @@ void harsh(Plan& plan, const SimOptions& options, Random& random) {
   draw_state_rot(plan, random, 1, 2);
 }
 
-// Keys and those who watch them, with a history that is compacted under their eyes.
+// Keys and their watchers, with a history that is compacted under their eyes.
 void keys(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
   plan.work.keys = static_cast<uint32_t>(random.between(2, 8));
@@ -209,7 +209,7 @@ void keys(Plan& plan, const SimOptions& options, Random& random) {
   if (random.chance(0.6)) plan.work.compact_percent = random.between(1, 20);
   if (random.chance(0.3)) plan.work.revisions_kept = random.between(1, 200);
   if (random.chance(0.7)) plan.work.transaction_percent = random.between(10, 90);
-  // History makes the state large; in smaller pieces it would be on its way for longer than anybody waits.
+  // History makes the state large; in smaller pieces the transfer would take longer than anyone waits.
   plan.states.chunk_bytes = std::max<size_t>(plan.states.chunk_bytes, 32 << 10);
   plan.states.bytes_per_second = std::max<uint64_t>(plan.states.bytes_per_second, 1'000'000);
 }
@@ -235,9 +235,9 @@ void holders(Plan& plan, const SimOptions& options, Random& random) {
   draw_states(plan, random);
 }
 
-// What a lease is most in danger of: half of a cluster has given its leader up, and nothing else tells it so. Many reads and a
-// write now and then, or whoever gave up has missed too much to be elected in time. One other fault at most, because
-// whatever else happens ends most leases before the moment comes.
+// The worst case for a lease: half of a cluster has given its leader up, and nothing else tells the leader. Many reads and a
+// write now and then, or those that gave up have missed too much to be elected in time. At most one other fault, because
+// anything else ends most leases before the moment comes.
 void fading_leaders(Plan& plan, Random& random) {
   plan.work.keys = 1;
   plan.work.workers_per_node = 2;
@@ -259,13 +259,13 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
   draw_qualities(plan, random);
   draw_work(plan, random);
   plan.leases = true;
-  if (random.chance(0.5)) {  // so long that there is always an answer on its way
+  if (random.chance(0.5)) {  // so long that there is always an answer in flight
     plan.calm.delay_min = plan.election_timeout / 40;
     plan.calm.delay_max = plan.election_timeout / 20;
     plan.append_bytes_max = std::max<size_t>(plan.append_bytes_max, 4096);  // or the calm phase is too short to catch up
     plan.append_messages_in_flight = std::max<size_t>(plan.append_messages_in_flight, 8);
   }
-  const bool quiet = random.chance(0.4);  // whoever missed something seldom wins an election while many write
+  const bool quiet = random.chance(0.4);  // a node that missed something seldom wins an election while many write
   plan.work.workers_per_node = quiet ? 2 : 6;
   plan.work.think_max = quiet ? plan.election_timeout : milliseconds(5);
   plan.work.kv_percent = 90;
@@ -274,13 +274,13 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
                          FaultKind::ClockRate, FaultKind::Crash, FaultKind::PairCut, FaultKind::Fade}) {
     plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(2)), milliseconds(10), 4 * plan.election_timeout});
   }
-  // A voter that is back before its leader's lease has ended, and leaders that go at an order.
+  // A voter that is back before its leader's lease has ended, and leaders that step down on request.
   plan.faults.push_back({FaultKind::Crash, milliseconds(500), milliseconds(1), plan.election_timeout / 4});
   plan.transfers_only = true;
   if (random.chance(0.7)) plan.churn_interval = draw(random, milliseconds(100), seconds(1));
 }
 
-// Members come and go, lose their disks and hand leadership over, under all other faults.
+// Members come and go, lose their disks and transfer leadership, under all other faults.
 void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
   plan.founders = static_cast<uint32_t>(random.between(1, 3));
@@ -300,7 +300,7 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_state_rot(plan, random, 0.5);
   if (!random.chance(0.4)) return;
   plan.sets_disks_back = true;
-  plan.founders = 3;  // the others are to be a majority
+  plan.founders = 3;  // the others shall be a majority
   plan.churn_interval = std::min<Duration>(plan.churn_interval, plan.election_timeout * 2);
   plan.faults.push_back({FaultKind::Isolation, seconds(1), milliseconds(20), plan.election_timeout * 3});
   plan.faults.push_back({FaultKind::Storm, seconds(1), plan.election_timeout, plan.election_timeout * 8});
@@ -308,7 +308,7 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   plan.storm.drop_per_million = random.between(100'000, 500'000);
 }
 
-// Disks that fail, fill up, rot, lie and lose power, under a busy log; members are replaced with new disks in half of the runs.
+// Disks that fail, fill up, rot, lie and lose power, under a busy log; members get new disks in half of the runs.
 void disks(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
   plan.nodes = random.chance(0.7) ? 3 : 5;
@@ -327,7 +327,7 @@ void disks(Plan& plan, const SimOptions& options, Random& random) {
 }
 
 // The whole lock family under what is worst for holders: short sessions, clocks at the edges of their bound, pauses and sleep
-// of up to ten minutes, leaders that stall, mail that waits.
+// of up to ten minutes, leaders that stall, delayed mail.
 void locks(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
   draw_clocks(plan, random);
@@ -357,7 +357,7 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
   draw_late_faults(plan, random, 1);
   if (random.chance(0.5)) plan.work.sticky_block = random.between(1, 6);
   if (!long_pauses) return;
-  // Twelve minutes of work are not caught up with one entry at a time before anybody's patience ends.
+  // Twelve minutes of work cannot be caught up one entry at a time before patience ends.
   plan.states = {};
   plan.checkpoint_entries = std::max<uint64_t>(plan.checkpoint_entries, 1000);
   plan.append_bytes_max = std::max<size_t>(plan.append_bytes_max, 64 << 10);
@@ -378,26 +378,26 @@ void calm(Plan& plan, const SimOptions& options, Random& random) {
   plan.faults.clear();
 }
 
-// Likewise; in every profile with faults.
+// Drawn last too; in every profile with faults.
 void draw_strangers(Plan& plan, Random& random, double share, int64_t haste) {
   static constexpr FaultRange kRanges[] = {{FaultKind::Stranger, 0.5, milliseconds(500), seconds(10), {}, {}}};
   if (!plan.faults.empty()) draw_ranges(plan, random, kRanges, share, haste);
 }
 
-// As swarm, with hardly a moment without one who talks.
+// Like swarm, with hardly a moment without a talking non-member.
 void strangers(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
   draw_strangers(plan, random, 2, 20);
 }
 
-// As swarm, with replicas that start as older and newer builds: upgrades in any order, and the way back.
+// Like swarm, with replicas that start as older and newer builds: upgrades in any order, and downgrades.
 void upgrade(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
   plan.newest_level = kFeatureLevel;
   plan.faults.push_back({FaultKind::Crash, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(1)});
 }
 
-// Replicas read what they have stored now and then, and what they hold rots in different places on all of them.
+// Replicas scrub what they have stored now and then, and their data rots in different places on all of them.
 void draw_scrubs(Plan& plan, Random& random, double chance) {
   if (!random.chance(chance)) return;
   plan.scrub_interval = draw_wide(random, milliseconds(100), seconds(5));
@@ -407,7 +407,7 @@ void draw_scrubs(Plan& plan, Random& random, double chance) {
 struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
-  double primitives = 0;  // how likely a run has them, and likewise sessions that change hands
+  double primitives = 0;  // how likely a run has them, and sessions that change hands
   double lost_files = 0;  // how likely files vanish in it
   double scrubs = 0;      // how likely replicas scrub
 };
@@ -448,7 +448,7 @@ std::vector<std::string_view> profiles() {
 
 namespace {
 
-// A view that is given up before all ranges were compared once would be given up for ever.
+// A view that is closed before all ranges were compared once would be closed forever.
 void leave_time(StatePlan& states) {
   states.chunk_bytes = std::max<size_t>(states.chunk_bytes, 256);  // a row of most kinds, or several of the smallest
   if (states.view_max >= std::chrono::minutes(1)) return;
@@ -456,7 +456,7 @@ void leave_time(StatePlan& states) {
   states.chunk_bytes = std::max<size_t>(states.chunk_bytes, 2048);
 }
 
-// What an embedder wants to be otherwise.
+// An embedder's changes.
 void adjust(Plan& plan, const SimOptions& options) {
   if (!options.built_in_work) plan.work.workers_per_node = 0;
   const SimSizes& sizes = options.sizes;

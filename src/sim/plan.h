@@ -1,5 +1,5 @@
-// What one seed does: how many nodes, how good their wires, disks and clocks are, which faults strike how often, and how
-// the work looks. Everything is drawn here, once, before the run; a profile is a row of a table that draws.
+// What one seed does: how many nodes, how good their links, disks and clocks are, which faults strike how often, and what
+// the work is. Everything is drawn here, once, before the run; a profile is a row of a table that draws.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace coordkit::sim {
 
-inline constexpr uint32_t kRateErrorPpm = 10'000;  // what every clock keeps to, unless a defect says otherwise
+inline constexpr uint32_t kRateErrorPpm = 10'000;  // the bound of every clock, unless a defect says otherwise
 
 struct FaultPlan {
   FaultKind kind = FaultKind::Crash;
@@ -30,20 +30,20 @@ struct WorkPlan {
   Duration hold_max = std::chrono::milliseconds(300);
   uint64_t kv_percent = 20;
   uint64_t query_percent = 5;
-  bool lock_family = false;  // shared holds, several at once, conversions, delays; else one exclusive lock at a time
+  bool lock_family = false;                   // shared holds, several at once, conversions, delays; else single exclusive locks
   uint64_t sticky_block = uint64_t{1} << 16;  // tokens that a sticky grant reserves (S-58)
   uint32_t watchers = 0;                      // programs that watch the keys
   Duration watcher_pause_max = std::chrono::milliseconds(300);
   uint64_t revisions_kept = 0;       // by a leader that compacts; zero: it does not
-  uint64_t compact_percent = 0;      // of the calls about keys
+  uint64_t compact_percent = 0;      // of the calls on keys
   uint64_t transaction_percent = 0;  // of the others: transactions, ranges, keys that go with their session
   uint32_t observers = 0;            // programs that observe leaders, counters, latches and groups
-  double coordination_share = 0;     // of what a worker with a session does: semaphores, barriers and the like
+  double coordination_share = 0;     // of the actions of a worker with a session: semaphores, barriers and the like
   double session_change_share = 0;   // sessions are taken over and killed; of idle workers, roughly
-  double lease_read_share = 0;       // of all that idle workers do, before anything else is chosen
+  double lease_read_share = 0;       // of all actions of idle workers, before anything else is chosen
 };
 
-// When a replica has to be sent a state, and how that goes.
+// When a replica has to be sent a state, and the transfer's parameters.
 struct StatePlan {
   uint64_t log_retained_bytes = 64 << 20;
   size_t chunk_bytes = 512 << 10;
@@ -56,17 +56,17 @@ struct StatePlan {
 
 struct Plan {
   uint32_t nodes = 3;
-  uint32_t founders = 0;         // the first of them; the others are blank until they are added. Zero: all
-  Duration churn_interval{};     // mean time between changes of members and transfers; zero: none
-  bool transfers_only = false;   // the members stay, leadership is handed over
-  bool sets_disks_back = false;  // that above all, in elections that are contested
+  uint32_t founders = 0;         // the first nodes; the others are blank until they are added. Zero: all
+  Duration churn_interval{};     // mean time between membership changes and transfers; zero: none
+  bool transfers_only = false;   // the members stay, leadership moves
+  bool sets_disks_back = false;  // mainly that, in contested elections
   Duration scrub_interval{};     // mean time between two scrubs of a replica; zero: none
   uint64_t newest_level = 0;  // builds speak feature levels up to this one; above zero, replicas start as older and newer ones
-  bool mixes_up_disks = false;  // copies of one member's disk are put in the place of another's
+  bool mixes_up_disks = false;  // copies of one member's disk replace another's
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};
-  bool leases = false;  // leaders answer reads alone
+  bool leases = false;  // leaders answer reads without a quorum
   Duration heartbeat_interval{};
   uint64_t checkpoint_entries = 0;
   size_t append_bytes_max = 0;
@@ -82,7 +82,7 @@ struct Plan {
   DiskQuality disk;
   DiskQuality slow_disk;
   LogFilesOptions log_files;
-  bool crashes_in_open = false;  // the power may go while a log is recovered
+  bool crashes_in_open = false;  // a power loss may strike during recovery of a log
   bool stale_delivery = false;
   bool through_wire = false;
   std::vector<FaultPlan> faults;

@@ -54,7 +54,7 @@ class Programs::Host final : public Process {
     }
   }
 
-  // The process dies: what it asked for may come about, and nobody will say so.
+  // The process dies: its requests may still take effect, but are never answered.
   void end_calls() {
     while (!asked_.empty()) {
       auto asked = asked_.extract(asked_.begin());
@@ -95,7 +95,7 @@ class Programs::Host final : public Process {
   const uint32_t epoch_;
   Random random_;
   std::map<uint64_t, std::function<void()>> acts_;
-  std::vector<std::function<void()>> late_;  // came while the process was frozen
+  std::vector<std::function<void()>> late_;  // arrived while the process was frozen
   std::map<Ticket, DoneCallback> asked_;     // of the engine
   uint64_t last_act_ = 0;
   std::unique_ptr<Program> program_;

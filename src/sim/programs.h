@@ -1,4 +1,4 @@
-// The programs of an embedder, one in each process: started with it, woken by its timers, gone with it (sim/program.h).
+// The programs of an embedder, one in each process: started with it, woken by its timers, ended with it (sim/program.h).
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ class Programs {
   void process_resumed(uint32_t node);
   void event(const Event& event);
   void answered(uint32_t node, const EngineEffects& effects);
-  void retire();                         // the end of the run: nobody is told any more
-  bool ended() const { return ended_; }  // one of them has seen enough
+  void retire();                         // the end of the run: no more callbacks
+  bool ended() const { return ended_; }  // one of them has finished
 
   void calm();
   bool done() const;

@@ -6,7 +6,7 @@
 
 namespace coordkit::sim {
 
-// ---- who hears what
+// ---- who learns what
 
 void Promises::handles(uint32_t node, const EngineInput& input) {
   const auto* mail = std::get_if<MessageReceived>(&input);
@@ -45,7 +45,7 @@ void Promises::hear(uint32_t node, uint32_t from, const Message& message) {
   }
 }
 
-// A stream's answers repeat themselves; once is enough.
+// A stream's answers repeat; once is enough.
 void Promises::hear(uint32_t node, uint32_t from, Promise promise) {
   promise.by = from;
   promise.heard_by = node;
@@ -74,14 +74,14 @@ uint64_t Promises::chain_at(uint32_t node, Index index) const {
   return index >= log.base.index && index <= log.last() ? log.chain(index) : 0;
 }
 
-// As the newest configuration of its log says.
+// According to the newest configuration of its log.
 bool Promises::lists(uint32_t node, uint32_t other) const {
   const raft::Core* core = nodes_[node]->up() ? nodes_[node]->engine()->core() : nullptr;
   const raft::Member* member = core == nullptr ? nullptr : raft::member_of(core->configuration(), ReplicaId(other + 1));
   return member != nullptr && member->store == nodes_[other]->log().id();
 }
 
-// Whether the listener acted on what it heard: gave the vote it was asked for, counts the acknowledgement, follows the leader.
+// Whether the listener acted on what it learned: got the vote it asked for, counts the acknowledgement, follows the leader.
 bool Promises::relied_on(uint32_t node, const Promise& promise) const {
   const raft::Core* core = nodes_[node]->engine()->core();
   if (core == nullptr) return false;
@@ -97,7 +97,7 @@ bool Promises::relied_on(uint32_t node, const Promise& promise) const {
   return now.leader == ReplicaId(promise.by + 1);
 }
 
-// A leader relies on its own disk as well, and nobody can tell it of that later.
+// A leader relies on its own disk as well, and no one can report that to it later.
 void Promises::turned(uint32_t node) {
   for (auto& [store, place] : new_[node]) {
     Promise& promise = promises_[store][place];
@@ -117,7 +117,7 @@ void Promises::turned(uint32_t node) {
   hear(node, node, {.kind = Promise::Kind::Holds, .term = term, .match = last, .chain = chain_at(node, last)});
 }
 
-// It was on its way when the disk was set back, and that disk has not taken part again.
+// It was in flight when the disk was rolled back, and that disk has not taken part again.
 void Promises::heard_late(StoreId store, const Promise& promise) {
   const SimLogStore& log = nodes_[promise.by]->log();
   if (log.id() != store || log.stands_for(store) || promise.kind == Promise::Kind::Start) return;
@@ -151,7 +151,7 @@ void Promises::stopped(uint32_t node) { started(node); }
 
 // ---- what an image lacks
 
-// A later leader may rightly have cut off what was acknowledged: then the disk does not hold it, old or new.
+// A later leader may rightly have truncated what was acknowledged: then the disk does not hold it, old or new.
 bool Promises::held(const Promise& promise, const Disk& disk) {
   switch (promise.kind) {
     case Promise::Kind::Start: return promise.boot <= disk.boot;
@@ -168,7 +168,7 @@ bool Promises::held(const Promise& promise, const Disk& disk) {
   return same || (promise.chain == 0 && disk.log.contains(promise.match));
 }
 
-// What others were told by this disk, and what it was told by others: an older image of it knows less of both.
+// What others learned from this disk, and what it learned from others: an older image knows less of both.
 void Promises::set_back(uint32_t node, Disk now) {
   const SimLogStore& log = nodes_[node]->log();
   const auto own = std::ranges::find(now.log.peers, log.id(), &PeerMark::store);
@@ -178,7 +178,7 @@ void Promises::set_back(uint32_t node, Disk now) {
   for (const Promise& promise : promises_[log.id()]) {
     if (promise.at >= now.at && held(promise, before) && !held(promise, now)) forgotten.push_back(promise);
   }
-  // A request is named by store, boot and number: names of a life that the disk forgot would be given once more.
+  // A request is named by store, boot and number: names used in a forgotten life would be used again.
   if (now.boot < before.boot) forgotten.push_back({.kind = Promise::Kind::Start, .boot = before.boot, .heard_by = node});
   for (auto* book : {&promises_, &forgotten_}) {
     for (auto& [owner, given] : *book) {
@@ -195,8 +195,8 @@ bool Promises::knows(const Promise& promise) const {
          (promise.stored || (listener.up() && listener.epoch() == promise.epoch));
 }
 
-// A start that was forgotten matters for the names of requests alone. A replica that was started more often since, and took
-// part in none of those starts, gives names that no life before has given; and a peer that remembers an older start is content.
+// A forgotten start matters only for the names of requests. A replica that was started more often since, and took
+// part in none of those starts, uses names that no earlier life has used; and a peer that remembers an older start is content.
 bool Promises::outlived(const Promise& promise, BootCounter boot) {
   return promise.kind == Promise::Kind::Start && promise.boot < boot;
 }

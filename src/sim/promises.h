@@ -1,12 +1,12 @@
-// What replicas have promised each other, as the world saw it: votes, acknowledgements and starts, each with who heard of it
-// and whether that one still must know. A disk that is set back to an earlier image forgets some of them, and here is told
-// which.
+// What replicas have promised each other, as the world saw it: votes, acknowledgements and starts, each with who learned of it
+// and whether that replica must still know. A disk that is rolled back to an earlier image forgets some of them, and this class
+// is told which.
 //
 // Nothing is compared that replicas compare: a disk holds a vote if it had given it by then, and what it acknowledged if it
-// knows the term of that leader and the very entry is there with all before it. So the simulator may set back any disk at any
-// time. What must hold of it (INV_R23): such a replica takes part in nothing if one of those that answered it had heard of
-// something forgotten, had it on its own disk or was never stopped since. Who forgot nothing that anybody had heard goes on,
-// and the other invariants judge what comes of it. The rest is beyond the promise (docs/decisions/0017).
+// knows the term of that leader and the very entry is there with all before it. So the simulator may roll back any disk at any
+// time. The invariant (INV_R23): such a replica takes part in nothing if one of those that answered it had learned of
+// something forgotten, had it on its own disk or was never stopped since. One that forgot nothing others had learned continues,
+// and the other invariants judge the result. The rest is beyond the promise (docs/decisions/0017).
 #pragma once
 
 #include <map>
@@ -35,16 +35,16 @@ class Promises {
     const LogImage& log;
     Position state;
     BootCounter boot;
-    TrueTime at{};        // when it was that; zero: not known
-    PeerMark lacks = {};  // what it knows that it has lost, as it says itself
+    TrueTime at{};        // when it was in that state; zero: not known
+    PeerMark lacks = {};  // what it knows it has lost, by its own account
   };
-  void set_back(uint32_t node, Disk now);  // before it is
+  void set_back(uint32_t node, Disk now);  // called before the rollback
 
-  // Of a disk that was set back, once its replica takes part again.
+  // The verdict on a disk that was rolled back, once its replica takes part again.
   enum class Verdict : uint8_t {
-    Whole,    // nobody had heard of anything that is missing
-    Unknown,  // somebody had, but nobody who answered must know of it
-    Told,     // who answered knew: never to be
+    Whole,    // no other replica had learned of anything missing
+    Unknown,  // one had, but none that answered must know of it
+    Told,     // one that answered knew: must never happen
   };
   Verdict judge(uint32_t node) const;
   void stands_again(uint32_t node) { forgotten_.erase(nodes_[node]->log().id()); }
@@ -58,14 +58,14 @@ class Promises {
     uint64_t chain = 0;  // of the entry; zero: not known
     BootCounter boot;
     uint32_t by = 0;
-    uint32_t heard_by = 0;  // the one who promised: relied on by itself
+    uint32_t heard_by = 0;  // the promising node itself: relied on by itself
     StoreId listener;
-    uint32_t epoch = 0;  // of the process that heard
+    uint32_t epoch = 0;  // of the process that learned of it
     uint64_t turn = 0;   // in which it did
     TrueTime at{};
-    bool counts = false;   // for the listener, who goes by a configuration that names that disk
+    bool counts = false;   // for the listener, whose configuration names that disk
     WriteNumber rides_on;  // the write after it; zero: none yet
-    bool stored = false;   // and that is durable
+    bool stored = false;   // that write is durable
   };
   bool relied_on(uint32_t node, const Promise& promise) const;
   static bool held(const Promise& promise, const Disk& disk);
@@ -79,11 +79,11 @@ class Promises {
 
   const World& world_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  std::map<StoreId, std::vector<Promise>> promises_;                       // by who gave them
-  std::map<std::tuple<StoreId, uint32_t, Promise::Kind>, size_t> newest_;  // of them, by who heard it
-  std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;        // heard by this process, not yet durable there
-  std::map<StoreId, std::vector<Promise>> forgotten_;                      // of disks that were set back
-  std::map<uint32_t, std::set<uint32_t>> answered_;                        // who told this process what it knows
+  std::map<StoreId, std::vector<Promise>> promises_;                       // by the store that gave them
+  std::map<std::tuple<StoreId, uint32_t, Promise::Kind>, size_t> newest_;  // of them, by who learned of it
+  std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;        // learned by this process, not yet durable there
+  std::map<StoreId, std::vector<Promise>> forgotten_;                      // of disks that were rolled back
+  std::map<uint32_t, std::set<uint32_t>> answered_;                        // who answered this process
 };
 
 }  // namespace coordkit::sim

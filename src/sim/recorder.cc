@@ -31,7 +31,7 @@ constexpr NamedKind kNamedKinds[] = {
 };
 static_assert(std::size(kNamedKinds) == std::variant_size_v<Message>);
 
-constexpr uint64_t kRoutine = uint64_t{1} << 63;  // of a message's mark: in which list it is
+constexpr uint64_t kRoutine = uint64_t{1} << 63;  // bit of a message's mark: which list it is in
 constexpr uint64_t kNoMark = ~uint64_t{0};
 
 bool hits_one_node(FaultKind kind) {
@@ -129,7 +129,7 @@ void Recorder::stands(uint32_t node, const Engine& engine, const SimLogStore& lo
   Timeline::Progress next{node, Duration::zero(), log.submitted().last(), log.durable().last(), Index(), engine.applied()};
   if (engine.core() != nullptr) next.committed = engine.core()->commit();
   if (next == progressing_[node]) return;
-  progressing_[node] = next;  // without its time, so that the comparison is of what changed
+  progressing_[node] = next;  // without its time, so that only the contents are compared
   next.at = now();
   progress_.add(next);
 }
@@ -202,7 +202,7 @@ Timeline::Message* Recorder::find_message(uint64_t mark) {
   return (mark & kRoutine) != 0 ? routine_.find(mark & ~kRoutine) : messages_.find(mark);
 }
 
-// A copy that arrives as well is an arrow of its own.
+// A copy that also arrives is an arrow of its own.
 void Recorder::arrived(uint64_t mark) {
   Timeline::Message* row = find_message(mark);
   if (row == nullptr) return;
@@ -259,7 +259,7 @@ void Recorder::calm() {
 
 // ---- the end
 
-// Both lists are in the order of sending, but for copies.
+// Both lists are in sending order, except for copies.
 std::vector<Timeline::Message> Recorder::merged_messages() {
   std::vector<Timeline::Message> all = messages_.take();
   std::vector<Timeline::Message> routine = routine_.take();

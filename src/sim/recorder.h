@@ -1,5 +1,5 @@
-// Fills a Timeline while a run goes on. The parts of the simulator tell it what they do (World::recorder(), null unless
-// somebody wants a timeline); it never answers, draws no random number and schedules nothing, so a recorded run is the same
+// Fills a Timeline during a run. The parts of the simulator report to it what they do (World::recorder(), null unless
+// a timeline is wanted); it never answers, draws no random number and schedules nothing, so a recorded run is the same
 // run.
 //
 // Causes: a call has its number in the witness. The request it makes is recognised in forwarded commands and log entries by
@@ -44,13 +44,13 @@ class Recorder {
   void arrived(uint64_t message);
   void lost(uint64_t message);
 
-  // ---- faults. `node` is whom it hits, if it hits one.
+  // ---- faults. `node` is the one it hits, if it hits one.
   uint64_t fault_begins(FaultKind kind, uint64_t ordinal, uint32_t node, Duration length);
   void fault_cuts(uint64_t fault, const std::vector<std::pair<uint32_t, uint32_t>>& links);
   void fault_ends(uint64_t fault);
   void calm();
 
-  // ---- calls, in the words of the witness (recorder_calls.cc)
+  // ---- calls, in the terms of the witness (recorder_calls.cc)
   void acting(uint64_t worker) { worker_ = worker; }
   void called(uint64_t call, uint32_t node, const char* kind, const std::string& subject, const std::string& label);
   void releases(uint64_t call, Token token);
@@ -61,7 +61,7 @@ class Recorder {
 
   // ---- log and holds
   void writes(uint32_t node, const LogWrite& write);
-  void applied(const Model& model, Term term);  // the newest entry, for the first time anywhere
+  void applied(const Model& model, Term term);  // the newest entry, at its first apply anywhere
   void told(uint32_t node, const HoldRef& hold);
   void looked(uint32_t node, const NodeClock& clock);
   void resource(const std::string& lock, Token token, bool accepted);

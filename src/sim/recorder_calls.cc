@@ -1,4 +1,4 @@
-// Calls and what becomes of them: requests recognised in commands and entries, answers, holds and sessions.
+// Calls and their outcomes: requests recognised in commands and entries, answers, holds and sessions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -142,7 +142,7 @@ void Recorder::answered(uint64_t call) {
   row->outcome = "ok";
 }
 
-// Nothing that an erase carries names its caller: the index in its answer does.
+// Nothing in an erase identifies its caller: the index in its answer does.
 void Recorder::answered_at(uint64_t call, Index index) {
   Timeline::Operation* row = operations_.find(call);
   if (row == nullptr) return;
@@ -309,7 +309,7 @@ void Recorder::told(uint32_t node, const HoldRef& hold) {
   }
 }
 
-// What its own clock will say: a frozen holder believes, for all anybody knows, until its deadline.
+// What its own clock will say: a frozen holder may believe in its hold until its deadline.
 void Recorder::looked(uint32_t node, const NodeClock& clock) {
   const LeadingTime reading = clock.read(world_.now()).leading;
   std::erase_if(trusted_, [&](const Trusted& trusted) {
@@ -328,7 +328,7 @@ void Recorder::looked(uint32_t node, const NodeClock& clock) {
   });
 }
 
-// Writes that are taken are many and as they should be; one that broke an invariant is named by it.
+// Accepted writes are many and normal; one that broke an invariant is named by the invariant.
 void Recorder::resource(const std::string& lock, Token token, bool accepted) {
   const auto number = grants_by_token_.find(token);
   const Timeline::Grant* grant = number == grants_by_token_.end() ? nullptr : grants_.find(number->second);
@@ -348,7 +348,7 @@ void Recorder::stop_trusting(uint32_t node) {
 
 // ---- the violation
 
-// A call that never ends is named by being the oldest.
+// A call that never ends is identified as the oldest one.
 void Recorder::violated(const std::string& id, const std::string& what, const Culprit& culprit) {
   Timeline::Violation row{id, what, now(), std::nullopt, culprit.operation, culprit.index, culprit.lock, culprit.token};
   if (world_.node() != kNoNode) row.lane = world_.node();

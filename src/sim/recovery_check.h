@@ -1,7 +1,7 @@
-// What recovery may find after a crash, and whether it did: the model of a log against the bytes of one.
+// What recovery may find after a crash, and whether it did: the model of a log against its bytes.
 //
-// Allowed are all writes known to be durable and any prefix of the doubtful ones, nothing else, and nothing in between. The
-// base may lag behind what was compacted, and rot may leave an older account of what was remembered of peers. Holes stand for
+// Allowed are all writes known to be durable and any prefix of the doubtful ones, nothing else. The
+// base may lag behind what was compacted, and rot may leave an older record of what was remembered about peers. Holes stand for
 // entries that the disk has lost; everything around them must still be right.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace coordkit::sim {
 
 enum class Recovered : uint8_t {
   Exactly,    // what the model allows
-  WithHoles,  // the same, but for entries that are named as damaged
-  Otherwise,  // something is missing without a word, or was never written
+  WithHoles,  // the same, except for entries reported as damaged
+  Otherwise,  // something is silently missing, or was never written
 };
 
 struct Leeway {
@@ -24,7 +24,7 @@ struct Leeway {
   bool sound = true;  // no rot or worse has struck
 };
 
-// Makes `durable` the state that was found, unless that is none of the allowed ones.
+// Makes `durable` the state that was found, unless it is not an allowed one.
 Recovered check_recovery(LogImage& durable, std::span<const LogWrite> doubtful, Leeway leeway,
                          const std::function<uint64_t(Position)>& history, const log::OpenedLog& found);
 

@@ -1,4 +1,4 @@
-// Carries a Reduction out on what a seed drew.
+// Applies a Reduction to a drawn plan.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace coordkit::sim {
 
-// Empty, or a sentence why it cannot be; then the plan is in no state to be used. What strikes is the run's own business.
+// Empty, or a sentence why it cannot be done; then the plan must not be used. What strikes is decided by the run.
 [[nodiscard]] std::string reduce(const Reduction& reduction, Plan& plan);
 
 }  // namespace coordkit::sim

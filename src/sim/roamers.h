@@ -1,4 +1,4 @@
-// Programs that are nobody's process: each uses the client of whatever node it is on, goes now and then, and looks for another
+// Programs that belong to no process: each uses the client of the node it is on, moves now and then, and looks for another
 // node when that one dies. What they share: coming and going, and the end of a run.
 #pragma once
 
@@ -24,9 +24,9 @@ class Roamers {
 
   virtual void start() = 0;
   virtual void event(const Event& event) = 0;
-  // No more coming and going: each goes on until it has been told everything.
+  // No more coming and going: each stays until it has received everything.
   void wind_down() { winding_down_ = true; }
-  void look_away() { looking_ = false; }  // the run is over, however it went: nothing is judged any more
+  void look_away() { looking_ = false; }  // the run is over, however it went: nothing is checked any more
   virtual bool all_told() const = 0;
   virtual std::string missing() const = 0;  // for the report of a run that does not end
 
@@ -41,11 +41,11 @@ struct Roamer {
   // Where it is.
   uint32_t node = 0;
   uint32_t epoch = 0;
-  uint64_t round = 0;  // of what it has open there; what comes of an older one was not meant for it
+  uint64_t round = 0;  // of what it has open there; results of an older one are ignored
   bool open = false;
 };
 
-// `One` is a Roamer and whatever the program knows besides.
+// `One` is a Roamer plus whatever the program knows.
 template <typename One>
 class RoamersOf : public Roamers {
  public:
@@ -84,7 +84,7 @@ class RoamersOf : public Roamers {
   std::vector<std::unique_ptr<Node>>& nodes_;
   const Model& model_;
   MarkCounts& marks_;
-  std::vector<One> all_;  // never more: what it is told finds its place there
+  std::vector<One> all_;  // never grows: callbacks refer to its elements
 
  private:
   void schedule(One& one) {

@@ -49,7 +49,7 @@ void describe(const SimOptions& options, const Report& report, Timeline& timelin
   for (std::string_view defect : planted(options.defects)) timeline.facts.emplace_back("planted defect", defect);
 }
 
-// By the rules of the engine that is to run with them.
+// By the rules of the engine that will use them.
 std::string check_sizes(const SimSizes& sizes) {
   EngineOptions options;
   options.raft.self = ReplicaId(1);
@@ -94,7 +94,7 @@ Report simulate(const SimOptions& options) {
     Cluster cluster(world, plan, options);
     conduct(cluster, world, report);
     cluster.fill(report);
-    world.set_recorder(nullptr);  // what the dying clients say is no part of the run
+    world.set_recorder(nullptr);  // what dying clients report is not part of the run
   }
   if (recorder) {
     recorder->finish();

@@ -1,5 +1,5 @@
-// Greedy, one dimension after the other, round and round until nothing gives way: whatever makes the run smaller and breaks the
-// same invariant is kept. The faults that stay come up when they did, but what the cluster does between them is another story
+// Greedy, one dimension after the other, round and round until nothing changes: a change that makes the run smaller and breaks
+// the same invariant is kept. The remaining faults come up at the same times, but the cluster behaves differently between them
 // once one is left out, so nothing is assumed; each candidate is run.
 #include "coordkit/sim/shrink.h"
 
@@ -48,7 +48,7 @@ class Shrinker {
   }
 
  private:
-  // True: it breaks the same and is smaller, and is what goes on from here.
+  // True: it breaks the same invariant and is smaller, and becomes the new base.
   bool accept(Reduction reduction, const char* what) {
     if (best_.runs >= runs_max_) return false;
     SimOptions options = best_.options;
@@ -65,7 +65,7 @@ class Shrinker {
   }
   const Reduction& reduction() const { return best_.options.reduction; }
 
-  // What is after the violation was never reached: the same run, bit for bit.
+  // Events after the violation were never reached: the same run, bit for bit.
   bool end_early() {
     const Duration until = best_.after.virtual_time + milliseconds(1);
     if (until >= size_of(best_.after).hostile) return false;
@@ -137,7 +137,7 @@ class Shrinker {
     return false;
   }
 
-  // A shorter part may break it too, in the calm after it or because something else comes first.
+  // A shorter run may break it too, in the calm phase after it or because something else comes first.
   bool shorter() {
     bool smaller = false;
     Duration low{};

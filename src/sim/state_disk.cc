@@ -7,7 +7,7 @@
 
 namespace coordkit::sim {
 
-// Shows what was committed when it was made, and no row that is rotten by now.
+// Shows what was committed when it was made, and no row that is damaged by now.
 class SimStateStore::View final : public CheckpointView {
  public:
   explicit View(SimStateStore& store) : store_(store), rows_(store.rows_.view()) {}
@@ -127,7 +127,7 @@ void SimStateStore::crash() {
   last_sync_ = TrueTime{};
 }
 
-// ---- what operations do to rot
+// ---- effects of operations on rot
 
 StateReport SimStateStore::perform(StateOperation operation) {
   return std::visit([this](auto& one) { return perform_one(one); }, operation);
@@ -152,7 +152,7 @@ StateReport SimStateStore::perform_one(StageRows& stage) {
 
 StateReport SimStateStore::perform_one(InstallStaged& install) {
   staged_ = false;
-  if (std::exchange(staged_rotten_, false)) install.digest = ~install.digest;  // not what is there any more
+  if (std::exchange(staged_rotten_, false)) install.digest = ~install.digest;  // no longer what is there
   const uint64_t wanted = install.digest;
   StateReport report = rows_.perform(std::move(install));
   if (digest_of(rows()) == wanted) whole_again();

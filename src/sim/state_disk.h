@@ -1,8 +1,8 @@
-// A node's state store: a model in memory of commits that are atomic, each after a latency of its own. It outlives every
-// incarnation of the node; a crash keeps what was committed, and of what was under way a random prefix.
+// A node's state store: a model in memory of atomic commits, each after its own latency. It outlives every
+// incarnation of the node; a crash keeps what was committed, and a random prefix of what was in progress.
 //
-// Rows may rot (FLT_D08). Each is stored with its sum, so what is rotten is known for it whenever it is read: by a view, by an
-// open, which reads everything, and in what was staged by the install. A row that is written again is whole again, and so is
+// Rows may rot (FLT_D08). Each is stored with its sum, so a damaged one is detected whenever it is read: by a view, by an
+// open, which reads everything, and in staged rows by the install. A row that is rewritten is whole again, and so is
 // everything once a whole batch was committed. Rot may pass with the process: then it was in what was read, not on the disk. A
 // disk may be full for a while (FLT_D04).
 #pragma once
@@ -33,18 +33,18 @@ class SimStateStore final : public StateStore {
   void close() override { sink_ = nullptr; }
 
   void synced(const Event& event);
-  // What is staged is lost, and what was under way survives up to a random point.
+  // What is staged is lost, and operations in progress survive up to a random point.
   void crash();
   void set_errors(uint64_t per_million) { errors_per_million_ = per_million; }  // of commits and the like; the first is final
   void set_full(bool full);                                                     // commits and the like wait
-  bool failed() const { return failed_; }                                       // a write had, and ended the process
-  bool rot();          // a row, or what is staged; false: there is nothing
+  bool failed() const { return failed_; }                                       // a write failed, and ended the process
+  bool rot();          // a row, or what is staged; false: nothing stored
   bool rot_passing();  // a row, until it is written again or the process ends
   bool rots() const { return !rotten_.empty() || !passing_.empty(); }
   bool sound() const { return rotten_.empty() && !gone_; }
   // Its files are gone. Only between two processes; false: there are none.
   bool lose_files();
-  void stands_again() { gone_ = false; }  // the log had all that it takes to make it again
+  void stands_again() { gone_ = false; }  // the log had everything needed to rebuild it
   void lose() { restore(RowMap()); }      // everything; only between two processes
   const RowMap& image() const { return rows_; }
   void restore(const RowMap& image) {
@@ -86,9 +86,9 @@ class SimStateStore final : public StateStore {
   uint32_t epoch_ = 0;
   RowMap rows_;
   std::set<std::string, std::less<>> rotten_;   // keys
-  std::set<std::string, std::less<>> passing_;  // likewise
+  std::set<std::string, std::less<>> passing_;  // keys
   bool gone_ = false;                           // rows that were committed
-  bool staged_ = false;                         // something is
+  bool staged_ = false;                         // something is staged
   bool staged_rotten_ = false;
   std::deque<Pending> pending_;
   TrueTime last_sync_{};
@@ -96,7 +96,7 @@ class SimStateStore final : public StateStore {
   uint64_t errors_per_million_ = 0;
   bool failed_ = false;
   bool full_ = false;
-  bool waits_ = false;  // as the sink was told
+  bool waits_ = false;  // as reported to the sink
 };
 
 }  // namespace coordkit::sim

@@ -63,7 +63,7 @@ std::vector<Message> draw_lies(const WhatIsTrue& truth, Random& random) {
   std::vector<Message> lies;
   while (lies.size() < 20 && (lies.empty() || !random.chance(0.1))) {
     Message one = lie(truth, random);
-    if (!std::holds_alternative<GenesisOffer>(one)) lies.push_back(std::move(one));  // is for the blank
+    if (!std::holds_alternative<GenesisOffer>(one)) lies.push_back(std::move(one));  // meant for blank nodes
   }
   return lies;
 }

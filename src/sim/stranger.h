@@ -1,6 +1,6 @@
-// Somebody who was never invited and says whatever it likes, past the gate of the transport: what the engine's own gate
-// (engine/hearing.h) must hold back alone (INV_R22). It comes as nobody, or under the name of a member that is not connected,
-// as a transport cannot but report it: blank, for it cannot show that it knows the cluster.
+// A peer that was never invited and sends arbitrary messages, past the gate of the transport: what the engine's own gate
+// (engine/hearing.h) must stop by itself (INV_R22). It uses no member's id, or the id of a member that is not connected,
+// the only way a transport can report it: blank, since it cannot prove that it knows the cluster.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace coordkit::sim {
 
-// What there is to lie about.
+// The truth to lie about.
 struct WhatIsTrue {
   Term term;
   Position last;

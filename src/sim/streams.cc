@@ -64,7 +64,7 @@ void Streams::close(StreamObserver& observer) {
   ++observer.round;
 }
 
-// ---- what it is told
+// ---- what it receives
 
 template <typename T>
 Observer<T> Streams::telling(StreamObserver& observer) {
@@ -87,7 +87,7 @@ Observer<T> Streams::telling(StreamObserver& observer) {
   };
 }
 
-// Several members may leave in one entry: of that all is told, or nothing before a new snapshot.
+// Several members may leave in one entry: all of that is delivered, or nothing before a new snapshot.
 void Streams::take(StreamObserver& observer, Seen how, Index index, const std::function<void(Picture&)>& change) {
   if (observer.told == (how == Seen::Snapshot))
     fail("INV_W01", observer, "a snapshot is the first that is told, and only that");
@@ -102,7 +102,7 @@ void Streams::take(StreamObserver& observer, Seen how, Index index, const std::f
   change(observer.picture);
 }
 
-// All that it was told is how things were then, and nothing has changed between then and there.
+// Everything it received matches the state at its time, and nothing changed between then and there.
 void Streams::demand_nothing_untold(const StreamObserver& observer, Index before) const {
   if (picture_at(observer, observer.at) != observer.picture) {
     fail("INV_W02", observer,

@@ -1,6 +1,6 @@
-// Programs that observe leaders, counters, latches and groups (docs/semantics.md section 10): they come, are told a snapshot
-// and every change after it, go, and go on elsewhere. What each is told is held against what the model has at that index, and
-// so is what it was not told of (docs/invariants.md INV_W01, INV_W02).
+// Programs that observe leaders, counters, latches and groups (docs/semantics.md section 10): they come, receive a snapshot
+// and every change after it, leave, and continue elsewhere. What each receives is compared with the model at that index, and
+// so is what it did not receive (docs/invariants.md INV_W01, INV_W02).
 #pragma once
 
 #include <functional>
@@ -24,11 +24,11 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 struct StreamObserver : Roamer {
-  coordination::Kind kind = coordination::Kind::Lock;  // of a lock: who leads
+  coordination::Kind kind = coordination::Kind::Lock;  // for a lock: who leads
   std::string name;
   ObserverId id;
   bool told = false;
-  Index at;  // what it was told of
+  Index at;  // of the last change it received
   Picture picture;
 };
 

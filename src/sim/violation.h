@@ -11,11 +11,11 @@
 
 namespace coordkit::sim {
 
-// What a violation names, as far as it does; the timeline opens there.
+// What a violation concerns, as far as known; the timeline opens there.
 struct Culprit {
   std::optional<uint64_t> operation = {};  // number of the call
   Index index = {};                        // of the entry
-  std::string lock = {};                   // and the grant
+  std::string lock = {};                   // with the grant
   Token token = {};
 };
 

@@ -55,7 +55,7 @@ void Watchers::act(Watcher& watcher) {
   }
 }
 
-// Another interval, from wherever it likes.
+// Another interval, from an arbitrary revision.
 void Watchers::begin_anew(Watcher& watcher) {
   Random& random = watcher.random;
   watcher.wants = WatchOptions::prefix("k");
@@ -99,7 +99,7 @@ void Watchers::close(Watcher& watcher) {
   ++watcher.round;
 }
 
-// ---- what it is told
+// ---- what it receives
 
 void Watchers::take(Watcher& watcher, WatchBatch batch) {
   switch (batch.what) {
@@ -139,7 +139,7 @@ void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
   if (batch.revision < watcher.next) fail("INV_W01", watcher, fmt::format("revision {} again", batch.revision.value()));
   if (batch.events->front().entry.mod != batch.revision) reach(Mark::WatchCaughtUp);
   std::vector<WatchEvent> should = expected(watcher, batch.revision);
-  // What was before may be compacted; it must not be anything else.
+  // Earlier history may be compacted; it must not differ otherwise.
   for (size_t i = 0; i < should.size() && i < batch.events->size(); ++i) {
     const bool forgotten = !(*batch.events)[i].previous && should[i].entry.mod <= model_.keys().compacted();
     if (!watcher.wants.previous || forgotten) should[i].previous.reset();

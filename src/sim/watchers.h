@@ -1,5 +1,5 @@
-// Programs that watch keys: they come late, are slow, ask for marks, go, and go on elsewhere with the revision after the last
-// one they were told of. What each is told is held against the history of the keys that the model has (docs/invariants.md
+// Programs that watch keys: they come late, are slow, ask for marks, leave, and continue elsewhere after the last revision
+// they received. What each receives is compared with the model's history of the keys (docs/invariants.md
 // INV_W01 to INV_W06).
 #pragma once
 
@@ -14,13 +14,13 @@
 namespace coordkit::sim {
 
 struct Watcher : Roamer {
-  // What it wants to know, on whichever node.
+  // What it wants to watch, on any node.
   WatchOptions wants;
-  Revision next;  // it has been told everything before; zero: it never began
+  Revision next;  // it has received everything before; zero: it never began
   bool made = false;
   WatchId watch;
   uint64_t marks_owed = 0;
-  std::vector<WatchBatch> kept;  // and not taken yet
+  std::vector<WatchBatch> kept;  // and not consumed yet
 };
 
 class Watchers final : public RoamersOf<Watcher> {

@@ -53,7 +53,7 @@ void Witness::record_begin(CallNumber number, const Call& call) {
     case Kind::Check:
       if (plain_locks_) history_recorder_->begin_holder(number, call.node, call.subject);
       return;
-    default: return;  // a release is begun with its hold; the rest no model has
+    default: return;  // a release is begun with its hold; no model has the rest
   }
 }
 
@@ -86,7 +86,7 @@ Witness::Call& Witness::end(CallNumber number) {
   return call;
 }
 
-// An answer that names the entry it comes from: after everything that was told before the call.
+// An answer that names its entry: later than everything reported before the call.
 void Witness::decided(const Call& call, Index index) {
   if (Recorder* recorder = world_.recorder()) recorder->answered_at(number_of(call), index);
   if (index <= call.floor) {
@@ -126,7 +126,7 @@ void Witness::refused(Call& call, const absl::Status& status) {
   if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
-  const bool in_log = plain_locks_ || model_.fate(call.label) != nullptr;  // else decided in a line of its node (S-58)
+  const bool in_log = plain_locks_ || model_.fate(call.label) != nullptr;  // else decided in a line on its node (S-58)
   if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout && in_log) {
     const Model::Fate& fate = only_execution(call);
     if (!fate.result || fate.result->code != machine::ResultCode::WaitTimeout) {
@@ -174,7 +174,7 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
   decided(call, fate.index);  // a counted hold is older than that
 }
 
-// S-58: no entry says so, but one granted the delegation, and its block has the token. What it may be trusted for is the lock
+// S-58: no entry says so, but one granted the delegation, and its block has the token. How long it may be trusted is the lock
 // observer's business.
 void Witness::acquired_locally(CallNumber number, const HoldState& hold) {
   const Call& call = calls_[number];

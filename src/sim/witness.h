@@ -43,7 +43,7 @@ class Witness {
     Leave,   // a place or a group
     Compact,
     Command,
-    Object,  // a look at one
+    Object,  // a read of one
     Entry,   // a put with options
     Range,
     LocalRange
@@ -51,24 +51,24 @@ class Witness {
   using Object = CoordinationModel::Object;
   using Told = std::function<bool(const machine::Result&)>;
 
-  // Judges, or only keeps count of what is pending so that the black-box check stands alone.
+  // Checks, or only counts what is pending so that the black-box check stands alone.
   enum class Duty : uint8_t { Judge, Count };
   Witness(World& world, const Model& model, Duty duty = Duty::Judge) : world_(world), model_(model), duty_(duty) {}
-  // Gets every call and answer too, without what the log says about it. Null: none.
+  // Receives every call and answer too, without what the log says about it. Null: none.
   void set_history_recorder(HistoryRecorder* recorder) { history_recorder_ = recorder; }
   // The black box has a model of exclusive locks: with others in the work it gets the keys alone.
   void set_plain_locks(bool plain) { plain_locks_ = plain; }
 
-  // `subject` is the lock or key; `label` is unique and travels in the command where there is room for it.
+  // `subject` is the lock or key; `label` is unique and travels in the command if there is room for it.
   CallNumber begin(uint32_t node, Kind kind, std::string subject, std::string label = {});
   CallNumber begin_check(uint32_t node, const HoldRef& hold);
   CallNumber begin_release(uint32_t node, const HoldRef& hold);
-  // The holder has just asked its clock and was told that the hold is valid.
+  // The holder has just asked its clock and learned that the hold is valid.
   void trusted(const HoldRef& hold) {
     if (history_recorder_) history_recorder_->trusted(hold);
   }
 
-  // A command without room for a label (witness_commands.cc): `told` says whether a result is what its caller was told.
+  // A command without room for a label (witness_commands.cc): `told` says whether a result is what its caller got.
   CallNumber begin_command(uint32_t node, Kind kind, std::string subject, const machine::Request::Body& body);
   void executed(CallNumber call, const absl::Status& answer, const Told& told);
   void awaited(CallNumber call, const absl::Status& answer, const Object& object);  // a latch or a barrier
@@ -104,7 +104,7 @@ class Witness {
   void checked(CallNumber call, const HoldRef& hold, const absl::StatusOr<bool>& answer);
 
   void process_died(uint32_t node);
-  // Oldest call that nobody answered, of a process that lives; for the report of a run that does not end.
+  // The oldest unanswered call of a live process; for the report of a run that does not end.
   std::string pending() const;
   uint64_t pending_count() const { return pending_; }
   uint64_t operations() const { return calls_.size(); }
@@ -115,7 +115,7 @@ class Witness {
   bool current(const HoldState& hold) const {
     return model_.locks().current(hold.name(), hold.token()) || model_.coordination().held(hold.name(), hold.token());
   }
-  // A session that went to another process is over for the handle it was opened with, though it lives; it may even have come
+  // A session that went to another process is over for its original handle, though it lives; it may even have come
   // back, to another handle.
   bool stayed(SessionId id) const {
     const Model::Session* session = model_.session(id);
@@ -129,10 +129,10 @@ class Witness {
     bool current_at_start = false;  // Check: the hold was current
     bool without_effect = false;    // ended with outcome NONE, or Cancelled
     TrueTime began{};
-    Index floor;  // highest index that anybody was told before this call began
+    Index floor;  // highest index in any answer before this call began
     std::string subject;
     std::string label;
-    std::string command;  // of one without a label: its words
+    std::string command;  // of one without a label: its contents
   };
   std::optional<Index> match(const Call& call, const Told& told);
   void finish_commands() const;
@@ -155,7 +155,7 @@ class Witness {
   bool plain_locks_ = true;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
-  std::set<RequestId> matched_;  // commands that a caller was told of
+  std::set<RequestId> matched_;  // commands matched to a caller's answer
   Index told_;                   // highest index in any answer so far
 };
 

@@ -1,5 +1,5 @@
-// The witness of commands that carry no label: sessions that change hands, semaphores, barriers and the like. What a caller was
-// told must be what the log decided for one command of these very words from its node, each for one call.
+// The witness for commands without a label: sessions that change hands, semaphores, barriers and the like. A caller's answer
+// must be what the log decided for one command with exactly these contents from its node, each matched to one call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Witness::CallNumber Witness::begin_command(uint32_t node, Kind kind, std::string
   return number;
 }
 
-// The oldest that fits: which of several equal ones it was makes no difference to anybody.
+// The oldest that fits: which of several equal ones it was makes no difference.
 std::optional<Index> Witness::match(const Call& call, const Told& told) {
   for (const Model::Execution& execution : model_.executions(call.command)) {
     const bool possible = execution.result && execution.index > call.floor && !matched_.contains(execution.request);
@@ -39,7 +39,7 @@ void Witness::executed(CallNumber number, const absl::Status& answer, const Told
   fail("INV_K1", call, fmt::format("told otherwise than the log decided after {}:{}", call.floor.value(), decided));
 }
 
-// Whoever finds open what it would wait for is told so without an entry.
+// A caller that finds open what it would wait for is answered without an entry.
 void Witness::awaited(CallNumber number, const absl::Status& answer, const Object& object) {
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
@@ -85,7 +85,7 @@ void Witness::leader_seen(CallNumber number, const absl::StatusOr<std::optional<
   if (!model_.lock_was(call.subject, call.floor, same)) fail("INV_L01", call, "told of a leader that never was");
 }
 
-// With what it held then; the answer may have been made after the session ended or went on to yet another process.
+// With its holds at that time; the answer may have been made after the session ended or went on to yet another process.
 void Witness::resumed(CallNumber number, SessionId session, const absl::StatusOr<ResumedSession>& answer) {
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
@@ -103,8 +103,8 @@ void Witness::resumed(CallNumber number, SessionId session, const absl::StatusOr
   }
 }
 
-// Each command takes effect once for one call, and never for one that was told otherwise. Some a client gives by itself as
-// well: it leaves places and groups that a caller wants no more, and the leader's compacts as its policy says.
+// Each command takes effect once for one call, and never for one that was answered otherwise. A client sends some by itself as
+// well: it leaves unwanted places and groups, and the leader's client compacts according to its policy.
 void Witness::finish_commands() const {
   struct Count {
     const Call* first = nullptr;

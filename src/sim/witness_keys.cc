@@ -1,5 +1,5 @@
-// The witness of keys with all their options: what came of a put, a delete or a transaction is what the model made of the same
-// entry, answers of their operations included, and what a range shows is what the keys were at that revision.
+// The witness for keys with all their options: the result of a put, a delete or a transaction is what the model got from that
+// entry, including the answers of their operations, and a range shows the keys as they were at that revision.
 #include <fmt/format.h>
 
 #include "machine/kv_codec.h"
@@ -50,8 +50,8 @@ void Witness::transacted(CallNumber number, const absl::StatusOr<TransactionResu
   });
 }
 
-// Of a past revision everybody is told the same for ever (INV_K03), or that it is compacted and where from on it is not
-// (INV_K04).
+// For a past revision every caller gets the same answer forever (INV_K03), or learns that it is compacted and from where on it
+// is not (INV_K04).
 void Witness::ranged(CallNumber number, const RangeOperation& range, const absl::StatusOr<RangeResult>& answer) {
   Call& call = end(number);
   if (duty_ == Duty::Count) return;

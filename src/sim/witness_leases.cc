@@ -1,4 +1,4 @@
-// The witness of leases of keys: what was told of one is what the log made of it, and what a look shows was so.
+// The witness for leases of keys: answers match what the log made of the lease, and reads show what was so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void Witness::lease_executed(CallNumber number, LeaseId id, const absl::Status& 
   executed(number, answer, told);
 }
 
-// Whoever is told that there is no such lease: at some time since the call there was none.
+// A caller that is told that there is no such lease: at some time since the call there was none.
 void Witness::demand_missing(const Call& call, LeaseId id, const absl::Status& answer) const {
   if (duty_ == Duty::Count || reason_of(answer) != Reason::LeaseNotFound) return;
   if (!model_.leases().was_missing(id, call.floor)) {
@@ -28,7 +28,7 @@ void Witness::demand_missing(const Call& call, LeaseId id, const absl::Status& a
   }
 }
 
-// By its keeper, who is told that it is over, whatever ended it.
+// By its keeper, which is told that it is over, whatever ended it.
 void Witness::lease_given_back(CallNumber number, LeaseId id, const absl::Status& answer) {
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
@@ -56,7 +56,7 @@ void Witness::lease_seen(CallNumber number, LeaseId id, const absl::StatusOr<Lea
   }
 }
 
-// All there were; one whose end was applied while the answer was put together may be missing.
+// All existing leases; one whose end was applied while the answer was assembled may be missing.
 void Witness::leases_listed(CallNumber number, const absl::StatusOr<LeaseList>& answer) {
   Call& call = end(number);
   if (duty_ == Duty::Count) return;

@@ -119,7 +119,7 @@ void Workload::act_idle(Worker& worker) {
   acquire(worker);
 }
 
-// Woken while an acquire waits: loses patience.
+// Woken while an acquire waits: gives up.
 void Workload::act_calling(Worker& worker) {
   if (!worker.waiting) return;
   if (worker.random.chance(0.7)) {
@@ -143,7 +143,7 @@ void Workload::act_holding(Worker& worker) {
   if (plan_.work.lock_family && act_further(worker)) return;
   const uint64_t dice = worker.random.below(100);
   if (dice < 6) return close(worker);
-  if (dice < 20) {  // dropped by its owner: nobody waits for the release
+  if (dice < 20) {  // dropped by its owner: no one waits for the release
     client(worker).release_later(hold);
     worker.holds.pop_back();
     worker.state = worker.holds.empty() ? State::Idle : State::Holding;
@@ -152,7 +152,7 @@ void Workload::act_holding(Worker& worker) {
   release(worker);
 }
 
-// What else can be done with a hold besides letting it go.
+// What else can be done with a hold besides releasing it.
 bool Workload::act_further(Worker& worker) {
   const uint64_t dice = worker.random.below(100);
   if (dice < 25 && worker.holds.size() < 3) {
@@ -245,7 +245,7 @@ void Workload::write_resource(Worker& worker) {
   world_.schedule(world_.now() + delay, EventKind::Resource, worker.node, 0, writes_.size() - 1);
 }
 
-// docs/semantics.md S-55. What a paused thread has in hand leaves when its process goes on, however long that takes.
+// docs/semantics.md S-55. A paused thread's pending write leaves when its process resumes, however long that takes.
 void Workload::resource_event(const Event& event) {
   const ResourceWrite& write = writes_[event.item];
   const Node& writer = *nodes_[write.node];

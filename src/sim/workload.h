@@ -1,6 +1,6 @@
-// Who uses the cluster: workers on every node that open sessions, contend for a few locks, write to the resources these
+// The users of the cluster: workers on every node that open sessions, contend for a few locks, write to the resources these
 // protect, and put, get and erase a few keys - all through the public Client. A worker is one thread of control of the
-// node's process: it stands still while the process is frozen and is gone when it crashes.
+// node's process: it stands still while the process is frozen and ends when it crashes.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class Workload {
   void worker_event(const Event& event);
   void resource_event(const Event& event);
 
-  // No new work: workers give back what they hold and end.
+  // No new work: workers release what they hold and end.
   void wind_down() { winding_down_ = true; }
   bool idle() const;
   uint64_t resource_writes() const { return writes_.size(); }
@@ -47,13 +47,13 @@ class Workload {
     uint64_t number = 0;
     uint64_t step = 0;  // a scheduled step of an older number is void
     State state = State::Idle;
-    bool stepping_late = false;  // its step came while the process was frozen
+    bool stepping_late = false;  // its step came due while the process was frozen
     Random random{0};
     SessionRef session;
     std::vector<HoldRef> holds;  // the newest is worked with and released first
     uint32_t writes_left = 0;
     std::vector<Thing> things;  // of the session as well
-    KeyLeaseRef lease;          // that it keeps
+    KeyLeaseRef lease;          // that it keeps alive
     CallId waiting;             // an acquire that may be cancelled
     uint64_t labels = 0;
   };
@@ -62,12 +62,12 @@ class Workload {
     Token token;
     LockMode mode = LockMode::Exclusive;
     uint32_t node = 0;   // of the process that writes
-    uint64_t epoch = 0;  // likewise
+    uint64_t epoch = 0;  // of the process that writes
     SessionId session;
     Index held;            // the entry by which it had the lock
-    bool in_hand = false;  // a thread that asked valid() still has it: it is paused, and dies, with its process
+    bool in_hand = false;  // still with a thread that asked valid(), which pauses and dies with its process
   };
-  // What a program wrote down, so that the session can be taken over: and every process that ever asked for it.
+  // What a program saved so that the session can be taken over; and every process that ever asked for it.
   struct Paper {
     SessionId session;
     std::string secret;
@@ -149,14 +149,14 @@ class Workload {
   void give_back(Worker& worker);
   LockWait draw_wait(Worker& worker);
   void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
-  // The answer of a command: what the log must say if it is a good one, and what the worker does then.
+  // The answer of a command: what the log must say if it succeeded, and what the worker does then.
   DoneCallback done_as(Worker& worker, uint64_t call, Mark mark);
   template <typename T, typename Matches>
   Callback<T> told(Worker& worker, uint64_t call, Matches matches, Mark mark);
   Callback<HoldRef> got_hold(Worker& worker, uint64_t call, coordination::Kind kind, Mark mark);
   uint64_t command(Worker& worker, Witness::Kind kind, const std::string& name, machine::CoordinationCommand body);
 
-  // Wraps a callback: it is ignored if the process died meanwhile, and the worker goes on afterwards.
+  // Wraps a callback: it is ignored if the process died meanwhile, and the worker continues afterwards.
   template <typename F>
   auto then(Worker& worker, F done);
   template <typename Done>
@@ -182,10 +182,10 @@ class Workload {
   std::vector<Worker> workers_;
   std::vector<ResourceWrite> writes_;
   std::map<std::string, Gate> gates_;  // of the resources
-  std::vector<LeaseId> lease_ids_;     // the newest that any worker was told of
+  std::vector<LeaseId> lease_ids_;     // the newest known to any worker
   uint64_t chosen_leases_ = 0;
   uint64_t refused_ = 0;
-  Revision newest_;  // that any worker was told of
+  Revision newest_;  // known to any worker
   bool winding_down_ = false;
 };
 

@@ -1,5 +1,5 @@
 // What workers do with semaphores, latches, barriers, double barriers, claim queues, counters and groups: two objects of each
-// kind for all of them. Every command is told to the witness in the machine's own words before the client sends it.
+// kind for all of them. Every command is reported to the witness in the machine's own form before the client sends it.
 #include <fmt/format.h>
 
 #include <utility>
@@ -56,7 +56,7 @@ Callback<HoldRef> Workload::got_hold(Worker& worker, uint64_t call, Kind kind, M
   });
 }
 
-// Nobody waits for ever: what is waited for may never come.
+// No one waits forever: the awaited event may never come.
 LockWait Workload::draw_wait(Worker& worker) {
   if (worker.random.chance(0.2)) return LockWait::none();
   return LockWait::timed(draw(worker.random, milliseconds(1), seconds(3)));
@@ -242,7 +242,7 @@ void Workload::use_group(Worker& worker) {
   }
 }
 
-// The newest permits, place or item; an item is often done.
+// The newest permits, place or item; an item is often acknowledged.
 void Workload::give_back(Worker& worker) {
   const Thing thing = std::move(worker.things.back());
   worker.things.pop_back();

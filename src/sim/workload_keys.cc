@@ -1,4 +1,4 @@
-// Workers and keys: single puts, reads and deletes; and everything else that keys offer: ranges of now and of the past, keys
+// Workers and keys: single puts, reads and deletes; and everything else that keys offer: present and past ranges, keys
 // that go with a session or a lease, numbered keys, deletes of intervals, and transactions within transactions. The latter have
 // keys of their own, so that the black-box check knows everything that happens to the others.
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ void Workload::erase(Worker& worker) {
                        {.deadline = call_deadline(worker)});
 }
 
-// Most of the history is kept, sometimes none.
+// Usually most of the history is kept, sometimes none.
 void Workload::compact(Worker& worker) {
   const uint64_t back = worker.random.below(worker.random.chance(0.5) ? 3 : 40);
   const Revision at(newest_.value() > back ? newest_.value() - back : 1);
@@ -147,7 +147,7 @@ RangeOperation Workload::draw_range(Worker& worker, bool past) {
   return range;
 }
 
-// Of a lock that somebody wrote with lately, and may hold still; or that nobody does.
+// For a lock that was recently written with, and may still be held; or for an unheld one.
 Compare Workload::draw_lock_compare(Worker& worker) {
   Random& random = worker.random;
   if (writes_.empty() || random.chance(0.3)) return Compare::lock_free(lock_name(worker));
@@ -183,7 +183,7 @@ Compare Workload::draw_compare(Worker& worker) {
   return compare;
 }
 
-// A key is changed at most once in a transaction and all within it: whoever changes one takes it out of `free_keys`.
+// A key is changed at most once in a transaction and all nested ones: changing one removes it from `free_keys`.
 Operation Workload::draw_operation(Worker& worker, uint32_t depth, std::vector<std::string>& free_keys) {
   Random& random = worker.random;
   const uint64_t dice = random.below(100);
@@ -215,7 +215,7 @@ void Workload::transact(Worker& worker) {
   std::vector<std::string> free_keys;
   for (uint32_t i = 0; i < plan_.work.keys; ++i) free_keys.push_back(fmt::format("{}{}", kShared, i));
   Transaction transaction = draw_transaction(worker, 0, free_keys);
-  // Makes it a write, and unlike any other.
+  // Makes it a write, different from any other.
   transaction.then.emplace_back(PutOperation{.key = fmt::format("ku-{}", worker.number), .value = label(worker)});
   const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "keys", transaction);
   auto done = then(worker, [this, call](absl::StatusOr<TransactionResult>& answer) {

@@ -1,5 +1,5 @@
-// Workers and leases of keys (docs/semantics.md S-29 to S-33). A worker keeps at most one, which goes with its process or is
-// given back; others are only granted. All ids are known to everybody, so anybody renews, revokes and looks at them, attaches
+// Workers and leases of keys (docs/semantics.md S-29 to S-33). A worker keeps at most one, which ends with its process or is
+// released; others are only granted. All ids are known to all workers, so any of them renews, revokes and reads them, attaches
 // keys to them, and does so after their end.
 #include <algorithm>
 #include <utility>
@@ -14,8 +14,8 @@ namespace {
 using machine::Result;
 using machine::ResultCode;
 
-constexpr uint64_t kChosen = uint64_t{1} << 40;       // ids of leases that are kept, each chosen once
-constexpr uint64_t kChosenAgain = uint64_t{1} << 41;  // ids that several may ask for
+constexpr uint64_t kChosen = uint64_t{1} << 40;       // ids of kept leases, each chosen once
+constexpr uint64_t kChosenAgain = uint64_t{1} << 41;  // ids that several workers may ask for
 constexpr size_t kRemembered = 8;                     // ids that are used
 
 bool granted_as(const Result& result, LeaseId id, Duration ttl) {

@@ -1,4 +1,4 @@
-// Workers that take, change, look at and give back locks.
+// Workers that acquire, change, read and release locks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 std::string Workload::lock_name(Worker& worker) { return fmt::format("lock-{}", worker.random.below(plan_.work.locks)); }
 
-// With something in its hands a worker stays the owner it is, so that whoever waits for it can be seen to.
+// While it holds something a worker stays the same owner, so that deadlocks through it can be seen.
 AcquireOptions Workload::acquire_options(Worker& worker, const std::string& label) {
   AcquireOptions options;
   const uint64_t way = worker.random.below(10);
@@ -27,18 +27,18 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
   if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();
   const auto sticky = [](const HoldRef& hold) { return hold->delegation() != nullptr; };
-  // A session that was taken over may bring holds of several owners: one of them would wait for another without an end.
+  // A session that was taken over may bring holds of several owners: one of them could wait for another forever.
   const auto anothers = [&](const HoldRef& hold) { return hold->owner_tag() != options.owner_tag; };
   if (std::ranges::any_of(worker.holds, sticky) || std::ranges::any_of(worker.holds, anothers)) limit_wait(worker, options);
   options.value = label;
   if (!plan_.work.lock_family) return options;
   if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
-  options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with a wait without an end
+  options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with an endless wait
   return options;
 }
 
-// The log sees no circle through a lock that a session keeps, or through the line for it at its node (S-58): whoever holds
-// something and may stand in such a circle does not wait for ever.
+// The log sees no cycle through a lock that a session keeps, or through the line for it at its node (S-58): a worker that holds
+// something and may be part of such a cycle does not wait forever.
 void Workload::limit_wait(Worker& worker, AcquireOptions& options) {
   if (options.wait.kind != LockWait::Kind::Forever) return;
   options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
@@ -73,7 +73,7 @@ void Workload::acquire(Worker& worker) {
   if (worker.random.chance(0.15)) schedule(worker, seconds(2));
 }
 
-// As another thread of the process would, without the client's own.
+// As another thread of the process would, without the client's own thread.
 bool Workload::acquire_here(Worker& worker, const std::string& name, const AcquireOptions& options, uint64_t call) {
   const bool fits = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero();
   if (!fits || !worker.random.chance(0.5)) return false;
@@ -93,7 +93,7 @@ bool Workload::release_here(Worker& worker, const HoldRef& hold, uint64_t call) 
   if (!hold->delegation() || !worker.random.chance(0.5)) return false;
   hold->invalidate();
   const Delegations::Released released = hold->session()->delegations()->release(*hold);
-  if (released == Delegations::Released::NotCurrent) return false;  // the client says why
+  if (released == Delegations::Released::NotCurrent) return false;  // the client knows why
   if (released == Delegations::Released::Serve) client(worker).released_locally(hold);
   witness_.released(call, hold, absl::OkStatus());
   worker.state = worker.holds.empty() ? State::Idle : State::Holding;

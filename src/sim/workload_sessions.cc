@@ -1,5 +1,5 @@
-// Sessions that change hands or are ended by somebody else: what a supervisor and an administrator do (docs/semantics.md S-45,
-// S-57). A program writes its session down when it opens it; after its process died, or because somebody wrongly believes so,
+// Sessions that change hands or are ended by others: what a supervisor and an administrator do (docs/semantics.md S-45,
+// S-57). A program saves its session when it opens it; after its process died, or because it is wrongly believed dead,
 // another process takes the session over.
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,7 @@ bool Workload::resume(Worker& worker) {
   ResumeOptions options;
   options.deadline = call_deadline(worker);
   options.former_is_gone = !running && worker.random.chance(0.3);
-  const bool forged = worker.random.chance(0.05);  // somebody who knows the session and not its secret
+  const bool forged = worker.random.chance(0.05);  // a caller that knows the session but not its secret
   if (!forged) paper.processes.emplace_back(worker.node, nodes_[worker.node]->epoch());  // from the moment it asks
   const SessionId id = paper.session;
   const std::string secret = forged ? paper.secret + "?" : paper.secret;
@@ -39,14 +39,14 @@ bool Workload::resume(Worker& worker) {
     worker.session = answer->session;
     worker.holds = answer->holds;
     worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
-    // The first access shows the new token, whoever may still have something in hand.
+    // The first access shows the new token, whatever writes may still be pending.
     if (!worker.holds.empty() && worker.random.chance(0.5)) write_resource(worker);
   });
   client(worker).resume_session(id, secret, std::move(options), std::move(done));
   return true;
 }
 
-// By its id, or by a hold that somebody writes with.
+// By its id, or by a hold that is being written with.
 void Workload::end_another(Worker& worker) {
   if (!writes_.empty() && worker.random.chance(0.5)) {
     const size_t recent = std::min<size_t>(writes_.size(), 8);

@@ -1,7 +1,7 @@
 // Virtual true time and the one queue of everything that will happen. A World is a single run: one seed, one thread.
 //
-// Events are plain values; equal times are ordered by the moment of scheduling, so a run never depends on a container's
-// mood. Every popped event is mixed into the trace hash; two runs of a seed that differ anywhere differ there.
+// Events are plain values; equal times are ordered by the moment of scheduling, so a run never depends on container
+// order. Every popped event is mixed into the trace hash; two runs of a seed that differ anywhere differ there.
 #pragma once
 
 #include <array>
@@ -24,28 +24,28 @@ struct TrueTimeline {
 using TrueTime = std::chrono::time_point<TrueTimeline, Duration>;
 
 enum class EventKind : uint8_t {
-  Turn,         // node: its process gets the processor
+  Turn,         // node: its process runs
   Timer,        // node: the deadline its engine or client asked for
   Deliver,      // node: parcel `item` arrives
-  Connect,      // node, item = peer: both ends try to say hello
-  Disconnect,   // node, item = peer: the connection is noticed to be gone
+  Connect,      // node, item = peer: both ends try to exchange hellos
+  Disconnect,   // node, item = peer: the loss of the connection is noticed
   LogSynced,    // node, item = write number: durable
   LogReadDone,  // node, item = read slot
   LogIdle,      // node: its log has not been written to for a while
-  StateSynced,  // node: the checkpoint under way is durable
+  StateSynced,  // node: the checkpoint in progress is durable
   StateDone,    // node, item = answer: a view was opened or read, or machines were built
   Worker,       // node, item = worker and step
-  Resource,     // item = write under way to a protected resource
+  Resource,     // item = write in flight to a protected resource
   FaultBegin,   // item = index into the plan's faults
   FaultEnd,     // item = active fault
   Restart,      // node: its process starts again
-  Resume,       // node: its frozen process goes on
-  Churn,        // a change of members, a transfer, a lost disk
-  Program,      // node, item = what an embedder's program asked for
+  Resume,       // node: its frozen process resumes
+  Churn,        // a membership change, a transfer, a lost disk
+  Program,      // node, item = requested by an embedder's program
   Script,       // item = an act of the script
   Watcher,      // item = a program that watches keys
   Stream,       // item = a program that observes leaders and the like
-  Scrub,        // node: it reads all that it has stored. item: zero if nothing comes after it
+  Scrub,        // node: it reads all that it has stored. item: zero if no other follows
 };
 
 struct Event {
@@ -57,7 +57,7 @@ struct Event {
   uint64_t item = 0;
 };
 
-// What happened, as numbers; text is made only when somebody reads it. `format` must be a literal with {} for each value.
+// What happened, as numbers; text is made only when it is read. `format` must be a literal with {} for each value.
 struct TraceRecord {
   TrueTime at;
   uint32_t node = 0;
@@ -77,7 +77,7 @@ class World {
   TrueTime now() const { return now_; }
   uint64_t events() const { return popped_; }
   uint64_t trace_hash() const { return hash_; }
-  // One stream per part, so that a part that asks more often does not disturb the others.
+  // One stream per part, so that a part that draws more often does not disturb the others.
   Random fork_random() { return random_.fork(); }
 
   void schedule(TrueTime at, EventKind kind, uint32_t node, uint32_t epoch = 0, uint64_t item = 0);
@@ -86,7 +86,7 @@ class World {
   // Advances to the next event.
   Event pop();
 
-  // Mixes what an event led to into the hash, so that a divergence shows where it happens.
+  // Mixes the result of an event into the hash, so that a divergence shows where it happens.
   void mix(uint64_t value) { hash_ = hash_mix(hash_, value); }
 
   void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
@@ -99,7 +99,7 @@ class World {
     listener_ = std::move(listener);
     heard_ = listener_ != nullptr || recorder_ != nullptr;
   }
-  // Who is told what happens, for the timeline; null: nobody. It outlives the run.
+  // Receives events for the timeline; null: none. It outlives the run.
   Recorder* recorder() const { return recorder_; }
   void set_recorder(Recorder* recorder) {
     recorder_ = recorder;

@@ -26,7 +26,7 @@ using std::chrono::seconds;
 
 constexpr ReplicaId kSelf{1};
 constexpr Duration kPatience = hours(1);
-// Of somebody else's session: a TTL class of its own, so that the renewals of the process under test never name it.
+// For another client's session: a TTL class of its own, so that the renewals of the process under test never name it.
 constexpr Duration kOthersTtl = hours(24 * 365) + Duration(1);
 constexpr Duration kElection = milliseconds(500);
 constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
@@ -53,7 +53,7 @@ T opened(absl::StatusOr<T> value, const char* what) {
 
 }  // namespace
 
-// The host of the fake: turns are taken inside whatever call wants something, until nothing more is due at this time.
+// The host of the fake: turns run inside the call that needs something, until nothing more is due at this time.
 class FakeService::Rep final : public CallRunner, public Clock, private StoreEvents {
  public:
   Rep();
@@ -94,8 +94,8 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   void carry_out();
   void run_callbacks();
   void jump(Duration by);
-  std::optional<Duration> next_event() const;  // from now; nothing: nothing is awaited
-  bool step(Duration at_most);                 // to the next event if it is not further away
+  std::optional<Duration> next_event() const;  // from now; nullopt: nothing is awaited
+  bool step(Duration at_most);                 // to the next event unless it is further away
   void own_completion(const Completion& completion);
 
   LaggingTime began_{hours(1)};
@@ -109,7 +109,7 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   std::deque<absl::AnyInvocable<void()>> callbacks_;
   std::multimap<Duration, std::function<void()>> script_;
   bool in_turn_ = false;
-  bool paused_ = false;  // the client; its replica, which stands for a cluster elsewhere, is not
+  bool paused_ = false;  // the client; its replica, which stands for a remote cluster, is not
   bool stopped_ = false;
   uint64_t outages_ = 0;
   uint64_t owners_ = 0;
@@ -118,7 +118,7 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
 
   uint64_t last_ticket_ = 0;
   std::map<Ticket, std::function<void(const machine::Result&)>> commands_;
-  SessionId other_;  // somebody else's session
+  SessionId other_;  // another client's session
   struct Wanted {
     LockMode mode = LockMode::Exclusive;
     Token token;  // zero: waits
@@ -138,7 +138,7 @@ FakeService::Rep::Rep() {
           [this](const machine::Result& result) { other_ = result.session; });
 }
 
-// The replica and its client come up from what is on the disk.
+// The replica and its client start from what is on the disk.
 void FakeService::Rep::boot() {
   RecoveredLog recovered = opened(log_.open(*this), "the fake's log");
   opened(state_.open(*this), "the fake's state");
@@ -161,7 +161,7 @@ void FakeService::Rep::boot() {
   }
 }
 
-// A crash: nothing is closed or given back. What somebody else held goes on; whoever waited gets in line anew.
+// A crash: nothing is closed or released. The other client's holds continue; its waiters queue again.
 void FakeService::Rep::restart() {
   COORDKIT_CHECK_MSG(!in_turn_ && !stopped_, "the process under test cannot restart inside a callback of its own");
   settle();
@@ -277,7 +277,7 @@ void FakeService::Rep::advance(Duration by) {
   settle();
 }
 
-// The cluster goes on and what it says waits in the wire; nobody here reads it before the next turn.
+// The cluster continues and its messages wait on the link; this process reads none before the next turn.
 void FakeService::Rep::pause(Duration by) {
   const bool was_cut = engine_->is_cut();
   engine_->cut();
@@ -297,7 +297,7 @@ void FakeService::Rep::before_waiting(absl::FunctionRef<bool()> answered) {
   }
 }
 
-// ---- commands that are not the client's
+// ---- commands of other clients
 
 void FakeService::Rep::command(const machine::Request& request, std::function<void(const machine::Result&)> done) {
   const Ticket ticket(++last_ticket_);

@@ -46,7 +46,7 @@ void append(std::vector<T>& to, std::vector<T>& from) {
 
 }  // namespace
 
-// The answer is there in the next turn, as if the command had never got anywhere.
+// The answer arrives in the next turn, as if the command had never been sent.
 bool ScriptedEngine::refuses(const EngineInput& input) {
   const auto* submit = std::get_if<Submit>(&input);
   if (!refusal_ || submit == nullptr) return false;
@@ -66,7 +66,7 @@ void ScriptedEngine::post(EngineInput input) {
   late_.push_back({late_.empty() ? due : std::max(due, late_.back().due), std::move(input)});
 }
 
-// At the cluster, if it can be reached and has a leader.
+// At the cluster, if it is reachable and has a leader.
 void ScriptedEngine::arrive(EngineInput input) {
   if (cut_ || leaderless_since_) {
     if (!std::holds_alternative<Renew>(input)) unsent_.push_back(std::move(input));

@@ -1,8 +1,8 @@
-// An engine behind a wire that can be cut or slow, between the client under test and the one replica of a fake service, whose
-// cluster can be without a leader.
+// An engine behind a link that can be cut or slow, between the client under test and the one replica of a fake service, whose
+// cluster can be leaderless.
 //
-// Without a leader the replica takes no turn and its time stands still, so that nothing is decided and nobody expires. It goes
-// on as under a new leader: from where it was.
+// Without a leader the replica takes no turn and its time stands still, so that nothing is decided and nothing expires. It
+// continues as under a new leader: from where it was.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ class ScriptedEngine final : public Engine {
       : inner_(std::move(inner)), clock_(clock), own_(std::move(own)) {}
 
   Engine& inner() { return *inner_; }
-  // What is said into a cut wire is lost if it is a renewal, and else waits; so do answers and events.
+  // What is sent into a cut link is lost if it is a renewal, and otherwise waits; so do answers and events.
   void cut() { cut_ = true; }
   bool is_cut() const { return cut_; }
   void mend();
@@ -33,7 +33,7 @@ class ScriptedEngine final : public Engine {
   void lose_leader();
   void find_leader();
   bool has_leader() const { return !leaderless_since_; }
-  // What is said takes so long to arrive.
+  // Everything sent takes this long to arrive.
   void slow(Duration by) { delay_ = by; }
   void refuse_next_acquire(absl::Status why) { refusal_ = std::move(why); }
   bool restless() const { return restless_; }  // something waits for a turn

@@ -41,7 +41,7 @@ class Writer {
     value ? number(uint64_t{*value}) : raw("null");
   }
 
-  // Nothing in it can end a script element or start a comment of HTML.
+  // Nothing in it can end a script element or start an HTML comment.
   void string(std::string_view text) {
     out_ += '"';
     while (!text.empty()) {
