@@ -20,10 +20,10 @@ struct CompareArguments {
   std::string picture = "out/compare.svg";
   std::vector<std::string> only;  // kinds of faults; empty: all
 
-  void add_to(CLI::App& app);  // the flags that no other profile has
+  void add_to(CLI::App& app);  // the flags specific to this profile
 };
 
-// The exit status: 0 only if coordkit's part had neither a violation nor an overlap nor a lost update behind the fence.
+// The exit status: 0 only if coordkit's part had no violation, no overlap and no lost update behind the fence.
 int compare(const CompareArguments& arguments);
 
 }  // namespace coordkit::tools

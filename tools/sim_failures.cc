@@ -107,7 +107,7 @@ void write_page(sim::SimOptions options, const std::string& path) {
   sim::Timeline timeline;
   options.timeline = &timeline;
   options.on_event = nullptr;
-  if (sim::simulate(options).violation == "OPTIONS") return;  // said already
+  if (sim::simulate(options).violation == "OPTIONS") return;  // already reported
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, error);

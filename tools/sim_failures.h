@@ -1,4 +1,4 @@
-// What ./dev sim does about a failing seed: says how to run it again, draws its timeline, makes it small.
+// What ./dev sim does about a failing seed: prints how to run it again, draws its timeline, shrinks it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 
 namespace coordkit::tools {
 
-// The flags that take part of a run away or plant a defect in it.
+// The flags that remove part of a run or plant a defect in it.
 struct FailureArguments {
   sim::Defects defects;
   sim::Reduction reduction;
@@ -17,7 +17,7 @@ struct FailureArguments {
   bool trace_asked = false;
 
   void add_to(CLI::App& app);
-  // After parsing: the words become values. A sentence if one of them means nothing.
+  // After parsing: turns words into values. A sentence if one of them is unknown.
   [[nodiscard]] std::string settle();
 
  private:
@@ -32,7 +32,7 @@ struct FailureArguments {
 
 void print_violation(const sim::SimOptions& options, const sim::Report& report);
 
-// Runs it once more, recorded. An empty path: not at all.
+// Runs it once more, recorded. An empty path: skipped.
 void write_page(sim::SimOptions options, const std::string& path);
 
 // The exit status.

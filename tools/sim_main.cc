@@ -1,4 +1,4 @@
-// coordkit-sim: runs many seeds of the simulator and says what happened. The last line of stdout is one JSON object; the
+// coordkit-sim: runs many seeds of the simulator and reports what happened. The last line of stdout is one JSON object; the
 // exit status is 0 only if nothing was violated. Seeds are independent worlds, so the result does not depend on --jobs.
 #include <unistd.h>
 
@@ -128,7 +128,7 @@ class Runner {
   }
 
   const Arguments arguments_;
-  std::ostream* const history_;  // of the one seed that is replayed, or null
+  std::ostream* const history_;  // for the one replayed seed, or null
   const Clock::time_point started_ = Clock::now();
   const Totals before_;
   std::atomic<bool> stop_{false};
@@ -145,7 +145,7 @@ std::string profile_names() {
   return names + "; compare: beside other recipes";
 }
 
-// What the file says was done; nothing if there is none yet. A sentence if it cannot be gone on from.
+// The progress recorded in the file; nothing if there is none yet. A sentence if it cannot be resumed.
 std::string read_resume(const Arguments& arguments, Totals& totals) {
   std::ifstream file(arguments.resume);
   if (!file) return "";
@@ -160,7 +160,7 @@ std::string read_resume(const Arguments& arguments, Totals& totals) {
   return "";
 }
 
-// As a whole or not at all.
+// Atomically.
 bool write_resume(const Arguments& arguments, const Totals& totals) {
   nlohmann::ordered_json line = tools::figures(totals, arguments.seed, arguments.profile);
   line["seconds"] = arguments.seconds;

@@ -82,7 +82,7 @@ std::optional<Totals> totals_of(const nlohmann::json& line) try {
   }
   sum.trace_hash = std::stoull(line.at("trace_hash").get<std::string>(), nullptr, 16);
   return totals;
-} catch (const std::exception&) {  // another version's file, or none of ours
+} catch (const std::exception&) {  // another version's file, or not ours
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// What many runs came to: the sums that ./dev sim prints, and their way to a file and back, so that a long set of runs can go
-// on where it was stopped.
+// The totals of many runs: the sums that ./dev sim prints, and their way to a file and back, so that a long set of runs can be
+// resumed where it was stopped.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ struct Totals {
 // The figures of the JSON line; `seed` and `profile` say which runs.
 nlohmann::ordered_json figures(const Totals& totals, uint64_t seed, const std::string& profile);
 
-// Of a line that figures() made, and nothing of another one.
+// From a line that figures() made; nullopt for any other.
 std::optional<Totals> totals_of(const nlohmann::json& line);
 
 }  // namespace coordkit::tools

@@ -1,4 +1,4 @@
-// Callers that each have one operation under way, and what they saw in a window of time.
+// Callers that each have one operation in progress, and their measurements in a window of time.
 //
 // Threads: any.
 #pragma once
@@ -19,14 +19,14 @@ class ClosedLoop {
   ClosedLoop(size_t callers, Seconds warmup, Seconds length)
       : window_(Window::after(warmup, length)), length_(length), cycles_(1 << 20), running_(callers) {}
 
-  // A caller asks before each operation, and says when it has stopped.
+  // A caller asks before each operation, and reports when it has stopped.
   bool over() const { return Clock::now() >= window_.end || errors_.load(std::memory_order_relaxed) >= kErrorsMax; }
   void caller_ended();
 
   void cycle(TimePoint from, TimePoint to);
   void error(const absl::Status& status);
 
-  // Until all callers have ended. The fields of summary(), errors and, if there were any, first_error.
+  // Waits until all callers have ended. The fields of summary(), errors and, if there were any, first_error.
   nlohmann::ordered_json wait();
 
  private:
@@ -35,7 +35,7 @@ class ClosedLoop {
   const Window window_;
   const Seconds length_;
   std::atomic<size_t> errors_{0};
-  std::mutex mutex_;  // of what follows; without contention when the callers are on the engine's thread
+  std::mutex mutex_;  // guards the members below; uncontended when the callers are on the engine's thread
   Latencies cycles_;
   std::string first_error_;
   size_t running_;

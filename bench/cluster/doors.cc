@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 
-// One caller at door 2: a lock of its own, acquired and released.
+// One caller at door 2: it acquires and releases its own lock.
 class LoopCaller {
  public:
   LoopCaller(Client& client, SessionRef session, ClosedLoop& load, size_t number)

@@ -1,6 +1,6 @@
 // The suite "doors": the load "lock" on three replicas in this process, with stores and network in memory: at door 2, all three
-// in one thread (examples/07_own_loop), and at door 1, with its threads and its handles. What is left is what coordkit itself
-// costs, without disks and without the kernel's network.
+// in one thread (examples/07_own_loop), and at door 1, with its threads and its handles. What remains is the cost of coordkit
+// itself, without disks and without the kernel's network.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace coordkit::bench {
 
-// For each number of callers and each door a line of each round, and with more than one round the medians. False: errors.
+// For each number of callers and each door a line per round, and with more than one round the medians. False: errors.
 bool run_doors(const Suite& suite, const PrintLine& print);
 
 }  // namespace coordkit::bench

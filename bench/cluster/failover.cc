@@ -18,7 +18,7 @@ constexpr int kMembers = 3;
 constexpr int kHome = 1;  // of the sessions
 constexpr auto kLimit = 120s;
 constexpr auto kOpenLimit = 1200s;
-constexpr auto kSettle = 2s;  // before a kill, and until what follows it is judged
+constexpr auto kSettle = 2s;  // before a kill, and before judging what follows
 
 class Cluster {
  public:
@@ -33,7 +33,7 @@ class Cluster {
     return answer(id, expected, limit);
   }
 
-  // Milliseconds from the death of this leader until another process says that it leads.
+  // Milliseconds from the death of this leader until another process reports that it leads.
   double kill(int id) {
     const uint64_t term = members_[id].term;
     const TimePoint killed = Clock::now();
@@ -56,7 +56,7 @@ class Cluster {
   struct Member {
     bool leads = false;
     uint64_t term = 0;
-    std::map<std::string, ordered_json> said;  // the newest of each, until it is taken
+    std::map<std::string, ordered_json> said;  // the newest of each, until consumed
   };
 
   void start(int id) { processes_.start(id, member_arguments("failover-member", id, data_ / std::to_string(id), addresses_)); }
@@ -130,7 +130,7 @@ class Failover {
     print_(line);
   }
 
-  // What the caller saw since it was last asked.
+  // What the caller saw since the last query.
   ordered_json lap() {
     ordered_json seen = cluster_.ask(kHome, {{"lap", true}}, "lap", kLimit);
     for (const auto& [reason, times] : seen.at("refused").items()) refused_ += times.get<uint64_t>();

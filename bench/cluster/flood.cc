@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kTick = 1ms;
-constexpr uint64_t kTickMost = 10'000;  // then the clock is looked at again
+constexpr uint64_t kTickMost = 10'000;  // then the clock is read again
 
 double processor_seconds() {
   timespec used{};
@@ -25,7 +25,7 @@ double processor_seconds() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
-// Calls `offer(from)` as often as is due, until `over()`.
+// Calls `offer(from)` as often as due, until `over()`.
 template <typename Offer, typename Over, typename Tick>
 uint64_t offer_on_time(double per_s, TimePoint start, Offer offer, Over over, Tick ticked) {
   uint64_t offered = 0;
@@ -50,7 +50,7 @@ class Puts {
   Random random_{1};
 };
 
-// Two words, so that it needs no block of its own.
+// Two words, so that it needs no allocation.
 struct Answered {
   Answers* answers;
   TimePoint from;

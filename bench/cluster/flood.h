@@ -1,8 +1,8 @@
-// Puts that are offered at a rate whether or not those before were answered: an open loop on one thread, in ticks of a
-// millisecond. A tick that came late offers what it missed, as far as one thread can.
+// Puts that are offered at a rate whether or not earlier ones were answered: an open loop on one thread, in ticks of a
+// millisecond. A late tick offers what it missed, as far as one thread can.
 //
-// An offer is made as an event-driven service would: two strings, a callback without a block of its own, no lock and no look at
-// the clock; it is timed from the beginning of its tick. What this costs is told, because it is taken from the same processors.
+// An offer is made as an event-driven service would: two strings, a callback without an allocation, no lock and no reading of
+// the clock; it is timed from the beginning of its tick. Its cost is reported, because it is taken from the same processors.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace coordkit::bench {
 
-// What became of the puts that were offered.
+// The outcomes of the offered puts.
 class Answers {
  public:
   void offered() { under_way_.fetch_add(1, std::memory_order_relaxed); }
@@ -34,7 +34,7 @@ class Answers {
   void other(const absl::Status& status);
 
   std::atomic<uint64_t> done_{0}, crowded_out_{0}, under_way_{0};
-  WaitTimes took_;  // of those that were done, which the engine's thread tells
+  WaitTimes took_;  // of the successful ones, recorded by the engine's thread
   std::mutex mutex_;
   std::map<std::string, uint64_t> others_;
   uint64_t unknown_ = 0;
@@ -50,13 +50,13 @@ struct Flood {
   struct Made {
     uint64_t offered = 0;
     double took_s = 0;
-    double processor_s = 0;  // of the thread that offered
+    double processor_s = 0;  // of the offering thread
   };
   // On this thread; `each_second` is called in between.
   Made make(Sink sink, Answers& answers, absl::FunctionRef<void()> each_second) const;
 };
 
-// The same flood into nothing: every put is refused where it is made. Until this object goes.
+// The same flood into nothing: every put is refused immediately. Lasts as long as this object.
 class FloodIntoNothing {
  public:
   explicit FloodIntoNothing(double per_s);

@@ -81,7 +81,7 @@ class Growing {
  public:
   Growing(const std::filesystem::path& data, const GrowOptions& options)
       : addresses_(support::free_loopback_addresses(kReplicas)) {
-    for (int id = kReplicas; id >= 1; --id) {  // the first one starts at once, so the others wait by then
+    for (int id = kReplicas; id >= 1; --id) {  // the first one starts at once, so the others must already be waiting
       auto arguments = member_arguments("grow-member", id, data / std::to_string(id), addresses_);
       arguments.insert(arguments.end(), {"--callers", std::to_string(options.callers)});
       arguments.insert(arguments.end(), {"--seconds", std::to_string(options.seconds)});

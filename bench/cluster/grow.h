@@ -1,5 +1,5 @@
-// The suite "grow": one replica under lock load becomes a cluster of three, of five, and of three again, while the load goes
-// on in the first replica's process. Every replica is a process of its own with its data on disk.
+// The suite "grow": one replica under lock load becomes a cluster of three, of five, and of three again, while the load
+// continues in the first replica's process. Every replica is a process of its own with its data on disk.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct GrowOptions {
   double seconds = 3;  // of the load between two changes
 };
 
-// Starts five processes on an empty folder, of which the first founds a cluster alone; hands each line of the result to
+// Starts five processes on an empty folder, the first of which initializes a cluster alone; passes each line of the result to
 // `line`: one for each stretch between two changes, one for each change. Throws std::runtime_error with a sentence: a process
 // failed, or no answer came within the bounds. False: a change failed, or a call was refused although nothing had failed.
 bool run_grow(const std::filesystem::path& data, const GrowOptions& options,
@@ -23,9 +23,9 @@ bool run_grow(const std::filesystem::path& data, const GrowOptions& options,
 
 struct GrowMemberOptions {
   uint64_t id = 0;
-  std::vector<std::string> addresses;  // of all replicas that there will be, by id
+  std::vector<std::string> addresses;  // of all future replicas, by id
   std::string data_dir;
-  GrowOptions load;  // of the first
+  GrowOptions load;  // of the first replica
 };
 
 // One of the processes. The first one drives the load and the changes and ends; the others wait to be added.

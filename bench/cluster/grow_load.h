@@ -1,5 +1,5 @@
-// Callers that acquire and release a lock each for as long as they are let, by callbacks on the engine's thread, and what
-// they saw since they were last asked: cycles, the longest time without a grant, and refusals by reason.
+// Callers that acquire and release a lock each until stopped, by callbacks on the engine's thread, and what
+// they saw since the last query: cycles, the longest time without a grant, and refusals by reason.
 #pragma once
 
 #include <condition_variable>
@@ -19,10 +19,10 @@ class GrowLoad : public std::enable_shared_from_this<GrowLoad> {
   GrowLoad(Session session, size_t callers) : session_(std::move(session)), running_(callers) {}
 
   void start();
-  // seconds, cycles_per_s, longest_gap_ms, refused {reason: count} since the last time; begins anew.
+  // seconds, cycles_per_s, longest_gap_ms, refused {reason: count} since the last call; starts over.
   nlohmann::ordered_json lap();
   uint64_t refusals() const;  // in all
-  void stop();                // waits for the callers; those that are stuck after a minute count as refused
+  void stop();                // waits for the callers; any stuck after a minute count as refused
 
  private:
   class Caller;
@@ -34,7 +34,7 @@ class GrowLoad : public std::enable_shared_from_this<GrowLoad> {
   void ended();
 
   Session session_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   size_t running_;
   bool stopping_ = false;
   std::condition_variable all_ended_;

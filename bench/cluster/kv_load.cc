@@ -88,7 +88,7 @@ void blocking_caller(Load& load, size_t number) {
   load.loop.caller_ended();
 }
 
-// All keys are there before anything is measured.
+// All keys exist before anything is measured.
 absl::Status fill(Kv kv) {
   constexpr uint64_t kAtOnce = 100;
   for (uint64_t from = 0; from < kKeys; from += kAtOnce) {

@@ -1,9 +1,9 @@
 // Loads of the revisioned store: 10,000 keys of 12 bytes with values of 16 bytes, one drawn for each operation.
 //
 //   put     puts it: one durable commit
-//   txn     puts it if it is there: a compare and one of two branches, one durable commit
+//   txn     puts it if it exists: a compare and one of two branches, one durable commit
 //   read    reads it linearizably
-//   local   reads it out of this replica's own state
+//   local   reads it from this replica's own state
 #pragma once
 
 #include <cstdint>

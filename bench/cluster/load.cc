@@ -31,8 +31,8 @@ class Load : public ClosedLoop {
   const Kind& kind() const { return kind_; }
   std::string lock_of(size_t caller) const { return kind_.one_lock ? "lock" : "lock-" + std::to_string(caller); }
 
-  // One lock of all: who holds alone counts as many as all who share. In a hand-off, who holds says when it lets go, who is
-  // next says when it knows.
+  // One lock for all: an exclusive holder weighs as much as all shared ones. In a hand-off, the holder reports its release,
+  // the next one when it knows.
   void entered(LockMode mode) {
     const int weight = weight_of(mode);
     if (const int before = inside_.fetch_add(weight); before + weight > kAlone) {
@@ -192,7 +192,7 @@ nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
     }
   }
   nlohmann::ordered_json result = load->wait();
-  session->close().IgnoreError();  // stuck callers are answered by this
+  session->close().IgnoreError();  // this answers stuck callers
   for (std::thread& thread : threads) thread.join();
   return result;
 }

@@ -10,7 +10,7 @@
 //   put, txn, read, local, watch: of the revisioned store (kv_load.h, watch_load.h)
 //   overload  far more puts than can be done (overload.h)
 //
-// Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
+// Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, like an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Kind {
   bool waits = true;      // for the answer of the release
   bool cycle_is_handoff = false;
   uint32_t read_percent = 0;
-  // A cycle waits for so many syncs of the disk one after the other, whatever else is shared; 0: depends on the others.
+  // The number of disk syncs that a cycle waits for one after the other, whatever else is shared; 0: depends on the others.
   uint32_t syncs = 0;
 };
 inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
@@ -56,10 +56,10 @@ struct LoadOptions {
   size_t callers = 1;
   double warmup_s = 1;
   double seconds = 5;
-  size_t watchers = 10'000;        // of the kind watch
-  size_t sessions = 1000;          // of the kind overload
-  double times = 10;               // of the same: what is offered, in sustainable loads
-  double timeout_s = 10;           // of the same: how long a put may take
+  size_t watchers = 10'000;        // for the kind watch
+  size_t sessions = 1000;          // for the kind overload
+  double times = 10;               // for overload: the offered rate, in sustainable loads
+  double timeout_s = 10;           // for overload: how long a put may take
   std::string security = "plain";  // between the replicas: plain, secret, tls
 };
 

@@ -12,8 +12,8 @@
 //   coordkit-bench failover --sessions 10,1000000 --kills 5
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
-// then for each measurement of a load a probe of the disk, the measurement, and a probe again. What says disk_suspect (suite.h)
-// is to be thrown away. Exit status 1: something failed or saw errors.
+// then for each measurement of a load a disk probe, the measurement, and a probe again. One with disk_suspect (suite.h)
+// must be discarded. Exit status 1: something failed or saw errors.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -97,14 +97,14 @@ class Run {
   const Arguments arguments_;
 };
 
-// The folder of this run, and the one it lies in if that was made for it.
+// The folder of this run, and its parent if that was created for it.
 void remove_data(const fs::path& data) {
   fs::remove_all(data);
   std::error_code not_empty;
   fs::remove(data.parent_path(), not_empty);
 }
 
-// The folder of this run. Nothing: said why.
+// The folder of this run. nullopt: the reason was printed.
 std::optional<fs::path> make_data(const Arguments& arguments) {
   const fs::path data = fs::path(arguments.data) / ("run-" + std::to_string(getpid()));
   fs::create_directories(data);
@@ -271,7 +271,7 @@ int run(int argc, char** argv) {
                                                          : kinds_of(arguments.suite);
   if (arguments.suite == "overload") {
     arguments.loads.load.seconds = arguments.overload_seconds;
-    arguments.loads.callers = {1};  // one flood of its own making
+    arguments.loads.callers = {1};  // it makes one flood of its own
   }
   if (arguments.suite == "kv" && arguments.loads.callers.empty()) arguments.loads.callers = {1, 16, 64, 256};
   return measure(arguments);

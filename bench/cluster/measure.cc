@@ -66,8 +66,8 @@ namespace {
 
 constexpr size_t kInPlaceBytes = 4 << 20;
 
-// Appending makes the file system write its own records too; in place there is nothing but the data, as in a segment of the
-// log, whose space is there before it is used.
+// Appending makes the file system write its own records too; in place only the data is written, as in a segment of the
+// log, whose space is allocated before it is used.
 Latencies probe_syncs(const std::string& path, bool in_place) {
   const support::Descriptor file(open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644));
   const auto failed = [&] { return std::system_error(errno, std::generic_category(), path); };

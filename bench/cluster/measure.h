@@ -1,4 +1,4 @@
-// What a measurement is made of: a clock, a window, latencies, and the disk it all stands on.
+// What a measurement is made of: a clock, a window, latencies, and the disk below it.
 //
 // Latencies are microseconds. Only cycles that begin and end inside the window count; percentiles are taken from all of
 // them, not from buckets. The loops are closed (a caller sends its next operation when the last one is answered), so
@@ -46,7 +46,7 @@ double median(std::vector<double> values);  // of at least one
 // cycles_per_s, p50_us, p99_us, p999_us
 nlohmann::ordered_json summary(Latencies& cycles, Seconds length);
 
-// How often this directory's disk makes a record of 256 bytes durable, measured for 0.3 s each: appended to a file
+// How many records of 256 bytes a second this directory's disk makes durable, measured for 0.3 s each: appended to a file
 // (fdatasync_per_s, p50_us, p99_us) and where space had been written before (in_place_...), as the log does it. The files
 // are removed. Throws std::system_error.
 nlohmann::ordered_json probe_disk(const std::string& directory);

@@ -7,7 +7,7 @@
 namespace coordkit::bench {
 namespace {
 
-// The figures are those of callers beside the leader: if it did not lead from beginning to end, they are worth nothing.
+// The figures are those of callers beside the leader: if it did not lead from beginning to end, they are worthless.
 nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) {
   const Health before = replica.health();
   nlohmann::ordered_json result = run_load(replica, load);

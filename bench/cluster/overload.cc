@@ -30,7 +30,7 @@ constexpr auto kSlice = 100ms;
 constexpr auto kRecoveryLimit = 10s;
 constexpr double kRecovered = 0.9;
 
-// Callers with one put under way each, and how many were done so far.
+// Callers with one put in progress each, and how many were done so far.
 class Callers : public std::enable_shared_from_this<Callers> {
  public:
   Callers(Replica& replica, size_t count) : kv_(replica), running_(count) {}
@@ -193,7 +193,7 @@ class Overload {
   size_t callers_ = 0;
   uint64_t peak_mib_ = 0;
   TimePoint ended_;
-  Answers answers_;  // of calls that end before this does
+  Answers answers_;  // of calls that end before this object
   ordered_json line_;
 };
 

@@ -1,4 +1,4 @@
-// What every replica process of the benchmark does: says lines of JSON on standard output, one thread at a time. Its parent's
+// What every replica process of the benchmark does: prints lines of JSON on standard output, one thread at a time. The parent's
 // side is processes.h.
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace coordkit::bench {
 
 void say(const nlohmann::ordered_json& line);
-int fail(const absl::Status& status);  // says the error; the exit status
-// A replica with default options, once it is ready, which says {"ready"}, {"term", "leads"} at each change, and {"error"} when
+int fail(const absl::Status& status);  // prints the error; returns the exit status
+// A replica with default options, once ready; prints {"ready"}, {"term", "leads"} at each change, and {"error"} when
 // it halts.
 absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster, const MemberOptions& options);
 

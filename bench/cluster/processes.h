@@ -1,4 +1,4 @@
-// The parent's side of replica processes (process.h is theirs): starts them, and hears what they say.
+// The parent's side of replica processes (process.h is theirs): starts them and reads their output.
 #pragma once
 
 #include <map>
@@ -14,15 +14,15 @@ namespace coordkit::bench {
 class Processes {
  public:
   void start(int id, const std::vector<std::string>& arguments);
-  void kill(int id);  // nothing more is heard of it
+  void kill(int id);  // no more output is read from it
   void send(int id, const nlohmann::json& line) { processes_.at(id).send(line.dump()); }
 
   struct Said {
     int from = 0;
     nlohmann::ordered_json line;
   };
-  // What any of them says next. Throws std::runtime_error with a sentence: nobody said anything by the deadline, one ended, or
-  // one said {"error"}. `what` is waited for: "the load ends".
+  // The next output of any of them. Throws std::runtime_error with a sentence: no output by the deadline, one ended, or
+  // one printed {"error"}. `what` is the awaited event: "the load ends".
   Said listen(support::Deadline deadline, const std::string& what);
 
  private:
@@ -30,7 +30,7 @@ class Processes {
   support::LineReader lines_;
 };
 
-// What every subcommand that is one replica takes.
+// The arguments of every subcommand that is one replica.
 std::vector<std::string> member_arguments(const std::string& role, int id, const std::string& data_dir,
                                           const std::vector<std::string>& addresses);
 

@@ -1,4 +1,4 @@
-// Many sessions of one process, each with a lock of its own (16-byte name), opened by callbacks and kept.
+// Many sessions of one process, each with its own lock (16-byte name), opened by callbacks and kept.
 #pragma once
 
 #include <condition_variable>
@@ -19,9 +19,9 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
  public:
   Sessions(Replica& replica, uint64_t count, Duration ttl) : replica_(replica), ttl_(ttl), count_(count) {}
 
-  // Blocks until all are there. The first failure ends it.
+  // Blocks until all are open. The first failure ends it.
   absl::Status open();
-  uint64_t valid() const;  // of all, by this machine's clock
+  uint64_t valid() const;  // how many, by this machine's clock
 
  private:
   struct One {
@@ -37,7 +37,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   Replica& replica_;
   const Duration ttl_;
   const uint64_t count_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<std::unique_ptr<One>> all_;
   uint64_t done_ = 0;

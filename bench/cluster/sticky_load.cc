@@ -58,7 +58,7 @@ class StickyLoad {
   Session session_;
   const Window window_;
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   Latencies means_;
   uint64_t cycles_ = 0;
   std::string first_error_;

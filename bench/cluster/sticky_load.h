@@ -1,5 +1,5 @@
 // The load "sticky": every caller is a thread that acquires and releases a lock of its own, which its session keeps (S-58); one
-// cycle is both. No durable commit, no other thread: what it costs is the door's own code and the clock. All callers share one
+// cycle is both. No durable commit, no other thread: the cost is this library's own code and the clock. All callers share one
 // session, as the threads of a service do.
 #pragma once
 

@@ -97,7 +97,7 @@ class Run {
     return line;
   }
 
-  // Faster than the disk can be: the probe had to wait for a processor, and tells nothing of the disk.
+  // Faster than the disk can be: the probe had to wait for a processor, and says nothing about the disk.
   bool suspect(const Line& line, double worst_probe) const {
     return worst_probe < kSuspectRatio * best_probe_ || line.value("of_ceiling", 0.0) > 1;
   }
@@ -110,7 +110,7 @@ class Run {
     line["of_ceiling"] = two_digits(line["cycles_per_s"].get<double>() / ceiling);
   }
 
-  // Of the rounds that are not suspect; if there is none, of all, and the line says so.
+  // Over the rounds that are not suspect; if all are, over all, and the line says so.
   void print_medians(const Configuration& of) const {
     std::vector<const Line*> good, all;
     for (const Line& measured : of.measured) {

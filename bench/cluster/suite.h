@@ -1,7 +1,7 @@
-// A suite: kinds of load (load.h), each with each number of callers, each on a cluster of its own with nothing inherited.
+// A suite: kinds of load (load.h), each with each number of callers, each on a fresh cluster of its own.
 // Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow minute of the
 // machine spoils one round of all and not all rounds of one. The disk is probed before and after each measurement, while no
-// cluster runs: what it can do is the ceiling that stands beside the figure.
+// cluster runs: its capability is the ceiling printed beside the figure.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,10 @@
 namespace coordkit::bench {
 
 struct Suite {
-  std::vector<std::string> kinds;                   // of kKinds
-  std::vector<std::string> securities = {"plain"};  // of LoadOptions::security; several: the same loads with each
+  std::vector<std::string> kinds;                   // from kKinds
+  std::vector<std::string> securities = {"plain"};  // as in LoadOptions::security; several: the same loads with each
   std::vector<size_t> callers;                      // empty: 1 or 2, 16, 64
-  std::string etcd;  // where that program is: the same loads on three of it, beside ours; empty: not
+  std::string etcd;  // path of that program: the same loads on three of it, beside ours; empty: none
   uint32_t rounds = 1;
   LoadOptions load;  // kind and callers are filled in
 };

@@ -35,7 +35,7 @@ class Leader {
     machine_.apply({&command, 1}, output_);
   }
   SessionId opened() const { return machine::decode_result(output_.results.back().bytes.view())->session; }
-  // The timers go to the keeper later, so that the two can be weighed apart.
+  // The timers go to the keeper later, so that the two can be measured separately.
   const std::vector<TimerOp>& timer_ops() const { return output_.timer_ops; }
   void forget_output() { output_ = {}; }
 
@@ -71,7 +71,7 @@ nlohmann::ordered_json run_takeover(uint64_t sessions) {
     group.sum += timer_set_hash(timers.back().id);
   }
   CheckpointBatch batch;
-  leader.machine_.checkpoint(batch);  // what waits for a checkpoint is not what a session costs
+  leader.machine_.checkpoint(batch);  // pending checkpoint rows are not the cost of a session
   batch = {};
   const size_t loaded = allocated();
   for (const TimerOp& op : timers) leader.keeper_.apply(kCoordination, op, LaggingTime(Duration(0)));

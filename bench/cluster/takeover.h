@@ -1,6 +1,6 @@
-// The suite "takeover": what a new leader does with the sessions that exist, for a few sessions and for a million, each with a
+// The suite "takeover": what a new leader does with existing sessions, for a few sessions and for a million, each with a
 // lock (16-byte name, no metadata). One machine and one timer keeper in this process, no network and no disk: an election
-// itself is the same whatever the state holds, so this is all that could be slower.
+// itself is the same whatever the state holds, so only this could be slower.
 #pragma once
 
 #include <cstdint>

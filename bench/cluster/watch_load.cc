@@ -48,10 +48,10 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
   bool all_stand() const { return standing_ == options_.watchers; }
 
  private:
-  // A change that not everybody has been told. Without locks: whoever answers puts is the engine's thread, which must not wait
-  // for the one that tells ten thousand watchers.
+  // A change that not every watcher has received. Without locks: puts are answered by the engine's thread, which must not wait
+  // for the one that notifies ten thousand watchers.
   struct Untold {
-    std::atomic<size_t> left{0};  // watchers to be told, and the put to be answered
+    std::atomic<size_t> left{0};  // watchers to be notified, plus the put to be answered
     size_t caller = 0;            // known when the put is answered
   };
 
@@ -81,17 +81,17 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
     Untold& change = untold(revision);
     if (change.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     const size_t caller = change.caller;
-    change.left.store(options_.watchers + 1, std::memory_order_release);  // for a later revision in its place
+    change.left.store(options_.watchers + 1, std::memory_order_release);  // for a later revision in the same slot
     loop_->cycle(started_[caller], Clock::now());
     put(caller);
   }
-  // Puts are applied, answered and told in the order of their revisions, and each caller has one under way.
+  // Puts are applied, answered and delivered in the order of their revisions, and each caller has one in progress.
   Untold& untold(Revision revision) { return untold_[revision.value() % untold_.size()]; }
 
   Kv kv_;
   const LoadOptions options_;
-  std::optional<ClosedLoop> loop_;  // from the moment that all watches stand
-  std::vector<TimePoint> started_;  // the put that each caller has under way
+  std::optional<ClosedLoop> loop_;  // from the moment all watches are established
+  std::vector<TimePoint> started_;  // the put that each caller has in progress
   std::vector<Untold> untold_;
   std::atomic<size_t> standing_{0};
   std::vector<Watch> watches_;

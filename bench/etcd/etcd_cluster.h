@@ -1,4 +1,4 @@
-// Three etcd processes on loopback with their data on disk and default settings; gone with this object.
+// Three etcd processes on loopback with their data on disk and default settings; removed with this object.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ class EtcdCluster {
   // Returns when one of them leads. Throws std::runtime_error with a sentence.
   EtcdCluster(const std::string& program, const std::filesystem::path& data);
 
-  std::string leader() const;  // its address; empty: none now
+  std::string leader() const;  // its address; empty: none at the moment
 
  private:
   support::EtcdMembers members_;

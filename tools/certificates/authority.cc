@@ -73,7 +73,7 @@ void add_names(X509* certificate, const CertificateOrder& order) {
   must(X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, X509V3_ADD_APPEND) == 1, "add the names");
 }
 
-// Without extensions and a signature.
+// Without extensions and without a signature.
 std::shared_ptr<X509> draft(EVP_PKEY* key, const std::string& common_name, const Validity& valid) {
   std::shared_ptr<X509> certificate(X509_new(), X509_free);
   must(certificate != nullptr && X509_set_version(certificate.get(), X509_VERSION_3) == 1, "make a certificate");

@@ -1,8 +1,8 @@
-// A certificate authority to try TLS with: it makes what docs/security.md describes. Its key lies beside the others, so it is
-// nothing to trust a service to.
+// A certificate authority for trying out TLS: it makes what docs/security.md describes. Its key lies beside the others, so
+// do not trust a service to it.
 //
-// Over OpenSSL's library and not its command: tests make a thousand certificates, some of them expired or not valid yet, which
-// the command of OpenSSL 3.0 cannot date; and coordkit's build has the library anyway, the command it has not.
+// Uses OpenSSL's library and not its command: tests make a thousand certificates, some of them expired or not valid yet, which
+// the command of OpenSSL 3.0 cannot date; and coordkit's build has the library anyway, but not the command.
 // Throws std::runtime_error with a sentence.
 #pragma once
 
@@ -28,11 +28,11 @@ struct CertificateOrder {
   std::vector<std::string> uris = {};
   std::vector<std::string> dns = {};
   Validity valid = {};
-  std::string usages = "serverAuth,clientAuth";  // a replica is both; as OpenSSL names them
+  std::string usages = "serverAuth,clientAuth";  // a replica is both; in OpenSSL's notation
 };
 
 struct IssuedCertificate {
-  std::string certificate;  // PEM, and the next
+  std::string certificate;  // PEM, like the next
   std::string key;
 };
 
@@ -52,7 +52,7 @@ class TestAuthority {
   std::shared_ptr<EVP_PKEY> key_;
 };
 
-// In one step, so that nobody reads half of it. Only the owner may read it if `secret`.
+// In one step, so that no one reads half of it. Only the owner may read it if `secret`.
 void write_file(const std::filesystem::path& path, const std::string& text, bool secret = false);
 std::string read_file(const std::filesystem::path& path);
 

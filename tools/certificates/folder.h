@@ -1,6 +1,6 @@
 // A folder of certificates for one cluster, in files that Tls{} names:
 //
-//   authority.pem, authority.key        who signs; the .pem is the same file for every replica
+//   authority.pem, authority.key        the signer; the .pem is the same file for every replica
 //   1.pem, 1.key, 2.pem, 2.key, ...     one pair for each replica
 //
 // Throws std::runtime_error with a sentence.
@@ -19,16 +19,16 @@ struct FolderOrder {
   std::filesystem::path folder;
   std::string cluster = "demo";
   uint64_t replicas = 3;
-  // Only makes a new authority; the file has the former one behind it. Once all replicas have loaded it and trust both, the
+  // Only makes a new authority; the file also keeps the previous one. Once all replicas have loaded it and trust both, the
   // next run signs their certificates with it.
   bool new_authority = false;
   Validity valid = {};
 };
 
-// Makes all members' certificates anew, signed by the authority that is there, or by one that is made.
+// Makes all members' certificates again, signed by the existing authority, or by a new one.
 void make_certificates(const FolderOrder& order);
 
-// What a replica of that folder is given.
+// The TLS options of a replica with that folder.
 Tls tls_of(const std::filesystem::path& folder, uint64_t replica);
 
 }  // namespace coordkit::support

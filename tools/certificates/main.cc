@@ -1,8 +1,8 @@
-// coordkit-certificates: an authority and certificates for the replicas of one cluster, to try TLS with (docs/security.md).
+// coordkit-certificates: an authority and certificates for the replicas of one cluster, to try out TLS (docs/security.md).
 //
 //   coordkit-certificates DIR [CLUSTER] [REPLICAS] [--days N] [--new-authority]
 //
-// Run again it renews the members' certificates, under the authority that lies there.
+// Run again, it renews the members' certificates under the authority found there.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

@@ -12,7 +12,7 @@ namespace {
 // Bytes that would move the cursor are shown as escapes.
 std::string shown(const std::string& cell) { return join_cells({&cell, 1}); }
 
-// Places on the screen, if every character takes one.
+// Screen columns, if every character takes one.
 size_t width(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
 }
@@ -48,7 +48,7 @@ void AnswerPrinter::end() {
   if (form_ == Form::Table) print_table();
 }
 
-// Numbers stay as they were said: a token has more digits than a double.
+// Numbers stay as they were received: a token has more digits than a double.
 std::string AnswerPrinter::object(const std::vector<std::string>& cells) const {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   for (size_t i = 0; i < columns_.size(); ++i) {

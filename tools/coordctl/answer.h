@@ -1,4 +1,4 @@
-// What a replica answers, printed as it comes: a table for people, or a line of JSON for each row.
+// A replica's answer, printed as it arrives: a table for people, or a line of JSON for each row.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace coordkit::coordctl {
 class AnswerPrinter {
  public:
   enum class Form {
-    Table,    // aligned, once all rows are there
+    Table,    // aligned, once all rows have arrived
     Lines,    // each row at once, its cells two spaces apart
     Objects,  // each row at once, as a JSON object
   };
@@ -17,7 +17,7 @@ class AnswerPrinter {
 
   void columns(const std::vector<std::string>& names);
   void row(std::vector<std::string> cells);
-  void end();  // of the answer
+  void end();  // ends the answer
 
  private:
   struct Column {

@@ -100,7 +100,7 @@ void print_text(const Report& report, double seconds) {
   if (report.counterexample) print_counterexample(*report.counterexample);
 }
 
-// Feeds the lines; an error names the line. No line takes more memory than the longest legal one, and one byte.
+// Feeds the lines; an error names the line. No line uses more memory than the longest legal one, plus one byte.
 absl::Status feed(std::istream& in, check::Checker& checker) {
   std::string line;
   std::streambuf& bytes = *in.rdbuf();

@@ -1,4 +1,4 @@
-// Entries of a log and rows of a checkpoint as JSON objects, decoded where coordkit knows what they are. Secrets are left out.
+// Entries of a log and rows of a checkpoint as JSON objects, decoded where coordkit knows their form. Secrets are left out.
 #pragma once
 
 #include <string_view>

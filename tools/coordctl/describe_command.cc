@@ -28,7 +28,7 @@ constexpr std::array kCoordinationKinds = {
 static_assert(kCoordinationKinds.size() == std::variant_size_v<CoordinationCommand>);
 static_assert(std::is_same_v<std::variant_alternative_t<18, CoordinationCommand>, machine::LeaveGroup>);
 
-// Sets a field if the body has one of that name and something is in it.
+// Sets a field if the body has one of that name and it is not empty.
 class Fields {
  public:
   Fields(Json& out, size_t bytes_max) : out_(out), bytes_max_(bytes_max) {}

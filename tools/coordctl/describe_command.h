@@ -1,4 +1,4 @@
-// A command of coordkit's own machine as a JSON object: its kind, and those of its fields that say what it is about.
+// A command of coordkit's own machine as a JSON object: its kind, and the fields that say what it is about.
 #pragma once
 
 #include <chrono>

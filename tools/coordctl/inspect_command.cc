@@ -14,7 +14,7 @@
 namespace coordkit::coordctl {
 namespace {
 
-// The id is a secret of the members; this tells two clusters apart as well.
+// The id is a secret of the members; this distinguishes two clusters as well.
 std::string cluster_mark(ClusterId cluster) {
   char text[17];
   std::snprintf(text, sizeof text, "%016lx", static_cast<unsigned long>(hash_mix(0x636c7573746572, cluster.value())));
@@ -32,7 +32,7 @@ std::string hex(uint64_t value) {
   std::snprintf(text, sizeof text, "%016lx", static_cast<unsigned long>(value));
   return text;
 }
-// Names come from users and may hold anything.
+// Names come from users and may contain anything.
 std::string printable(const std::string& text) {
   const Json safe = safe_bytes(text);
   return safe.is_string() ? text : safe.dump();

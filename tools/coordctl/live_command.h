@@ -1,4 +1,4 @@
-// `coordctl --socket PATH COMMAND`: looks at a running replica and acts on it, through the socket of
+// `coordctl --socket PATH COMMAND`: inspects and controls a running replica, through the socket of
 // ReplicaOptions::admin_socket. The commands are those of src/replica/admin_commands.h.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace coordkit::coordctl {
 
 struct LiveArguments {
   std::string socket;              // empty: $COORDKIT_SOCKET
-  std::vector<std::string> words;  // the command's name first; empty: it is no such command
+  std::vector<std::string> words;  // the command's name first; empty: it is another kind of command
   bool json = false;
 };
 

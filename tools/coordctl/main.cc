@@ -1,5 +1,5 @@
 // coordctl: the command line beside the library. `check` reads a history and says whether it is linearizable
-// (docs/format-history.md); `--socket PATH ...` speaks with a running replica (docs/coordctl.md); `inspect`, `cat`, `backup`,
+// (docs/format-history.md); `--socket PATH ...` talks to a running replica (docs/coordctl.md); `inspect`, `cat`, `backup`,
 // `restore` and `recover` work on data directories that no replica has open, and on backups of them (docs/backup.md).
 #include <CLI/CLI.hpp>
 #include <cstdio>

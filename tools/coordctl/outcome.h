@@ -1,4 +1,4 @@
-// Exit statuses of all commands but `check`, and how they complain. Stable: scripts depend on them.
+// Exit statuses of all commands but `check`, and how they report errors. Stable: scripts depend on them.
 #pragma once
 
 #include <cstdio>
@@ -10,8 +10,8 @@ namespace coordkit::coordctl {
 
 inline constexpr int kDone = 0;
 inline constexpr int kRefused = 1;      // nothing was done: the replica or the library says why
-inline constexpr int kUnreachable = 2;  // nobody answers at the socket, or the answer broke off
-inline constexpr int kFaulty = 2;       // what was looked at has something wrong with it
+inline constexpr int kUnreachable = 2;  // no one answers at the socket, or the answer broke off
+inline constexpr int kFaulty = 2;       // something is wrong with what was inspected
 inline constexpr int kBadArguments = 3;
 
 inline int refuse(const absl::Status& why) {

@@ -6,7 +6,7 @@
 namespace coordkit::coordctl {
 namespace {
 
-// How many bytes the code point at the front has; 0: it is none, or one that a terminal should not see.
+// How many bytes the code point at the front has; 0: it is none, or one that a terminal should not receive.
 size_t code_point_bytes(std::string_view text) {
   const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   if (at(0) < 0x80) return at(0) >= 0x20 && at(0) != 0x7f ? 1 : 0;
@@ -19,11 +19,11 @@ size_t code_point_bytes(std::string_view text) {
   }
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  const bool control = value < 0xa0;  // the second block of them
+  const bool control = value < 0xa0;  // the second block of control characters
   return value < kLeast[bytes] || value > 0x10ffff || surrogate || control ? 0 : bytes;
 }
 
-// The longest beginning of at most `most` bytes that is text.
+// The longest prefix of at most `most` bytes that is text.
 size_t text_bytes(std::string_view bytes, size_t most) {
   size_t done = 0;
   while (done < bytes.size()) {

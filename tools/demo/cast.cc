@@ -83,7 +83,7 @@ void Cast::kill(int id) {
   node(id).leads = false;
 }
 
-// In two steps: whoever goes first must not take the majority from those who still have a session to close.
+// In two steps: the first to go must not take the majority from those that still have a session to close.
 void Cast::dismiss() {
   for (int id = 1; id <= kNodes; ++id) tell(id, "leave");
   for (int id = 1; id <= kNodes; ++id) {

@@ -1,4 +1,4 @@
-// The processes of the demo as the story sees them: starts them, hears their lines, keeps what they said.
+// The processes of the demo as the story sees them: starts them, reads their lines, keeps what they reported.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace coordkit::demo {
 
-// A claim of the demo did not hold, or something it waited for did not come. The message is a sentence.
+// A claim of the demo did not hold, or an awaited event did not come. The message is a sentence.
 struct StoryFailed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,7 +24,7 @@ struct StoryFailed : std::runtime_error {
 struct NodeView {
   support::Child process;
   bool frozen = false;
-  bool leaving = false;  // told to quit: its end is no surprise
+  bool leaving = false;  // told to quit: its end is expected
   bool left = false;     // has closed its session
   bool ready = false;
   bool leads = false;
@@ -55,19 +55,19 @@ class Cast {
   void start_resource();
   void start_node(int id);
   NodeView& node(int id) { return nodes_.at(static_cast<size_t>(id)); }
-  // 0: nobody who runs says that it leads.
+  // 0: no running process says that it leads.
   int leader() const;
-  uint64_t term() const;  // the newest anybody spoke of
+  uint64_t term() const;  // the newest reported by anyone
 
   void tell(int id, const std::string& command);
-  uint64_t tell_mode(int id, const std::string& mode);  // the number it was told with
+  uint64_t tell_mode(int id, const std::string& mode);  // the number of the command
   void freeze(int id);
   void thaw(int id);
-  void kill(int id);                    // and hears its last words
-  void dismiss();                       // everybody, who must be at rest; each must end well
-  void go_on(support::Deadline until);  // everybody, and what they say is not kept
+  void kill(int id);                    // and reads its last lines
+  void dismiss();                       // all of them; they must be at rest, and each must end well
+  void go_on(support::Deadline until);  // all of them; their output is not kept
 
-  // Listens until `condition` holds. Throws StoryFailed: not in time, or somebody failed meanwhile.
+  // Listens until `condition` holds. Throws StoryFailed: not in time, or a process failed meanwhile.
   template <typename Condition>
   void until(const std::string& what, Condition condition) {
     while (!condition()) listen(what);

@@ -1,4 +1,4 @@
-// A node's connection to the resource: writes a row with a token, learns whether it was taken.
+// A node's connection to the resource: writes a row with a token, learns whether it was accepted.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace coordkit::demo {
 
 class LedgerClient {
  public:
-  // Throws std::system_error when nobody listens there.
+  // Throws std::system_error when no one listens there.
   LedgerClient(int node, uint16_t port) : node_(node), resource_(port) {}
-  // True: written. False: refused, the token is old. Nothing: the resource is gone. Thread-safe.
+  // True: written. False: refused, the token is old. nullopt: the resource is gone. Thread-safe.
   std::optional<bool> write_row(uint64_t token, uint64_t row);
 
  private:

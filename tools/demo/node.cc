@@ -1,7 +1,7 @@
-// One process of the service: a replica, a session, and a worker that takes the lock and writes rows while it holds it.
+// One process of the service: a replica, a session, and a worker that acquires the lock and writes rows while it holds it.
 //
-// Commands come a line each on standard input: "hold N", "rotate N", "rest N" set what the worker does (N comes back in
-// "resting"), "late" writes with the last token it was given whatever became of it, "queue", "status"; a worker at rest may
+// Commands come a line each on standard input: "hold N", "rotate N", "rest N" set what the worker does (N is returned in
+// "resting"), "late" writes with the last token it was given, valid or not, "queue", "status"; a worker at rest may
 // "leave" (closes its session, which takes a majority) and then "quit".
 #include <atomic>
 #include <chrono>
@@ -59,7 +59,7 @@ class Node {
     options.security = PlainText{};
     options.parts = parts_of_a_node();
     const std::string socket = options_.data_dir + ".admin";
-    if (socket.size() < 108) options.admin_socket = socket;  // the kernel's bound; the story does without
+    if (socket.size() < 108) options.admin_socket = socket;  // the kernel's bound; the story does not need it
     options.segment_bytes = 4 << 20;
     options.checkpoint_entries = 64;  // the story is short, and a restart should find a checkpoint
     options.on_leadership = [this](const raft::Leadership& now) {
@@ -177,10 +177,10 @@ class Node {
     for (int rows = 1; write_row(grant, token, rows); ++rows) {
       if (done(rows)) return release(grant, token);
     }
-    lost.get_future().wait_for(5s);  // announced by another thread, a moment after this one has seen it
+    lost.get_future().wait_for(5s);  // announced by another thread, a moment after this one saw it
   }
 
-  // What every holder should do: ask right before the use, and let the resource judge the token besides. The readings of
+  // What every holder should do: check right before the use, and let the resource check the token as well. The readings of
   // the clock are taken before the questions, so that "valid at" is never later than the moment it was true.
   bool write_row(Grant& grant, uint64_t token, int row) {
     const int64_t before = machine_time_ns();
@@ -213,7 +213,7 @@ class Node {
   std::unique_ptr<Replica> replica_;
   std::atomic<uint64_t> last_token_{0};
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   Mode mode_ = Mode::Rest;
   uint64_t number_ = 0;  // of the command that set the mode

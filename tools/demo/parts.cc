@@ -2,6 +2,6 @@
 
 namespace coordkit::demo {
 
-Parts parts_of_a_node() { return {}; }  // those in the box
+Parts parts_of_a_node() { return {}; }  // the built-in ones
 
 }  // namespace coordkit::demo

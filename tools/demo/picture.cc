@@ -17,7 +17,7 @@ constexpr int kRow = 58;
 constexpr int kStateHeight = 12;
 constexpr int kHoldHeight = 22;
 constexpr int kLine = 17;
-constexpr double kSignWidth = 60;  // a narrower hold goes without its token
+constexpr double kSignWidth = 60;  // a narrower hold is drawn without its token
 
 constexpr const char* kFollowing = "#d7dde5";
 constexpr const char* kLeading = "#2f6fd0";
@@ -99,7 +99,7 @@ class Drawing {
     bar(stands.at, until, y(stands.lane), kStateHeight, fill);
   }
 
-  // Dark for as long as the holder trusted its hold, pale until somebody else could have the lock.
+  // Dark for as long as the holder trusted its hold, pale until another could have the lock.
   void holds() {
     for (const Timeline::Grant& grant : timeline_.grants) {
       const Duration trusted = grant.trusted_until.value_or(timeline_.end);

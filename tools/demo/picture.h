@@ -1,4 +1,4 @@
-// The story of the demo as one still picture (SVG, for a page that runs no scripts): a row for each process with who led, stood
+// The story of the demo as one still picture (SVG, for a page that runs no scripts): a row per process showing who led, stood
 // still or was dead, who held the lock with which token, and which late writes were refused; below it the story in sentences.
 #pragma once
 

@@ -41,7 +41,7 @@ void Recording::thawed(int id, int64_t at_ns) {
   lane.frozen = 0;
 }
 
-// Last words may be heard after the process is known to be dead.
+// Last lines may be read after the process is known to be dead.
 void Recording::leadership(int id, int64_t at_ns, bool leads, uint64_t term) {
   if (lanes_[lane_of(id)].up) stands(id, at_ns, leads ? State::Leader : State::Follower, term);
 }
@@ -84,7 +84,7 @@ sim::Timeline Recording::timeline(const support::Claims& claims, const std::vect
   const std::vector<support::Claim> held = claims.in_order();
   for (size_t i = 0; i < held.size(); ++i) {
     const support::Claim& claim = held[i];
-    // The lower bits count, the upper ones say when the cluster was born.
+    // The lower bits count, the upper ones say when the cluster was created.
     if (all.token_base == 0) all.token_base = claim.token & ~((uint64_t{1} << 31) - 1);
     sim::Timeline::Grant grant;
     grant.lock = "ledger";
@@ -93,7 +93,7 @@ sim::Timeline Recording::timeline(const support::Claims& claims, const std::vect
     grant.granted = since_start(claim.from_ns);
     grant.trusted_from = grant.granted;
     grant.trusted_until = since_start(claim.until_ns);
-    // Of a holder that was stopped only this is known: when the next one came.
+    // For a holder that was stopped only this is known: when the next one came.
     if (i + 1 < held.size()) grant.ended = since_start(held[i + 1].from_ns);
     grant.end = "released, or its session expired";
     for (const sim::Timeline::Operation& call : all.operations) {
@@ -116,7 +116,7 @@ sim::Timeline Recording::timeline(const support::Claims& claims, const std::vect
                {"two holders at once", std::to_string(claims.overlaps())},
                {"longest gap", std::to_string(claims.longest_gap_ns() / 1'000'000) + " ms"}};
   const auto earlier = [](const auto& a, const auto& b) { return a.at < b.at; };
-  std::stable_sort(all.states.begin(), all.states.end(), earlier);  // of different processes, as they came in
+  std::stable_sort(all.states.begin(), all.states.end(), earlier);  // of different processes, in order of arrival
   std::stable_sort(all.notes.begin(), all.notes.end(), earlier);
   std::stable_sort(all.operations.begin(), all.operations.end(),
                    [](const auto& a, const auto& b) { return a.called < b.called; });

@@ -1,5 +1,5 @@
-// What the story knows of its processes, kept for the timeline page: who led, stood still or was dead, who waited for the lock
-// and held it, which late writes were refused. From the processes' own words, in the time of one machine.
+// What the story knows about its processes, kept for the timeline page: who led, stood still or was dead, who awaited the lock
+// and held it, which late writes were refused. From the processes' own reports, in the time of one machine.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class Recording {
   void called(int id, int64_t at_ns, const char* what, uint64_t token);
   void answered(int id, int64_t at_ns, const char* outcome, uint64_t token);
   void noted(int id, int64_t at_ns, sim::Timeline::Weight weight, const std::string& text);
-  void told(int64_t at_ns, const std::string& sentence);  // of the story
+  void told(int64_t at_ns, const std::string& sentence);  // a sentence of the story
 
   // `wrong`: why the story failed; empty if it did not.
   sim::Timeline timeline(const support::Claims& claims, const std::vector<support::Admission>& admissions, int64_t now_ns,
@@ -33,8 +33,8 @@ class Recording {
  private:
   struct Lane {
     bool up = false;
-    size_t frozen = 0;  // position of the open one, from 1
-    size_t called = 0;  // the same of the call under way
+    size_t frozen = 0;  // position of the open freeze, from 1
+    size_t called = 0;  // position of the call in progress, from 1
   };
   Duration since_start(int64_t at_ns) const { return Duration(at_ns > started_ns_ ? at_ns - started_ns_ : 0); }
   static uint32_t lane_of(int id) { return static_cast<uint32_t>(id - 1); }

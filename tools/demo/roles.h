@@ -1,10 +1,10 @@
 // The three kinds of process of the demo, all of this one program.
 //
-//   the story      starts the others, tells them what to do, listens, and checks what they say (story.cc)
+//   the story      starts the others, directs them, listens, and checks what they report (story.cc)
 //   a node (x3)    a service that links coordkit: one replica, one worker that wants the lock (node.cc)
-//   the resource   what the lock protects: rows that it takes only with a token not older than the newest seen (resource.cc)
+//   the resource   what the lock protects: rows that it accepts only with a token not older than the newest seen (resource.cc)
 //
-// Nodes and resource print one JSON object a line: "event", "at" (CLOCK_MONOTONIC_RAW in nanoseconds) and what belongs to it.
+// Nodes and resource print one JSON object a line: "event", "at" (CLOCK_MONOTONIC_RAW in nanoseconds) and further fields.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct NodeOptions {
   uint16_t resource_port = 0;
 };
 
-// `keep`: when the story is over its processes go on for an hour, for `coordctl --socket` to look at.
+// `keep`: when the story is over its processes continue for an hour, for `coordctl --socket`.
 int run_story(const std::filesystem::path& out, bool keep);
 int run_node(const NodeOptions& options);
 int run_resource(const std::string& gate_file);

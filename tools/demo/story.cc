@@ -1,8 +1,8 @@
 // The story: what is done to the three processes, one sentence a step, and what must hold when it is over.
 //
-// It never waits for time to pass, only for something to be said; one deadline bounds it all. Whatever the machine does on
-// its own meanwhile (an election because a disk stood still, say) is part of the story: a step that needs the leader to
-// hold the lock tries again with the new one.
+// It never waits for time to pass, only for reports; one deadline bounds it all. Whatever the machine does on
+// its own meanwhile (for instance an election because a disk stalled) is part of the story: a step that needs the leader to
+// hold the lock retries with the new one.
 #include <unistd.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using support::Claim;
 
 constexpr auto kLimit = 28s;  // the whole story; it takes about eight
-constexpr int kRows = 3;      // writes that show that a holder is at work
+constexpr int kRows = 3;      // writes that show a holder at work
 
 class Story {
  public:
@@ -123,7 +123,7 @@ int Story::seat_leader() {
   }
 }
 
-// `waiter` stands in line, as the cluster sees it.
+// `waiter` is queued, as the cluster sees it.
 void Story::line_up(int waiter) {
   cast_.node(waiter).waiting = false;
   cast_.tell_mode(waiter, "hold");
@@ -161,11 +161,11 @@ void Story::freeze_leader() {
   const int64_t frozen_at = support::machine_time_ns();
   cast_.freeze(leader);
   say(node_name(leader) + ", leader and holder at once, is frozen in mid work (SIGSTOP)");
-  // It finds these when it wakes up: it is to write once more with what it had, and then to rest.
+  // It finds these when it wakes up: it must write once more with its old token, and then rest.
   cast_.tell(leader, "late");
   cast_.tell_mode(leader, "rest");
   cast_.until("the frozen leader is replaced", [&] { return cast_.leader() != 0 && cast_.leader() != leader; });
-  // What it said before it stood still may have been heard only now.
+  // What it reported before it stood still may be read only now.
   expect_next_holder(waiter, old_token, frozen_at, "the freeze");
 
   cast_.thaw(leader);
@@ -178,7 +178,7 @@ void Story::freeze_leader() {
   rest_all();
 }
 
-// The lock goes around among all three.
+// The lock goes round all three.
 void Story::rotate(int handovers, const std::string& who) {
   const size_t before = cast_.claims().handovers();
   std::array<int, Cast::kNodes + 1> grants{};
@@ -196,8 +196,8 @@ void Story::rotate(int handovers, const std::string& who) {
   say(who + " handed the lock over " + std::to_string(cast_.claims().handovers() - before) + " times among themselves");
 }
 
-// The release must be under way and certainly unanswered when the leader dies: the other two stand still meanwhile, so
-// nothing can be committed. Whether the release survives is up to what had reached their sockets; both ways are right.
+// The release must be in flight and certainly unanswered when the leader dies: the other two are stopped meanwhile, so
+// nothing can be committed. Whether the release survives depends on what had reached their sockets; both are right.
 void Story::kill_leader() {
   int leader = 0;
   int waiter = 0;

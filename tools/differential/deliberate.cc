@@ -23,7 +23,7 @@ bool settle_ties(const RangeOperation& range, json& theirs, json& ours) {
   return true;
 }
 
-// S-08: coordkit orders the whole interval and cuts then. etcd 3.4 cuts first if a target was named but no order.
+// S-08: coordkit orders the whole interval and truncates then. etcd 3.4 truncates first if a target was named but no order.
 bool settle_limit(const RangeOperation& range, json& theirs, json& ours) {
   const bool filtered = range.mod_min || range.mod_max || range.create_min || range.create_max;
   if (range.sort_by == SortTarget::Key || range.order != SortOrder::None || range.limit == 0 || filtered) return false;
@@ -32,7 +32,7 @@ bool settle_limit(const RangeOperation& range, json& theirs, json& ours) {
   return true;
 }
 
-// What is wrong in several ways is refused for one of them.
+// A request that is wrong in several ways is refused for one of them.
 bool settle_errors(json& theirs, json& ours) {
   if (theirs == ours || !theirs.contains("error") || !ours.contains("error")) return false;
   theirs = ours;
@@ -69,7 +69,7 @@ void settle_replies(const Transaction& transaction, json& theirs, json& ours, st
   for (size_t i = 0; i < branch.size(); ++i) std::visit(SettleReply{their[i], our[i], found}, branch[i].body);
 }
 
-// S-19: a key deleted by the very revision that was compacted to is still seen by a watch from there. etcd 3.4 forgets it.
+// S-19: a key deleted by the very revision that was compacted to is still seen by a watch from it. etcd 3.4 forgets it.
 bool settle_tombstones(const WatchFrom& watch, Revision compacted, json& theirs, json& ours) {
   if (watch.from != compacted || theirs == ours || !theirs.contains("events") || !ours.contains("events")) return false;
   json kept = json::array();

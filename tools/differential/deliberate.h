@@ -1,4 +1,4 @@
-// The differences that are meant. Each is looked for in a pair of answers and taken out of both, so that nothing else hides
+// The deliberate differences. Each is looked for in a pair of answers and removed from both, so that nothing else hides
 // behind it.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace coordkit::differential {
 
-// The names of those that were found; docs/differences.md says why of each.
+// The names of those found; docs/differences.md explains each.
 std::vector<std::string> settle(const Step& step, Revision compacted, Answer& theirs, Answer& ours);
 
 }  // namespace coordkit::differential

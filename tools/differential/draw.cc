@@ -38,7 +38,7 @@ bool overlooked_by_etcd(const Transaction& transaction) {
 
 }  // namespace
 
-// Up to three letters of four: many prefixes, ends and neighbours of each other. The last letter is the highest byte there is.
+// Up to three letters out of four: many prefixes, ends and neighbours of each other. The last letter is the highest byte.
 std::string Draw::key() {
   constexpr std::string_view kLetters("ab\0\xff", 4);
   std::string key;
@@ -127,7 +127,7 @@ Operation Draw::operation(Revision now, Revision compacted, int depth) {
 }
 
 Transaction Draw::transaction(Revision now, Revision compacted, int depth) {
-  // Rarely as many as are allowed in all, and one more than that.
+  // Rarely as many as are allowed in total, and one more than that.
   const uint64_t many = depth == 1 && random_.chance(0.02) ? random_.between(126, 129) : 0;
   Transaction out;
   for (uint64_t left = random_.below(3); left != 0; --left) out.compares.push_back(compare(now));

@@ -1,4 +1,4 @@
-// Random steps over few keys, so that they meet: most are sound, some are wrong in one way.
+// Random steps over few keys, so that they interact: most are valid, some are wrong in one way.
 #pragma once
 
 #include "base/random.h"

@@ -223,14 +223,14 @@ Answer EtcdSide::take(const Step& step) {
   }
   if (const auto* renew = std::get_if<RenewLease>(&step)) {
     const json answer = ask("lease/keepalive", {{"ID", renew->lease.value()}}).at("result");
-    if (number_in(answer, "TTL") == 0) return refused("LeaseNotFound");  // so it says that
+    if (number_in(answer, "TTL") == 0) return refused("LeaseNotFound");  // etcd's way to say so
     return answer_with(answer, {{"ttl", number_in(answer, "TTL")}});
   }
   if (std::holds_alternative<ListLeases>(step)) {
     const json answer = ask("lease/leases", json::object());
     json ids = json::array();
     for (const json& lease : answer.value("leases", json::array())) ids.push_back(number_in(lease, "ID"));
-    std::sort(ids.begin(), ids.end());  // those that end first come first
+    std::sort(ids.begin(), ids.end());  // the first to end come first
     return answer_with(answer, {{"leases", std::move(ids)}});
   }
   if (const auto* list = std::get_if<ListKeysOfLease>(&step)) {
@@ -242,13 +242,13 @@ Answer EtcdSide::take(const Step& step) {
       absl::Base64Unescape(key.get<std::string>(), &bytes);
       keys.push_back(escaped(bytes));
     }
-    std::sort(keys.begin(), keys.end());  // it lists them in no order
+    std::sort(keys.begin(), keys.end());  // it lists them unordered
     return answer_with(answer, {{"keys", std::move(keys)}, {"granted", number_in(answer, "grantedTTL")}});
   }
   return watch(std::get<WatchFrom>(step));
 }
 
-// A stream of its own, read until the change it was made to wait for.
+// A stream of its own, read until the change it is waiting for.
 Answer EtcdSide::watch(const WatchFrom& watch) {
   HttpClient stream(port_);
   stream.open_stream("/v3/watch", request_of(watch).dump());

@@ -1,4 +1,4 @@
-// etcd's side: each step as a request of its JSON gateway, each answer in the common form.
+// etcd's side: each step as a request to its JSON gateway, each answer in the common form.
 #pragma once
 
 #include "tools/differential/http.h"

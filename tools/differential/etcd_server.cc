@@ -24,7 +24,7 @@ bool answers(uint16_t port) {
 
 }  // namespace
 
-// What was written need not outlive this process, so the disk is not asked to sync.
+// The data need not outlive this process, so the disk is not asked to sync.
 EtcdServer::EtcdServer(const std::string& program)
     : folder_(temporary_folder()), member_(std::in_place, program, 1, folder_, std::vector<std::string>{"--unsafe-no-fsync"}) {
   const std::string& address = member_->addresses().front();

@@ -1,4 +1,4 @@
-// A real etcd of one member, on loopback, with its data in a temporary folder; gone with this object.
+// A real etcd of one member, on loopback, with its data in a temporary folder; removed with this object.
 #pragma once
 
 #include <cstdint>

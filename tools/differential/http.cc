@@ -18,7 +18,7 @@ using boost::system::error_code;
 }  // namespace
 
 struct HttpClient::Rep {
-  // Runs what was started until it is finished. Beast gives up by itself after the time of the stream.
+  // Runs what was started until it is finished. Beast gives up by itself after the stream's timeout.
   template <typename Start>
   void await(const char* what, Start start) {
     std::optional<error_code> outcome;

@@ -14,7 +14,7 @@ using machine::Result;
 using machine::ResultCode;
 using nlohmann::json;
 
-// An answer of ours that cannot be read is as wrong as one that differs.
+// An unreadable answer of ours is as wrong as one that differs.
 template <typename T>
 T read(absl::StatusOr<T> value) {
   if (!value.ok()) throw std::runtime_error("coordkit answered what cannot be read: " + std::string(value.status().message()));
@@ -29,7 +29,7 @@ Answer answer(const Came& result, Form form) {
   return out;
 }
 
-// What was said of an operation; one that has nothing to say sends nothing.
+// What was answered to an operation; one with nothing to report sends nothing.
 template <typename Reply>
 Reply reply_of(const Result& result) {
   if (result.reply.empty()) return Reply();
@@ -76,7 +76,7 @@ Answer MachineSide::take_one(const DeleteOperation& erase) {
   });
 }
 
-// One that writes nothing is read, as by the client.
+// A read-only one is read, as the client does.
 Answer MachineSide::take_one(const Transaction& transaction) {
   if (machine::check(transaction) == ResultCode::Ok && !machine::writes(transaction)) {
     const auto now = machine_.read(transaction);
@@ -113,7 +113,7 @@ Answer MachineSide::take_one(const ListKeysOfLease& list) {
   if (reply.leases.empty()) return {{"error", "LeaseNotFound"}};
   json keys = json::array();
   for (const std::string& key : reply.keys) keys.push_back(escaped(key));
-  std::sort(keys.begin(), keys.end());  // as the other side's, by how they are shown
+  std::sort(keys.begin(), keys.end());  // like the other side's, by their printed form
   const auto granted = std::chrono::duration_cast<std::chrono::seconds>(reply.leases.front().ttl).count();
   return {{"keys", std::move(keys)}, {"granted", granted}, {"revision", reply.revision.value()}};
 }

@@ -1,6 +1,6 @@
-// The same random steps to a real etcd and to coordkit's machine, and what each answers, step by step.
+// The same random steps on a real etcd and on coordkit's machine, and a comparison of the answers, step by step.
 //
-// What coordkit does otherwise on purpose is in deliberate.h; anything else that differs is printed and ends the run.
+// What coordkit does differently on purpose is in deliberate.h; anything else that differs is printed and ends the run.
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <iostream>
@@ -64,7 +64,7 @@ class Comparison {
   const Tally& tally() const { return tally_; }
 
  private:
-  // So that both have something to wait for. Nothing is in an interval that is empty.
+  // So that both have something to wait for. An empty interval never changes.
   bool make_last_change(WatchFrom& watch) {
     const std::string key = watch.key.empty() ? std::string(1, '\0') : watch.key;
     if (!mvcc::Interval::of(watch.key, watch.end).empty()) {

@@ -1,4 +1,4 @@
-// One step that both stores are asked to take, and what each says of it, in one form that can be compared.
+// One step that both stores are asked to take, and their answers, in one form that can be compared.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace coordkit::differential {
 
-// Of all leases that are granted: longer than a run. How leases end by time is not compared.
+// The TTL of all granted leases: longer than a run. How leases end by time is not compared.
 inline constexpr std::chrono::seconds kLeaseTtl{100'000};
 
 struct Compact {
@@ -31,7 +31,7 @@ struct ListKeysOfLease {
   LeaseId lease;
 };
 struct ListLeases {};
-// Everything that happened to an interval from a revision on, read until the change of revision `upto` has come. The last
+// Everything that happened to an interval from a revision on, read until the change of revision `upto` has arrived. The last
 // change of an interval is always made for this, so that both sides have something to wait for.
 struct WatchFrom {
   std::string key;
@@ -46,7 +46,7 @@ struct WatchFrom {
 using Step = std::variant<RangeOperation, PutOperation, DeleteOperation, Transaction, Compact, GrantLease, RenewLease,
                           RevokeLease, ListKeysOfLease, ListLeases, WatchFrom>;
 
-// For reading: bytes escaped, defaults left out.
+// For humans: bytes escaped, defaults left out.
 std::string shown(const Step& step);
 
 // {"revision": N, ...} or {"error": "Reason"}.
@@ -69,7 +69,7 @@ nlohmann::json form_of(const TransactionReply& reply);
 
 struct Event {
   bool deleted = false;
-  KeyValue entry;  // of a delete: the key and the revision
+  KeyValue entry;  // for a delete: the key and the revision
   std::optional<KeyValue> previous;
 };
 nlohmann::json form_of(const Event& event);

@@ -16,12 +16,12 @@ constexpr uint64_t kTermMax = (uint64_t{1} << 62) - 1;
 
 }  // namespace
 
-// One thread's. What it learned by dialing is all it knows.
+// One thread's attack. It knows only what it learned by dialing.
 class Attackers::Attack {
  public:
   Attack(Attackers& all, uint64_t seed) : all_(all), random_(seed) {}
 
-  // As nobody: terms, votes, changes of members, transfers.
+  // With no member's id: terms, votes, membership changes, transfers.
   void speak() {
     auto [peer, theirs] = dial(any_member(), nobody(), Confirm::Ping);
     if (!theirs) return;
@@ -39,7 +39,7 @@ class Attackers::Attack {
     peer.listen();
   }
 
-  // As a member that it has dialed before, started once more.
+  // As a member that it dialed before, restarted.
   void impersonate() {
     const uint64_t victim = any_member();
     const auto learned = dial(victim, nobody(), Confirm::Ping).second;
@@ -57,7 +57,7 @@ class Attackers::Attack {
     peer.listen();
   }
 
-  // Sixteen guests, each with a frame of 30 MiB that comes as slowly as is allowed.
+  // Sixteen guests, each with a frame of 30 MiB that arrives as slowly as allowed.
   void weigh() {
     std::vector<HostilePeer> guests;
     const uint64_t target = any_member();
@@ -73,7 +73,7 @@ class Attackers::Attack {
     }
   }
 
-  // Frames of every kind with anything in them, on a connection that was greeted, and bytes on one that was not.
+  // Frames of every kind with arbitrary contents, on a connection after the hello, and bytes on one before it.
   void babble() {
     auto [peer, theirs] = dial(any_member(), nobody(), Confirm::Ping);
     if (theirs) {
@@ -85,7 +85,7 @@ class Attackers::Attack {
     rude.write(random_() % 2 == 0 ? noise(4096) : "\xc0KIT" + noise(28));
   }
 
-  // As many connections as there are descriptors for, which say nothing, or half a hello.
+  // As many connections as there are descriptors for, sending nothing, or half a hello.
   void flood() {
     std::vector<HostilePeer> silent;
     for (int i = 0; i < 100 && !all_.over_; ++i) {

@@ -1,5 +1,5 @@
-// The attacks of the strangers experiment, each in a thread of its own, again and again until it is told to stop. None of them
-// knows more than whoever can dial the replicas and has read the description of the protocol.
+// The attacks of the strangers experiment, each in a thread of its own, repeated until it is told to stop. None of them
+// knows more than anyone who can dial the replicas and has read the description of the protocol.
 #pragma once
 
 #include <atomic>

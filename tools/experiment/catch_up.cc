@@ -1,5 +1,5 @@
-// One follower of three stands still under full load and goes on: how long until it has caught up while the load lasts, what
-// that costs in memory, how often a transfer of the state was begun, and whether anybody else noticed.
+// One follower of three stops under full load and resumes: how long until it has caught up while the load lasts, what
+// that costs in memory, how often a state transfer was begun, and whether any other process noticed.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -68,7 +68,7 @@ class CatchUp {
     group_.say(victim_, "probe");
   }
 
-  // It has caught up when it says Ready and has applied what the leader had committed a moment ago.
+  // It has caught up when it reports Ready and has applied what the leader had committed a moment before.
   bool caught_up() {
     const MemberNews& victim = group_.news(victim_);
     if (victim.heard == heard_) return in_a_row_ >= kFollowersCaughtUp;

@@ -4,7 +4,7 @@
 //   "read TOKEN"        -> "value N" or "refused"
 //   "write TOKEN BASE"  -> "ok" (the number is BASE + 1 now) or "refused"
 //
-// A read shows its token as well: from then on no earlier holder's write is let in between it and its own write.
+// A read shows its token as well: from then on no earlier holder's write is accepted between it and its own write.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@
 namespace coordkit::experiment {
 namespace {
 
-// Written in place and synced: what was answered is in the file.
+// Written in place and synced: answered values are in the file.
 class NumberFile {
  public:
   explicit NumberFile(const std::filesystem::path& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640)) {

@@ -10,9 +10,9 @@ namespace coordkit::experiment {
 
 class CounterClient {
  public:
-  // Throws std::system_error when nobody listens there.
+  // Throws std::system_error when no one listens there.
   explicit CounterClient(uint16_t port) : counter_(port) {}
-  // Nothing: refused, or the counter is gone.
+  // nullopt: refused, or the counter is gone.
   std::optional<uint64_t> read(uint64_t token);
   bool write(uint64_t token, uint64_t base);
 

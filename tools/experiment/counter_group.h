@@ -1,6 +1,6 @@
-// The parent of a counter and of the nodes that update it under one lock: starts them, hears what they say, lets them go.
+// The parent of a counter and of the nodes that update it under one lock: starts them, reads their reports, stops them.
 //
-// Threads: one owner. Whatever does not come in time, or ends before it may, throws std::runtime_error.
+// Threads: one owner. Anything that does not come in time, or ends too early, throws std::runtime_error.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace coordkit::experiment {
 
 class CounterGroup {
  public:
-  // What a process says beyond its start: `from` is a node's id, or zero for the counter.
+  // What a process reports after its start: `from` is a node's id, or zero for the counter.
   using Heard = std::function<void(int from, const std::string& event, const nlohmann::json& said)>;
   struct Arguments {
-    std::vector<std::string> counter;  // beyond those that each of its kind gets
+    std::vector<std::string> counter;  // beyond those of every counter
     std::vector<std::string> node;
   };
 
@@ -32,7 +32,7 @@ class CounterGroup {
   void start(const std::filesystem::path& data, const std::filesystem::path& log, const Arguments& arguments);
   // Listens up to that moment.
   void listen(support::Deadline deadline);
-  // The nodes first, then the counter, which sums up.
+  // The nodes first, then the counter, which prints its summary.
   void stop();
 
   support::Child& node(int id) { return nodes_.at(static_cast<size_t>(id)); }

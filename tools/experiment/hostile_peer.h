@@ -1,5 +1,5 @@
-// A connection by somebody who was never invited. It speaks the protocol as well as anybody who has read its description; what
-// it does not know is the cluster's id, and the secret, if there is one.
+// A connection by a peer that was never invited. It speaks the protocol as well as anyone who has read its description; it
+// does not know the cluster's id, nor the secret, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ namespace coordkit::experiment {
 
 class HostilePeer {
  public:
-  // To this port of the loopback; connected() says whether it worked.
+  // To this port on loopback; connected() says whether it worked.
   explicit HostilePeer(uint16_t port);
   ~HostilePeer();
   HostilePeer(HostilePeer&& other) noexcept;
   HostilePeer& operator=(HostilePeer&&) = delete;
 
   bool connected() const { return fd_ >= 0; }
-  // All three return whether the other end still takes it.
+  // All three return whether the other end still accepts it.
   bool write(std::string_view bytes);
   bool send(FrameKind kind, std::string_view body = {});
   bool say(const Message& message);
-  // What the header of such a frame looks like, without the body that it promises.
+  // The header of such a frame, without the body that it promises.
   std::string header_of(FrameKind kind, std::string_view body);
 
-  // Says hello, and confirms what it claimed as well as it can. Nothing: it was not answered with a hello.
+  // Sends a hello, and confirms what it claimed as well as it can. nullopt: the answer was not a hello.
   enum class Confirm : uint8_t { Ping, Reflect, Guess };
   std::optional<Introduction> shake(Introduction claim, Confirm how);
-  // Everything it is still told, until the other end closes or a moment passes in silence.
+  // Reads everything until the other end closes or a moment passes in silence.
   uint64_t listen();
 
  private:

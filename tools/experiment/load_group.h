@@ -1,4 +1,4 @@
-// The parent's side of the experiments with load: members as processes, what they say, and what they cost.
+// The parent's side of the experiments with load: members as processes, their reports, and their cost.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@
 namespace coordkit::experiment {
 
 struct MemoryUse : support::MemoryUse {
-  uint64_t anonymous_peak = 0;  // of the moments at which it was measured
+  uint64_t anonymous_peak = 0;  // over the moments of measurement
 };
 
-// What a member has said since it was started.
+// What a member has reported since its start.
 struct MemberNews {
   bool opened = false, filled = false, ended = false;
   std::string state, sentence;
@@ -38,7 +38,7 @@ class LoadGroup {
   size_t size() const { return addresses_.size(); }
   void start(size_t id);
   void start_all();
-  void stop(size_t id);  // gently
+  void stop(size_t id);  // with a clean exit
   support::Child& process(size_t id) { return processes_.at(id); }
   MemberNews& news(size_t id) { return news_.at(id); }
   const MemoryUse& memory(size_t id) const { return memory_.at(id); }
@@ -58,7 +58,7 @@ class LoadGroup {
     until(time, [] { return false; });
   }
   void need(bool condition, const std::string& what) const;
-  size_t leader();  // as most members say it; waits for one
+  size_t leader();  // as most members report it; waits for one
   bool ready(size_t id) const { return news_.at(id).state == "Ready"; }
   void measure();
 

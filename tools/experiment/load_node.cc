@@ -1,10 +1,10 @@
-// One member of the experiments with load (catch-up, restart): a replica that writes values to keys at the rate it is told, and
-// says twice a second how it is. It obeys lines of its standard input and ends when that does.
+// One member of the experiments with load (catch-up, restart): a replica that writes values to keys at a given rate, and
+// reports twice a second how it is. It obeys lines of its standard input and ends when that does.
 //
-//   fill KEYS BYTES   writes each key once and says "filled"
-//   keys KEYS BYTES   somebody else has filled them
-//   load RATE         from now on writes random keys of those, RATE bytes a second; 0: no more
-//   probe             from now on puts one small value after the other and says how long each took
+//   fill KEYS BYTES   writes each key once and reports "filled"
+//   keys KEYS BYTES   another member has filled them
+//   load RATE         from now on writes random keys of those, RATE bytes a second; 0: stop
+//   probe             from now on puts one small value after the other and reports how long each took
 #include <atomic>
 #include <condition_variable>
 #include <iostream>
@@ -98,7 +98,7 @@ class LoadNode {
 
   static std::string name_of(uint64_t key) { return "key-" + std::to_string(key); }
 
-  // Waits while too much is under way.
+  // Waits while too much is in progress.
   void put(uint64_t key, Duration timeout) {
     std::string value(bytes_, static_cast<char>('a' + key % 26));
     const std::string number = std::to_string(++written_);

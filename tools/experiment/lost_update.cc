@@ -41,7 +41,7 @@ class Conductor {
   const LostUpdateOptions options_;
   std::mt19937_64 random_;
   CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& said) { hear(from, event, said); }};
-  int holder_ = 0;  // who spoke of a grant last and not of its end
+  int holder_ = 0;  // the last to report a grant and not yet its end
   Tally tally_;
 };
 
@@ -93,7 +93,7 @@ int Conductor::judge() {
   const uint64_t value = tally_.counter->value("value", uint64_t{0});
   const uint64_t writes = tally_.counter->value("writes", uint64_t{0});
   const uint64_t lost = writes - value;
-  // Behind the gate nothing may be lost; without gate and check something has to be, or this shows nothing. The check alone
+  // With the gate nothing may be lost; without gate and check something has to be, or this shows nothing. The check alone
   // leaves the moment between it and the write.
   const auto [gate, check] = options_.protection;
   const bool fine = writes > 0 && tally_.stops > 0 && (!gate || lost == 0) && (gate || check || lost > 0);

@@ -38,7 +38,7 @@ class Node {
       over_ = true;
       changed_.notify_all();
     }
-    const absl::Status closed = replica_->close();  // ends what the worker waits for
+    const absl::Status closed = replica_->close();  // ends the worker's waits
     worker.join();
     reporter.join();
     if (!closed.ok()) return fail("close", closed);
@@ -66,7 +66,7 @@ class Node {
     const std::lock_guard lock(mutex_);
     return over_;
   }
-  // By the clock of this process; a stopped one is late.
+  // By the clock of this process; a stopped process is late.
   void pass(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, time, [this] { return over_; });

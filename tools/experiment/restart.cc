@@ -1,4 +1,4 @@
-// One replica with much state is started again: how long that takes, and how much memory at most, beside what it needed before.
+// One replica with a large state is restarted: how long that takes, and its peak memory, compared with what it needed before.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -11,14 +11,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr double kOftenMax = 1.2;  // of what it had allocated before
-constexpr uint64_t kRestMib = 64;  // what a replica without state may have
+constexpr uint64_t kRestMib = 64;  // allowance for a replica without state
 constexpr uint64_t kShortLogMib = 64;
 
 }  // namespace
 
 int run_restart(const RestartOptions& options) {
   const std::filesystem::path data = options.out / "restart-data";
-  const bool long_log = options.log_mb > kShortLogMib;  // one that is kept for a member that is away
+  const bool long_log = options.log_mb > kShortLogMib;  // kept for an absent member
   LoadGroup group(data, options.out / "restart.log", long_log ? kNodes : 1, options.log_mb);
   const uint64_t keys = options.state_mb * 1'000'000 / options.value_bytes;
   group.start_all();

@@ -1,12 +1,12 @@
 // The kinds of process of the experiments, all of this one program. In lost-update:
 //
-//   the conductor   starts the others, stops one of them every few seconds (SIGSTOP), lets it go on, and counts at the end
+//   the conductor   starts the others, stops one of them every few seconds (SIGSTOP), resumes it, and counts at the end
 //   a node (x3)     a service that links coordkit: a replica, and a worker that adds one to a counter under the lock
-//   the counter     a file with one number, behind a fence gate or not; answers over TCP on loopback
+//   the counter     a file with one number, with a fence gate or without; answers over TCP on loopback
 //
-// In strangers the same nodes and counter are attacked by threads of the conductor, and nobody is stopped (strangers.cc).
+// In strangers the same nodes and counter are attacked by threads of the conductor, and no node is stopped (strangers.cc).
 //
-// Nodes and counter print one JSON object a line: "event", "at" and what belongs to it.
+// Nodes and counter print one JSON object a line: "event", "at" and further fields.
 #pragma once
 
 #include <chrono>
@@ -62,14 +62,14 @@ struct SpoiledNodeOptions {
 };
 
 struct SpoiledFilesOptions {
-  uint64_t runs = 1000;    // of a stopped member
-  uint64_t running = 200;  // of one that runs
+  uint64_t runs = 1000;    // on a stopped member
+  uint64_t running = 200;  // on a running one
   uint64_t seed = 1;
   bool json = false;
   std::filesystem::path out = "out";
 };
 
-// catch-up and restart: members that write values to keys, as many and as fast as they are told (load_node.cc).
+// catch-up and restart: members that write values to keys, as many and as fast as told (load_node.cc).
 struct LoadNodeOptions {
   int id = 0;
   std::vector<std::string> addresses;  // of members 1, 2, ...
@@ -78,7 +78,7 @@ struct LoadNodeOptions {
 };
 
 struct CatchUpOptions {
-  double seconds = 60;       // for which a follower stands still
+  double seconds = 60;       // for which a follower is stopped
   double limit = 600;        // in seconds, for catching up
   uint64_t state_mb = 1000;  // of values, in 10^6 bytes
   uint64_t rate_mb = 30;     // of values written in a second

@@ -25,7 +25,7 @@ std::vector<fs::path> files_of(const fs::path& data) {
   return files;
 }
 
-// In place: whoever has the file open or mapped sees it.
+// In place: a process that has the file open or mapped sees it.
 void overwrite(const fs::path& file, uint64_t at, const std::string& bytes) {
   std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
   out.seekp(static_cast<std::streamoff>(at));
@@ -81,7 +81,7 @@ std::string spoil(const fs::path& data, const fs::path& other, std::mt19937_64& 
   if (way < 8) return swap(data / "log", data / "state");
   const std::vector<fs::path> files = files_of(data);
   if (files.empty()) return {};
-  // Files that are looked for by name are few beside segments.
+  // Files are chosen by name first, since they are few beside segments.
   fs::path file = files[below(random, files.size())];
   if (way % 3 == 0 && fs::exists(data / "state/data.mdb")) file = data / "state/data.mdb";
   const uint64_t size = fs::file_size(file, ignored);

@@ -1,7 +1,7 @@
-// The conductor: three members at work, and again and again the files of one of them are spoiled, while it is stopped or while
-// it runs. It may go on, mend itself, refuse to open, step aside or stop, each with a sentence; it may not die of it, and
-// nothing that was acknowledged may be missing in the end, because the other two are sound. Whoever cannot go on is replaced by
-// a blank member, as an operator would do it.
+// The conductor: three members at work, and again and again the files of one of them are damaged, while it is stopped or
+// running. It may continue, repair itself, refuse to open, step aside or stop, each with a sentence; it must not crash, and
+// nothing that was acknowledged may be missing in the end, because the other two are intact. A member that cannot continue is
+// replaced by a blank one, as an operator would do it.
 #include <sys/wait.h>
 
 #include <array>
@@ -28,9 +28,9 @@ using support::Deadline;
 
 constexpr int kKeys = 12;  // of each member, which writes them one after the other: what was acknowledged last is the newest
 constexpr auto kPatience = 60s;
-constexpr auto kSettle = 20s;  // for a member that was spoiled: then it has said what it is going to say
+constexpr auto kSettle = 20s;  // for a damaged member: by then it has reported all it will
 
-// What a member has said since it was started.
+// What a member has reported since its start.
 struct Heard {
   bool opened = false, ready = false, quarantined = false, ended = false;
   std::string refused, halted, sentence;  // of opening, of the end, of its health
@@ -61,7 +61,7 @@ class Spoiler {
   uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
 
   void start(int id);
-  bool stop(int id, bool gently);  // false: a signal had ended it
+  bool stop(int id, bool gently);  // false: it was ended by a signal
   void hear(const support::Line& line);
   template <typename Condition>
   bool until(std::chrono::steady_clock::duration limit, Condition condition);
@@ -88,7 +88,7 @@ class Spoiler {
   std::ofstream log_;
 
   uint64_t next_value_ = 0;
-  int answers_ = 0;  // that are awaited
+  int answers_ = 0;  // still awaited
   bool replaced_ = false;
   bool scrubbed_ = false;
   std::map<std::string, uint64_t> acknowledged_;
@@ -185,7 +185,7 @@ void Spoiler::work(int puts, int but) {
   until(kPatience, [&] { return answers_ <= 0; });
 }
 
-// A member that was spoiled has been started, or goes on.
+// A damaged member has been started, or continues to run.
 Spoiler::Outcome Spoiler::await_outcome(int id) {
   const Heard& it = heard(id);
   until(kSettle, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
@@ -209,7 +209,7 @@ void Spoiler::note(Outcome outcome, const std::string& spoiled, const std::strin
        << std::endl;
 }
 
-// What an operator does with a member that cannot go on.
+// What an operator does with a member that cannot continue.
 void Spoiler::replace(int id) {
   if (node(id).running() && !heard(id).ended) stop(id, false);
   lines_.remove(id);
@@ -250,7 +250,7 @@ void Spoiler::spoil_stopped() {
   if (outcome != Outcome::Unharmed && outcome != Outcome::Mended) replace(id);
 }
 
-// It is asked to look at its files, and started anew at the end: what it does not need while it runs it needs then.
+// It is asked to scrub its files, and restarted at the end: what it does not need while running it needs then.
 void Spoiler::spoil_running() {
   const int id = somebody();
   work(6, 0);

@@ -1,5 +1,5 @@
-// One member of the spoiled-files experiment: a replica that writes what it is told to and says what became of it. It obeys
-// lines of its standard input and ends with the status of a process that lived: 0 closed, 3 refused to open, 4 halted.
+// One member of the spoiled-files experiment: a replica that writes what it is told to and reports the results. It obeys
+// lines of its standard input and ends with an exit status of its own choice: 0 closed, 3 refused to open, 4 halted.
 #include <atomic>
 #include <iostream>
 #include <memory>
@@ -59,7 +59,7 @@ class SpoiledNode {
     return options;
   }
 
-  // Tells when the state changes, and of warnings.
+  // Reports changes of state, and warnings.
   void watch() {
     std::string told;
     while (!over_) {

@@ -1,5 +1,5 @@
-// Three replicas at work, and hostile peers beside them that were never invited (attackers.h). Nothing may come of it but
-// counters: terms do not leap, nobody is removed or displaced, the work goes on, and memory stays where it was.
+// Three replicas at work, and hostile uninvited peers beside them (attackers.h). They must affect nothing but
+// counters: terms do not leap, no member is removed or displaced, work continues, and memory stays where it was.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using support::Deadline;
 
 constexpr auto kQuiet = 5s;  // work without attackers, to compare with
-// A loaded machine may hold an election now and then; a lie leaps much further.
+// A loaded machine may hold an election now and then; a forged term leaps much further.
 constexpr uint64_t kTermsMax = 50;
 constexpr uint64_t kGrowthMaxMib = 48;
 
@@ -48,13 +48,13 @@ Usage usage_of(pid_t pid) {
   return usage;
 }
 
-// What a node says of itself, by its reports.
+// What a node reports about itself.
 struct Told {
   uint64_t term = 0;
   uint64_t leader = 0;
   uint64_t voters = 0;
   uint64_t reports = 0;
-  uint64_t without_leader = 0;  // of them
+  uint64_t without_leader = 0;  // reports without a leader
   std::string warning;          // the newest
 };
 

@@ -36,10 +36,10 @@ struct BirthWorld {
   std::array<Number, kReplicas> lives{};
   std::array<std::array<uint8_t, kReplicas>, kReplicas> heard{};      // [who][from]: the newest connection
   std::array<std::array<uint8_t, kReplicas>, kReplicas> connected{};  // [low][high]: their newest connection
-  std::array<std::array<bool, kReplicas>, kReplicas> up{};            // [low][high]: it stands
-  std::array<uint8_t, kReplicas> exchanged{};                         // disks so far
+  std::array<std::array<bool, kReplicas>, kReplicas> up{};            // [low][high]: it is open
+  std::array<uint8_t, kReplicas> exchanged{};                         // replaced disks so far
   std::vector<BirthLetter> letters;                                   // sorted, all different
-  std::vector<uint64_t> stored;  // clusters whose genesis anybody ever had durable, as its engine was told
+  std::vector<uint64_t> stored;  // clusters whose genesis any replica ever had durable, according to its engine
   std::vector<uint64_t> chosen;  // those whose genesis a majority had at one moment: from then on it may have answered
   uint8_t crashes = 0, lost = 0, wiped = 0;
 
@@ -53,7 +53,7 @@ struct BirthMove {
   Doing doing = Doing::Connect;
   uint8_t self = 0;
   uint8_t other = 0;     // Connect: the other end; Deliver: the sender
-  uint8_t argument = 0;  // Deliver: the connection; Crash, Lose: how many of the writes under way are on the disk
+  uint8_t argument = 0;  // Deliver: the connection; Crash, Lose: how many of the pending writes are on the disk
   Number content = 0;    // Deliver
 };
 
@@ -116,7 +116,7 @@ class Births {
     return moves;
   }
 
-  // Nothing but accidents can happen any more.
+  // From here on only accidents can happen.
   static bool quiet(const std::vector<BirthMove>& moves) {
     return std::all_of(moves.begin(), moves.end(), [](const BirthMove& one) { return one.doing >= Doing::Crash; });
   }
@@ -134,7 +134,7 @@ class Births {
     return violation(world);
   }
 
-  // In a quiet world: everybody belongs to the cluster, unless a disk was not what it said.
+  // In a quiet world: every replica belongs to the cluster, unless a disk lied.
   std::string at_rest(const BirthWorld& world) const {
     if (born(world) || world.lost + world.wiped > 0) return "";
     return "INV_R04: nothing is left to happen, and not everybody belongs to the cluster";
@@ -213,7 +213,7 @@ class Births {
     settle(world, self);
   }
 
-  // What it sent goes on the connection on which it heard the receiver last, if that still stands.
+  // What it sent uses the connection on which it last heard the receiver, if that is still open.
   void settle(BirthWorld& world, uint8_t self) {
     while (scope_.defect == BirthDefect::ReportsEarly && !lives_[world.lives[self]].pending.empty()) {
       send_offers(world, self);
@@ -239,7 +239,7 @@ class Births {
 
   BirthDisk disk_at_start(const BirthWorld& world, uint8_t self) const { return lives_.start_of(world.lives[self]); }
 
-  // What it began with, and what was written since: all that was reported durable and the first `kept` of the rest.
+  // What it began with, and what was written since: everything reported durable and the first `kept` of the rest.
   BirthDisk disk_after(const BirthWorld& world, uint8_t self, uint8_t kept) {
     BirthDisk disk = disk_at_start(world, self);
     if (scope_.defect == BirthDefect::ReportsEarly) return disk;

@@ -1,10 +1,10 @@
-// The birth of a cluster, whole: three real engines on blank disks, every order in which their greetings, offers and writes can
-// arrive, and crashes between any two of them. Nobody's clock moves, so nobody campaigns: who stores a genesis may vote by it,
-// and that is what is judged.
+// The initialization of a cluster, complete: three real engines on blank disks, every order in which their greetings, offers
+// and writes can arrive, and crashes between any two of them. No clock moves, so no replica campaigns: a replica that stores a
+// genesis may vote by it, and that is what is checked.
 //
-//   connect  both ends say who they are; each hears it when it is delivered. What an older connection still carries arrives
-//            until the next greeting has, as with sockets that are read late
-//   crash    of one replica, with an immediate restart: nothing, the first writes under way, or (Lost) not even what was
+//   connect  both ends say who they are; each learns it on delivery. What an older connection still carries arrives
+//            until the next greeting does, as with sockets that are read late
+//   crash    of one replica, with an immediate restart: nothing, the first pending writes, or (Lost) not even what was
 //            reported durable are on its disk; or (Wiped) the disk is another, blank one. A start draws a new cluster id
 //
 // The network is a set: order holds only between a greeting and what follows it on its connection.
@@ -22,7 +22,7 @@ namespace coordkit::explore {
 enum class BirthDefect : uint8_t {
   None,
   ReportsEarly,   // a write is reported durable before it is on the disk
-  GreetsAsBlank,  // a member's greeting is heard as that of a blank replica
+  GreetsAsBlank,  // a member's greeting is taken for that of a blank replica
 };
 
 struct BirthScope {
@@ -30,7 +30,7 @@ struct BirthScope {
   std::string_view what;
   uint8_t crashes = 0;  // honest ones
   uint8_t lost = 0;     // crashes of a disk that loses what it reported durable
-  uint8_t wiped = 0;    // disks exchanged for blank ones
+  uint8_t wiped = 0;    // disks replaced by blank ones
   BirthDefect defect = BirthDefect::None;
 };
 
@@ -42,8 +42,8 @@ struct BirthFindings {
   uint64_t transitions = 0;
   uint64_t depth = 0;
   uint64_t lives = 0;  // different histories of one replica
-  uint64_t born = 0;   // worlds in which nothing is left to happen and all three belong to one cluster
-  uint64_t torn = 0;   // worlds in which two geneses are stored; never without a disk that lies or is exchanged
+  uint64_t born = 0;   // quiet worlds in which all three belong to one cluster
+  uint64_t torn = 0;   // worlds in which two geneses are stored; never without a disk that lies or is replaced
   bool complete = false;
   std::string violation;
   std::string trace;  // words, for tell_birth()
@@ -51,7 +51,7 @@ struct BirthFindings {
 
 BirthFindings search_births(const BirthScope& scope, uint64_t states_max = ~uint64_t{0});
 
-// Makes the moves of a trace, one line for each on stderr; what is violated at its end, or empty.
+// Makes the moves of a trace, one line for each on stderr; returns what is violated at its end, or empty.
 std::string tell_birth(const BirthScope& scope, const std::string& trace);
 
 }  // namespace coordkit::explore

@@ -16,7 +16,7 @@ class NoState final : public CheckpointView {
 };
 
 EngineOptions options_of(ReplicaId id, const BirthDisk& disk) {
-  // Every start draws what it would found anew, as a host does.
+  // Every start draws anew the id it would give a cluster, as a host does.
   EngineOptions options{.new_cluster = ClusterId(disk.store.value() * 100 + disk.boot.value()), .start = disk.boot.value()};
   options.raft.self = id;
   for (uint64_t peer = 1; peer <= Lives::kReplicas; ++peer) {

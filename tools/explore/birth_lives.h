@@ -1,6 +1,6 @@
-// What one replica has lived through since its start, with a real engine behind it. A life is a number; an input leads to
-// another one. Engines cannot be copied, so a new life is lived again from its start; each only once. Two lives that differ
-// in the order of two greetings after which the engine did nothing are one.
+// What one replica has gone through since its start, with a real engine behind it. A life is a number; an input leads to
+// another one. Engines cannot be copied, so a new life is replayed from its start; each only once. Two lives that differ
+// only in the order of two greetings to which the engine did not react are one.
 #pragma once
 
 #include <deque>
@@ -38,9 +38,9 @@ struct Life {
   Number before = 0;                                       // the life without the last input
   bool silent = true;                                      // after the last input it wrote and sent nothing
   std::vector<LogWrite> writes;                            // submitted since then
-  std::deque<LogWrite> pending;                            // of them, not reported durable
+  std::deque<LogWrite> pending;                            // those not reported durable
   std::vector<std::pair<ReplicaId, GenesisOffer>> offers;  // sent by the last input
-  ClusterId cluster;                                       // whose genesis it has durable; zero: none
+  ClusterId cluster;                                       // whose genesis is durable here; zero: none
   std::string halted;
 };
 

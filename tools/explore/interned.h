@@ -1,4 +1,4 @@
-// Values that occur again and again are stored once and called by a number. A state of the world is then a few numbers.
+// Values that occur repeatedly are stored once and named by a number. A state of the world is then a few numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What only a look at all replicas can tell (docs/invariants.md): INV_R01 R04 R06 R07 R08 R10 R18. What one replica can break
+// What only a view of all replicas can tell (docs/invariants.md): INV_R01 R04 R06 R07 R08 R10 R18. What one replica can break
 // by itself is in replica.cc. The replica that moved is compared with the others and with the history that the world carries.
 #include <algorithm>
 
@@ -59,14 +59,14 @@ std::string Space::judge(World& world, size_t moved, Number number_before) {
     const auto exceeds = [&](const Facts& leader, const Facts& follower, size_t of) {
       return leader.role == Role::Leader && leader.match[of] != 0 && !begins_with(follower.disk, leader.log, leader.match[of]);
     };
-    // A follower that went on to a later term may have replaced what it had acknowledged.
+    // A follower that moved on to a later term may have replaced what it had acknowledged.
     if (now.term >= it.term && exceeds(now, it, other)) return by("INV_R18 match is beyond that peer's disk");
     if (it.term >= now.term && exceeds(it, now, moved)) return by("INV_R18 a match of it is beyond its disk");
   }
   return judge_commit(world, moved, number_before);
 }
 
-// INV_R07 R08. The configuration in force is the one before or after this step: what was counted first may have changed it.
+// INV_R07 R08. The configuration in force is the one before or after this step: the first count may have changed it.
 std::string Space::judge_commit(World& world, size_t moved, Number number_before) {
   const Facts& now = facts_[world.replicas[moved]];
   const Facts& before = facts_[number_before];

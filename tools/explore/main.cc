@@ -1,6 +1,6 @@
-// coordkit-explore: visits every state of a small scope with the real consensus core, or of the birth of a cluster with real
-// engines, and says whether an invariant can break in it. The exit status is 0 only if the search was complete and nothing was
-// violated.
+// coordkit-explore: visits every state of a small scope with the real consensus core, or of a cluster's initialization with
+// real engines, and reports whether an invariant can break in it. The exit status is 0 only if the search was complete and
+// nothing was violated.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -56,7 +56,7 @@ void list_scopes() {
   for (const BirthScope& scope : birth_scopes()) line(scope.name, scope.what);
 }
 
-// Tells every move of a trace; ends where a move is not possible or an invariant breaks.
+// Prints every move of a trace; ends where a move is impossible or an invariant breaks.
 std::string tell(Space& space, const std::string& trace) {
   World world = space.first();
   std::vector<Move> possible;

@@ -1,4 +1,4 @@
-// Which moves there are, and what one does to the world.
+// Which moves exist, and what one does to the world.
 #include "world.h"
 
 namespace coordkit::explore {
@@ -23,10 +23,10 @@ bool asks_for_a_vote(const Letter& letter) {
 
 }  // namespace
 
-// Once no crash is left, a write of a replica that does not lead may as well be finished first: whatever can happen before,
-// can happen after. What the replica would have held back until then is only on its way earlier, and the network may take its
+// Once no crash is left, a write of a non-leader may as well be finished first: whatever can happen before, can happen
+// after. What the replica would have held back until then is only in flight earlier, and the network may take its
 // time; a candidate leads no sooner than its last vote arrives; log, term and vote are the same. Heartbeats must not be
-// answered, though, because the answer tells how much is durable.
+// answered, though, because the answer reveals how much is durable.
 std::optional<Move> Space::harmless(const World& world) const {
   if (world.spent.crashes < scope_.crashes || scope_.heartbeats == Heartbeats::All) return std::nullopt;
   for (uint8_t self = 0; self < scope_.replicas; ++self) {
@@ -45,7 +45,7 @@ void Space::moves(const World& world, std::vector<Move>& into) const {
     const bool leads = it.role == Role::Leader;
     for (const Inbox::Item& item : inboxes_[world.inboxes[self]].items) {
       const bool notice = std::holds_alternative<PeerUp>(letters_[item.letter].content);
-      if (notice && !leads) continue;  // means nothing to it, so it may as well come later or never
+      if (notice && !leads) continue;  // has no effect on it, so it may as well come later or never
       into.push_back({Kind::Deliver, self, item.from, 0, item.letter});
       const bool waits =
           scope_.elections == Elections::Real && !leads && it.hears_leader && asks_for_a_vote(letters_[item.letter]);
@@ -64,7 +64,7 @@ void Space::moves(const World& world, std::vector<Move>& into) const {
   }
 }
 
-// Of the terms that others have on their disks: any of them may have answered something with it.
+// From the terms on the others' disks: any of them may have answered something with it.
 void Space::learning(const World& world, uint8_t self, std::vector<Move>& into) const {
   std::array<bool, kTermsMost + 1> known{};
   for (uint8_t other = 0; other < scope_.replicas; ++other) {

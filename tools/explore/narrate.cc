@@ -77,7 +77,7 @@ std::string told(const Space& space, const World& world) {
   return text;
 }
 
-// A letter is named by its content, because its number depends on what was met before.
+// A letter is named by its content, because its number depends on what was seen before.
 std::string word_of(const Space& space, const Move& move) {
   std::string word = absl::StrCat(kWords[static_cast<size_t>(move.kind)], move.self + 1);
   if (move.kind == Kind::Deliver || move.kind == Kind::DeliverLate) {

@@ -1,4 +1,4 @@
-// Moves as words to read and as words to type in again.
+// Moves in words for a reader and in words to type in again.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace coordkit::explore {
 std::string told(const Space& space, const Move& move);
 std::string told(const Space& space, const World& world);
 
-// "deliver2<1:a0b1c2d3": a trace is such words with blanks between them.
+// "deliver2<1:a0b1c2d3": a trace consists of such words separated by blanks.
 std::string word_of(const Space& space, const Move& move);
 
 }  // namespace coordkit::explore

@@ -30,7 +30,7 @@ Core boot(ReplicaId self, const Disk& disk, uint8_t count, const Scope& scope) {
                   .election_timeout = kElectionTimeout,
                   .heartbeat_interval = kHeartbeatInterval,
                   .disk_lag_max = Duration::max(),
-                  .seed = kSeed + count};  // the same for all, so that replicas differ in nothing but their names
+                  .seed = kSeed + count};  // the same for all, so that replicas differ only in their names
   options.append_messages_in_flight = scope.window;
   if (scope.single_entries) options.append_bytes_max = 1;
   return Core(options, Recovered{.hard_state = disk.hard_state, .entries = disk.entries},
@@ -114,7 +114,7 @@ class Stepper {
     return !std::holds_alternative<HeartbeatReply>(send.message);
   }
 
-  // An answer to a letter of a term that is over, and a vote refused. Kind::Learn stands for it.
+  // An answer to a letter of an old term, or a refused vote. Kind::Learn stands for it.
   bool tells_term_only(const Message& message) const {
     const auto* vote = std::get_if<VoteReply>(&message);
     const auto* append = std::get_if<AppendReply>(&message);
@@ -195,7 +195,7 @@ class Stepper {
     release();
   }
 
-  // There is no compaction, so what everyone has does not matter; nor does how old a state is, since nobody asks.
+  // There is no compaction, so what everyone has does not matter; nor does the age of a state, since it is never read.
   static void simplify(Message& message) {
     std::visit(
         [](auto& one) {
@@ -226,7 +226,7 @@ class Stepper {
   Step step_;
   LaggingTime now_;
   Term received_term_;                                        // of the letter delivered; zero: none
-  std::vector<std::pair<ReplicaId, VoteRequest>> pre_votes_;  // asked for in free elections
+  std::vector<std::pair<ReplicaId, VoteRequest>> pre_votes_;  // requested in free elections
 };
 
 // INV_R03 R05 R09 R10 R18, as far as one replica can tell, within one incarnation.
@@ -252,7 +252,7 @@ void Stepper::judge() {
   }
 }
 
-// INV_R17 against the disk, INV_R02 against all that this store ever sent.
+// INV_R17 against the disk, INV_R02 against everything this store ever sent.
 void Stepper::judge(const Send& send) {
   const Disk& disk = after().disk;
   const auto stored = [&](Term term) { return disk.hard_state.term >= term; };

@@ -1,21 +1,21 @@
-// One replica as the explorer sees it: a real core, its disk, the writes under way and the messages that wait for them. An
-// input makes another replica out of it and lets messages go.
+// One replica as the explorer sees it: a real core, its disk, the pending writes and the messages that wait for them. An
+// input turns it into another replica and releases messages.
 //
-// Time. Each replica has a clock of its own, and the clocks run apart as they like: nothing relates them. So it is enough to
+// Time. Each replica has its own clock, and the clocks drift arbitrarily: nothing relates them. So it is enough to
 // move a clock where it makes a difference, and to the first moment at which it does:
 //
 //   Timeout      to the core's own deadline; not for leaders
-//   DeliverLate  a vote request comes an election timeout later, so that the leader heard last no longer binds. This waiting
-//                commutes with every input but what comes from a leader, which ends it, so it is taken right before the
-//                only message whose handling asks for it
+//   DeliverLate  a vote request arrives an election timeout later, so that the last heard leader no longer binds. This waiting
+//                commutes with every input except those from a leader, which end it, so it is done right before the
+//                only message whose handling depends on it
 //   Beat         half an election timeout: a heartbeat is due, and unanswered ones are overdue
-//   StepDown     a leader's own deadline for hearing from its quorum
+//   StepDown     a leader's own deadline for contact with its quorum
 //
-// In free elections (scope.h) a Timeout is followed by the pre-votes of all, and vote requests find nobody bound. An answer
-// that does no more than tell a later term is not sent: Learn stands for it, a term from any other replica's disk, at any time.
-// So more can happen than under the real rules, but nobody stays a pre-candidate; the scope `prevotes` looks at that.
+// In free elections (scope.h) a Timeout is followed by all pre-votes, and no voter is bound by a leader. An answer
+// that only reveals a later term is not sent: Learn stands for it, a term from any other replica's disk, at any time.
+// So more can happen than under the real rules, but no replica stays a pre-candidate; the scope `prevotes` covers that.
 //
-// Between these the clock stands. The jitter of election timers is one constant: no clock is compared with another.
+// Between these the clock stands still. The jitter of election timers is constant: no clock is compared with another.
 //
 // A turn is one input and one drain. Nothing is applied, so nothing is evicted or compacted.
 #pragma once
@@ -53,9 +53,9 @@ struct Replica {
   Disk disk;                    // durable
   std::deque<LogWrite> writes;  // submitted, not reported durable
   WriteNumber durable;
-  std::vector<Send> held;  // a set: the network knows neither order nor number
+  std::vector<Send> held;  // a set: the network keeps neither order nor count
   uint8_t boot = 0;
-  std::array<uint8_t, kReplicasMost + 1> noticed{};  // the last boot of each peer that it was told of
+  std::array<uint8_t, kReplicasMost + 1> noticed{};  // the last known boot of each peer
   std::array<uint8_t, kTermsMost + 1> votes{};       // INV_R02: whom this store has voted for, by term, in all incarnations
 
   Replica(Core its_core, Disk its_disk) : core(std::move(its_core)), disk(std::move(its_disk)) {}
@@ -69,13 +69,12 @@ enum class Kind : uint8_t { Deliver, DeliverLate, Learn, Written, Timeout, Beat,
 
 struct Input {
   Kind kind = Kind::Deliver;
-  ReplicaId from;                  // Deliver...: of the letter
+  ReplicaId from;                  // Deliver...: the letter's sender
   const Letter* letter = nullptr;  // Deliver...
-  uint8_t argument =
-      0;  // Learn: the term; // Restart: how many of the writes under way reached the disk; Propose: which command
+  uint8_t argument = 0;  // Learn: the term; // Restart: how many of the pending writes reached the disk; Propose: which command
 };
 
-// What a single replica can break by itself, as a text that begins with the invariant; empty: nothing.
+// What a single replica can violate by itself, as a text that begins with the invariant; empty: nothing.
 struct Step {
   Replica after;
   std::vector<Outgoing> sent;

@@ -1,6 +1,6 @@
-// Visits every world of a scope, nearest first, so that a violation is found by one of its shortest ways.
+// Visits every world of a scope, nearest first, so that a violation is found by one of its shortest paths.
 //
-// Letters repeat without end, but every counter of the core moves with a budget only, so the worlds are finitely many.
+// Letters repeat without end, but every counter of the core moves only with a budget, so the number of worlds is finite.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The fingerprints of all worlds met so far: 64 bits each, open addressing. Two worlds are taken for one if their prints
+// The fingerprints of all worlds seen so far: 64 bits each, open addressing. Two worlds are taken for one if their prints
 // collide: for n states the chance that this happens anywhere is about n^2 / 2^65, which the report states.
 #pragma once
 
@@ -11,7 +11,7 @@ class StateSet {
  public:
   StateSet() : slots_(1 << 16) {}
 
-  bool insert(uint64_t print) {  // false: known
+  bool insert(uint64_t print) {  // false: already known
     if (print == 0) print = 1;
     if ((count_ + 1) * 5 > slots_.size() * 4) grow();
     if (!put(print)) return false;

@@ -16,7 +16,7 @@ uint64_t mixed(uint64_t value, uint64_t key) {
   return value ^ (value >> 32);
 }
 
-// Who is who does not matter as long as the members are the same: all names in all orders.
+// Identities do not matter as long as the members are the same: all names in all orders.
 std::vector<Names> renamings(const Scope& scope) {
   std::vector<Names> all;
   std::array<uint8_t, 3> order = {1, 2, 3};
@@ -111,7 +111,7 @@ Number Space::intern_log(std::span<const Entry> entries) {
   return logs_.number_of({chain, log.chain.size()}, [&] { return std::move(log); }).first;
 }
 
-// ---- steps, each taken once
+// ---- steps, each computed once
 
 Space::Outcome Space::outcome(Number replica, const Move& move) {
   const uint64_t what = static_cast<uint64_t>(move.kind) << 28 | move.from << 26 | move.argument << 20 | move.letter;
@@ -137,7 +137,7 @@ Space::Outcome Space::outcome(Number replica, const Move& move) {
   return outcomes_.emplace_back(outcome);
 }
 
-// Letters of which nothing can ever come. Terms, votes, streams and rounds do not go back, but for what a crash can still take
+// Letters without any future effect. Terms, votes, streams and rounds never go back, except for what a crash can still take
 // from the replica: then only what is on its disk counts.
 bool Space::dead(Number replica, const Inbox::Item& item, bool may_crash) {
   const Replica& receiver = replicas_[replica];
@@ -148,7 +148,7 @@ bool Space::dead(Number replica, const Inbox::Item& item, bool may_crash) {
   const HardState kept = may_crash ? receiver.disk.hard_state : receiver.core.status().hard_state;
   if (term > kept.term) return false;
   const bool free = scope_.elections == Elections::Free;
-  if (free && term < kept.term) return true;  // what comes of it is Kind::Learn
+  if (free && term < kept.term) return true;  // its effect is Kind::Learn
   if (std::holds_alternative<VoteRequest>(*message)) return free && kept.vote && kept.vote != from;
   if (const auto* vote = std::get_if<VoteReply>(message); vote && vote->granted == Answer::No) return true;
   if (const auto* heartbeat = std::get_if<Heartbeat>(message))
@@ -158,8 +158,8 @@ bool Space::dead(Number replica, const Inbox::Item& item, bool may_crash) {
   return !std::holds_alternative<AppendRequest>(*message) && !CoreTwin::admissible(receiver.core, from, *message);
 }
 
-// While heartbeats are not answered and leaders bind no voter, all that one of them does is to raise the commit index of
-// whoever follows its sender; and whoever goes on to a later term never comes back.
+// While heartbeats are not answered and leaders bind no voter, a heartbeat only raises the commit index of the
+// followers of its sender; and a replica that moves on to a later term never comes back.
 bool Space::tells_nothing(Number replica, size_t from, const Heartbeat& heartbeat) const {
   if (scope_.heartbeats == Heartbeats::All || scope_.elections == Elections::Real) return false;
   const Leadership& now = replicas_[replica].core.leadership();
@@ -195,7 +195,7 @@ void Space::forget_dead(World& world, size_t replica) {
   inbox_without_dead_.insert(key, number = intern(std::move(inbox)));
 }
 
-// ---- who is who
+// ---- renamings
 
 uint64_t Space::print_of(const World& world) const {
   uint64_t least = ~uint64_t{0};
@@ -221,7 +221,7 @@ uint64_t Space::print_of(const World& world) const {
 
 // ---- twins
 
-// Everything one can do to a replica, and some of the letters there are.
+// Everything that can be done to a replica, with some of the existing letters.
 void Space::compare(const Replica& one, const Replica& other, size_t self) {
   const bool differ_inside = CoreTwin::now(one.core) != CoreTwin::now(other.core) || one.durable != other.durable;
   if (!differ_inside) return;
@@ -243,7 +243,7 @@ void Space::compare(const Replica& one, const Replica& other, size_t self) {
     Digest said_a, said_b;
     for (const Outgoing& sent : a.sent) said_a.add(sent.to), said_a.add(intern(sent.letter));
     for (const Outgoing& sent : b.sent) said_b.add(sent.to), said_b.add(intern(sent.letter));
-    if (!a.violation.empty() && !b.violation.empty()) continue;  // a letter that cannot be
+    if (!a.violation.empty() && !b.violation.empty()) continue;  // an impossible letter
     const bool same = a.violation.empty() && b.violation.empty() && said_a.result() == said_b.result() &&
                       a.after.fingerprint(kOwnNames, scope_) == b.after.fingerprint(kOwnNames, scope_);
     if (!same)

@@ -1,12 +1,12 @@
-// All states of all replicas, letters and logs that were ever met, each stored once, and the world as numbers of them.
+// All states of all replicas, letters and logs ever seen, each stored once, and the world as numbers of them.
 //
-// A step of one replica depends on that replica and its input alone. So each is taken once with the real core and then
+// A step of one replica depends on that replica and its input alone. So each is computed once with the real core and then
 // looked up: there are some thousand of them for a million states of the world.
 //
-// The network keeps every letter for ever and may deliver it at any time, again and again, or never. So letters may be
-// lost, late, repeated and out of order without limit; and because a letter that changes nothing leaves no mark, there are
-// fewer states than if each could arrive once. Letters that no replica will ever again take notice of are forgotten
-// (Space::dead). That a peer is up again is told as a letter, and heard at most once.
+// The network keeps every letter forever and may deliver it at any time, again and again, or never. So letters may be
+// lost, late, repeated and out of order without limit; and because a letter that changes nothing leaves no trace, there are
+// fewer states than if each could arrive once. Letters that no replica will ever react to again are forgotten
+// (Space::dead). That a peer is up again is sent as a letter, and received at most once.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Budget {  // spent
 struct World {
   std::array<Number, kReplicasMost> replicas{};
   std::array<Number, kReplicasMost> inboxes{};
-  Number committed = 0;  // the longest log that anybody called committed
+  Number committed = 0;  // the longest log that any replica called committed
   std::array<uint8_t, kTermsMost + 1> leaders{};
   Budget spent;
   friend bool operator==(const World&, const World&) = default;
@@ -34,7 +34,7 @@ struct World {
 
 struct Move {
   Kind kind = Kind::Deliver;
-  uint8_t self = 0;      // whose turn; from 0
+  uint8_t self = 0;      // the acting replica; from 0
   uint8_t from = 0;      // Deliver...
   uint8_t argument = 0;  // as in Input
   Number letter = 0;     // Deliver...
@@ -45,7 +45,7 @@ struct Log {
   std::vector<uint64_t> chain;  // hash over the log up to each entry
 };
 
-// What is asked often about one replica.
+// What is often asked about one replica.
 struct Facts {
   Role role = Role::Follower;
   bool hears_leader = false;
@@ -56,7 +56,7 @@ struct Facts {
   uint64_t disk_term = 0;
   Number log = 0;
   Number disk = 0;
-  std::array<uint8_t, kReplicasMost> match{};  // of a leader about its peers
+  std::array<uint8_t, kReplicasMost> match{};  // a leader's knowledge of its peers
   std::array<uint64_t, 6> prints{};            // under each renaming
 };
 
@@ -75,11 +75,11 @@ class Space {
   explicit Space(const Scope& scope);
 
   World first();
-  // Those that are within the scope, in a fixed order.
+  // The moves within the scope, in a fixed order.
   void moves(const World& world, std::vector<Move>& into) const;
   // Empty: nothing is violated.
   std::string make(World& world, const Move& move);
-  // Equal for worlds that differ only in who is who.
+  // Equal for worlds that differ only by renaming.
   uint64_t print_of(const World& world) const;
 
   const Scope& scope() const { return scope_; }
@@ -101,7 +101,7 @@ class Space {
  private:
   struct Outcome {
     Number replica = 0;
-    uint32_t first = 0;  // of what it sends
+    uint32_t first = 0;  // of its sends
     uint32_t count = 0;
     Number violation = 0;  // zero: none
   };

@@ -92,7 +92,7 @@ class Trials {
   }
 
  private:
-  // What costs only time a run may show or not, so it is simulated when asked for by name.
+  // A mutant that only costs time may or may not show in a run, so it is simulated only when named.
   bool simulated_too(const Mutant& mutant) const {
     return mutant.kind == Kind::Safety || (mutant.kind == Kind::Liveness && !all_);
   }
@@ -114,7 +114,7 @@ class Trials {
   int safety_ = 0;
   int found_ = 0;
   int soon_ = 0;
-  std::vector<std::string> lives_;  // sentences for the end
+  std::vector<std::string> lives_;  // survivors, as sentences
 };
 
 int try_them(Arguments arguments) {

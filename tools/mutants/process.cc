@@ -18,9 +18,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(10);
-constexpr auto kGrace = std::chrono::seconds(20);  // between asking and killing: the simulator ends its run first
+constexpr auto kGrace = std::chrono::seconds(20);  // between SIGTERM and SIGKILL: the simulator ends its run first
 
-// Between fork and exec. This process has one thread, so that there is nothing here that may not be called.
+// Between fork and exec. This process has one thread, so every call is allowed here.
 [[noreturn]] void become(const Job& job, std::vector<char*>& arguments, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int log = open(job.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);

@@ -1,4 +1,4 @@
-// One program run to its end, with all that it says in a file. It does not outlive this process.
+// Runs one program to its end, with its output in a file. It does not outlive this process.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@ namespace coordkit::mutants {
 struct Job {
   std::filesystem::path program;
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;  // besides what this process has
-  std::filesystem::path log;                       // written anew
+  std::map<std::string, std::string> environment;  // besides this process's own
+  std::filesystem::path log;                       // overwritten
   std::chrono::seconds limit{0};                   // then it is asked to end, and killed if it does not
 };
 
-// The exit status as a shell says it.
+// The exit status as a shell reports it.
 inline constexpr int kTimedOut = 124;
 inline constexpr int kNotFound = 127;
 inline constexpr int kSignalled = 128;  // and the signal's number

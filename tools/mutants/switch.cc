@@ -5,7 +5,7 @@
 namespace coordkit::mutants {
 namespace {
 
-// In both texts $& stands for what differs by table.
+// In both texts $& stands for the table-specific part.
 const char* const kHeader = R"(// Written by coordkit-mutants: the switches of tests/mutants.
 #pragma once
 

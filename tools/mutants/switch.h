@@ -1,4 +1,4 @@
-// The switch that a tree of mutants has besides: one for the process, set before main from the environment variable
+// The extra switch in a tree of mutants: one for the process, set before main from the environment variable
 // COORDKIT_MUTANT. It is written into that tree and into no other.
 #pragma once
 
@@ -14,7 +14,7 @@ inline constexpr const char* kSwitchSource = "src/base/mutant_switch.cc";
 std::string switch_header(const Table& table);
 std::string switch_source(const Table& table);
 
-// A text of the table as C++: mutant(votes_twice) becomes a question to the switch.
+// A text of the table as C++: mutant(votes_twice) becomes a query of the switch.
 std::string with_switches(const std::string& mutated);
 
 }  // namespace coordkit::mutants

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const std::map<std::string, Kind> kKinds = {{"safety", Kind::Safety}, {"liveness", Kind::Liveness}, {"unit", Kind::Unit}};
 
-// One file, line by line. What a line is shows in its first character, so no text of a rewrite can be taken for anything else.
+// One file, line by line. The first character of a line tells its kind, so no text of a rewrite can be mistaken for anything
 class Parser {
  public:
   Parser(std::string file, Table& table) : file_(std::move(file)), table_(table) {}

@@ -1,5 +1,5 @@
-// The table of mutants: defects on purpose, which the product knows nothing of. tests/mutants/*.txt describes each as a row and
-// as rewrites of sources; README.md there says how. A tree with all of them in it, behind switches, is planted by tree.h.
+// The table of mutants: defects on purpose, unknown to the product. tests/mutants/*.txt describes each as a row and
+// as rewrites of sources; README.md there says how. tree.h creates a tree that has all of them, behind switches.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct Mutant {
 
 // Texts are whole lines, each with its line break. The mutated text names its switches: mutant(votes_twice).
 struct Rewrite {
-  std::string mutant;  // the row that it stands with
+  std::string mutant;  // the row it belongs to
   std::string place;   // of its first line in the table
   std::string file;    // below the top of the tree
   std::string original;
@@ -39,13 +39,13 @@ struct Table {
   const Mutant* find(std::string_view name) const;
 };
 
-// Adds the rows of one file, which places name as `file`. Throws std::invalid_argument, with the place, where it is no table.
+// Adds the rows of one file, which places name as `file`. Throws std::invalid_argument, with the place, if it is malformed.
 void parse(const std::string& file, const std::string& text, Table& table);
 
 // All of tests/mutants/ below the top of a tree, in the order of the files' names.
 Table read_table(const std::filesystem::path& top);
 
-// The mutants that a text has switches of, in their order; one that is named twice is there twice.
+// The mutants whose switches a text has, in order; one that is named twice appears twice.
 std::vector<std::string> switches_in(const std::string& text);
 
 std::string read_file(const std::filesystem::path& path);  // throws std::system_error

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where whole lines stand in a text: every place.
+// Every place where these whole lines stand in a text.
 std::vector<size_t> places_of(const std::string& lines, const std::string& text) {
   std::vector<size_t> found;
   for (size_t at = text.find(lines); at != std::string::npos; at = text.find(lines, at + 1)) {
@@ -27,7 +27,7 @@ class Sheet {
  public:
   explicit Sheet(std::string text) : text_(std::move(text)) {}
 
-  // What stands against it, or nothing.
+  // The objection to it, or nothing.
   std::string add(const Rewrite& rewrite) {
     const std::vector<size_t> found = places_of(rewrite.original, text_);
     const std::string where = rewrite.place + ": " + rewrite.mutant + ": the original text ";
@@ -89,7 +89,7 @@ void compare_switches(const Table& table, std::vector<std::string>& complaints) 
   }
 }
 
-// The second tree as it is written: what was not placed when it is done does not belong there any more.
+// The second tree while it is written: whatever was not placed by the end is removed.
 class Tree {
  public:
   explicit Tree(fs::path into) : into_(std::move(into)) {}
@@ -138,7 +138,7 @@ void copy_folder(const fs::path& top, const fs::path& folder, const Sheets& shee
   }
 }
 
-// What is built besides; nothing hidden, and neither this tree's builds nor the two folders that are copied.
+// Everything else that is built; nothing hidden, neither this tree's builds nor the two copied folders.
 void link_others(const fs::path& top, Tree& tree) {
   for (const auto& entry : fs::directory_iterator(top)) {
     const std::string name = entry.path().filename().string();

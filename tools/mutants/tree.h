@@ -16,8 +16,8 @@ namespace coordkit::mutants {
 std::vector<std::string> complaints(const Table& table, const std::filesystem::path& top);
 
 struct Planted {
-  size_t files = 0;    // that mutants stand in
-  size_t written = 0;  // files that are not as they were before
+  size_t files = 0;    // that contain mutants
+  size_t written = 0;  // files that changed
 };
 
 // Throws std::invalid_argument, with the complaints, if the table does not fit.

@@ -34,7 +34,7 @@ std::string number_in(const std::string& totals, const std::string& name) {
   return std::regex_search(totals, match, std::regex("\"" + name + "\":([0-9.]+)")) ? match[1].str() : "";
 }
 
-// The id of the first one; of a replica that stopped itself with that of its check, which the next line says.
+// The id of the first violation; for a replica that stopped itself the id of its check, which the next line gives.
 std::string violation_in(const std::vector<std::string>& lines) {
   static const std::regex form("([A-Z][A-Z_0-9]*) violated by seed .*");
   static const std::regex invariant("INV_[A-Z][0-9]+");

@@ -1,6 +1,6 @@
-// Does anything notice a mutant? Its directed test must pass without it and fail with it, in words and not by hanging; one that
-// breaks safety must be found by random simulation as well. Programs of a tree of mutants (tree.h) are run for that, one after
-// the other.
+// Does anything notice a mutant? Its directed test must pass without it and fail with it, with a message, not by hanging; one
+// that breaks safety must be found by random simulation as well. Programs of a tree of mutants (tree.h) are run for that, one
+// after the other.
 #pragma once
 
 #include <chrono>
@@ -27,14 +27,14 @@ Directed try_directed(const Mutant& mutant, const Setting& setting);
 
 struct Simulated {
   std::string violation;  // empty: nothing was found
-  std::string seeds;      // until then; empty: the program ended without saying
+  std::string seeds;      // until then; empty: the program ended without reporting it
   std::optional<double> seconds;
 };
 
 // Seeds from 1 on until one violates something.
 Simulated try_simulation(const Mutant& mutant, const Setting& setting);
 
-// What the simulator said, and the exit status that a shell would see.
+// The simulator's output, and the exit status that a shell would see.
 Simulated read_simulation(const std::string& said, int status, double seconds);
 
 }  // namespace coordkit::mutants

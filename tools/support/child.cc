@@ -27,7 +27,7 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// Between fork and exec: only calls that are safe there.
+// Between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(const char* program, char* const* arguments, int input, int output, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // it died before the line above

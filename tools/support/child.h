@@ -1,5 +1,5 @@
 // A second process of this very executable, started with other arguments: how the demo, the benchmark and the crash tests
-// come by real replicas. The parent writes lines to its standard input and reads lines from its standard output.
+// get real replicas. The parent writes lines to its standard input and reads lines from its standard output.
 //
 // Never outlives its parent: the destructor kills it, and the kernel does if the parent dies first. Only ever signalled by
 // pid. Threads: one owner, which must be a thread that lives as long as the child (the kernel ties the child to it).
@@ -43,7 +43,7 @@ class Child {
   Child() = default;
   // Throws std::system_error when the kernel has no process to give.
   static Child start(const std::vector<std::string>& arguments);
-  // Another program, looked for where the shell would. One that does not exist ends with status 127.
+  // Another program, found like a shell would. A missing one ends with status 127.
   static Child start_program(const std::string& program, const std::vector<std::string>& arguments);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
@@ -51,12 +51,12 @@ class Child {
 
   bool running() const { return pid_ > 0; }  // started and not reaped
   pid_t pid() const { return pid_; }
-  int output() const { return output_.get(); }  // non-blocking; readable to its end after the child is gone
+  int output() const { return output_.get(); }  // non-blocking; readable to the end even after the child is gone
 
-  // A line for its standard input. False: it reads no more.
+  // A line for its standard input. False: it no longer reads.
   bool send(std::string_view line);
   void close_input() { input_.reset(); }  // it reads the end
-  // SIGSTOP, and back when the kernel says that it stands still. False: it ended instead.
+  // SIGSTOP, and returns when the kernel reports it stopped. False: it ended instead.
   bool freeze();
   void thaw() const;
   void kill();                                 // SIGKILL and reaped; its output can still be read

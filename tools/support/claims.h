@@ -1,9 +1,9 @@
-// Who believed to hold the lock, and when: checked from the holders' own words, all in the time of one machine.
+// Who believed to hold the lock, and when: checked from the holders' own reports, all in the time of one machine.
 //
 // A claim runs from the moment a holder knew its grant to the last moment at which it still found valid() true. It asks
 // right before and after it uses the lock and takes the earlier reading, so a process that is frozen in between claims
 // nothing it did not believe. Two claims of different holders must never overlap, and a later grant has a larger token.
-// The protected resource keeps the second book: what it let in, in its own order.
+// The protected resource keeps a second record: the writes it accepted, in its own order.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ class Claims {
   std::vector<Claim> in_order() const;
   const Claim* newest() const;
 
-  size_t handovers() const;        // grants to another holder than the one before
+  size_t handovers() const;        // grants to a holder other than the previous one
   int64_t longest_gap_ns() const;  // from a holder's end to the next grant
   size_t overlaps() const;
-  // One sentence for each thing that must not be: overlapping claims, a token granted twice, tokens that go down.
+  // One sentence for each impossible thing: overlapping claims, a token granted twice, tokens that go down.
   std::vector<std::string> faults() const;
 
  private:
@@ -49,7 +49,7 @@ class Claims {
   std::vector<std::string> faults_;
 };
 
-// One sentence for each write that got in behind a newer token, or with a token that its writer was never granted.
+// One sentence for each write accepted after a newer token, or with a token that its writer was never granted.
 std::vector<std::string> faults_of(const std::vector<Admission>& admissions, const std::vector<Claim>& claims);
 
 }  // namespace coordkit::support

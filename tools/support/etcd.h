@@ -1,4 +1,4 @@
-// Processes of etcd on loopback that form one cluster; gone with this object.
+// Processes of etcd on loopback that form one cluster; stopped with this object.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace coordkit::support {
 
 class EtcdMembers {
  public:
-  // As etcd is by default, but silent, and with `options` for each. The data lies below `data`.
+  // With etcd's defaults, but silent, and with `options` for each. The data lies below `data`.
   EtcdMembers(const std::string& program, size_t count, const std::filesystem::path& data,
               const std::vector<std::string>& options = {});
 
   const std::vector<std::string>& addresses() const { return addresses_; }  // for clients, "127.0.0.1:port"
-  // Until `ready` says so. Throws std::runtime_error with the reason: one of them ended, or it took a minute.
+  // Waits until `ready` returns true. Throws std::runtime_error with the reason: one of them ended, or it took a minute.
   void await(const std::function<bool()>& ready);
 
  private:

@@ -1,5 +1,5 @@
 // One thread that answers lines over TCP on loopback: what the demo and the experiments put behind a lock. Requests of all
-// connections are answered one after the other, so whatever an answer checks and does is one step.
+// connections are answered one after the other, so each answer's check and action are one step.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class LineServer {
 
   // A port of the kernel's choice, or 0: there is none.
   uint16_t listen_on_loopback();
-  // Until there is anything to read on standard input, or its end. False: the kernel refused to wait.
+  // Serves until there is anything to read on standard input, or its end. False: the kernel refused to wait.
   bool serve_until_input();
 
  private:
@@ -27,7 +27,7 @@ class LineServer {
     std::string rest;
   };
   void take_connection();
-  bool serve(Connection& connection);  // false: it is over
+  bool serve(Connection& connection);  // false: the connection is over
 
   std::function<std::string(const std::string&)> answer_;
   Descriptor listener_;
@@ -37,9 +37,9 @@ class LineServer {
 // The other end. One thread.
 class LineClient {
  public:
-  // Throws std::system_error when nobody listens there.
+  // Throws std::system_error when no one listens there.
   explicit LineClient(uint16_t port);
-  // The answer, or nothing: the server is gone.
+  // The answer; nullopt: the server is gone.
   std::string ask(const std::string& request);
 
  private:

@@ -1,6 +1,6 @@
-// Lines from several pipes, one at a time, in the order they can be read: the ear of a parent of processes.
+// Lines from several pipes, one at a time, in the order they can be read: the input side of a parent of processes.
 //
-// Threads: one owner. A line without an end is given when its pipe ends.
+// Threads: one owner. A line without an end is returned when its pipe ends.
 #pragma once
 
 #include <deque>
@@ -13,16 +13,16 @@
 namespace coordkit::support {
 
 struct Line {
-  int from = 0;  // as given to add()
+  int from = 0;  // as passed to add()
   std::string text;
   bool ended = false;  // nothing more comes from there; text is empty
 };
 
 class LineReader {
  public:
-  void add(int from, int fd);  // replaces what `from` was before; the descriptor is non-blocking and stays the caller's
+  void add(int from, int fd);  // replaces the previous `from`; the descriptor is non-blocking and stays the caller's
   void remove(int from) { sources_.erase(from); }
-  // Nothing: the deadline passed, or there is nobody left to listen to.
+  // nullopt: the deadline passed, or no pipe is left.
   std::optional<Line> next(Deadline deadline);
 
  private:

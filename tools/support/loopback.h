@@ -6,9 +6,9 @@
 
 namespace coordkit::support {
 
-// `count` different "127.0.0.1:port" that nobody listens on now. The ports lie below those the kernel gives to outgoing
-// connections, so that a replica which is restarted finds its port still free; processes begin their search at different
-// places, so that tests that run side by side do not meet. Throws std::runtime_error when there are none.
+// `count` different "127.0.0.1:port" on which no one listens now. The ports lie below those the kernel gives to outgoing
+// connections, so that a restarted replica finds its port still free; processes start searching at different
+// places, so that tests that run side by side do not collide. Throws std::runtime_error when there are none.
 std::vector<std::string> free_loopback_addresses(size_t count);
 
 }  // namespace coordkit::support

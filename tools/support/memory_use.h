@@ -1,4 +1,4 @@
-// What a process has in memory, as the kernel counts it.
+// What a process uses in memory, as counted by the kernel.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@ namespace coordkit::support {
 
 // In MiB. All zero: there is no such process.
 struct MemoryUse {
-  uint64_t peak = 0;       // VmHWM: of everything that was resident, pages of mapped files too
+  uint64_t peak = 0;       // VmHWM: of everything resident, including pages of mapped files
   uint64_t anonymous = 0;  // RssAnon: what the process itself has allocated
 };
 MemoryUse memory_of(pid_t process);

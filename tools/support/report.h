@@ -22,7 +22,7 @@ class Reporter {
     more["at"] = when_ns;
     const std::string line = more.dump() + "\n";
     const std::lock_guard lock(mutex_);
-    if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(1);  // nobody listens any more
+    if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(1);  // no one listens any more
   }
 
  private:
