@@ -23,9 +23,9 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 
-constexpr std::array<size_t, 3> kCallers = {64, 256, 1024};
+constexpr std::array<size_t, 3> kCallerCounts = {64, 256, 1024};
 constexpr double kLookSeconds = 5;
-constexpr Duration kTtl = 2s;
+constexpr Duration kSessionTtl = 2s;
 constexpr auto kSlice = 100ms;
 constexpr auto kRecoveryLimit = 10s;
 constexpr double kRecovered = 0.9;
@@ -81,7 +81,7 @@ double p99_between(const WaitTimes& before, const WaitTimes& after) {
 class Overload {
  public:
   Overload(Replica& replica, const LoadOptions& options)
-      : replica_(replica), options_(options), sessions_(std::make_shared<Sessions>(replica, options.sessions, kTtl)) {}
+      : replica_(replica), options_(options), sessions_(std::make_shared<Sessions>(replica, options.sessions, kSessionTtl)) {}
 
   ordered_json run() {
     if (const absl::Status opened = sessions_->open(); !opened.ok()) return {{"errors", 1}, {"first_error", opened.ToString()}};
@@ -102,7 +102,7 @@ class Overload {
 
  private:
   void sustain() {
-    for (const size_t callers : kCallers) {
+    for (const size_t callers : kCallerCounts) {
       const double rate = rate_of(callers);
       if (rate <= best_) continue;
       best_ = rate;

@@ -65,8 +65,8 @@ std::string comparison_picture(const Comparison& sums, uint64_t runs, Duration l
     const int lower = second_top + static_cast<int>(i) * (kRowHeight + 10);
     const auto total = std::chrono::duration<double>(figures.overlapped).count();
     out += text(16, upper + 13, "", name_of(kAllRecipes[i]));
-    const std::string seconds = figures.overlaps != 0 ? fmt::format(", {:.3g} s in all", total / hours) : "";
-    out += bar(upper, kBarHeight, {hourly(figures.overlaps), false, "#d97706", seconds}, most_overlaps);
+    const std::string in_all = figures.overlaps != 0 ? fmt::format(", {:.3g} s in all", total / hours) : "";
+    out += bar(upper, kBarHeight, {hourly(figures.overlaps), false, "#d97706", in_all}, most_overlaps);
     out += text(16, lower + 18, "", name_of(kAllRecipes[i]));
     out += bar(lower, kBarHeight - 2, {hourly(figures.lost), false, "#b91c1c", ""}, most_lost);
     out += bar(lower + kBarHeight, kBarHeight - 2, {hourly(figures.fenced_lost), !figures.fence, "#1d4ed8", ""}, most_lost);

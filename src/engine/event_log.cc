@@ -11,7 +11,7 @@
 namespace coordkit::engine {
 namespace {
 
-using Kind = ReplicaEventKind;
+using EventKind = ReplicaEventKind;
 
 constexpr Duration kLookEvery = std::chrono::seconds(1);        // at what is not reported
 constexpr Duration kLookSoon = std::chrono::milliseconds(100);  // while the replica is on its way to serving
@@ -55,13 +55,13 @@ class EventLog::Arrival {
 
   void operator()(const PeerConnected& input) const { log_.connected(input.hello); }
   void operator()(const PeerLost& input) const {
-    log_.tell(Kind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
+    log_.tell(EventKind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
   }
   void operator()(const PeerRefused& input) const {
-    log_.peer_said(Kind::PeerRefused, Severity::Warning, input.peer, input.why);
+    log_.peer_said(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
   }
   void operator()(const PeerUnreachable& input) const {
-    log_.peer_said(Kind::PeerUnreachable, Severity::Info, input.peer, replica(input.peer) + " is not reached: " + input.why);
+    log_.peer_said(EventKind::PeerUnreachable, Severity::Info, input.peer, replica(input.peer) + " is not reached: " + input.why);
   }
   void operator()(const LogWritten& input) const { log_.written(input.number); }
   void operator()(const LogSpaceChanged& input) const {
@@ -78,9 +78,9 @@ class EventLog::Arrival {
     log_.damaged("the log, " + entry(input.first) + " to " + entry(input.last) + ",", input.why);
   }
   void operator()(const StateCheckpointed& input) const {
-    log_.tell(Kind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
+    log_.tell(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
     if (log_.damage_.empty() || !log_.mends_ || input.applied.index < log_.mends_) return;
-    log_.tell(Kind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
+    log_.tell(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
     log_.mends_ = {};
   }
   template <typename Other>
@@ -99,7 +99,7 @@ void EventLog::opened(const Engine& engine, LaggingTime now) {
   state_ = status.state;
   feature_level_ = status.feature_level;
   tell(
-      Kind::Opened, Severity::Info,
+      EventKind::Opened, Severity::Info,
       "start " + std::to_string(engine.boot().value()) + " of this replica, with all applied up to " + entry(engine.applied()));
 }
 
@@ -115,21 +115,21 @@ void EventLog::turned(const Engine& engine, const EngineEffects& effects, Laggin
   look_at_leader(effects);
   look_at_disk(effects);
   look_at_states(effects);
-  if (effects.divergence) tell(Kind::Diverged, Severity::Error, effects.divergence->sentence, effects.divergence->other);
+  if (effects.divergence) tell(EventKind::Diverged, Severity::Error, effects.divergence->sentence, effects.divergence->other);
   const bool changed = effects.leadership || effects.peers || effects.restored || effects.divergence || effects.halted;
   if (changed || now >= look_again_) {
     look_at_status(engine.status());
     look_again_ = now + (on_its_way(state_) ? kLookSoon : kLookEvery);
   }
-  if (effects.halted) tell(Kind::Halted, Severity::Error, std::string(sentence_of(*effects.halted)));
+  if (effects.halted) tell(EventKind::Halted, Severity::Error, std::string(sentence_of(*effects.halted)));
 }
 
 void EventLog::threw(const absl::Status& why, LaggingTime now) {
   next_.at = now;
-  tell(Kind::HostThrew, Severity::Warning, std::string(sentence_of(why)));
+  tell(EventKind::HostThrew, Severity::Warning, std::string(sentence_of(why)));
 }
 
-void EventLog::tell(Kind kind, Severity severity, std::string sentence, ReplicaId peer) {
+void EventLog::tell(EventKind kind, Severity severity, std::string sentence, ReplicaId peer) {
   next_.kind = kind;
   next_.severity = severity;
   next_.sentence = std::move(sentence);
@@ -139,14 +139,14 @@ void EventLog::tell(Kind kind, Severity severity, std::string sentence, ReplicaI
 
 void EventLog::connected(const Hello& hello) {
   const Disagreement found = check_hello(agreement_, feature_level_, hello);
-  if (!found.dangerous.empty()) return peer_said(Kind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
+  if (!found.dangerous.empty()) return peer_said(EventKind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
   complaints_.erase(hello.from);
-  tell(Kind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
-  if (!found.tolerable.empty()) tell(Kind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
+  tell(EventKind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
+  if (!found.tolerable.empty()) tell(EventKind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
 }
 
 // A transport retries again and again, and reports each failure.
-void EventLog::peer_said(Kind kind, Severity severity, ReplicaId peer, const std::string& why) {
+void EventLog::peer_said(EventKind kind, Severity severity, ReplicaId peer, const std::string& why) {
   std::string& told = complaints_[peer];
   if (std::exchange(told, why) != why) tell(kind, severity, why, peer);
 }
@@ -159,7 +159,7 @@ void EventLog::written(WriteNumber number) {
   if (2 * longest < election_timeout_ || (slow_told_ != LaggingTime::min() && next_.at - slow_told_ < kSlowAgain)) return;
   slow_told_ = next_.at;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
-  tell(Kind::DiskSlow, Severity::Warning,
+  tell(EventKind::DiskSlow, Severity::Warning,
        "a write to the log took " + std::to_string(took) + " ms: at an election timeout of " +
            std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(election_timeout_).count()) +
            " ms a disk this slow can cost a leader its office");
@@ -169,23 +169,23 @@ void EventLog::waits(std::string& for_room, const absl::Status& why) {
   const std::string sentence = why.ok() ? "" : std::string(sentence_of(why));
   const std::string former = std::exchange(for_room, sentence);
   if (former == sentence) return;
-  if (!sentence.empty()) return tell(Kind::DiskFull, Severity::Warning, sentence);
-  tell(Kind::DiskHasRoom, Severity::Info, "there is room on the disk again");
+  if (!sentence.empty()) return tell(EventKind::DiskFull, Severity::Warning, sentence);
+  tell(EventKind::DiskHasRoom, Severity::Info, "there is room on the disk again");
 }
 
 void EventLog::damaged(const std::string& what, const absl::Status& why) {
   const std::string sentence = what + " on this disk is damaged, and is replaced: " + std::string(sentence_of(why));
   mends_ = {};
-  if (std::exchange(damage_, sentence) != sentence) tell(Kind::DiskDamaged, Severity::Warning, sentence);
+  if (std::exchange(damage_, sentence) != sentence) tell(EventKind::DiskDamaged, Severity::Warning, sentence);
 }
 
 void EventLog::look_at_leader(const EngineEffects& effects) {
   if (!effects.leadership) return;
   const raft::Leadership& now = *effects.leadership;
   const std::string term = " in term " + std::to_string(now.term.value());
-  if (!now.leader) return tell(Kind::LeaderChanged, Severity::Warning, "no leader is known" + term);
+  if (!now.leader) return tell(EventKind::LeaderChanged, Severity::Warning, "no leader is known" + term);
   const std::string who = now.leader == next_.replica ? "this replica leads" : replica(now.leader) + " leads";
-  tell(Kind::LeaderChanged, Severity::Info, who + term, now.leader);
+  tell(EventKind::LeaderChanged, Severity::Info, who + term, now.leader);
 }
 
 void EventLog::look_at_disk(const EngineEffects& effects) {
@@ -194,22 +194,22 @@ void EventLog::look_at_disk(const EngineEffects& effects) {
 }
 
 void EventLog::look_at_states(const EngineEffects& effects) {
-  if (effects.peers) tell(Kind::MembersChanged, Severity::Info, "belongs with: " + list_of(*effects.peers));
+  if (effects.peers) tell(EventKind::MembersChanged, Severity::Info, "belongs with: " + list_of(*effects.peers));
   for (const ViewOrder& order : effects.views) {
-    if (std::holds_alternative<ViewOpen>(order)) tell(Kind::StateSent, Severity::Info, "a peer is sent the whole state");
+    if (std::holds_alternative<ViewOpen>(order)) tell(EventKind::StateSent, Severity::Info, "a peer is sent the whole state");
   }
   if (!effects.restored) return;
-  tell(Kind::StateReceived, Severity::Info,
+  tell(EventKind::StateReceived, Severity::Info,
        "a peer's state after " + entry(effects.restored->index) + " took the place of the one here");
 }
 
 void EventLog::look_at_status(const EngineStatus& status) {
   if (std::exchange(state_, status.state) != status.state && status.state != ReplicaState::Halted) {
     const std::string why = status.reason.empty() ? "" : ": " + status.reason;
-    tell(Kind::StateChanged, severity_of(status.state), std::string(name_of(status.state)) + why);
+    tell(EventKind::StateChanged, severity_of(status.state), std::string(name_of(status.state)) + why);
   }
   if (const uint64_t before = std::exchange(feature_level_, status.feature_level); before < feature_level_) {
-    tell(Kind::LevelRaised, Severity::Info,
+    tell(EventKind::LevelRaised, Severity::Info,
          "the cluster is at feature level " + std::to_string(feature_level_) + ": builds that speak less are refused");
   }
   look_at_missing(status.missing);
@@ -220,10 +220,10 @@ void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
   for (const MissingMember& member : missing) {
     if (member.silence < kSilentAfterTimeouts * election_timeout_) continue;
     silent.insert(member.id);
-    if (!silent_.contains(member.id)) tell(Kind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
+    if (!silent_.contains(member.id)) tell(EventKind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
   }
   for (const ReplicaId id : silent_) {
-    if (!silent.contains(id)) tell(Kind::MemberHeard, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
+    if (!silent.contains(id)) tell(EventKind::MemberHeard, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
   }
   silent_ = std::move(silent);
 }

@@ -33,17 +33,12 @@ bool read_origin_field(pbf_reader& in, Origin& origin) {
   }
 }
 
-std::string_view view_of(pbf_reader& in) {
-  const auto view = in.get_view();
-  return {view.data(), view.size()};
-}
-
 Request::GuardView read_guard(pbf_reader in) {
   Request::GuardView guard;
   while (in.next()) {
     switch (in.tag_and_type()) {
       case fields::number(1): guard.machine = MachineId(in.get_uint64()); break;
-      case fields::bytes(2): guard.bytes = view_of(in); break;
+      case fields::bytes(2): guard.bytes = fields::view(in); break;
       default: in.skip();
     }
   }
@@ -58,7 +53,7 @@ Request read_request(pbf_reader in) {
       case fields::number(4): request.id.sequence = Sequence(in.get_uint64()); break;
       case fields::number(5): request.lowest_unanswered = Sequence(in.get_uint64()); break;
       case fields::number(6): request.machine = MachineId(in.get_uint64()); break;
-      case fields::bytes(7): request.payload = view_of(in); break;
+      case fields::bytes(7): request.payload = fields::view(in); break;
       case fields::bytes(8): request.guard = read_guard(in.get_message()); break;
       case fields::number(9): request.after = Sequence(in.get_uint64()); break;
       default: in.skip();

@@ -23,11 +23,6 @@ void write_answer(pbf_writer& out, Sequence sequence, const StoredAnswer& answer
   if (answer.refused) body.add_uint32(6, static_cast<uint32_t>(*answer.refused));
 }
 
-std::string_view view_of(pbf_reader& in) {
-  const auto view = in.get_view();
-  return {view.data(), view.size()};
-}
-
 // The only refusals that are kept. Any other was stored by a later version.
 bool known(const std::optional<Reason>& refused) {
   return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge;
@@ -41,7 +36,7 @@ std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
       case fields::number(1): sequence = Sequence(in.get_uint64()); break;
       case fields::fixed(2): answer.command_hash = in.get_fixed64(); break;
       case fields::number(3): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
-      case fields::bytes(4): answer.bytes = SharedBytes(view_of(in)); break;
+      case fields::bytes(4): answer.bytes = SharedBytes(fields::view(in)); break;
       case fields::number(5): answer.index = Index(in.get_uint64()); break;
       case fields::number(6): answer.refused = static_cast<Reason>(in.get_uint32()); break;
       default: in.skip();

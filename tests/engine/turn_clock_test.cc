@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 constexpr Duration kTimeout = milliseconds(300);
 
-Now at(Duration lagging, Duration asleep = {}) { return {LaggingTime(lagging), LeadingTime(lagging + asleep)}; }
+Now now_at(Duration lagging, Duration asleep = {}) { return {LaggingTime(lagging), LeadingTime(lagging + asleep)}; }
 
 class TurnClockTest : public ::testing::Test {
  protected:
@@ -22,23 +22,23 @@ class TurnClockTest : public ::testing::Test {
   TurnClock clock_{kTimeout};
 };
 
-TEST_F(TurnClockTest, BeforeTheFirstTurnThereIsNoGap) { EXPECT_FALSE(clock_.gap(at(milliseconds(900))).any); }
+TEST_F(TurnClockTest, BeforeTheFirstTurnThereIsNoGap) { EXPECT_FALSE(clock_.gap(now_at(milliseconds(900))).any); }
 
 TEST_F(TurnClockTest, LT_6_ALateTurnIsAGapOfThatLength) {
-  turn(at(milliseconds(1000)), milliseconds(1060));
-  EXPECT_FALSE(clock_.gap(at(milliseconds(1210))).any) << "within half an election timeout";
-  EXPECT_TRUE(clock_.gap(at(milliseconds(1211))).any);
-  EXPECT_EQ(clock_.gap(at(milliseconds(1211))).late, milliseconds(151));
+  turn(now_at(milliseconds(1000)), milliseconds(1060));
+  EXPECT_FALSE(clock_.gap(now_at(milliseconds(1210))).any) << "within half an election timeout";
+  EXPECT_TRUE(clock_.gap(now_at(milliseconds(1211))).any);
+  EXPECT_EQ(clock_.gap(now_at(milliseconds(1211))).late, milliseconds(151));
 }
 
 TEST_F(TurnClockTest, ATurnThatWasNotWantedIsNotLate) {
-  turn(at(milliseconds(1000)), milliseconds(9000));
-  EXPECT_FALSE(clock_.gap(at(milliseconds(8000))).any);
+  turn(now_at(milliseconds(1000)), milliseconds(9000));
+  EXPECT_FALSE(clock_.gap(now_at(milliseconds(8000))).any);
 }
 
 TEST_F(TurnClockTest, LT_6_SleepIsAGapThatStoppedNoTimer) {
-  turn(at(milliseconds(1000)), milliseconds(1060));
-  const TurnClock::Gap gap = clock_.gap(at(milliseconds(1060), milliseconds(151)));
+  turn(now_at(milliseconds(1000)), milliseconds(1060));
+  const TurnClock::Gap gap = clock_.gap(now_at(milliseconds(1060), milliseconds(151)));
   EXPECT_TRUE(gap.any);
   EXPECT_EQ(gap.late, Duration::zero());
 }

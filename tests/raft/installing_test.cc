@@ -38,8 +38,8 @@ TEST(LogWeightTest, WithoutABudgetNothingIsSpared) {
   EXPECT_EQ(weight.beyond_budget(), Index(5));
 }
 
-struct Leading : Solo {
-  explicit Leading(Options options = {.log_retained_bytes = 0}) : Solo(3, {1, 1, 1, 1}, {}, options) {
+struct LeadingSolo : Solo {
+  explicit LeadingSolo(Options options = {.log_retained_bytes = 0}) : Solo(3, {1, 1, 1, 1}, {}, options) {
     lead({2});
     written();
     accept(2, 6);
@@ -56,20 +56,20 @@ struct Leading : Solo {
 };
 
 TEST(RetentionTest, TheBudgetIsKeptForWhoIsAwayAndNoMore) {
-  Leading none;
+  LeadingSolo none;
   none.step(Checkpointed{at(5, 1)});
   EXPECT_EQ(none.effects.compact, at(5, 1)) << "peer 3 has not answered";
-  Leading all({.log_retained_bytes = 1 << 20});
+  LeadingSolo all({.log_retained_bytes = 1 << 20});
   all.step(Checkpointed{at(5, 1)});
   EXPECT_FALSE(all.effects.compact);
-  Leading some({.log_retained_bytes = 100});  // three entries of about 50 bytes
+  LeadingSolo some({.log_retained_bytes = 100});  // three entries of about 50 bytes
   some.step(Checkpointed{at(5, 1)});
   ASSERT_TRUE(some.effects.compact);
   EXPECT_EQ(some.effects.compact->index, Index(3));
 }
 
 TEST(RetentionTest, APinHoldsEntriesBackWhateverTheBudget) {
-  Leading solo;
+  LeadingSolo solo;
   solo.step(Pin{Index(3)});
   solo.step(Checkpointed{at(5, 1)});
   EXPECT_EQ(solo.effects.compact, at(3, 1));
@@ -78,7 +78,7 @@ TEST(RetentionTest, APinHoldsEntriesBackWhateverTheBudget) {
 }
 
 TEST(RetentionTest, APinGivesWayToItsOwnBudget) {
-  Leading solo({.log_retained_bytes = 0, .log_pinned_bytes = 100});
+  LeadingSolo solo({.log_retained_bytes = 0, .log_pinned_bytes = 100});
   solo.step(Pin{Index(2)});
   solo.step(Checkpointed{at(5, 1)});
   ASSERT_TRUE(solo.effects.compact);
@@ -86,20 +86,20 @@ TEST(RetentionTest, APinGivesWayToItsOwnBudget) {
 }
 
 TEST(RetentionTest, FLT_O07_WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBudget) {
-  Leading solo;
+  LeadingSolo solo;
   solo.accept(3, 2);
   solo.step(Checkpointed{at(5, 1)});
   EXPECT_EQ(solo.effects.compact, at(2, 1)) << "its next appends";
   solo.accept(3, 4);
   EXPECT_EQ(solo.effects.compact, at(4, 1));
-  Leading little({.log_retained_bytes = 0, .log_pinned_bytes = 100});
+  LeadingSolo little({.log_retained_bytes = 0, .log_pinned_bytes = 100});
   little.accept(3, 2);
   little.step(Checkpointed{at(5, 1)});
   EXPECT_EQ(little.effects.compact, at(3, 1));
 }
 
 TEST(RetentionTest, FLT_O07_ForAPeerThatIsSilentOnlyTheSmallerBudgetIsKept) {
-  Leading solo;
+  LeadingSolo solo;
   solo.accept(3, 2);
   solo.step(Checkpointed{at(5, 1)});
   for (int i = 0; i < 100 && !solo.compacted(5); ++i) {
@@ -122,7 +122,7 @@ TEST(RetentionTest, FLT_O07_AFollowerKeepsWhatItsLeaderSaysIsNeeded) {
 }
 
 TEST(RetentionTest, FLT_O07_ALeaderThatIsDeposedKeepsWhatItHasSaidToBeNeeded) {
-  Leading solo;
+  LeadingSolo solo;
   solo.accept(3, 2);
   solo.step(Checkpointed{at(5, 1)});
   solo.heartbeat_interval();
@@ -137,7 +137,7 @@ TEST(RetentionTest, FLT_O07_ALeaderThatIsDeposedKeepsWhatItHasSaidToBeNeeded) {
 // ---- holding back
 
 TEST(HoldingBackTest, ALeaderHoldsBackWhileAVoterThatAnswersIsFartherBehindThanTheOption) {
-  Leading solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
+  LeadingSolo solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
   solo.accept(3, 6);
   solo.propose(std::string(200, 'x'));
   solo.accept(2, 7);
@@ -156,7 +156,7 @@ TEST(HoldingBackTest, ALeaderHoldsBackWhileAVoterThatAnswersIsFartherBehindThanT
 }
 
 TEST(HoldingBackTest, AVoterThatIsSilentHoldsUpNobody) {
-  Leading solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
+  LeadingSolo solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
   solo.accept(3, 6);
   solo.propose(std::string(500, 'x'));
   solo.propose("y");
@@ -183,7 +183,7 @@ TEST(HoldingBackTest, AFollowerDoesAsItsLeaderSaidLast) {
 
 // ---- the leader
 
-struct PeerBehind : Leading {
+struct PeerBehind : LeadingSolo {
   PeerBehind() {
     step(Checkpointed{at(5, 1)});
     conflict(6, at(1, 1));
@@ -275,7 +275,7 @@ TEST(BehindTest, NothingIsPreparedForOneThatDoesNotAnswerAtAll) {
 
 TEST(BehindTest, WhoIsSentAStateHoldsBackByTheLogAfterItOnly) {
   for (const bool far : {true, false}) {
-    Leading solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
+    LeadingSolo solo({.log_retained_bytes = 0, .follower_lag_bytes_max = 300});
     solo.step(Checkpointed{at(5, 1)});
     for (const uint64_t rejected : {6, 5}) {
       solo.receive(3, AppendReply{.term = solo.term(),
@@ -384,12 +384,12 @@ TEST(InstalledTest, REG_R18_WhateverItsRoleAReplicaInstallsButALeaderNeedsNothin
     EXPECT_EQ(solo.role(), Role::Follower);
     EXPECT_EQ(solo.term(), term) << "its promise to vote for nobody else stays";
   }
-  Leading leader(Options{});
+  LeadingSolo leader(Options{});
   EXPECT_THROW(leader.step(state(1, at(100, 1))), CheckFailure);
 }
 
 TEST(InstalledTest, ANewerTermIsAdoptedFirst) {
-  Leading leader(Options{});
+  LeadingSolo leader(Options{});
   leader.step(state(9, at(100, 8)));
   EXPECT_EQ(leader.role(), Role::Follower);
   EXPECT_EQ(leader.term(), Term(9));
@@ -469,7 +469,7 @@ TEST(InstalledTest, INV_R17_ATermThatOnlyTheStateKnowsIsWrittenBeforeItIsSpokenO
 
 TEST(InstalledTest, AChangeOfMembersUnderItIsToldAsUnknownOrOverwritten) {
   for (const bool possible : {true, false}) {
-    Leading solo(Options{});
+    LeadingSolo solo(Options{});
     solo.step(ChangeMembership{Ticket(5), {add(4)}, Index(1)});  // entry 7
     ASSERT_EQ(solo.last(), Index(7));
     solo.step(state(9, at(100, 8), possible ? 50 : 1));

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 SimOptions options_of(uint64_t seed, const char* defect = nullptr, const std::string& profile = "swarm") {
   SimOptions options;
@@ -46,7 +46,7 @@ TEST(ReductionTest, OnlyTheNamedFaultsStrike) {
   options.reduction.faults = {1, 3};
   const Report two = simulate(options);
   EXPECT_EQ(struck(two), 2u);
-  EXPECT_THAT(two.struck, testing::ElementsAre(1, 3));
+  EXPECT_THAT(two.struck, ::testing::ElementsAre(1, 3));
   options.reduction.faults->clear();
   const Report none = simulate(options);
   EXPECT_EQ(struck(none), 0u);
@@ -125,7 +125,7 @@ TEST(ReductionTest, NamesLeadBack) {
   for (std::string_view name : defect_names()) {
     Defects defects;
     ASSERT_TRUE(plant(defects, name));
-    EXPECT_THAT(planted(defects), testing::ElementsAre(name));
+    EXPECT_THAT(planted(defects), ::testing::ElementsAre(name));
   }
   Defects defects;
   EXPECT_FALSE(plant(defects, "no such"));

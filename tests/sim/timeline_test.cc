@@ -15,7 +15,7 @@ namespace coordkit::sim {
 namespace {
 
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Report record(Timeline& timeline, uint64_t seed, const std::string& profile = "swarm", const char* defect = nullptr) {
   SimOptions options;
@@ -95,7 +95,7 @@ TEST(TimelineTest, ACallLeadsToTheEntryThatCarriedIt) {
   for (const Timeline::Operation& call : timeline.operations) {
     if (call.outcome != "ok" || !in_the_log.contains(call.kind)) continue;
     if (call.kind == "release" && !call.carried) continue;  // went along with another request of its session
-    EXPECT_THAT(carried[call.carried], testing::Contains(call.id)) << call.kind << " " << call.label;
+    EXPECT_THAT(carried[call.carried], ::testing::Contains(call.id)) << call.kind << " " << call.label;
     EXPECT_GE(call.decided, call.carried);
     ++followed[call.kind];
   }

@@ -7,7 +7,7 @@
 namespace coordkit {
 namespace {
 
-constexpr std::string_view kSecret = "0123456789abcdef";
+constexpr std::string_view kProofSecret = "0123456789abcdef";
 
 std::string hex(std::string_view bytes) {
   std::string text;
@@ -24,9 +24,9 @@ TEST(ProofTest, TheBytesAreThoseOfTheDescription) {
   EXPECT_EQ(mark_of(ClusterId(99)), 0xef6ae1c109540ae0u);
   EXPECT_EQ(hex(proof_of_cluster(ClusterId(99), Prover::Dialer, "said")),
             "bf3afd3dcd0bebdff7a74e3bee8bf4c091861f81ed58ce617ed0629fafab60c9");
-  EXPECT_EQ(hex(proof_of_secret(kSecret, Prover::Acceptor, "said")),
+  EXPECT_EQ(hex(proof_of_secret(kProofSecret, Prover::Acceptor, "said")),
             "7f5e74bf0fc1fa8b3ef8fa30508cd060c7abc664e63ba4d69db279aa34a67148");
-  const SessionKey key = session_key(kSecret, Prover::Dialer, 1, 2);
+  const SessionKey key = session_key(kProofSecret, Prover::Dialer, 1, 2);
   EXPECT_EQ(hex({reinterpret_cast<const char*>(key.frames.data()), key.frames.size()}),
             "ff7348662d9aca7db8a5cf8d86f268fd2e852632c0bbaa52a1b227e37f7c4493");
   EXPECT_EQ(key.headers, 0xeda3a3f4c78c7a18u);
@@ -45,11 +45,11 @@ TEST(ProofTest, FLT_S03_OnlyTheRightKeySideAndWordsProveAnything) {
 TEST(ProofTest, NoKeyOfOneUseIsOneOfAnother) {
   const std::string id("\x07\0\0\0\0\0\0\0", 8);  // as a secret it would be too short
   EXPECT_NE(proof_of_cluster(ClusterId(7), Prover::Dialer, "said"), proof_of_secret(id, Prover::Dialer, "said"));
-  const SessionKey dialer = session_key(kSecret, Prover::Dialer, 1, 2);
-  const SessionKey acceptor = session_key(kSecret, Prover::Acceptor, 1, 2);
+  const SessionKey dialer = session_key(kProofSecret, Prover::Dialer, 1, 2);
+  const SessionKey acceptor = session_key(kProofSecret, Prover::Acceptor, 1, 2);
   EXPECT_NE(dialer.frames, acceptor.frames);
   EXPECT_NE(dialer.headers, acceptor.headers);
-  EXPECT_NE(dialer.frames, session_key(kSecret, Prover::Dialer, 2, 1).frames);
+  EXPECT_NE(dialer.frames, session_key(kProofSecret, Prover::Dialer, 2, 1).frames);
 }
 
 // ---- what is judged of a hello
@@ -91,13 +91,13 @@ TEST(JudgeProofsTest, FLT_S03_ASecretIsSharedByBothOrByNone) {
   const auto judged = [&](std::string_view theirs, std::string_view ours) {
     return judge_proofs(shown(ClusterId(), theirs), Prover::Dialer, ClusterId(), ours).wrong;
   };
-  EXPECT_EQ(judged(kSecret, kSecret), CloseReason::None);
+  EXPECT_EQ(judged(kProofSecret, kProofSecret), CloseReason::None);
   EXPECT_EQ(judged("", ""), CloseReason::None);
-  EXPECT_EQ(judged(kSecret, other), CloseReason::SecretDiffers);
-  EXPECT_EQ(judged(kSecret, ""), CloseReason::SecretMissing);
-  EXPECT_EQ(judged("", kSecret), CloseReason::SecretMissing);
-  Introduction reflected = shown(ClusterId(), kSecret, Prover::Acceptor);
-  EXPECT_EQ(judge_proofs(reflected, Prover::Dialer, ClusterId(), kSecret).wrong, CloseReason::SecretDiffers);
+  EXPECT_EQ(judged(kProofSecret, other), CloseReason::SecretDiffers);
+  EXPECT_EQ(judged(kProofSecret, ""), CloseReason::SecretMissing);
+  EXPECT_EQ(judged("", kProofSecret), CloseReason::SecretMissing);
+  Introduction reflected = shown(ClusterId(), kProofSecret, Prover::Acceptor);
+  EXPECT_EQ(judge_proofs(reflected, Prover::Dialer, ClusterId(), kProofSecret).wrong, CloseReason::SecretDiffers);
 }
 
 TEST(HelloTest, TheIdOfAClusterIsNeverSaid) {

@@ -16,11 +16,11 @@ using testing::RecordingSink;
 using testing::UncheckedChannels;
 using namespace std::chrono_literals;
 
-constexpr ClusterId kCluster(7);
+constexpr ClusterId kSecuredCluster(7);
 
-Hello member(uint64_t id) {
+Hello secured_member(uint64_t id) {
   Hello hello = TcpFixture::hello_of(id);
-  hello.cluster = kCluster;
+  hello.cluster = kSecuredCluster;
   return hello;
 }
 
@@ -51,14 +51,14 @@ class SecuredTest : public TcpFixture {
     ASSERT_TRUE(second_->bind().ok());
     address_ = "127.0.0.1:" + std::to_string(second_->port());
     second_.reset();
-    start_as(member(1), std::move(options), {{ReplicaId(2), address_}});
+    start_as(secured_member(1), std::move(options), {{ReplicaId(2), address_}});
   }
   // The one that answers at its address.
   void start_second(std::shared_ptr<SecureChannels> channels, Duration idle_timeout = 3s) {
     second_ = std::make_unique<TcpTransport>(
         TcpOptions{.listen = address_, .channels = std::move(channels), .idle_timeout = idle_timeout, .redial_max = 50ms});
     ASSERT_TRUE(
-        second_->start(member(2), {{ReplicaId(1), "127.0.0.1:" + std::to_string(transport_->port())}}, seconds_sink_).ok());
+        second_->start(secured_member(2), {{ReplicaId(1), "127.0.0.1:" + std::to_string(transport_->port())}}, seconds_sink_).ok());
   }
   void TearDown() override {
     if (second_) second_->close();

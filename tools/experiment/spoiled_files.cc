@@ -27,7 +27,7 @@ using support::Child;
 using support::Deadline;
 
 constexpr int kKeys = 12;  // of each member, which writes them one after the other: what was acknowledged last is the newest
-constexpr auto kPatience = 60s;
+constexpr auto kAnswerLimit = 60s;
 constexpr auto kSettle = 20s;  // for a damaged member: by then it has reported all it will
 
 // What a member has reported since its start.
@@ -124,9 +124,9 @@ bool Spoiler::stop(int id, bool gently) {
   } else {
     node(id).kill();
   }
-  need(until(kPatience, [&] { return heard(id).ended; }), "the end of a member");
+  need(until(kAnswerLimit, [&] { return heard(id).ended; }), "the end of a member");
   lines_.remove(id);
-  const std::optional<int> status = gently ? node(id).wait(support::in(kPatience)) : std::optional(0);
+  const std::optional<int> status = gently ? node(id).wait(support::in(kAnswerLimit)) : std::optional(0);
   node(id).kill();
   return !gently || (status && WIFEXITED(*status));
 }
@@ -182,7 +182,7 @@ void Spoiler::work(int puts, int but) {
     const std::string key = "key-" + std::to_string(writer) + "-" + std::to_string(below(kKeys));
     if (node(writer).send("put " + key + " " + std::to_string(++next_value_))) ++answers_;
   }
-  until(kPatience, [&] { return answers_ <= 0; });
+  until(kAnswerLimit, [&] { return answers_ <= 0; });
 }
 
 // A damaged member has been started, or continues to run.
@@ -190,7 +190,7 @@ Spoiler::Outcome Spoiler::await_outcome(int id) {
   const Heard& it = heard(id);
   until(kSettle, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
   if (it.ended) {
-    const std::optional<int> status = node(id).wait(support::in(kPatience));
+    const std::optional<int> status = node(id).wait(support::in(kAnswerLimit));
     if (!status || !WIFEXITED(*status)) return Outcome::Died;
     return it.refused.empty() ? Outcome::Halted : Outcome::Refused;
   }
@@ -219,11 +219,11 @@ void Spoiler::replace(int id) {
     lines_.remove(id);
     std::filesystem::remove_all(data_of(id));
     start(id);
-    need(until(kPatience, [&] { return heard(id).opened; }), "a blank member");
+    need(until(kAnswerLimit, [&] { return heard(id).opened; }), "a blank member");
     replaced_ = false;
     answers_ = 1;
     need(node(somebody(id)).send("replace " + std::to_string(id)), "a member that listens");
-    until(kPatience, [&] { return answers_ <= 0; });
+    until(kAnswerLimit, [&] { return answers_ <= 0; });
     if (until(kSettle, [&] { return heard(id).ready; })) return;
   }
   throw std::runtime_error("a member could not be replaced");
@@ -285,7 +285,7 @@ void Spoiler::look_for_lost() {
     found_.clear();
     answers_ = 0;
     for (const auto& [key, value] : acknowledged_) answers_ += node(id).send("get " + key) ? 1 : 0;
-    need(until(kPatience, [&] { return answers_ <= 0; }), "answers of member " + std::to_string(id));
+    need(until(kAnswerLimit, [&] { return answers_ <= 0; }), "answers of member " + std::to_string(id));
     for (const auto& [key, value] : acknowledged_) {
       const auto found = found_.find(key);
       if (found != found_.end() && found->second < value) ++lost_;
@@ -306,12 +306,12 @@ int Spoiler::run() {
     }
     return true;
   };
-  need(until(kPatience, all_ready), "three members that are ready");
+  need(until(kAnswerLimit, all_ready), "three members that are ready");
   while (stopped_runs_ < options_.runs || running_runs_ < options_.running) {
     const bool running = running_runs_ < options_.running &&
                          (stopped_runs_ >= options_.runs || below(options_.runs + options_.running) < options_.running);
     running ? spoil_running() : spoil_stopped();
-    need(until(kPatience, all_ready), "three members that are ready again");
+    need(until(kAnswerLimit, all_ready), "three members that are ready again");
     if ((stopped_runs_ + running_runs_) % 10 == 0) look_for_lost();
     if (!options_.json) std::fprintf(stderr, "\r%lu of %lu", stopped_runs_ + running_runs_, options_.runs + options_.running);
   }
