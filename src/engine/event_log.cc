@@ -61,7 +61,8 @@ class EventLog::Arrival {
     log_.peer_said(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
   }
   void operator()(const PeerUnreachable& input) const {
-    log_.peer_said(EventKind::PeerUnreachable, Severity::Info, input.peer, replica(input.peer) + " is not reached: " + input.why);
+    log_.peer_said(EventKind::PeerUnreachable, Severity::Info, input.peer,
+                   replica(input.peer) + " is not reached: " + input.why);
   }
   void operator()(const LogWritten& input) const { log_.written(input.number); }
   void operator()(const LogSpaceChanged& input) const {
@@ -223,7 +224,8 @@ void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
     if (!silent_.contains(member.id)) tell(EventKind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
   }
   for (const ReplicaId id : silent_) {
-    if (!silent.contains(id)) tell(EventKind::MemberHeard, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
+    if (!silent.contains(id))
+      tell(EventKind::MemberHeard, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
   }
   silent_ = std::move(silent);
 }

@@ -176,8 +176,8 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   EXPECT_EQ(opened->damaged[0], (DamagedEntry{lost.index, lost.term, lost.content_sum}));
 }
 
-// A store whose caller lends its thread, and whose own threads do nothing of their own accord: no mark is due for an hour, and the
-// preparer, whose file system is the second that is made, has no space for the next segment.
+// A store whose caller lends its thread, and whose own threads do nothing of their own accord: no mark is due for an hour, and
+// the preparer, whose file system is the second that is made, has no space for the next segment.
 struct DeferredWriteTest : ::testing::Test {
   static constexpr SegmentedLogOptions kQuiet{
       .segment_bytes = 1 << 20, .small_segment_bytes = 1 << 20, .idle_before_mark = std::chrono::hours(1)};

@@ -58,7 +58,8 @@ class SecuredTest : public TcpFixture {
     second_ = std::make_unique<TcpTransport>(
         TcpOptions{.listen = address_, .channels = std::move(channels), .idle_timeout = idle_timeout, .redial_max = 50ms});
     ASSERT_TRUE(
-        second_->start(secured_member(2), {{ReplicaId(1), "127.0.0.1:" + std::to_string(transport_->port())}}, seconds_sink_).ok());
+        second_->start(secured_member(2), {{ReplicaId(1), "127.0.0.1:" + std::to_string(transport_->port())}}, seconds_sink_)
+            .ok());
   }
   void TearDown() override {
     if (second_) second_->close();
