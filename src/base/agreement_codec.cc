@@ -6,7 +6,7 @@
 
 namespace coordkit::agreement {
 
-struct Rules {
+struct Rules : codec::SparseRules {
   template <typename T>
   static T value(uint64_t number) {
     if constexpr (std::is_same_v<T, MachineId>) {
@@ -18,14 +18,6 @@ struct Rules {
       codec::require(number <= std::numeric_limits<T>::max(), "a setting out of range");
       return static_cast<T>(number);
     }
-  }
-  template <typename M>
-  static M blank() {
-    return {};
-  }
-  template <typename M>
-  static size_t body_bytes(const M&) {
-    return 0;
   }
 };
 

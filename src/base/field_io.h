@@ -4,9 +4,10 @@
 //
 // An element of a list, and an optional that is set, are written even if empty; a message() inside a message is then left out.
 //
-// Rules say what a family of messages assumes: value<T>(number), the value for a number from hostile bytes;
-// blank<M>(), what absent fields of an element mean; body_bytes(message), the length of an element if known beforehand,
-// or zero. Their namespace is where describe() is looked for.
+// Rules say what a family of messages takes for granted: kWritesZeros, whether zero and empty fields are written after all;
+// value<T>(number), the value of a number from hostile bytes; blank<M>(), what absent fields of an element mean;
+// body_bytes(message), the length of an element if it is known beforehand, or zero. describe() is looked for in their
+// namespace and in the message's.
 //
 // A writer checks limits, because exceeding one is a bug of this process. A reader throws a protozero::exception if the bytes
 // are not such a message.
@@ -55,6 +56,26 @@ template <typename E>
 requires std::is_enum_v<E>
 constexpr uint64_t number_of(E value) { return static_cast<uint64_t>(value); }
 
+// What rules say unless they say otherwise.
+struct SparseRules {
+  static constexpr bool kWritesZeros = false;
+  template <typename T>
+  static T value(uint64_t number) {
+    return static_cast<T>(number);
+  }
+  template <typename M>
+  static M blank() {
+    return {};
+  }
+  template <typename M>
+  static size_t body_bytes(const M&) {
+    return 0;
+  }
+};
+struct DenseRules : SparseRules {
+  static constexpr bool kWritesZeros = true;
+};
+
 inline std::string_view view_of(std::string_view text) { return text; }
 inline std::string_view view_of(const SharedBytes& bytes) { return bytes.view(); }
 
@@ -70,10 +91,20 @@ class Writer {
 
   template <typename T>
   void number(uint32_t field, const T& value) {
+    if (Rules::kWritesZeros || number_of(value) != 0) out_.add_uint64(field, number_of(value));
+  }
+  template <typename T>
+  void number(uint32_t field, const std::optional<T>& value) {
+    if (value) out_.add_uint64(field, number_of(*value));
+  }
+  // Left out if it is zero, whatever the rules say.
+  template <typename T>
+  void number_if_any(uint32_t field, const T& value) {
     if (number_of(value) != 0) out_.add_uint64(field, number_of(value));
   }
-  void number(uint32_t field, const std::optional<uint64_t>& value) {
-    if (value) out_.add_uint64(field, *value);
+  template <typename List>
+  void numbers(uint32_t field, const List& values) {
+    for (const auto& value : values) out_.add_uint64(field, number_of(value));
   }
   // Zigzag: small numbers of either sign are short.
   void signed_number(uint32_t field, int64_t value) {
@@ -82,7 +113,7 @@ class Writer {
   void signed_number(uint32_t field, Duration value) { signed_number(field, int64_t{value.count()}); }
   template <typename T>
   void fixed(uint32_t field, const T& value) {
-    if (number_of(value) != 0) out_.add_fixed64(field, number_of(value));
+    if (Rules::kWritesZeros || number_of(value) != 0) out_.add_fixed64(field, number_of(value));
   }
   void fixed(uint32_t field, const std::optional<uint64_t>& value) {
     if (value) out_.add_fixed64(field, *value);
@@ -91,10 +122,13 @@ class Writer {
   void bytes(uint32_t field, const T& value, size_t limit = kUnlimited) {
     const std::string_view view = view_of(value);
     COORDKIT_CHECK(view.size() <= limit);
-    if (!view.empty()) out_.add_bytes(field, view.data(), view.size());
+    if (Rules::kWritesZeros || !view.empty()) out_.add_bytes(field, view.data(), view.size());
   }
   void bytes(uint32_t field, const std::optional<std::string>& value) {
     if (value) out_.add_bytes(field, *value);
+  }
+  void bytes_if_any(uint32_t field, std::string_view value) {
+    if (!value.empty()) out_.add_bytes(field, value.data(), value.size());
   }
   // Ascending ids as differences: ids of live things lie close together, so most take one or two bytes instead of nine.
   template <typename Tag>
@@ -177,8 +211,18 @@ class Reader {
   void number(uint32_t field, T& value) {
     if (at(field, Wire::varint)) value = Rules::template value<T>(in_.get_uint64());
   }
-  void number(uint32_t field, std::optional<uint64_t>& value) {
-    if (at(field, Wire::varint)) value = in_.get_uint64();
+  template <typename T>
+  void number(uint32_t field, std::optional<T>& value) {
+    if (at(field, Wire::varint)) value = Rules::template value<T>(in_.get_uint64());
+  }
+  template <typename T>
+  void number_if_any(uint32_t field, T& value) {
+    number(field, value);
+  }
+  template <typename List>
+  void numbers(uint32_t field, List& values) {
+    using Value = typename List::value_type;
+    if (at(field, Wire::varint)) values.insert(values.end(), Rules::template value<Value>(in_.get_uint64()));
   }
   template <typename T>
   void signed_number(uint32_t field, T& value) {
@@ -193,6 +237,11 @@ class Reader {
   }
   void bytes(uint32_t field, std::optional<std::string>& value) {
     if (at(field, Wire::length_delimited)) value = view(kUnlimited);
+  }
+  void bytes_if_any(uint32_t field, std::string& value) { bytes(field, value); }
+  // Points into what is read.
+  void bytes(uint32_t field, std::string_view& value, size_t limit = kUnlimited) {
+    if (at(field, Wire::length_delimited)) value = view(limit);
   }
   void bytes(uint32_t field, SharedBytes& value, size_t limit = kUnlimited) {
     if (at(field, Wire::length_delimited)) value = shared(view(limit));

@@ -1,48 +1,58 @@
 #include "engine/origins.h"
 
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
+#include <utility>
+#include <vector>
 
-#include "base/fields.h"
 #include "base/fixed.h"
 #include "base/sums.h"
+#include "engine/fields.h"
 
 namespace coordkit::engine {
+
+// The row of a replica.
+struct AnswerRow {
+  Sequence sequence;
+  StoredAnswer answer;
+};
+struct OriginRow {
+  StoreId store;
+  BootCounter boot;
+  Sequence retired{1};
+  std::vector<Displaced> displaced = {};
+  std::vector<AnswerRow> answers = {};
+};
+
+template <typename Io>
+void describe(Io& io, Describes<AnswerRow> auto& row) {
+  io.number(1, row.sequence);
+  io.fixed(2, row.answer.command_hash);
+  io.number(3, row.answer.stage);
+  io.bytes(4, row.answer.bytes);
+  io.number(5, row.answer.index);
+  io.number(6, row.answer.refused);
+}
+
+template <typename Io>
+void describe(Io& io, Describes<Displaced> auto& former) {
+  io.fixed(1, former.store);
+  io.number(2, former.boot);
+  io.number(3, former.next);
+}
+
+template <typename Io>
+void describe(Io& io, Describes<OriginRow> auto& row) {
+  io.fixed(1, row.store);
+  io.number(2, row.boot);
+  io.number(3, row.retired);
+  io.repeated(5, row.displaced, codec::kUnlimited);
+  io.repeated(4, row.answers, codec::kUnlimited);
+}
+
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_writer;
-
-void write_answer(pbf_writer& out, Sequence sequence, const StoredAnswer& answer) {
-  pbf_writer body(out, 4);
-  body.add_uint64(1, sequence.value());
-  body.add_fixed64(2, answer.command_hash);
-  body.add_uint32(3, static_cast<uint32_t>(answer.stage));
-  body.add_bytes(4, answer.bytes.view().data(), answer.bytes.size());
-  body.add_uint64(5, answer.index.value());
-  if (answer.refused) body.add_uint32(6, static_cast<uint32_t>(*answer.refused));
-}
-
-// The only refusals that are kept. Any other was stored by a later version.
+// The only refusals that are kept. Another one was stored by a later version.
 bool known(const std::optional<Reason>& refused) {
   return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge;
-}
-
-std::pair<Sequence, StoredAnswer> read_answer(pbf_reader in) {
-  Sequence sequence;
-  StoredAnswer answer{.answered = true};
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case fields::number(1): sequence = Sequence(in.get_uint64()); break;
-      case fields::fixed(2): answer.command_hash = in.get_fixed64(); break;
-      case fields::number(3): answer.stage = static_cast<ApplyOutput::Stage>(in.get_uint32()); break;
-      case fields::bytes(4): answer.bytes = SharedBytes(fields::view(in)); break;
-      case fields::number(5): answer.index = Index(in.get_uint64()); break;
-      case fields::number(6): answer.refused = static_cast<Reason>(in.get_uint32()); break;
-      default: in.skip();
-    }
-  }
-  return {sequence, std::move(answer)};
 }
 
 }  // namespace
@@ -155,38 +165,17 @@ const StoredAnswer* Origins::find_answer(const RequestId& request) const {
   return stored && stored->answered ? stored : nullptr;
 }
 
-Origins::Displaced Origins::read_displaced(protozero::pbf_reader in) {
-  Displaced former;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case fields::fixed(1): former.store = StoreId(in.get_fixed64()); break;
-      case fields::number(2): former.boot = BootCounter(in.get_uint64()); break;
-      case fields::number(3): former.next = Sequence(in.get_uint64()); break;
-      default: in.skip();
-    }
-  }
-  return former;
-}
-
 void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
   for (const ReplicaId replica : dirty_) {
     const State& state = states_.at(replica);
     std::string key(prefix);
     append_sortable(key, replica.value());
-    std::string value;
-    pbf_writer out(value);
-    out.add_fixed64(1, state.store.value());
-    out.add_uint64(2, state.boot.value());
-    out.add_uint64(3, state.retired.value());
-    for (const Displaced& former : state.displaced) {
-      pbf_writer body(out, 5);
-      body.add_fixed64(1, former.store.value());
-      body.add_uint64(2, former.boot.value());
-      body.add_uint64(3, former.next.value());
-    }
+    OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}};
     for (size_t i = 0; i < state.answers.size(); ++i) {
-      if (state.answers[i]) write_answer(out, state.retired + i, *state.answers[i]);
+      if (state.answers[i]) row.answers.push_back({state.retired + i, *state.answers[i]});
     }
+    std::string value;
+    codec::append<FieldRules>(value, row);
     batch.put(std::move(key), std::move(value));
   }
   dirty_.clear();
@@ -212,25 +201,17 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
       return absl::OkStatus();
     }
     if (key.size() != 8) return absl::DataLossError("an origin row with a malformed key");
-    State state;
-    pbf_reader in(value.data(), value.size());
-    while (in.next()) {
-      switch (in.tag_and_type()) {
-        case fields::fixed(1): state.store = StoreId(in.get_fixed64()); break;
-        case fields::number(2): state.boot = BootCounter(in.get_uint64()); break;
-        case fields::number(3): state.retired = Sequence(in.get_uint64()); break;
-        case fields::bytes(5): state.displaced.push_back(read_displaced(in.get_message())); break;
-        case fields::bytes(4): {
-          auto [sequence, answer] = read_answer(in.get_message());
-          if (!known(answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
-          const uint64_t place = sequence - state.retired;
-          if (sequence < state.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
-          while (place >= state.answers.size()) state.answers.push_back(std::nullopt);
-          state.answers[place] = std::move(answer);
-          break;
-        }
-        default: in.skip();
-      }
+    OriginRow row;
+    codec::read<FieldRules>(value, row);
+    State state{.store = row.store, .boot = row.boot, .retired = row.retired};
+    state.displaced.assign(row.displaced.begin(), row.displaced.end());
+    for (AnswerRow& each : row.answers) {
+      if (!known(each.answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
+      const uint64_t place = each.sequence - row.retired;
+      if (each.sequence < row.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
+      while (place >= state.answers.size()) state.answers.push_back(std::nullopt);
+      each.answer.answered = true;
+      state.answers[place] = std::move(each.answer);
     }
     states_[ReplicaId(load_sortable(key.data()))] = std::move(state);
     return absl::OkStatus();

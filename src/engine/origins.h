@@ -9,7 +9,6 @@
 
 #include <deque>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
 #include <string>
 
 #include "absl/container/btree_map.h"
@@ -32,6 +31,13 @@ struct StoredAnswer {
   std::optional<Reason> refused;  // by its guard, or its result was dropped; then no bytes
   SharedBytes bytes;
   Index index;
+};
+
+// A former store of a replica that is registered with another one now.
+struct Displaced {
+  StoreId store;
+  BootCounter boot;
+  Sequence next{1};  // the first one that was never seen
 };
 
 class Origins {
@@ -70,12 +76,7 @@ class Origins {
   uint64_t digest() const;
 
  private:
-  static constexpr size_t kDisplacedMax = 256;  // a disk that old does not come back while its process lives
-  struct Displaced {
-    StoreId store;
-    BootCounter boot;
-    Sequence next{1};  // the first one never seen
-  };
+  static constexpr size_t kDisplacedMax = 256;  // a disk of so long ago does not come back while its process lives
   struct State {
     StoreId store;
     BootCounter boot;
@@ -89,7 +90,6 @@ class Origins {
     }
   };
   State* find(const Origin& origin);
-  static Displaced read_displaced(protozero::pbf_reader in);
   StoredAnswer* unanswered(const RequestId& id);
   void retire(State& state, Sequence lowest);
   absl::btree_map<ReplicaId, State> states_;

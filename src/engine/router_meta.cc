@@ -1,14 +1,31 @@
 #include "engine/router_meta.h"
 
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
+#include <utility>
 
-#include "base/fields.h"
 #include "coordkit/engine.h"
 #include "coordkit/error.h"
+#include "engine/fields.h"
 #include "raft/entry_codec.h"
 
 namespace coordkit::engine {
+
+// With its parts as they are stored in entries.
+struct StoredMeta {
+  RouterMeta meta;
+  std::optional<std::string> genesis;
+  std::optional<std::string> configuration;
+};
+
+template <typename Io>
+void describe(Io& io, Describes<StoredMeta> auto& stored) {
+  io.number(1, stored.meta.leader_term);
+  io.bytes(2, stored.genesis);
+  io.bytes(3, stored.configuration);
+  io.number(4, stored.meta.configuration_at);
+  io.numbers(5, stored.meta.begun);
+  io.number_if_any(6, stored.meta.feature_level);
+}
+
 namespace {
 
 constexpr MachineId kRouterRows{0};  // the router's own rows sort before every machine's
@@ -20,41 +37,27 @@ std::string origins_prefix() { return row_prefix(kRouterRows) + "o"; }
 
 std::string encode(const RouterMeta& meta) {
   std::string bytes;
-  protozero::pbf_writer out(bytes);
-  out.add_uint64(1, meta.leader_term.value());
-  out.add_bytes(2, meta.genesis ? coordkit::encode(*meta.genesis) : std::string());
-  out.add_bytes(3, coordkit::encode(meta.configuration));
-  out.add_uint64(4, meta.configuration_at.value());
-  for (const MachineId id : meta.begun) out.add_uint64(5, id.value());
-  if (meta.feature_level != 0) out.add_uint64(6, meta.feature_level);
+  const StoredMeta stored{.meta = meta,
+                          .genesis = meta.genesis ? coordkit::encode(*meta.genesis) : std::string(),
+                          .configuration = coordkit::encode(meta.configuration)};
+  codec::append<FieldRules>(bytes, stored);
   return bytes;
 }
 
 absl::StatusOr<RouterMeta> decode_router_meta(std::string_view bytes) try {
-  RouterMeta meta;
-  protozero::pbf_reader in(bytes.data(), bytes.size());
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case fields::number(1): meta.leader_term = Term(in.get_uint64()); break;
-      case fields::bytes(2): {
-        auto genesis = decode_genesis(in.get_bytes());
-        if (!genesis.ok()) return genesis.status();
-        meta.genesis = *std::move(genesis);
-        break;
-      }
-      case fields::bytes(3): {
-        auto configuration = decode_configuration(in.get_bytes());
-        if (!configuration.ok()) return configuration.status();
-        meta.configuration = *std::move(configuration);
-        break;
-      }
-      case fields::number(4): meta.configuration_at = Index(in.get_uint64()); break;
-      case fields::number(6): meta.feature_level = in.get_uint64(); break;
-      case fields::number(5): meta.begun.push_back(MachineId(in.get_uint64())); break;
-      default: in.skip();
-    }
+  StoredMeta stored;
+  codec::read<FieldRules>(bytes, stored);
+  if (stored.genesis) {
+    auto genesis = decode_genesis(*stored.genesis);
+    if (!genesis.ok()) return genesis.status();
+    stored.meta.genesis = *std::move(genesis);
   }
-  return meta;
+  if (stored.configuration) {
+    auto configuration = decode_configuration(*stored.configuration);
+    if (!configuration.ok()) return configuration.status();
+    stored.meta.configuration = *std::move(configuration);
+  }
+  return std::move(stored.meta);
 } catch (const protozero::exception& error) {
   return make_error(Reason::Corrupt, std::string("malformed checkpoint: ") + error.what());
 }

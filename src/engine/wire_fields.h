@@ -58,7 +58,7 @@ size_t body_bytes(const M&) {
   return 0;
 }
 
-struct Rules {
+struct Rules : codec::SparseRules {
   template <typename T>
   static T value(uint64_t number) {
     return value_of<T>(number);

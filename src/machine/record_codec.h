@@ -47,7 +47,7 @@ inline constexpr size_t kListKept = 0;
 template <typename T>
 inline constexpr uint32_t kNumberOf = T::kField;
 
-struct Rules {
+struct Rules : codec::SparseRules {
   template <typename T>
   static T value(uint64_t number) {
     if constexpr (std::is_same_v<T, bool>) return number != 0;
@@ -59,10 +59,6 @@ struct Rules {
   static M blank() {
     if constexpr (requires { M::blank(); }) return M::blank();
     return {};
-  }
-  template <typename M>
-  static size_t body_bytes(const M&) {
-    return 0;
   }
 };
 using Writer = codec::Writer<Rules>;

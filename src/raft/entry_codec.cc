@@ -1,41 +1,44 @@
 #include "raft/entry_codec.h"
 
 #include <algorithm>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 
-#include "base/fields.h"
+#include "base/field_io.h"
+
+namespace coordkit::raft {
+
+using codec::Describes;
+
+template <typename Io>
+void describe(Io& io, Describes<Member> auto& member) {
+  io.number(1, member.id);
+  io.fixed(2, member.store);
+  io.bytes(3, member.address);
+}
+
+template <typename Io>
+void describe(Io& io, Describes<Configuration> auto& configuration) {
+  constexpr size_t kept = kMembersMax + 1;  // one too many, for check() to refuse
+  io.repeated_first(1, configuration.voters, kept);
+  io.repeated_first(2, configuration.outgoing, kept);
+  io.repeated_first(3, configuration.learners, kept);
+}
+
+template <typename Io>
+void describe(Io& io, Describes<Genesis> auto& genesis) {
+  io.fixed(1, genesis.cluster);
+  io.number(2, genesis.token_base);
+  io.message(3, genesis.configuration);
+  io.number_if_any(4, genesis.feature_level);
+}
+
+}  // namespace coordkit::raft
 
 namespace coordkit {
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_writer;
 using raft::Configuration;
 using raft::Genesis;
 using raft::Member;
-
-void write_members(pbf_writer& out, uint32_t field, const std::vector<Member>& members) {
-  for (const Member& member : members) {
-    pbf_writer body(out, field);
-    body.add_uint64(1, member.id.value());
-    body.add_fixed64(2, member.store.value());
-    body.add_string(3, member.address);
-  }
-}
-
-Member read_member(pbf_reader in) {
-  Member member;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case fields::number(1): member.id = ReplicaId(in.get_uint64()); break;
-      case fields::fixed(2): member.store = StoreId(in.get_fixed64()); break;
-      case fields::bytes(3): member.address = in.get_string(); break;
-      default: in.skip();
-    }
-  }
-  return member;
-}
 
 bool sound(const std::vector<Member>& members) {
   const auto ordered = [](const Member& a, const Member& b) { return a.id < b.id; };
@@ -43,25 +46,6 @@ bool sound(const std::vector<Member>& members) {
          std::adjacent_find(members.begin(), members.end(), [](auto& a, auto& b) { return a.id == b.id; }) == members.end() &&
          std::all_of(members.begin(), members.end(),
                      [](const Member& m) { return m.id && m.address.size() <= kAddressBytesMax; });
-}
-
-Configuration read_configuration(pbf_reader in) {
-  Configuration configuration;
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case fields::bytes(1): configuration.voters.push_back(read_member(in.get_message())); break;
-      case fields::bytes(2): configuration.outgoing.push_back(read_member(in.get_message())); break;
-      case fields::bytes(3): configuration.learners.push_back(read_member(in.get_message())); break;
-      default: in.skip();
-    }
-  }
-  return configuration;
-}
-
-void write_configuration(pbf_writer& out, const Configuration& configuration) {
-  write_members(out, 1, configuration.voters);
-  write_members(out, 2, configuration.outgoing);
-  write_members(out, 3, configuration.learners);
 }
 
 absl::Status check(const Configuration& configuration) {
@@ -76,26 +60,19 @@ absl::Status check(const Configuration& configuration) {
 
 std::string encode(const Configuration& configuration) {
   std::string bytes;
-  pbf_writer out(bytes);
-  write_configuration(out, configuration);
+  codec::append<codec::DenseRules>(bytes, configuration);
   return bytes;
 }
 
 std::string encode(const Genesis& genesis) {
   std::string bytes;
-  pbf_writer out(bytes);
-  out.add_fixed64(1, genesis.cluster.value());
-  out.add_uint64(2, genesis.token_base);
-  {
-    pbf_writer configuration(out, 3);
-    write_configuration(configuration, genesis.configuration);
-  }
-  if (genesis.feature_level != 0) out.add_uint64(4, genesis.feature_level);
+  codec::append<codec::DenseRules>(bytes, genesis);
   return bytes;
 }
 
 absl::StatusOr<Configuration> decode_configuration(std::string_view bytes) try {
-  Configuration configuration = read_configuration(pbf_reader(bytes.data(), bytes.size()));
+  Configuration configuration;
+  codec::read<codec::DenseRules>(bytes, configuration);
   if (absl::Status status = check(configuration); !status.ok()) return status;
   return configuration;
 } catch (const protozero::exception& error) {
@@ -104,16 +81,7 @@ absl::StatusOr<Configuration> decode_configuration(std::string_view bytes) try {
 
 absl::StatusOr<Genesis> decode_genesis(std::string_view bytes) try {
   Genesis genesis;
-  pbf_reader in(bytes.data(), bytes.size());
-  while (in.next()) {
-    switch (in.tag_and_type()) {
-      case fields::fixed(1): genesis.cluster = ClusterId(in.get_fixed64()); break;
-      case fields::number(2): genesis.token_base = in.get_uint64(); break;
-      case fields::bytes(3): genesis.configuration = read_configuration(in.get_message()); break;
-      case fields::number(4): genesis.feature_level = in.get_uint64(); break;
-      default: in.skip();
-    }
-  }
+  codec::read<codec::DenseRules>(bytes, genesis);
   if (!genesis.cluster) return absl::DataLossError("a genesis without a cluster id");
   if (absl::Status status = check(genesis.configuration); !status.ok()) return status;
   return genesis;
