@@ -99,7 +99,7 @@ TransactionReply read_transaction_reply(pbf_reader in, size_t depth) {
   TransactionReply reply;
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case number(1): get(in, reply.succeeded); break;
+      case number(1): reply.succeeded = in.get_uint64() != 0; break;
       case bytes(2): reply.replies.push_back(read_operation_reply(in.get_message(), depth)); break;
       default: in.skip();
     }

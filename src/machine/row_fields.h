@@ -1,27 +1,34 @@
-// What the codecs of checkpoint rows share.
+// What the codecs of checkpoint rows share. describe() in this namespace lists the fields of each (base/field_io.h); where a
+// row finds out itself that it makes no sense, it says so with codec::require.
 #pragma once
 
+#include <string>
 #include <string_view>
 
-#include "machine/fields.h"
+#include "machine/record_codec.h"
 #include "machine/rows.h"
 
 namespace coordkit::machine::rows {
 
-inline std::string_view view(protozero::pbf_reader& in) {
-  const auto bytes = in.get_view();
-  return {bytes.data(), bytes.size()};
+using codec::Describes;
+
+struct Rules : fields::Rules {};
+
+template <typename Row>
+std::string encoded(const Row& row) {
+  std::string bytes;
+  codec::append<Rules>(bytes, row);
+  return bytes;
 }
 
-// Runs over all fields of a row; `field` returns false for one it does not know.
-template <typename Field>
-absl::Status each_field(std::string_view encoded, Field field) {
-  return fields::guarded(encoded, absl::StatusCode::kDataLoss, "checkpoint row", [&](protozero::pbf_reader in) {
-    while (in.next()) {
-      if (!field(in)) in.skip();
-    }
-    return absl::OkStatus();
-  });
+template <typename Row>
+absl::Status read(std::string_view bytes, Row& row) try {
+  codec::read<Rules>(bytes, row);
+  return absl::OkStatus();
+} catch (const codec::Malformed& senseless) {
+  return absl::DataLossError(senseless.what());
+} catch (const protozero::exception& error) {
+  return absl::DataLossError(std::string("malformed checkpoint row: ") + error.what());
 }
 
 }  // namespace coordkit::machine::rows

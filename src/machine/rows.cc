@@ -1,15 +1,75 @@
 #include "machine/rows.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/fixed.h"
 #include "machine/row_fields.h"
 
 namespace coordkit::machine::rows {
-namespace {
 
-using namespace fields;  // the vocabulary of this file
+template <typename Io>
+void describe(Io& io, Describes<Counters> auto& counters) {
+  io.number(1, counters.format);
+  io.fixed(2, counters.cluster);
+  io.number(3, counters.counter);
+  io.number(4, counters.keys.revision);
+  io.number(5, counters.keys.compacted);
+  io.number(6, counters.keys.swept);
+  io.number(100, counters.key_quota);
+}
+
+// Nothing else than a hash is one.
+template <typename Io>
+void secret_hash(Io& io, uint32_t number, Describes<lease::SecretHash> auto& secret) {
+  if constexpr (Io::kReads) {
+    std::optional<std::string> hash;
+    io.bytes(number, hash);
+    if (!hash) return;
+    codec::require(hash->size() == secret.bytes.size(), "a session with an impossible secret");
+    std::ranges::copy(*hash, secret.bytes.begin());
+  } else {
+    if (secret) io.bytes(number, secret.view());
+  }
+}
+
+template <typename Io>
+void describe(Io& io, Describes<lease::Session> auto& session) {
+  io.number(1, session.group.node);
+  io.number(2, session.group.boot);
+  io.number(3, session.group.incarnation);
+  io.signed_number(4, session.group.ttl);
+  io.number(5, session.generation);
+  io.bytes(6, session.metadata);
+  secret_hash(io, 30, session.secret);
+  io.number(31, session.ending);
+  io.number(32, session.contested);
+  io.number(33, session.resumed_by);
+  io.number(100, session.name);
+}
+
+// Of a key: as the store keeps it, or as it is restored.
+struct ChangeRow {
+  std::string_view key;
+  std::string_view value;
+  mvcc::Stamp stamp;
+};
+template <typename Io>
+void describe(Io& io, Describes<ChangeRow> auto& change) {
+  io.bytes(1, change.key);
+  io.bytes(2, change.value);
+  io.number(3, change.stamp.create);
+  io.number(4, change.stamp.version);
+  io.number(5, change.stamp.lease);
+}
+
+template <typename Io>
+void describe(Io& io, Describes<CancelMarks::Marks> auto& marks) {
+  io.fixed(2, marks.origin.store);
+  io.number(3, marks.origin.boot);
+  io.numbers(4, marks.sequences);
+}
+
+namespace {
 
 bool known(TableByte table) {
   switch (table) {
@@ -38,17 +98,6 @@ bool known(TableByte table) {
   return false;
 }
 
-std::string encode_change(std::string_view key, std::string_view value, const mvcc::Stamp& stamp) {
-  std::string bytes;
-  pbf_writer out(bytes);
-  put_bytes(out, 1, key);
-  put_bytes(out, 2, value);
-  put_number(out, 3, stamp.create);
-  put_number(out, 4, stamp.version);
-  put_number(out, 5, stamp.lease);
-  return bytes;
-}
-
 }  // namespace
 
 std::string key(std::string_view prefix, TableByte table, uint64_t id) {
@@ -74,126 +123,40 @@ absl::StatusOr<ParsedKey> parse_key(std::string_view key) {
   return parsed;
 }
 
-std::string encode(const Counters& counters) {
-  std::string bytes;
-  pbf_writer out(bytes);
-  put_number(out, 1, counters.format);
-  put_fixed(out, 2, counters.cluster.value());
-  put_number(out, 3, counters.counter);
-  put_number(out, 4, counters.keys.revision);
-  put_number(out, 5, counters.keys.compacted);
-  put_number(out, 6, counters.keys.swept);
-  put_number(out, 100, counters.key_quota);
-  return bytes;
-}
+std::string encode(const Counters& counters) { return encoded(counters); }
 
-absl::StatusOr<Counters> decode_counters(std::string_view encoded) {
+absl::StatusOr<Counters> decode_counters(std::string_view bytes) {
   Counters counters;
   counters.format = 0;
   counters.keys = {Revision(), Revision(), Revision()};
-  const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
-    switch (in.tag_and_type()) {
-      case number(1): get(in, counters.format); return true;
-      case fixed(2): counters.cluster = ClusterId(in.get_fixed64()); return true;
-      case number(3): get(in, counters.counter); return true;
-      case number(4): get(in, counters.keys.revision); return true;
-      case number(5): get(in, counters.keys.compacted); return true;
-      case number(6): get(in, counters.keys.swept); return true;
-      case number(100): get(in, counters.key_quota); return true;
-      default: return false;
-    }
-  });
-  if (!status.ok()) return status;
+  if (absl::Status status = read(bytes, counters); !status.ok()) return status;
   if (counters.format == 0 || counters.format > kFormat) return absl::DataLossError("rows of an unknown format");
   if (counters.counter > lock::TokenCounter::kMax) return absl::DataLossError("a token counter beyond its range");
   return counters;
 }
 
-std::string encode(const lease::Session& session) {
-  std::string bytes;
-  pbf_writer out(bytes);
-  put_number(out, 1, session.group.node);
-  put_number(out, 2, session.group.boot);
-  put_number(out, 3, session.group.incarnation);
-  put_duration(out, 4, session.group.ttl);
-  put_number(out, 5, session.generation);
-  put_bytes(out, 6, session.metadata);
-  if (session.secret) put_bytes(out, 30, session.secret.view());
-  put_number(out, 31, uint64_t{session.ending});
-  put_number(out, 32, uint64_t{session.contested});
-  put_number(out, 33, session.resumed_by);
-  put_number(out, 100, session.name);
-  return bytes;
-}
+std::string encode(const lease::Session& session) { return encoded(session); }
 
-absl::StatusOr<lease::Session> decode_session(std::string_view encoded) {
+absl::StatusOr<lease::Session> decode_session(std::string_view bytes) {
   lease::Session session;
-  bool sound = true;
-  const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
-    switch (in.tag_and_type()) {
-      case number(1): get(in, session.group.node); return true;
-      case number(2): get(in, session.group.boot); return true;
-      case number(3): get(in, session.group.incarnation); return true;
-      case number(4): get(in, session.group.ttl); return true;
-      case number(5): get(in, session.generation); return true;
-      case bytes(6): get(in, session.metadata); return true;
-      case bytes(30): {
-        const std::string_view hash = view(in);
-        sound = hash.size() == session.secret.bytes.size();
-        if (sound) std::ranges::copy(hash, session.secret.bytes.begin());
-        return true;
-      }
-      case number(31): get(in, session.ending); return true;
-      case number(32): get(in, session.contested); return true;
-      case number(33): get(in, session.resumed_by); return true;
-      case number(100): get(in, session.name); return true;
-      default: return false;
-    }
-  });
-  if (!status.ok()) return status;
-  if (!sound) return absl::DataLossError("a session with an impossible secret");
+  if (absl::Status status = read(bytes, session); !status.ok()) return status;
   return session;
 }
 
-std::string encode(const mvcc::Version& change) { return encode_change(change.key(), change.value(), change.stamp); }
-std::string encode(const mvcc::Store::Row& change) { return encode_change(change.key, change.value, change.stamp); }
+std::string encode(const mvcc::Version& change) { return encoded(ChangeRow{change.key(), change.value(), change.stamp}); }
+std::string encode(const mvcc::Store::Row& change) { return encoded(ChangeRow{change.key, change.value, change.stamp}); }
 
-absl::StatusOr<mvcc::Store::Row> decode_change(std::string_view encoded) {
-  mvcc::Store::Row row;
-  const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
-    switch (in.tag_and_type()) {
-      case bytes(1): get(in, row.key); return true;
-      case bytes(2): get(in, row.value); return true;
-      case number(3): get(in, row.stamp.create); return true;
-      case number(4): get(in, row.stamp.version); return true;
-      case number(5): get(in, row.stamp.lease); return true;
-      default: return false;
-    }
-  });
-  if (!status.ok()) return status;
-  return row;
+absl::StatusOr<mvcc::Store::Row> decode_change(std::string_view bytes) {
+  ChangeRow change;
+  if (absl::Status status = read(bytes, change); !status.ok()) return status;
+  return mvcc::Store::Row{.key = std::string(change.key), .value = std::string(change.value), .id = {}, .stamp = change.stamp};
 }
 
-std::string encode(const CancelMarks::Marks& marks) {
-  std::string bytes;
-  pbf_writer out(bytes);
-  put_fixed(out, 2, marks.origin.store.value());
-  put_number(out, 3, marks.origin.boot);
-  for (const Sequence sequence : marks.sequences) out.add_uint64(4, sequence.value());
-  return bytes;
-}
+std::string encode(const CancelMarks::Marks& marks) { return encoded(marks); }
 
-absl::StatusOr<CancelMarks::Marks> decode_cancel_marks(std::string_view encoded) {
+absl::StatusOr<CancelMarks::Marks> decode_cancel_marks(std::string_view bytes) {
   CancelMarks::Marks marks;
-  const absl::Status status = each_field(encoded, [&](pbf_reader& in) {
-    switch (in.tag_and_type()) {
-      case fixed(2): marks.origin.store = StoreId(in.get_fixed64()); return true;
-      case number(3): get(in, marks.origin.boot); return true;
-      case number(4): marks.sequences.insert(Sequence(in.get_uint64())); return true;
-      default: return false;
-    }
-  });
-  if (!status.ok()) return status;
+  if (absl::Status status = read(bytes, marks); !status.ok()) return status;
   return marks;
 }
 
