@@ -6,9 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "base/check.h"
-#include "coordkit/storage/data_directory.h"
 #include "coordkit/wire.h"
 #include "replica/opening.h"
 #include "replica/waiting.h"
@@ -178,11 +176,10 @@ Duration Host::run_turns() {
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
     take_arrivals(looked);
     take_calls();
-    const LaggingTime began = one_turn();
-    const Now now = clock_.now();
-    looked = now.lagging;
-    meter_.took(looked - began);
-    wait = until_next_turn(now);
+    const Turned turn = one_turn();
+    looked = clock_.now().lagging;
+    meter_.took(looked - turn.began);
+    wait = turn.due <= looked || anything_waits() ? Duration::zero() : turn.due - looked;
     if (looked >= end) break;
     if (std::exchange(deferred_, false)) return wait;
   }
@@ -232,7 +229,7 @@ void Host::take_calls() {
   begun_.clear();
 }
 
-LaggingTime Host::one_turn() {
+Host::Turned Host::one_turn() {
   const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
   client_->before_turn(now);
   engine_->turn(now, effects_);
@@ -241,15 +238,16 @@ LaggingTime Host::one_turn() {
   meter_.turned(effects_, now.lagging);
   door_.turned(now.lagging, client_->unanswered());
   if (event_log_) event_log_->turned(*engine_, effects_, now.lagging);
-  carry_out();
+  const LaggingTime due = next_due(now);
+  carry_out(due <= now.lagging);
   if (watchers_ > 0) publish();
   if (draining_) finish_drain();
-  return now.lagging;
+  return {now.lagging, due};
 }
 
-// What may leave goes first: it travels while this replica's own disk works.
-void Host::carry_out() {
-  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before messages that only a member may send
+// What may leave goes first: it travels while this replica's own disk is at work.
+void Host::carry_out(bool due) {
+  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before what only a replica of it may say
   for (const Outbound& outbound : effects_.sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
@@ -259,7 +257,7 @@ void Host::carry_out() {
     if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
   }
   if (!effects_.writes.empty()) {
-    const bool busy = until_next_turn(clock_.now()) == Duration::zero();
+    const bool busy = due || anything_waits();
     for (LogWrite& write : effects_.writes) submit(std::move(write), busy);
   }
   for (const raft::ReadRequest& read : effects_.log_reads) log_->read(read.first, read.last, read.bytes_max);
@@ -297,12 +295,11 @@ bool Host::anything_waits() const {
   return !arrivals_.empty() || !calls_.empty() || !line_.empty();
 }
 
-// Zero: at once.
-Duration Host::until_next_turn(Now now) const {
-  const LaggingTime deadline = engine_->next_deadline();
-  if (deadline <= now.lagging || anything_waits()) return Duration::zero();
-  const Duration engine_wait = deadline == LaggingTime::max() ? Duration::max() : deadline - now.lagging;
-  return std::min(engine_wait, client_->next_turn(now));
+// When engine and client want the next turn, whatever arrives. Effects that are carried out change nothing about it.
+LaggingTime Host::next_due(Now now) const {
+  const Duration client = client_->next_turn(now);
+  const LaggingTime engine = engine_->next_deadline();
+  return client > LaggingTime::max() - now.lagging ? engine : std::min(engine, now.lagging + client);
 }
 
 // ---- members
@@ -319,7 +316,7 @@ Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeou
   return membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
 }
 
-// ---- reading and closing
+// ---- what calls ask for
 
 LaggingTime Host::deadline(Duration timeout) const {
   const LaggingTime now = clock_.now().lagging;
@@ -332,93 +329,6 @@ WriteOptions Host::write_options(ProposeOptions options) const {
 
 std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch_add(1)); }
 
-namespace {
-
-bool waits(ReplicaState state) {
-  return state == ReplicaState::WaitingForMembers || state == ReplicaState::Uninvited || state == ReplicaState::Starting ||
-         state == ReplicaState::CatchingUp;
-}
-
-Health health_of(const Engine& engine, LaggingTime now) {
-  const EngineStatus status = engine.status();
-  Health health{.state = status.state,
-                .reason = status.reason,
-                .role = engine.leadership().role,
-                .term = engine.leadership().term,
-                .leader = engine.leadership().leader,
-                .applied = status.applied,
-                .checkpointed = status.checkpointed,
-                .cluster = status.cluster,
-                .feature_level = status.feature_level,
-                .digest = status.digest,
-                .catch_up = status.catch_up,
-                .change = status.change,
-                .warnings = status.warnings,
-                .missing = status.missing};
-  if (status.core) {
-    health.commit = status.core->commit;
-    health.durable = status.core->durable;
-    health.members = member_list(*status.core, engine.self(), now);
-    const bool leads = health.role == raft::Role::Leader;
-    const LaggingTime heard = leads ? status.core->quorum_contact : status.core->leader_contact;
-    if (health.leader) health.contact_age = std::max(now - heard, Duration::zero());
-  }
-  return health;
-}
-
-}  // namespace
-
-void Host::publish() {
-  Health health = health_of(*engine_, clock_.now().lagging);
-  for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));
-  if (!no_reserve_.empty()) health.warnings.push_back(no_reserve_);
-  const std::lock_guard lock(health_mutex_);
-  health_ = std::move(health);
-  health_changed_.notify_all();
-}
-
-std::unique_lock<std::mutex> Host::wait_health(Duration timeout, absl::FunctionRef<bool()> holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::min<Duration>(timeout, std::chrono::hours(24 * 365));
-  watchers_.fetch_add(1);
-  loop_.wake();
-  std::unique_lock lock(health_mutex_);
-  health_changed_.wait_until(lock, deadline, [&] { return over_ || holds(); });
-  watchers_.fetch_sub(1);
-  return lock;
-}
-
-absl::Status Host::wait_ready(Duration timeout) {
-  if (forked()) return forked_away();
-  if (on_engine_thread()) return would_wait_for_itself();
-  const auto lock = wait_health(timeout, [&] { return !waits(health_.state); });
-  if (over_) return closed_already();
-  const ReplicaState state = health_.state;
-  if (state == ReplicaState::Ready || state == ReplicaState::Learner) return absl::OkStatus();
-  if (waits(state)) return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + health_.reason);
-  return make_error(state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, health_.reason);
-}
-
-absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_least, LaggingTime deadline) {
-  if (forked()) return forked_away();
-  if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
-  post(EngineInput(CheckpointWanted{at_least}));
-  {
-    const auto stopped = [&] { return health_.state == ReplicaState::Halted || health_.state == ReplicaState::Quarantine; };
-    const auto lock =
-        wait_health(deadline - clock_.now().lagging, [&] { return stopped() || health_.checkpointed >= at_least; });
-    if (over_) return closed_already();
-    if (stopped()) return make_error(Reason::NotReady, health_.reason);
-    if (health_.checkpointed < at_least) {
-      const std::string waits = health_.warnings.empty() ? std::string() : ": " + absl::StrJoin(health_.warnings, "; ");
-      return make_error(Reason::CallTimeout, Outcome::None,
-                        "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + waits);
-    }
-  }
-  const std::lock_guard lock(viewing_);
-  if (closing()) return closed_already();
-  return state_->view();
-}
-
 absl::Status Host::scrub_now() {
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
@@ -429,105 +339,6 @@ absl::Status Host::reload_tls() {
   if (forked()) return forked_away();
   if (channels_ == nullptr) return make_error(Reason::Unsupported, "security is not Tls: there are no certificates to read");
   return channels_->reload();
-}
-
-Health Host::health() {
-  if (forked()) return {.state = ReplicaState::Halted, .reason = std::string(sentence_of(forked_away()))};
-  if (!on_engine_thread()) {
-    auto published = std::make_shared<Slot<bool>>();
-    call([this, published](Client& client) {
-      if (!client.stopped()) publish();
-      published->set(true);
-    });
-    published->take();
-  }
-  const std::lock_guard lock(health_mutex_);
-  return health_;
-}
-
-bool Host::closing() {
-  const std::lock_guard lock(mutex_);
-  return closing_;
-}
-
-void Host::finish_drain() {
-  const ClientStatus status = client_->status();
-  if (status.releases + status.tickets > 0) return;
-  const std::lock_guard lock(mutex_);
-  drained_ = true;
-  drained_wake_.notify_all();
-}
-
-// The last thing the engine's thread does. Calls that find the host closed wait here until the client has stopped.
-void Host::stop_engine() {
-  const std::lock_guard lock(stopped_mutex_);
-  {
-    const std::lock_guard queue(mutex_);
-    closed_ = true;
-    batch_.swap(arrivals_);
-    for (std::deque<Call>* waiting : {&calls_, &line_}) {
-      begun_.insert(begun_.end(), std::make_move_iterator(waiting->begin()), std::make_move_iterator(waiting->end()));
-      waiting->clear();
-    }
-  }
-  for (Arrival& arrival : batch_) {
-    if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);
-  }
-  for (Call& call : begun_) std::move(call)(*client_);
-  batch_.clear();
-  begun_.clear();
-  client_->stop();
-  membership_.stop();
-  transport_->close();
-  if (tcp_ != nullptr) tcp_counters_ = std::exchange(tcp_, nullptr)->counters();
-  {
-    const std::lock_guard health(health_mutex_);
-    over_ = true;
-  }
-  publish();
-}
-
-absl::Status Host::close() {
-  if (forked()) return forked_away();
-  if (on_engine_thread()) {
-    return make_error(Reason::InCallback,
-                      "close() inside an async callback would wait for its own thread; call it from another one");
-  }
-  {
-    std::unique_lock lock(mutex_);
-    if (closing_) return absl::OkStatus();
-    if (loop_.begun() && options_.drain > Duration::zero()) {
-      draining_ = true;
-      lock.unlock();
-      loop_.wake();
-      lock.lock();
-      drained_wake_.wait_for(lock, options_.drain, [&] { return drained_; });
-    }
-    if (std::exchange(closing_, true)) return absl::OkStatus();
-  }
-  if (scrubber_) scrubber_->stop();
-  if (worker_) worker_->stop();
-  if (log_) log_->close();
-  if (state_) {
-    const std::lock_guard lock(viewing_);
-    state_->close();
-  }
-  if (loop_.begun()) {
-    loop_.end([this] { stop_engine(); });
-  } else if (transport_) {
-    transport_->close();
-  }
-  if (own_thread_) own_thread_->stop();
-  admin_.reset();  // its visitors have been answered by now
-  if (watch_) watch_->stop();
-  if (callbacks_) callbacks_->stop();
-  // Handles may keep this object for long; the directory and the port must be free for the next replica now.
-  transport_.reset();
-  log_.reset();
-  state_.reset();
-  if (directory_) directory_->keep_reserve().IgnoreError();  // the next open retries, and reports it
-  directory_.reset();
-  return absl::OkStatus();
 }
 
 }  // namespace coordkit

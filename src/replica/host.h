@@ -116,14 +116,18 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void queue(std::deque<Call>& where, Call call);
   size_t take_share(std::deque<Call>& from);
   void take_calls();
-  LaggingTime one_turn();  // when it began
-  void carry_out();
+  struct Turned {
+    LaggingTime began;
+    LaggingTime due;  // the next one, at the latest
+  };
+  Turned one_turn();
+  void carry_out(bool due);  // whether the next turn is due already
   void submit(LogWrite write, bool busy);
   bool anything_waits() const;
   void publish();
   // Waits until the predicate holds for the health or the replica is closed, at most `timeout`. Returns holding the lock.
   std::unique_lock<std::mutex> wait_health(Duration timeout, absl::FunctionRef<bool()> holds);
-  Duration until_next_turn(Now now) const;
+  LaggingTime next_due(Now now) const;
   bool closing();
   void finish_drain();
   void stop_engine();
