@@ -11,9 +11,9 @@
 #include "coordkit/coordkit.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/memory_stores.h"
-#include "coordkit/storage/posix_files.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "coordkit/transport/tcp_transport.h"
+#include "tests/replica/asking_files.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testing {
@@ -159,49 +159,16 @@ TEST_F(PartsTest, AnotherClockDecidesWhatIsValid) {
   for (uint64_t id = 1; id <= 3; ++id) cluster_.close(id);
 }
 
-// The real directory, until it is broken.
-class Breakable final : public FileSystem {
- public:
-  Breakable(std::unique_ptr<FileSystem> files, const std::atomic<bool>& broken) : files_(std::move(files)), broken_(broken) {}
-  absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
-    absl::StatusOr<std::unique_ptr<File>> file = files_->open(name, mode);
-    if (!file.ok()) return file;
-    return std::make_unique<Handle>(*std::move(file), broken_);
-  }
-  absl::Status rename(std::string_view from, std::string_view to) override { return files_->rename(from, to); }
-  absl::Status remove(std::string_view name) override { return files_->remove(name); }
-  absl::Status sync_dir() override { return files_->sync_dir(); }
-  absl::StatusOr<std::vector<std::string>> list() override { return files_->list(); }
-  absl::StatusOr<uint64_t> free_bytes() override { return files_->free_bytes(); }
-
- private:
-  class Handle final : public File {
-   public:
-    Handle(std::unique_ptr<File> file, const std::atomic<bool>& broken) : file_(std::move(file)), broken_(broken) {}
-    absl::Status pwrite(uint64_t offset, std::string_view bytes) override { return file_->pwrite(offset, bytes); }
-    absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override { return file_->pread(offset, length); }
-    absl::Status sync() override {
-      return broken_ ? make_error(Reason::StorageFailed, "the device under the test was pulled") : file_->sync();
-    }
-    absl::StatusOr<uint64_t> size() const override { return file_->size(); }
-
-   private:
-    const std::unique_ptr<File> file_;
-    const std::atomic<bool>& broken_;
-  };
-  const std::unique_ptr<FileSystem> files_;
-  const std::atomic<bool>& broken_;
-};
-
 TEST_F(PartsTest, TheLogLivesOnTheHostsFileSystem) {
   std::atomic<bool> broken{false};
   std::atomic<int> made{0};
   ReplicaOptions own = cluster_.options(1);
-  own.parts.log_files = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<FileSystem>> {
+  const auto asked = log_files_that_ask([&broken] {
+    return broken ? make_error(Reason::StorageFailed, "the device under the test was pulled") : absl::OkStatus();
+  });
+  own.parts.log_files = [&](const PartContext& part) {
     ++made;
-    absl::StatusOr<std::unique_ptr<FileSystem>> files = posix_files(part.directory->log_path());
-    if (!files.ok()) return files;
-    return std::make_unique<Breakable>(*std::move(files), broken);
+    return asked(part);
   };
   std::promise<absl::Status> halted;
   own.on_halt = [&](const absl::Status& why) { halted.set_value(why); };

@@ -3,9 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "coordkit/parts.h"
-#include "coordkit/storage/data_directory.h"
-#include "storage/posix_file_system.h"
+#include "tests/replica/asking_files.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testing {
@@ -40,56 +38,16 @@ class Gate {
   int waiting_ = 0;
 };
 
-class GatedFile final : public File {
- public:
-  GatedFile(std::unique_ptr<File> file, Gate& gate) : file_(std::move(file)), gate_(gate) {}
-  absl::Status pwrite(uint64_t offset, std::string_view bytes) override { return file_->pwrite(offset, bytes); }
-  absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override { return file_->pread(offset, length); }
-  absl::Status sync() override {
-    gate_.pass();
-    return file_->sync();
-  }
-  absl::StatusOr<uint64_t> size() const override { return file_->size(); }
-
- private:
-  const std::unique_ptr<File> file_;
-  Gate& gate_;
-};
-
-class GatedFiles final : public FileSystem {
- public:
-  GatedFiles(std::unique_ptr<FileSystem> files, Gate& gate) : files_(std::move(files)), gate_(gate) {}
-  absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
-    absl::StatusOr<std::unique_ptr<File>> file = files_->open(name, mode);
-    if (!file.ok()) return file.status();
-    return std::make_unique<GatedFile>(*std::move(file), gate_);
-  }
-  absl::Status rename(std::string_view from, std::string_view to) override { return files_->rename(from, to); }
-  absl::Status remove(std::string_view name) override { return files_->remove(name); }
-  absl::Status sync_dir() override { return files_->sync_dir(); }
-  absl::StatusOr<std::vector<std::string>> list() override { return files_->list(); }
-  absl::StatusOr<uint64_t> free_bytes() override { return files_->free_bytes(); }
-
- private:
-  const std::unique_ptr<FileSystem> files_;
-  Gate& gate_;
-};
-
-PartFactory<FileSystem> behind(Gate& gate) {
-  return [&gate](const PartContext& context) -> absl::StatusOr<std::unique_ptr<FileSystem>> {
-    auto files = storage::PosixFileSystem::open(context.directory->log_path());
-    if (!files.ok()) return files.status();
-    return std::make_unique<GatedFiles>(*std::move(files), gate);
-  };
-}
-
 // Whichever of them leads: the loop's own thread hangs in the sync, and its callers are answered all the same.
 TEST(StalledDiskTest, FLT_P11_CallersAreAnsweredWhileASyncOfTheirReplicaNeverEnds) {
   std::array<Gate, 3> gates;
   Cluster cluster;
   for (uint64_t id = 1; id <= 3; ++id) {
     ReplicaOptions options = cluster.options(id);
-    options.parts.log_files = behind(gates[id - 1]);
+    options.parts.log_files = log_files_that_ask([&gate = gates[id - 1]] {
+      gate.pass();
+      return absl::OkStatus();
+    });
     ASSERT_NO_FATAL_FAILURE(cluster.open(std::move(options)));
   }
   for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster[id].wait_ready(kPatience), IsOk());
