@@ -71,7 +71,8 @@ struct Input {
   Kind kind = Kind::Deliver;
   ReplicaId from;                  // Deliver...: the letter's sender
   const Letter* letter = nullptr;  // Deliver...
-  uint8_t argument = 0;  // Learn: the term; // Restart: how many of the pending writes reached the disk; Propose: which command
+  uint8_t argument =
+      0;  // Learn: the term; // Restart: how many of the writes in progress reached the disk; Propose: which command
 };
 
 // What a single replica can violate by itself, as a text that begins with the invariant; empty: nothing.
